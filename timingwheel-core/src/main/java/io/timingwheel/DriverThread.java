@@ -1,0 +1,81 @@
+package io.timingwheel;
+
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Drives a wheel in real time. It parks until the first occupied slot begins, however far
+ * away that is, and without a limit when no slot is occupied.
+ */
+final class DriverThread implements Runnable {
+
+	private final Driver driver;
+
+	private final WheelClock time;
+
+	private final Alarm alarm;
+
+	private final ThreadFactory factory;
+
+	private volatile long wakeUps;
+
+	DriverThread(Driver driver, WheelClock time, Alarm alarm, ThreadFactory factory) {
+		this.driver = driver;
+		this.time = time;
+		this.alarm = alarm;
+		this.factory = factory;
+	}
+
+	void start() {
+		Thread thread = this.factory.newThread(this);
+		if (thread == null) {
+			throw new IllegalStateException("The thread factory has made no thread: " + this.factory);
+		}
+		thread.start();
+	}
+
+	@Override
+	public void run() {
+		try {
+			while (!this.driver.isStopped()) {
+				long wake = this.driver.nextWake();
+				if (wake <= this.time.now()) {
+					this.driver.turn();
+				}
+				else {
+					parkUntil(wake);
+				}
+			}
+		}
+		finally {
+			this.alarm.clear();
+			if (!this.driver.isStopped()) {
+				// Something has killed the thread. The timers need another.
+				start();
+			}
+		}
+	}
+
+	private void parkUntil(long wake) {
+		this.alarm.set(wake);
+		if (this.driver.nextWake() >= wake && !this.driver.isStopped()) {
+			if (wake == Wheel.NEVER) {
+				LockSupport.park(this);
+			}
+			else {
+				LockSupport.parkNanos(this, this.time.nanosUntil(wake));
+			}
+			if (this.driver.nextWake() <= this.time.now()) {
+				this.wakeUps++;
+			}
+		}
+		this.alarm.clear();
+		// An interrupt that a task left behind would keep the thread from parking.
+		Thread.interrupted();
+	}
+
+	long wakeUps() {
+		return this.wakeUps;
+	}
+
+}

@@ -1,0 +1,143 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The wheel: {@link Shards} hold the timers, the {@link Driver} fires them, and a
+ * {@link DriverThread} or a {@link ManualTimeSource} says when.
+ */
+final class HierarchicalTimingWheel implements TimingWheel {
+
+	private final Duration tick;
+
+	private final int wheelSize;
+
+	private final int shardCount;
+
+	private final WheelClock time;
+
+	private final Alarm alarm = new Alarm();
+
+	private final Shards shards;
+
+	private final Driver driver;
+
+	private final @Nullable DriverThread thread;
+
+	private final @Nullable ManualTimeSource manual;
+
+	private final AtomicBoolean stopped = new AtomicBoolean();
+
+	HierarchicalTimingWheel(WheelBuilder settings) {
+		this.tick = settings.tick;
+		this.wheelSize = settings.wheelSize;
+		this.shardCount = settings.shards;
+		TaskErrors errors = new TaskErrors(settings.errorHandler);
+		this.time = new WheelClock(settings.timeSource, settings.tick.toNanos());
+		this.shards = new Shards(settings.shards, settings.maxPending, (shard) -> new Shard(this.time, this.alarm,
+				errors, new Wheel(settings.wheelSize, settings.tick.toNanos())));
+		this.driver = new Driver(this.time, this.shards, settings.executor, errors);
+		if (settings.timeSource instanceof ManualTimeSource source) {
+			this.thread = null;
+			this.manual = source;
+			source.add(this.driver);
+		}
+		else {
+			this.manual = null;
+			this.thread = new DriverThread(this.driver, this.time, this.alarm, settings.threadFactory);
+			this.thread.start();
+		}
+	}
+
+	@Override
+	public TimerHandle schedule(Runnable task, long delay, TimeUnit unit) {
+		Objects.requireNonNull(task, "task");
+		long nanos = unit.toNanos(delay);
+		long elapsed = this.time.elapsed();
+		long when = this.time.deadline(elapsed, nanos);
+		long now = this.time.tickAt(elapsed);
+		Shard shard = this.shards.mine();
+		Timer timer = new Timer(shard, task, when);
+		if (!shard.add(timer, when, now)) {
+			this.shards.addAtQuota(shard, timer, when, now);
+		}
+		return timer;
+	}
+
+	@Override
+	public TimerHandle schedule(Runnable task, Duration delay) {
+		return schedule(task, TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public TimeSource timeSource() {
+		return this.time.source();
+	}
+
+	@Override
+	public long pending() {
+		return this.shards.pending();
+	}
+
+	@Override
+	public WheelSnapshot snapshot() {
+		WheelTotals totals = this.shards.totals();
+		return new WheelSnapshot(this.stopped.get() ? WheelSnapshot.State.STOPPED : WheelSnapshot.State.RUNNING,
+				this.tick, this.wheelSize, this.shardCount, totals.pending, totals.scheduled, totals.rescheduled,
+				totals.fired, totals.cancelled, this.driver.rejected(), totals.refused,
+				(this.thread != null) ? this.thread.wakeUps() : 0, Duration.ofNanos(this.driver.lagNanos()),
+				Duration.ofNanos(this.driver.maxLagNanos()), nextExpiry(totals.pending),
+				totals.levels(this.tick.toNanos(), this.wheelSize));
+	}
+
+	private @Nullable Duration nextExpiry(long pending) {
+		long due = this.driver.nextHandOver();
+		if (pending == 0) {
+			return null;
+		}
+		return (due == Wheel.NEVER) ? Duration.ZERO : Duration.ofNanos(Math.max(0, this.time.nanosUntil(due)));
+	}
+
+	@Override
+	public List<Runnable> stop() {
+		if (!this.stopped.compareAndSet(false, true)) {
+			return List.of();
+		}
+		this.shards.close();
+		List<Runnable> tasks = this.driver.stop();
+		this.alarm.wakeFor(Long.MIN_VALUE + 1);
+		if (this.manual != null) {
+			this.manual.remove(this.driver);
+		}
+		for (Runnable task : tasks) {
+			if (task instanceof WheelScheduledTask<?> scheduled) {
+				scheduled.returned();
+			}
+		}
+		return tasks;
+	}
+
+	@Override
+	public void close() {
+		stop();
+	}
+
+	@Override
+	public ScheduledExecutorService asScheduledExecutorService() {
+		return new WheelScheduledExecutorService(this, this.time);
+	}
+
+	@Override
+	public String toString() {
+		return "TimingWheel[tick=%s, wheelSize=%d, shards=%d, pending=%d]".formatted(this.tick, this.wheelSize,
+				this.shardCount, pending());
+	}
+
+}

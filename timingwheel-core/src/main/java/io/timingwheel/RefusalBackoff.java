@@ -1,0 +1,67 @@
+package io.timingwheel;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long to wait before a refused task is handed over again: 10 ms at first, doubled
+ * with each turn in which the executor accepts nothing, up to 1 s. Only the driver uses
+ * it.
+ */
+final class RefusalBackoff {
+
+	private static final System.Logger LOGGER = System.getLogger(TimingWheel.class.getName());
+
+	private static final long MIN = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long MAX = TimeUnit.SECONDS.toNanos(1);
+
+	private static final long SILENCE = TimeUnit.MINUTES.toNanos(1);
+
+	private long silentUntil = System.nanoTime();
+
+	private long delay = MIN;
+
+	private boolean accepted;
+
+	private boolean refused;
+
+	void accepted() {
+		this.accepted = true;
+	}
+
+	/**
+	 * Notes a refusal and warns of it, at most once a minute.
+	 * @return the nanoseconds to wait
+	 */
+	long refused(Throwable reason) {
+		long now = System.nanoTime();
+		if (now - this.silentUntil >= 0) {
+			this.silentUntil = now + SILENCE;
+			warn(reason);
+		}
+		this.refused = true;
+		return this.delay;
+	}
+
+	private static void warn(Throwable reason) {
+		try {
+			LOGGER.log(System.Logger.Level.WARNING,
+					"An executor has refused a task of the timing wheel: it stays pending and is tried again", reason);
+		}
+		catch (Throwable ex) {
+			// A logger that fails must not cost the timer.
+		}
+	}
+
+	void turnEnded() {
+		if (this.accepted) {
+			this.delay = MIN;
+		}
+		else if (this.refused) {
+			this.delay = Math.min(2 * this.delay, MAX);
+		}
+		this.accepted = false;
+		this.refused = false;
+	}
+
+}

@@ -1,0 +1,176 @@
+package io.timingwheel;
+
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntFunction;
+
+/**
+ * All shards of a wheel, and the limit that they share.
+ *
+ * <p>
+ * Each shard has a quota of the limit, so that adding a timer reads nothing that is
+ * shared. When a quota is used up the permits that are free anywhere are collected and
+ * dealt out anew, with all locks held; so a timer is turned away only at a moment at
+ * which the limit is reached. Nobody else holds more than one shard's lock.
+ */
+final class Shards {
+
+	private final Shard[] shards;
+
+	private final int mask;
+
+	private final long limit;
+
+	private final LongAdder refused = new LongAdder();
+
+	Shards(int count, long limit, IntFunction<Shard> factory) {
+		this.shards = new Shard[count];
+		this.mask = count - 1;
+		this.limit = limit;
+		for (int i = 0; i < count; i++) {
+			this.shards[i] = factory.apply(i);
+			if (limit != Long.MAX_VALUE) {
+				this.shards[i].quota(share(limit, count, i));
+			}
+		}
+	}
+
+	private static long share(long total, int parts, int part) {
+		return total / parts + ((part < total % parts) ? 1 : 0);
+	}
+
+	/**
+	 * The shard of the calling thread: what one thread schedules stays in order.
+	 */
+	Shard mine() {
+		return this.shards[(int) Thread.currentThread().getId() & this.mask];
+	}
+
+	/**
+	 * Adds a timer for which the quota of its shard did not suffice.
+	 */
+	void addAtQuota(Shard shard, Timer timer, long when, long now) {
+		lockAll();
+		try {
+			long free = this.limit;
+			for (Shard each : this.shards) {
+				free -= each.pending();
+			}
+			if (free <= 0) {
+				this.refused.increment();
+				throw new RejectedExecutionException("The limit of " + this.limit + " pending timers is reached");
+			}
+			dealOut(free - 1, shard);
+			shard.add(timer, when, now);
+		}
+		finally {
+			unlockAll();
+		}
+	}
+
+	/**
+	 * Shares free permits out; one more goes to the given shard.
+	 */
+	private void dealOut(long free, Shard extra) {
+		for (int i = 0; i < this.shards.length; i++) {
+			Shard shard = this.shards[i];
+			shard.quota(shard.pending() + share(free, this.shards.length, i) + ((shard == extra) ? 1 : 0));
+		}
+	}
+
+	/**
+	 * The shard to be served next: what is due comes first, in the order of time, then
+	 * what can be prepared.
+	 */
+	Shard first(long now) {
+		Shard due = this.shards[0];
+		Shard wake = due;
+		for (int i = 1; i < this.shards.length; i++) {
+			Shard shard = this.shards[i];
+			if (shard.nextDue() < due.nextDue()) {
+				due = shard;
+			}
+			if (shard.nextWake() < wake.nextWake()) {
+				wake = shard;
+			}
+		}
+		return (due.nextDue() <= now) ? due : wake;
+	}
+
+	/**
+	 * The first tick at which something may be due.
+	 */
+	long nextDue() {
+		long due = Wheel.NEVER;
+		for (Shard shard : this.shards) {
+			due = Math.min(due, shard.nextDue());
+		}
+		return due;
+	}
+
+	/**
+	 * The first tick at which there may be something to do.
+	 */
+	long nextWake() {
+		long wake = Wheel.NEVER;
+		for (Shard shard : this.shards) {
+			wake = Math.min(wake, shard.nextWake());
+		}
+		return wake;
+	}
+
+	void close() {
+		for (Shard shard : this.shards) {
+			shard.close();
+		}
+	}
+
+	void drainTo(List<Runnable> tasks) {
+		for (Shard shard : this.shards) {
+			shard.drainTo(tasks);
+		}
+	}
+
+	long pending() {
+		long pending = 0;
+		lockAll();
+		try {
+			for (Shard shard : this.shards) {
+				pending += shard.pending();
+			}
+		}
+		finally {
+			unlockAll();
+		}
+		return pending;
+	}
+
+	WheelTotals totals() {
+		WheelTotals totals = new WheelTotals();
+		lockAll();
+		try {
+			for (Shard shard : this.shards) {
+				shard.addTo(totals);
+			}
+		}
+		finally {
+			unlockAll();
+		}
+		totals.refused = this.refused.sum();
+		return totals;
+	}
+
+	private void lockAll() {
+		for (Shard shard : this.shards) {
+			shard.lock();
+		}
+	}
+
+	private void unlockAll() {
+		for (Shard shard : this.shards) {
+			shard.unlock();
+		}
+	}
+
+}

@@ -1,0 +1,240 @@
+package io.timingwheel;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * A wheel as a {@link ScheduledExecutorService}, with the defaults of
+ * {@link java.util.concurrent.ScheduledThreadPoolExecutor}: after {@code shutdown}
+ * delayed tasks still run and periodic ones are cancelled. Tasks run on the wheel's
+ * executor. The service has a life of its own and does not end the wheel's.
+ */
+final class WheelScheduledExecutorService extends AbstractExecutorService implements ScheduledExecutorService {
+
+	private final TimingWheel wheel;
+
+	private final WheelClock time;
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
+
+	/** All tasks that have not ended. */
+	private final Set<WheelScheduledTask<?>> tasks = ConcurrentHashMap.newKeySet();
+
+	private final CountDownLatch terminated = new CountDownLatch(1);
+
+	WheelScheduledExecutorService(TimingWheel wheel, WheelClock time) {
+		this.wheel = wheel;
+		this.time = time;
+	}
+
+	@Override
+	public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+		return schedule(Executors.callable(command), delay, unit);
+	}
+
+	@Override
+	public <V> ScheduledFuture<V> schedule(Callable<V> callable, long delay, TimeUnit unit) {
+		Objects.requireNonNull(callable, "callable");
+		return submit(new WheelScheduledTask<>(this, callable, after(unit.toNanos(delay)), 0));
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleAtFixedRate(Runnable command, long initialDelay, long period, TimeUnit unit) {
+		return schedulePeriodic(command, initialDelay, unit.toNanos(requirePositive("period", period)), unit);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable command, long initialDelay, long delay, TimeUnit unit) {
+		return schedulePeriodic(command, initialDelay, -unit.toNanos(requirePositive("delay", delay)), unit);
+	}
+
+	private ScheduledFuture<?> schedulePeriodic(Runnable command, long initialDelay, long periodNanos, TimeUnit unit) {
+		Objects.requireNonNull(command, "command");
+		return submit(new WheelScheduledTask<>(this, Executors.callable(command), after(unit.toNanos(initialDelay)),
+				periodNanos));
+	}
+
+	private static long requirePositive(String name, long value) {
+		if (value <= 0) {
+			throw new IllegalArgumentException(name + " must be positive, but is " + value);
+		}
+		return value;
+	}
+
+	@Override
+	public void execute(Runnable command) {
+		schedule(command, 0, TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public Future<?> submit(Runnable task) {
+		return schedule(task, 0, TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public <T> Future<T> submit(Runnable task, T result) {
+		return schedule(Executors.callable(task, result), 0, TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public <T> Future<T> submit(Callable<T> task) {
+		return schedule(task, 0, TimeUnit.NANOSECONDS);
+	}
+
+	private <V> WheelScheduledTask<V> submit(WheelScheduledTask<V> task) {
+		this.tasks.add(task);
+		try {
+			// One whom the shutdown has seen was accepted before it.
+			if (this.state.get() != State.RUNNING && task.withdraw()) {
+				throw new RejectedExecutionException("The executor service has been shut down");
+			}
+			schedule(task);
+			return task;
+		}
+		catch (RejectedExecutionException ex) {
+			ended(task);
+			throw ex;
+		}
+	}
+
+	private void schedule(WheelScheduledTask<?> task) {
+		task.timer(this.wheel.schedule(task, nanosUntil(task.deadline()), TimeUnit.NANOSECONDS));
+	}
+
+	/**
+	 * Schedules the next run of a periodic task.
+	 */
+	void arm(WheelScheduledTask<?> task) {
+		if (!mayRun(task)) {
+			task.cancel(false);
+			return;
+		}
+		try {
+			schedule(task);
+		}
+		catch (RejectedExecutionException ex) {
+			task.fail(ex);
+		}
+		if (!mayRun(task)) {
+			// Shut down meanwhile, too early for this timer to be seen.
+			task.cancel(false);
+		}
+	}
+
+	boolean isStopped() {
+		return this.state.get() == State.STOPPED;
+	}
+
+	boolean mayRun(WheelScheduledTask<?> task) {
+		State state = this.state.get();
+		return state == State.RUNNING || (state == State.SHUTDOWN && !task.isPeriodic());
+	}
+
+	/**
+	 * Notes that a task has ended, or that the wheel was stopped and has returned it.
+	 */
+	void ended(WheelScheduledTask<?> task) {
+		this.tasks.remove(task);
+		terminateIfDone();
+	}
+
+	private void terminateIfDone() {
+		if (this.state.get() != State.RUNNING && this.tasks.isEmpty()) {
+			this.terminated.countDown();
+		}
+	}
+
+	/**
+	 * The deadline of a delay from now, in nanoseconds of the wheel's time.
+	 */
+	private long after(long delay) {
+		return saturatedSum(this.time.elapsed(), Math.max(0, delay));
+	}
+
+	/**
+	 * The deadline of the run after one that was due at the given time.
+	 */
+	long next(long deadline, long period) {
+		return (period > 0) ? saturatedSum(deadline, period) : after(-period);
+	}
+
+	private static long saturatedSum(long a, long b) {
+		long sum = a + b;
+		return (sum < 0) ? Long.MAX_VALUE : sum;
+	}
+
+	long nanosUntil(long deadline) {
+		return deadline - this.time.elapsed();
+	}
+
+	boolean sameClock(WheelScheduledExecutorService other) {
+		return this.time == other.time;
+	}
+
+	@Override
+	public void shutdown() {
+		this.state.compareAndSet(State.RUNNING, State.SHUTDOWN);
+		for (WheelScheduledTask<?> task : this.tasks) {
+			// One that is running is cancelled when it is to be armed again.
+			if (task.isPeriodic() && !task.isRunning()) {
+				task.cancel(false);
+			}
+		}
+		terminateIfDone();
+	}
+
+	@Override
+	public List<Runnable> shutdownNow() {
+		this.state.set(State.STOPPED);
+		List<Runnable> withdrawn = new ArrayList<>();
+		for (WheelScheduledTask<?> task : this.tasks) {
+			if (task.withdraw()) {
+				withdrawn.add(task);
+				this.tasks.remove(task);
+			}
+		}
+		terminateIfDone();
+		return withdrawn;
+	}
+
+	@Override
+	public boolean isShutdown() {
+		return this.state.get() != State.RUNNING;
+	}
+
+	@Override
+	public boolean isTerminated() {
+		return this.terminated.getCount() == 0;
+	}
+
+	@Override
+	public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
+		return this.terminated.await(timeout, unit);
+	}
+
+	@Override
+	public String toString() {
+		return "WheelScheduledExecutorService[%s, tasks = %d]".formatted(isTerminated() ? "TERMINATED" : this.state,
+				this.tasks.size());
+	}
+
+	private enum State {
+
+		RUNNING, SHUTDOWN, STOPPED
+
+	}
+
+}

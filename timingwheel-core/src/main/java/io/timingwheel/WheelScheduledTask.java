@@ -1,0 +1,206 @@
+package io.timingwheel;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RunnableScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task of a {@link WheelScheduledExecutorService}, one-shot or periodic.
+ *
+ * @param <V> the type of the result
+ */
+final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {
+
+	private static final AtomicLong SEQUENCE = new AtomicLong();
+
+	private final WheelScheduledExecutorService service;
+
+	private final long sequence = SEQUENCE.getAndIncrement();
+
+	/** Positive: fixed rate; negative: fixed delay; zero: one-shot. Nanoseconds. */
+	private final long period;
+
+	/** Nanoseconds of the wheel's time. */
+	private volatile long deadline;
+
+	private volatile @Nullable TimerHandle timer;
+
+	/** Guarded by this. */
+	private @Nullable Thread runner;
+
+	/** Guarded by this. */
+	private boolean interrupted;
+
+	/** Guarded by this. */
+	private boolean withdrawn;
+
+	WheelScheduledTask(WheelScheduledExecutorService service, Callable<V> task, long deadline, long period) {
+		super(task);
+		this.service = service;
+		this.deadline = deadline;
+		this.period = period;
+	}
+
+	/**
+	 * Notes the timer that stands for this task. One who has ended the task meanwhile
+	 * could not cancel it.
+	 */
+	void timer(TimerHandle timer) {
+		this.timer = timer;
+		if (isDone() || isWithdrawn()) {
+			timer.cancel();
+		}
+	}
+
+	long deadline() {
+		return this.deadline;
+	}
+
+	@Override
+	public void run() {
+		if (!begin()) {
+			return;
+		}
+		boolean again = false;
+		try {
+			if (!this.service.mayRun(this)) {
+				cancel(false);
+			}
+			else if (!isPeriodic()) {
+				super.run();
+			}
+			else {
+				again = runAndReset();
+			}
+		}
+		finally {
+			end();
+		}
+		if (again) {
+			this.deadline = this.service.next(this.deadline, this.period);
+			this.service.arm(this);
+		}
+	}
+
+	/**
+	 * Begins a run, unless {@code shutdownNow} has withdrawn the task or is about to.
+	 */
+	private synchronized boolean begin() {
+		if (this.withdrawn || this.service.isStopped()) {
+			return false;
+		}
+		this.runner = Thread.currentThread();
+		return true;
+	}
+
+	private void end() {
+		synchronized (this) {
+			this.runner = null;
+			if (this.interrupted) {
+				// Meant for this task only, not for the thread's next.
+				Thread.interrupted();
+			}
+		}
+		if (isDone()) {
+			this.service.ended(this);
+		}
+	}
+
+	/**
+	 * Takes the task back if it has not begun, otherwise interrupts it.
+	 * @return whether it was taken back by this call and will not run
+	 */
+	synchronized boolean withdraw() {
+		if (this.runner != null) {
+			this.interrupted = true;
+			this.runner.interrupt();
+			return false;
+		}
+		if (this.withdrawn) {
+			return false;
+		}
+		this.withdrawn = true;
+		TimerHandle timer = this.timer;
+		if (timer != null) {
+			timer.cancel();
+		}
+		return !isDone();
+	}
+
+	private synchronized boolean isWithdrawn() {
+		return this.withdrawn;
+	}
+
+	/**
+	 * Leaves the task to who has stopped the wheel.
+	 */
+	void returned() {
+		this.service.ended(this);
+	}
+
+	/**
+	 * Ends a periodic task that could not be armed again.
+	 */
+	void fail(Throwable reason) {
+		setException(reason);
+	}
+
+	@Override
+	public boolean cancel(boolean mayInterruptIfRunning) {
+		boolean cancelled = super.cancel(mayInterruptIfRunning);
+		TimerHandle timer = this.timer;
+		if (cancelled && timer != null) {
+			timer.cancel();
+		}
+		return cancelled;
+	}
+
+	@Override
+	protected void done() {
+		if (!isRunning()) {
+			this.service.ended(this);
+		}
+	}
+
+	synchronized boolean isRunning() {
+		return this.runner != null;
+	}
+
+	@Override
+	public boolean isPeriodic() {
+		return this.period != 0;
+	}
+
+	@Override
+	public long getDelay(TimeUnit unit) {
+		return unit.convert(this.service.nanosUntil(this.deadline), TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public int compareTo(Delayed other) {
+		if (other == this) {
+			return 0;
+		}
+		if (other instanceof WheelScheduledTask<?> task && task.service.sameClock(this.service)) {
+			int order = Long.compare(this.deadline, task.deadline);
+			return (order != 0) ? order : Long.compare(this.sequence, task.sequence);
+		}
+		return Long.compare(getDelay(TimeUnit.NANOSECONDS), other.getDelay(TimeUnit.NANOSECONDS));
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return this == other;
+	}
+
+	@Override
+	public int hashCode() {
+		return Long.hashCode(this.sequence);
+	}
+
+}

@@ -1,0 +1,8 @@
+/**
+ * A hierarchical timing wheel for one JVM: start, stop and move millions of timers in
+ * constant time. Begin with {@link io.timingwheel.TimingWheel#builder}.
+ */
+@NullMarked
+package io.timingwheel;
+
+import org.jspecify.annotations.NullMarked;

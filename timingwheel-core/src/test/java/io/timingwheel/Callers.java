@@ -1,0 +1,51 @@
+package io.timingwheel;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Threads that act one at a time on behalf of a test. A wheel picks the shard by the
+ * calling thread, so timers of several callers stand in several shards while the test
+ * stays deterministic. Caller 0 is the test's own thread.
+ */
+final class Callers implements AutoCloseable {
+
+	private final List<ExecutorService> others = new ArrayList<>();
+
+	Callers(int count) {
+		for (int i = 1; i < count; i++) {
+			this.others.add(Executors.newSingleThreadExecutor());
+		}
+	}
+
+	void run(int caller, Runnable action) {
+		if (caller == 0) {
+			action.run();
+			return;
+		}
+		try {
+			this.others.get(caller - 1).submit(action).get(30, TimeUnit.SECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw new AssertionError("Caller " + caller + " has failed", ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			throw new AssertionError("Caller " + caller + " does not return", ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new AssertionError(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.others.forEach(ExecutorService::shutdownNow);
+	}
+
+}

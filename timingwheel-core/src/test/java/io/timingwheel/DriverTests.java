@@ -1,0 +1,158 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A {@link Driver} turn by turn, at times that a thread could have overslept.
+ */
+@ExtendWith(WheelLog.class)
+class DriverTests {
+
+	private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+
+	/** Drives no wheel: the test does. */
+	private final ManualTimeSource clock = new ManualTimeSource();
+
+	private final WheelClock time = new WheelClock(this.clock, MILLI);
+
+	private final List<Shard> all = new ArrayList<>();
+
+	private final Shards shards = new Shards(2, Long.MAX_VALUE, this::newShard);
+
+	private final Driver driver = new Driver(this.time, this.shards, Runnable::run, new TaskErrors(TaskErrors::log));
+
+	private final List<Long> fired = new ArrayList<>();
+
+	private Shard newShard(int index) {
+		Shard shard = new Shard(this.time, new Alarm(), new TaskErrors(TaskErrors::log), new Wheel(256, MILLI));
+		this.all.add(shard);
+		return shard;
+	}
+
+	@Test
+	void slotThatACancelHasEmptiedBringsNoLaterTimerForward() {
+		Timer cancelled = schedule(0, 50);
+		schedule(0, 100);
+		schedule(1, 60);
+		cancelled.cancel();
+		this.clock.advance(Duration.ofMillis(200));
+		catchUp();
+		assertThat(this.fired).containsExactly(60L, 100L);
+	}
+
+	@Test
+	void minutesOversleptAreCaughtUpInBoundedStepsAndInOrder() {
+		int count = 100_000;
+		long span = TimeUnit.MINUTES.toMillis(5);
+		List<Timer> timers = new ArrayList<>();
+		for (int i = 0; i < count; i++) {
+			timers.add(schedule(i % 2, 1 + i * 7919L % span));
+		}
+		for (int i = 0; i < count; i += 10) {
+			timers.get(i).cancel();
+		}
+		this.clock.advance(Duration.ofMillis(span));
+		int most = catchUp();
+		assertThat(this.fired).hasSize(count - count / 10).isSorted();
+		assertThat(most).isLessThanOrEqualTo(new Batch().capacity());
+		assertThat(this.shards.pending()).isZero();
+	}
+
+	@Test
+	void timerThatIsDueWhileAMillionOthersCascadeWaitsForOneStepAtMost() {
+		long slot = 100 * 256;
+		for (int i = 0; i < 1_000_000; i++) {
+			schedule(0, slot + 100 + i % 100);
+		}
+		for (int i = -5; i < 100; i++) {
+			schedule(1, slot + i);
+		}
+		long preparing = this.driver.nextWake();
+		assertThat(preparing).isLessThan(slot - 5);
+		this.clock.advance(Duration.ofMillis(preparing));
+		for (long tick = preparing; tick < slot + 100; tick++) {
+			// Whatever the crowd needs: its last step, then the timer's own two.
+			int turns = 0;
+			while (tick >= slot - 5 && this.driver.nextDue() <= tick) {
+				this.driver.turn();
+				turns++;
+			}
+			assertThat(turns).isLessThanOrEqualTo(3);
+			// In the time until the next tick some 15,000 timers cascade.
+			for (int i = 0; i < 31 && this.driver.nextWake() <= tick; i++) {
+				this.driver.turn();
+			}
+			this.clock.advance(Duration.ofMillis(1));
+		}
+		assertThat(this.fired).hasSize(105).isSorted();
+	}
+
+	@Test
+	void threadThatDiesIsReplacedAndTheNextOneGoesOnWithItsBatch() {
+		Alarm alarm = new Alarm();
+		WheelClock time = new WheelClock(TimeSource.system(), MILLI);
+		Shards shards = new Shards(1, Long.MAX_VALUE,
+				(index) -> new Shard(time, alarm, new TaskErrors(TaskErrors::log), new Wheel(256, MILLI)));
+		List<Thread> ranOn = new CopyOnWriteArrayList<>();
+		// With nobody to report to the driver dies, as of an error of the JVM.
+		Driver driver = new Driver(time, shards, (task) -> {
+			task.run();
+			if (ranOn.size() == 1) {
+				throw new IllegalStateException("on purpose");
+			}
+		}, null);
+		for (int i = 0; i < 3; i++) {
+			shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), 1), 1, 0);
+		}
+		List<Thread> threads = new CopyOnWriteArrayList<>();
+		new DriverThread(driver, time, alarm, (task) -> {
+			Thread thread = new Thread(task);
+			thread.setUncaughtExceptionHandler((dying, error) -> {
+			});
+			threads.add(thread);
+			return thread;
+		}).start();
+		await().until(() -> ranOn.size() == 3);
+		assertThat(threads).hasSize(2);
+		assertThat(ranOn).containsExactly(threads.get(0), threads.get(1), threads.get(1));
+		// The new one can be woken.
+		await().until(() -> threads.get(1).getState() == Thread.State.WAITING);
+		long when = time.now();
+		shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), when), when, when);
+		await().until(() -> ranOn.size() == 4);
+		driver.stop();
+		alarm.wakeFor(Long.MIN_VALUE + 1);
+		threads.forEach(Latches::join);
+	}
+
+	/**
+	 * Turns until nothing is left to do.
+	 * @return how many timers have fired at most in a turn
+	 */
+	private int catchUp() {
+		int most = 0;
+		while (this.driver.nextWake() <= this.time.now()) {
+			int before = this.fired.size();
+			this.driver.turn();
+			most = Math.max(most, this.fired.size() - before);
+		}
+		return most;
+	}
+
+	private Timer schedule(int shard, long tick) {
+		Timer timer = new Timer(this.all.get(shard), () -> this.fired.add(tick), tick);
+		this.all.get(shard).add(timer, tick, this.time.now());
+		return timer;
+	}
+
+}

@@ -1,0 +1,305 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * How expired tasks get to their executor, and what happens when they throw.
+ */
+class HandOverTests {
+
+	@RegisterExtension
+	final WheelLog log = new WheelLog();
+
+	private final ManualTimeSource clock = new ManualTimeSource();
+
+	private final RecordingTask task = new RecordingTask(this.clock);
+
+	private final List<Failure> failures = new ArrayList<>();
+
+	@Test
+	void taskRunsWhereTheExecutorRunsIt() {
+		List<Runnable> queue = new ArrayList<>();
+		TimingWheel wheel = wheel(queue::add);
+		wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.task.count()).isZero();
+		assertThat(queue).hasSize(1);
+		assertThat(wheel.snapshot().fired()).isOne();
+		assertThat(wheel.pending()).isZero();
+		queue.get(0).run();
+		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
+	void handedOverTimerIsNoLongerPendingThoughItsTaskHasNotBegun() {
+		List<Runnable> queue = new ArrayList<>();
+		TimingWheel wheel = wheel(queue::add);
+		TimerHandle handle = wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(handle.isPending()).isFalse();
+		assertThat(handle.cancel()).isFalse();
+		assertThat(handle.reschedule(1, TimeUnit.SECONDS)).isFalse();
+		assertThat(wheel.stop()).isEmpty();
+		queue.get(0).run();
+		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
+	void executorMayUseTheWheel() {
+		AtomicReference<TimingWheel> wheel = new AtomicReference<>();
+		AtomicReference<TimerHandle> far = new AtomicReference<>();
+		wheel.set(wheel((task) -> {
+			wheel.get().pending();
+			wheel.get().snapshot();
+			if (far.get().reschedule(2, TimeUnit.DAYS)) {
+				far.get().cancel();
+				wheel.get().schedule(this.task, 1, TimeUnit.MILLISECONDS);
+			}
+			task.run();
+		}));
+		far.set(wheel.get().schedule(this.task, 1, TimeUnit.DAYS));
+		wheel.get().schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofDays(3));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(5),
+				TimeUnit.MILLISECONDS.toNanos(6));
+	}
+
+	@Test
+	void directTaskRunsOnTheDriverAndNotOnTheExecutor() throws InterruptedException {
+		LinkedBlockingQueue<Thread> drivers = new LinkedBlockingQueue<>();
+		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
+		try (TimingWheel wheel = TimingWheel.builder((task) -> {
+			throw new AssertionError("handed over");
+		}).threadFactory((task) -> {
+			Thread thread = new Thread(task);
+			drivers.add(thread);
+			return thread;
+		}).build()) {
+			DirectTask direct = () -> ran.add(Thread.currentThread());
+			wheel.schedule(direct, 1, TimeUnit.MILLISECONDS);
+			assertThat(ran.poll(30, TimeUnit.SECONDS)).isNotNull().isSameAs(drivers.poll());
+			await().until(() -> wheel.snapshot().fired() == 1);
+			assertThat(wheel.snapshot().rejected()).isZero();
+		}
+	}
+
+	@Test
+	void routedTaskRunsOnItsOwnExecutor() {
+		List<Runnable> wheels = new ArrayList<>();
+		List<Runnable> own = new ArrayList<>();
+		TimingWheel wheel = wheel(wheels::add);
+		wheel.schedule(routed(own::add), 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(wheels).isEmpty();
+		assertThat(own).hasSize(1);
+		own.get(0).run();
+		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
+	void routedTaskIsAskedForItsExecutorAtEachHandOver() {
+		Executor refusing = (task) -> {
+			throw new RejectedExecutionException("on purpose");
+		};
+		List<Executor> executors = new ArrayList<>(List.of(refusing, refusing, Runnable::run));
+		TimingWheel wheel = wheel((task) -> {
+			throw new AssertionError("not the wheel's");
+		});
+		wheel.schedule(routed((task) -> executors.remove(0).execute(task)), 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThat(this.task.count()).isOne();
+		assertThat(wheel.snapshot().rejected()).isEqualTo(2);
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.timingwheel.Throwables#ofEachKind")
+	void taskThatHasBegunIsNeverTakenForARefusalWhateverItThrows(Throwable thrown) {
+		TimingWheel wheel = wheel(Runnable::run);
+		Runnable throwing = () -> {
+			this.task.run();
+			throw Throwables.sneaky(thrown);
+		};
+		TimerHandle handle = wheel.schedule(throwing, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(this.task.count()).isOne();
+		assertThat(handle.isPending()).isFalse();
+		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(wheel.snapshot().fired()).isOne();
+		assertThat(this.failures).containsExactly(new Failure(throwing, thrown));
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.timingwheel.Throwables#ofEachKind")
+	void directTaskThatThrowsIsReported(Throwable thrown) {
+		TimingWheel wheel = wheel(Runnable::run);
+		DirectTask throwing = () -> {
+			this.task.run();
+			throw Throwables.sneaky(thrown);
+		};
+		wheel.schedule(throwing, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(this.task.count()).isOne();
+		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(this.failures).containsExactly(new Failure(throwing, thrown));
+	}
+
+	@Test
+	void routedTaskThatThrowsIsReportedAsItWasScheduled() {
+		IllegalStateException thrown = new IllegalStateException("on purpose");
+		TimingWheel wheel = wheel(Runnable::run);
+		RoutedTask throwing = routed(Runnable::run, () -> {
+			throw thrown;
+		});
+		wheel.schedule(throwing, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.failures).containsExactly(new Failure(throwing, thrown));
+	}
+
+	@Test
+	void taskThatThrowsHarmsNoOtherTimer() {
+		TimingWheel wheel = wheel(Runnable::run);
+		for (int i = 1; i <= 1_000; i++) {
+			wheel.schedule(() -> {
+				throw new IllegalStateException("on purpose");
+			}, i, TimeUnit.MILLISECONDS);
+			wheel.schedule(this.task, i, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.failures).hasSize(1_000);
+		assertThat(this.task.times()).hasSize(1_000).doesNotHaveDuplicates();
+		assertThat(wheel.snapshot().fired()).isEqualTo(2_000);
+	}
+
+	@Test
+	void errorHandlerThatThrowsHarmsNoOtherTimer() {
+		AtomicInteger calls = new AtomicInteger();
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).onError((task, error) -> {
+			calls.incrementAndGet();
+			throw new OutOfMemoryError("in the handler");
+		}).build();
+		for (int i = 1; i <= 10; i++) {
+			wheel.schedule(() -> {
+				throw new IllegalStateException("in the task");
+			}, i, TimeUnit.MILLISECONDS);
+			wheel.schedule(this.task, i, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(calls).hasValue(10);
+		assertThat(this.task.count()).isEqualTo(10);
+		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(wheel.snapshot().fired()).isEqualTo(20);
+	}
+
+	@Test
+	void errorHandlerMayThrowTheVeryErrorThatItIsGiven() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run)
+			.timeSource(this.clock)
+			.onError((task, error) -> Throwables.sneaky(error))
+			.build();
+		wheel.schedule(() -> {
+			throw new IllegalStateException("in the task");
+		}, 1, TimeUnit.MILLISECONDS);
+		wheel.schedule(this.task, 1, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.task.count()).isOne();
+		assertThat(wheel.snapshot().fired()).isEqualTo(2);
+		assertThat(wheel.snapshot().rejected()).isZero();
+	}
+
+	@Test
+	void errorHandlerIsCalledOnTheThreadThatRanTheTask() throws InterruptedException {
+		LinkedBlockingQueue<Thread> handlers = new LinkedBlockingQueue<>();
+		List<Runnable> queue = new ArrayList<>();
+		TimingWheel wheel = TimingWheel.builder(queue::add)
+			.timeSource(this.clock)
+			.onError((task, error) -> handlers.add(Thread.currentThread()))
+			.build();
+		wheel.schedule(() -> {
+			throw new IllegalStateException("on purpose");
+		}, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		Thread worker = new Thread(queue.get(0));
+		worker.start();
+		assertThat(handlers.poll(30, TimeUnit.SECONDS)).isSameAs(worker);
+	}
+
+	@Test
+	void withoutAnErrorHandlerTheFailureIsLogged() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
+		IllegalStateException thrown = new IllegalStateException("on purpose");
+		wheel.schedule(() -> {
+			throw thrown;
+		}, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.log.records()).singleElement()
+			.satisfies((logged) -> assertThat(logged.getThrown()).isSameAs(thrown));
+	}
+
+	@Test
+	void driverSurvivesErrorsOfTasksAndOfTheHandler() throws InterruptedException {
+		LinkedBlockingQueue<Integer> ran = new LinkedBlockingQueue<>();
+		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).onError((task, error) -> {
+			throw new OutOfMemoryError("in the handler");
+		}).build()) {
+			for (int i = 0; i < 20; i++) {
+				int id = i;
+				DirectTask throwing = () -> {
+					throw new StackOverflowError("in the task");
+				};
+				wheel.schedule(throwing, i, TimeUnit.MILLISECONDS);
+				wheel.schedule(() -> ran.add(id), i, TimeUnit.MILLISECONDS);
+			}
+			for (int i = 0; i < 20; i++) {
+				assertThat(ran.poll(30, TimeUnit.SECONDS)).isEqualTo(i);
+			}
+		}
+	}
+
+	private TimingWheel wheel(Executor executor) {
+		return TimingWheel.builder(executor)
+			.timeSource(this.clock)
+			.onError((failed, error) -> this.failures.add(new Failure(failed, error)))
+			.build();
+	}
+
+	private RoutedTask routed(Executor executor) {
+		return routed(executor, this.task);
+	}
+
+	private static RoutedTask routed(Executor executor, Runnable task) {
+		return new RoutedTask() {
+
+			@Override
+			public Executor executor() {
+				return executor;
+			}
+
+			@Override
+			public void run() {
+				task.run();
+			}
+
+		};
+	}
+
+	private record Failure(Runnable task, Throwable error) {
+
+	}
+
+}

@@ -1,0 +1,37 @@
+package io.timingwheel;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Waits in tasks, which cannot throw checked exceptions.
+ */
+final class Latches {
+
+	private Latches() {
+	}
+
+	static void await(CountDownLatch latch) {
+		try {
+			if (!latch.await(30, TimeUnit.SECONDS)) {
+				throw new AssertionError("Still closed after 30 s");
+			}
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	static void join(Thread thread) {
+		try {
+			thread.join(TimeUnit.SECONDS.toMillis(30));
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
+		if (thread.isAlive()) {
+			throw new AssertionError("Still alive after 30 s: " + thread);
+		}
+	}
+
+}

@@ -1,0 +1,246 @@
+package io.timingwheel;
+
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the wheel and its handles keep from the garbage collector.
+ */
+class MemoryRetentionTests {
+
+	private ManualTimeSource clock = new ManualTimeSource();
+
+	private TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
+
+	@Test
+	void pendingTimerKeepsItsTask() {
+		Runnable task = newTask();
+		WeakReference<Runnable> reference = new WeakReference<>(task);
+		this.wheel.schedule(task, 1, TimeUnit.DAYS);
+		task = null;
+		System.gc();
+		assertThat(reference.get()).isNotNull();
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	@Test
+	void cancelFreesTheTaskAtOnce() {
+		Runnable task = newTask();
+		WeakReference<Runnable> reference = new WeakReference<>(task);
+		TimerHandle handle = this.wheel.schedule(task, 1, TimeUnit.DAYS);
+		task = null;
+		handle.cancel();
+		assertCollected(reference);
+		Reference.reachabilityFence(handle);
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	@Test
+	void cancelUnlinksTheTimerAtOnce() {
+		List<WeakReference<TimerHandle>> references = new ArrayList<>();
+		TimerHandle first = this.wheel.schedule(newTask(), 1, TimeUnit.DAYS);
+		for (int i = 0; i < 100; i++) {
+			TimerHandle handle = this.wheel.schedule(newTask(), 1, TimeUnit.DAYS);
+			references.add(new WeakReference<>(handle));
+			handle.cancel();
+		}
+		TimerHandle last = this.wheel.schedule(newTask(), 1, TimeUnit.DAYS);
+		references.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(first);
+		Reference.reachabilityFence(last);
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	@Test
+	void cancelOfAMovedTimerFreesItAtOnce() {
+		TimerHandle handle = this.wheel.schedule(newTask(), 1, TimeUnit.MINUTES);
+		handle.reschedule(1, TimeUnit.DAYS);
+		handle.reschedule(1, TimeUnit.HOURS);
+		handle.cancel();
+		WeakReference<TimerHandle> reference = new WeakReference<>(handle);
+		handle = null;
+		assertCollected(reference);
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	/**
+	 * Nothing of it waits for the driver, which waits for the executor.
+	 */
+	@Test
+	void heapStaysFlatOverTenMillionCancelsWhileTheExecutorBlocks() {
+		CountDownLatch blocked = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		try (TimingWheel wheel = TimingWheel.builder((task) -> {
+			blocked.countDown();
+			Latches.await(release);
+		}).build()) {
+			wheel.schedule(newTask(), 0, TimeUnit.SECONDS);
+			Latches.await(blocked);
+			long before = usedHeap();
+			for (int i = 0; i < 10_000_000; i++) {
+				wheel.schedule(this.wheel::close, 1 + i % 100_000, TimeUnit.MILLISECONDS).cancel();
+			}
+			// At 40 bytes each 400 MB would be left.
+			assertThat(usedHeap() - before).isLessThan(20_000_000);
+			assertThat(wheel.pending()).isOne();
+			release.countDown();
+		}
+	}
+
+	private static long usedHeap() {
+		System.gc();
+		return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+	}
+
+	@Test
+	void firedHandleRetainsNothing() {
+		Runnable task = newTask();
+		WeakReference<Runnable> reference = new WeakReference<>(task);
+		TimerHandle handle = this.wheel.schedule(task, 1, TimeUnit.DAYS);
+		task = null;
+		this.clock.advance(Duration.ofDays(1));
+		assertCollected(reference);
+		assertCollectedWithTheWheel(handle);
+	}
+
+	@Test
+	void wheelRetainsNothingOfAFiredTimer() {
+		List<WeakReference<Object>> references = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			Runnable task = newTask();
+			references.add(new WeakReference<>(task));
+			references.add(new WeakReference<>(this.wheel.schedule(task, 1, TimeUnit.DAYS)));
+		}
+		this.clock.advance(Duration.ofDays(1));
+		references.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	@Test
+	void cancelledHandleRetainsNothing() {
+		TimerHandle handle = this.wheel.schedule(newTask(), 1, TimeUnit.DAYS);
+		handle.cancel();
+		assertCollectedWithTheWheel(handle);
+	}
+
+	@Test
+	void handleOfAStoppedWheelRetainsNothing() {
+		TimerHandle handle = this.wheel.schedule(newTask(), 1, TimeUnit.DAYS);
+		this.wheel.stop();
+		assertCollectedWithTheWheel(handle);
+	}
+
+	@Test
+	void handleDoesNotRetainItsNeighboursOfTheSlot() {
+		List<TimerHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 7; i++) {
+			handles.add(this.wheel.schedule(newTask(), 1, TimeUnit.DAYS));
+		}
+		TimerHandle cancelled = handles.get(2);
+		TimerHandle fired = handles.get(4);
+		cancelled.cancel();
+		List<WeakReference<TimerHandle>> neighbours = handles.stream()
+			.filter((handle) -> handle != cancelled && handle != fired)
+			.map(WeakReference::new)
+			.toList();
+		handles.clear();
+		this.clock.advance(Duration.ofDays(1));
+		neighbours.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(cancelled);
+		Reference.reachabilityFence(fired);
+	}
+
+	@Test
+	void taskThatRanIsFreedThoughTheExecutorKeepsWhatItWasGiven() {
+		List<Runnable> kept = new ArrayList<>();
+		TimingWheel wheel = TimingWheel.builder((given) -> {
+			kept.add(given);
+			given.run();
+		}).timeSource(this.clock).build();
+		Runnable task = newTask();
+		WeakReference<Runnable> reference = new WeakReference<>(task);
+		wheel.schedule(task, 1, TimeUnit.DAYS);
+		task = null;
+		this.clock.advance(Duration.ofDays(1));
+		assertCollected(reference);
+		assertThat(kept).hasSize(1);
+	}
+
+	@Test
+	void clockRetainsNothingOfAStoppedWheel() {
+		Executor executor = new DirectExecutor();
+		WeakReference<Executor> reference = new WeakReference<>(executor);
+		TimingWheel wheel = TimingWheel.builder(executor).timeSource(this.clock).build();
+		executor = null;
+		wheel.stop();
+		wheel = null;
+		assertCollected(reference);
+		Reference.reachabilityFence(this.clock);
+	}
+
+	@Test
+	void stoppedWheelWithAThreadIsFreed() {
+		AtomicReference<Thread> driver = new AtomicReference<>();
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).threadFactory((task) -> {
+			Thread thread = new Thread(task);
+			driver.set(thread);
+			return thread;
+		}).build();
+		wheel.schedule(newTask(), 1, TimeUnit.DAYS);
+		wheel.stop();
+		Latches.join(driver.get());
+		WeakReference<TimingWheel> reference = new WeakReference<>(wheel);
+		wheel = null;
+		driver.set(null);
+		assertCollected(reference);
+	}
+
+	/**
+	 * The clock is what all parts of a wheel hold on to.
+	 */
+	private void assertCollectedWithTheWheel(TimerHandle handle) {
+		List<WeakReference<?>> references = List.of(new WeakReference<>(this.wheel), new WeakReference<>(this.clock));
+		this.wheel = null;
+		this.clock = null;
+		references.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(handle);
+	}
+
+	private static void assertCollected(WeakReference<?> reference) {
+		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(20)).until(() -> {
+			if (reference.get() != null) {
+				System.gc();
+			}
+			return reference.get() == null;
+		});
+	}
+
+	/**
+	 * An object of its own each time, which a lambda that captures nothing is not.
+	 */
+	private static Runnable newTask() {
+		return new RecordingTask(TimeSource.system());
+	}
+
+	private static final class DirectExecutor implements Executor {
+
+		@Override
+		public void execute(Runnable task) {
+			task.run();
+		}
+
+	}
+
+}

@@ -1,0 +1,464 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Random operations on a wheel under a manual clock and on the {@link ReferenceWheel}
+ * beside it; whatever differs is a failure.
+ */
+final class ModelRun {
+
+	/** Beyond this the clock is not moved any more: 146 years. */
+	private static final long END_OF_TIME = 1L << 62;
+
+	private static final int MAX_FINISHED = 64;
+
+	private static final int MAX_LOG = 40;
+
+	/** More than any batch in which a wheel may fire or cascade. */
+	private static final int MAX_BURST = 1_500;
+
+	private final Config config;
+
+	private final SplittableRandom random;
+
+	private final ManualTimeSource clock;
+
+	private final TimingWheel wheel;
+
+	private final long start;
+
+	private final long tickNanos;
+
+	private final ReferenceWheel reference;
+
+	private final Callers callers;
+
+	private final List<ReferenceTimer> pending = new ArrayList<>();
+
+	private final Deque<ReferenceTimer> finished = new ArrayDeque<>();
+
+	private final Set<Throwable> thrownByTasks = new HashSet<>();
+
+	private final List<Throwable> failures = new ArrayList<>();
+
+	private final Deque<String> log = new ArrayDeque<>();
+
+	private boolean advancing;
+
+	private boolean refusing = true;
+
+	private int nextId;
+
+	ModelRun(Config config) {
+		this.config = config;
+		this.random = new SplittableRandom(config.seed());
+		this.clock = new ManualTimeSource(config.clockOrigin());
+		this.clock.advance(Duration.ofNanos(config.clockOffset()));
+		this.start = this.clock.nanoTime();
+		this.wheel = TimingWheel.builder(Runnable::run)
+			.tick(config.tick())
+			.wheelSize(config.wheelSize())
+			.shards(config.shards())
+			.timeSource(this.clock)
+			.onError(this::onError)
+			.build();
+		this.tickNanos = config.tick().toNanos();
+		this.reference = new ReferenceWheel(this.tickNanos);
+		this.callers = new Callers(config.callers());
+	}
+
+	void run(int steps) {
+		try (this.callers) {
+			for (int i = 0; i < steps; i++) {
+				step();
+				checkPending(0, 0);
+				if (i % 64 == 0) {
+					checkSnapshot();
+				}
+				checkFailures();
+			}
+			finish();
+		}
+		catch (Throwable ex) {
+			throw new AssertionError("Differs from the reference with " + this.config + ". The last operations:\n  "
+					+ String.join("\n  ", this.log), ex);
+		}
+	}
+
+	private void step() {
+		int dice = this.random.nextInt(100);
+		if (dice < 18) {
+			advance(chooseAdvance());
+		}
+		else {
+			operate();
+		}
+	}
+
+	private void operate() {
+		int dice = this.random.nextInt(100);
+		if (dice < 40) {
+			int count = (this.random.nextInt(256) == 0) ? this.random.nextInt(MAX_BURST) : 1;
+			schedule(count, this.random.nextInt(this.config.callers()), chooseDelay());
+		}
+		else if (dice < 56) {
+			cancel(chooseTimer());
+		}
+		else if (dice < 90) {
+			reschedule(chooseTimer());
+		}
+		else {
+			query(chooseTimer());
+		}
+	}
+
+	private void schedule(int count, int caller, RandomDelay delay) {
+		List<ReferenceTimer> timers = new ArrayList<>(count);
+		for (int i = 0; i < count; i++) {
+			ReferenceTimer timer = new ReferenceTimer(this.nextId++, caller);
+			timer.task = chooseTask(timer);
+			timers.add(timer);
+		}
+		this.callers.run(caller,
+				() -> timers.forEach((timer) -> timer.handle = delay.schedule(this.wheel, timer.task)));
+		for (ReferenceTimer timer : timers) {
+			this.reference.schedule(timer, delay.nanos());
+			timer.position = this.pending.size();
+			this.pending.add(timer);
+			log("schedule %s by caller %s: %s", timer, caller, delay);
+			query(timer);
+		}
+	}
+
+	private void cancel(ReferenceTimer timer) {
+		if (timer == null) {
+			return;
+		}
+		boolean cancelled = timer.handle.cancel();
+		log("cancel %s: %s", timer, cancelled);
+		if (saidRightly(timer, cancelled, "cancel")) {
+			this.reference.cancel(timer);
+			finished(timer);
+			query(timer);
+		}
+	}
+
+	private void reschedule(ReferenceTimer timer) {
+		if (timer == null) {
+			return;
+		}
+		RandomDelay delay = chooseDelay();
+		boolean moved = delay.reschedule(timer.handle);
+		log("reschedule %s to %s: %s", timer, delay, moved);
+		if (saidRightly(timer, moved, "reschedule")) {
+			this.reference.reschedule(timer, delay.nanos());
+			query(timer);
+		}
+	}
+
+	private void query(ReferenceTimer timer) {
+		if (timer == null) {
+			return;
+		}
+		saidRightly(timer, timer.handle.isPending(), "isPending");
+		assertThat(timer.handle.isCancelled()).as("isCancelled of %s", timer)
+			.isEqualTo(timer.state == ReferenceTimer.State.CANCELLED);
+		if (!this.advancing || !this.reference.mayBeInHand(timer)) {
+			this.reference.checkRemaining(timer, timer.handle.remaining(TimeUnit.NANOSECONDS));
+		}
+	}
+
+	/**
+	 * Checks what a method said that says whether the timer is pending. While its tick is
+	 * being handed over either answer is right, but a no is final.
+	 */
+	private boolean saidRightly(ReferenceTimer timer, boolean yes, String method) {
+		boolean isPending = timer.state == ReferenceTimer.State.PENDING;
+		if (isPending && this.advancing && this.reference.mayBeInHand(timer)) {
+			assertThat(yes && timer.takenUp).as("%s of %s after the wheel has taken it up", method, timer).isFalse();
+			timer.takenUp = !yes;
+		}
+		else {
+			assertThat(yes).as("%s of %s", method, timer).isEqualTo(isPending);
+		}
+		return yes;
+	}
+
+	private void advance(long by) {
+		long target = this.reference.now() + by;
+		log("advance by %s to %s", by, target);
+		this.advancing = true;
+		this.clock.advance(Duration.ofNanos(by));
+		this.advancing = false;
+		checkFailures();
+		assertThat(this.thrownByTasks).as("exceptions that did not reach onError").isEmpty();
+		assertThat(this.clock.nanoTime() - this.start).as("time after advance").isEqualTo(target);
+		this.reference.advanceTo(target);
+	}
+
+	private void ran(ReferenceTimer timer) {
+		try {
+			log("  run %s at %s", timer, elapsed());
+			this.reference.fire(timer, elapsed());
+			finished(timer);
+			query(timer);
+			checkPending(this.reference.inHand(), 1);
+			if (this.random.nextInt(4) == 0) {
+				for (int i = this.random.nextInt(1, 4); i > 0; i--) {
+					operate();
+				}
+			}
+		}
+		catch (Throwable ex) {
+			this.failures.add(ex);
+		}
+		if (this.random.nextInt(32) == 0) {
+			throwFromTask(timer);
+		}
+	}
+
+	private void throwFromTask(ReferenceTimer timer) {
+		if (this.random.nextBoolean()) {
+			RuntimeException exception = new RejectedExecutionException("thrown by " + timer.id);
+			this.thrownByTasks.add(exception);
+			throw exception;
+		}
+		Error error = new StackOverflowError("thrown by " + timer.id);
+		this.thrownByTasks.add(error);
+		throw error;
+	}
+
+	private void onError(Runnable task, Throwable thrown) {
+		boolean own = this.thrownByTasks.remove(thrown);
+		if (!own || !(task instanceof ModelTask modelTask)
+				|| !thrown.getMessage().equals("thrown by " + modelTask.timer().id)) {
+			this.failures.add(new AssertionError("onError was called with " + task, thrown));
+		}
+	}
+
+	/**
+	 * Called where an executor is about to take the task.
+	 */
+	private void mayRefuse(ReferenceTimer timer) {
+		if (!this.refusing || this.random.nextInt(4) != 0) {
+			return;
+		}
+		try {
+			log("  refuse %s at %s", timer, elapsed());
+			this.reference.refuse(timer, elapsed());
+		}
+		catch (Throwable ex) {
+			this.failures.add(ex);
+		}
+		throw new RejectedExecutionException("at random");
+	}
+
+	private void finish() {
+		checkSnapshot();
+		if (this.random.nextBoolean()) {
+			stop();
+		}
+		else {
+			drain();
+		}
+	}
+
+	private void stop() {
+		Set<Runnable> expected = Collections.newSetFromMap(new IdentityHashMap<>());
+		this.pending.forEach((timer) -> expected.add(timer.task));
+		List<Runnable> returned = this.wheel.stop();
+		assertThat(returned).as("tasks returned by stop").hasSameSizeAs(expected).allMatch(expected::remove);
+		assertThat(this.wheel.stop()).as("tasks returned by the second stop").isEmpty();
+		assertThat(this.wheel.pending()).isZero();
+		for (ReferenceTimer timer : this.pending) {
+			assertThat(timer.handle.isPending()).isFalse();
+			assertThat(timer.handle.isCancelled()).isFalse();
+			assertThat(timer.handle.remaining(TimeUnit.NANOSECONDS)).isZero();
+			assertThat(timer.handle.reschedule(1, TimeUnit.DAYS)).isFalse();
+			assertThat(timer.handle.cancel()).isFalse();
+		}
+		assertThatExceptionOfType(RejectedExecutionException.class)
+			.isThrownBy(() -> chooseDelay().schedule(this.wheel, () -> {
+			}));
+		this.clock.advance(Duration.ofDays(1));
+		checkFailures();
+	}
+
+	private void drain() {
+		this.refusing = false;
+		while (this.reference.nextExpiry() < END_OF_TIME) {
+			advance(Math.max(0, this.reference.nextExpiry() - this.reference.now()));
+		}
+		advance(TimeUnit.DAYS.toNanos(1));
+		assertThat(this.reference.backingOff()).as("refused timers a day later").isEmpty();
+		List.copyOf(this.pending).forEach(this::cancel);
+		assertThat(this.wheel.pending()).isZero();
+		checkSnapshot();
+		this.wheel.close();
+	}
+
+	/**
+	 * Checks {@code pending()}: timers of the tick in hand may count as handed over, and
+	 * a running task as pending until its executor returns.
+	 */
+	private void checkPending(int maxFewer, int maxMore) {
+		long expected = this.reference.pending();
+		assertThat(this.wheel.pending()).as("pending").isBetween(expected - maxFewer, expected + maxMore);
+	}
+
+	private void checkSnapshot() {
+		WheelSnapshot snapshot = this.wheel.snapshot();
+		assertThat(snapshot.state()).isEqualTo(WheelSnapshot.State.RUNNING);
+		assertThat(snapshot.scheduled()).as("scheduled").isEqualTo(this.reference.scheduled);
+		assertThat(snapshot.rescheduled()).as("rescheduled").isEqualTo(this.reference.rescheduled);
+		assertThat(snapshot.fired()).as("fired").isEqualTo(this.reference.fired);
+		assertThat(snapshot.cancelled()).as("cancelled").isEqualTo(this.reference.cancelled);
+		assertThat(snapshot.rejected()).as("rejected").isEqualTo(this.reference.rejected);
+		assertThat(snapshot.refused()).as("refused").isZero();
+		assertThat(snapshot.pending()).as("pending").isEqualTo(this.reference.pending());
+		assertThat(snapshot.levels().stream().mapToLong(WheelSnapshot.Level::pending).sum()).as("pending of all levels")
+			.isEqualTo(this.reference.pending());
+		if (this.reference.pending() == 0) {
+			assertThat(snapshot.nextExpiry()).as("nextExpiry").isNull();
+		}
+		else {
+			long next = Math.max(0, this.reference.nextExpiry() - this.reference.now());
+			assertThat(snapshot.nextExpiry()).as("nextExpiry").isLessThanOrEqualTo(Duration.ofNanos(next));
+		}
+	}
+
+	private void checkFailures() {
+		if (!this.failures.isEmpty()) {
+			throw new AssertionError("Failure in a task", this.failures.get(0));
+		}
+	}
+
+	private void finished(ReferenceTimer timer) {
+		ReferenceTimer last = this.pending.remove(this.pending.size() - 1);
+		if (last != timer) {
+			last.position = timer.position;
+			this.pending.set(last.position, last);
+		}
+		this.finished.addLast(timer);
+		if (this.finished.size() > MAX_FINISHED) {
+			this.finished.removeFirst();
+		}
+	}
+
+	private ReferenceTimer chooseTimer() {
+		if (this.pending.isEmpty() || this.random.nextInt(16) == 0) {
+			return this.finished.peekLast();
+		}
+		return this.pending.get(this.random.nextInt(this.pending.size()));
+	}
+
+	private RandomDelay chooseDelay() {
+		return RandomDelay.choose(this.random, this.reference.now(), this.tickNanos, this.config.wheelSize());
+	}
+
+	private Runnable chooseTask(ReferenceTimer timer) {
+		return switch (this.random.nextInt(4)) {
+			case 0 -> new ModelDirectTask(this, timer);
+			case 1 -> new ModelRoutedTask(this, timer);
+			default -> new ModelTask.Plain(this, timer);
+		};
+	}
+
+	private long chooseAdvance() {
+		long next = this.reference.nextExpiry() - this.reference.now();
+		long by = switch (this.random.nextInt(10)) {
+			case 0 -> 0;
+			case 1, 2 -> this.random.nextLong(2 * this.tickNanos);
+			case 3 -> Math.max(0, next);
+			case 4 -> Math.max(0, next - 1);
+			case 5 -> RandomDelay.upToPowerOfTwo(this.random, 57);
+			default -> RandomDelay.upToPowerOfTwo(this.random, 42);
+		};
+		return (by < END_OF_TIME - this.reference.now()) ? by : 0;
+	}
+
+	private long elapsed() {
+		return this.clock.nanoTime() - this.start;
+	}
+
+	private void log(String format, Object... arguments) {
+		this.log.addLast(String.format(format, arguments));
+		if (this.log.size() > MAX_LOG) {
+			this.log.removeFirst();
+		}
+	}
+
+	/**
+	 * The settings of a run.
+	 *
+	 * @param seed of the random numbers
+	 * @param tick the wheel's tick
+	 * @param wheelSize the wheel's size
+	 * @param shards the wheel's number of shards
+	 * @param callers how many threads schedule
+	 * @param clockOrigin the first reading of the clock
+	 * @param clockOffset how far the clock has advanced when the wheel is built, in
+	 * nanoseconds
+	 */
+	record Config(long seed, Duration tick, int wheelSize, int shards, int callers, long clockOrigin,
+			long clockOffset) {
+
+	}
+
+	/**
+	 * A task whose timer the run knows.
+	 */
+	private interface ModelTask extends Runnable {
+
+		ModelRun modelRun();
+
+		ReferenceTimer timer();
+
+		@Override
+		default void run() {
+			modelRun().ran(timer());
+		}
+
+		record Plain(ModelRun modelRun, ReferenceTimer timer) implements ModelTask {
+
+		}
+
+	}
+
+	private record ModelDirectTask(ModelRun modelRun, ReferenceTimer timer) implements ModelTask, DirectTask {
+
+	}
+
+	private record ModelRoutedTask(ModelRun modelRun, ReferenceTimer timer) implements ModelTask, RoutedTask {
+
+		@Override
+		public Executor executor() {
+			if (this.timer.id % 2 == 0) {
+				this.modelRun.mayRefuse(this.timer);
+				return Runnable::run;
+			}
+			return (task) -> {
+				this.modelRun.mayRefuse(this.timer);
+				task.run();
+			};
+		}
+
+	}
+
+}

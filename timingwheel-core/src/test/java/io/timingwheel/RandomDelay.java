@@ -1,0 +1,90 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+
+/**
+ * A delay in one of the ways in which a caller may write it, chosen to hit the corners:
+ * zero, negative, less than a tick, around the edge of a slot of any level, from
+ * nanoseconds to centuries.
+ *
+ * @param amount how many units
+ * @param unit the unit
+ * @param asDuration whether to pass it as a {@link Duration}
+ */
+record RandomDelay(long amount, TimeUnit unit, boolean asDuration) {
+
+	private static final TimeUnit[] UNITS = TimeUnit.values();
+
+	static RandomDelay choose(RandomGenerator random, long now, long tick, int wheelSize) {
+		long nanos = chooseNanos(random, now, tick, wheelSize);
+		if (random.nextBoolean()) {
+			return new RandomDelay(nanos, TimeUnit.NANOSECONDS, random.nextBoolean());
+		}
+		TimeUnit unit = UNITS[random.nextInt(UNITS.length)];
+		boolean saturate = nanos == Long.MAX_VALUE || nanos == Long.MIN_VALUE;
+		return new RandomDelay(saturate ? nanos : unit.convert(nanos, TimeUnit.NANOSECONDS), unit,
+				random.nextBoolean());
+	}
+
+	private static long chooseNanos(RandomGenerator random, long now, long tick, int wheelSize) {
+		int dice = random.nextInt(100);
+		if (dice < 8) {
+			return 0;
+		}
+		if (dice < 12) {
+			return -upToPowerOfTwo(random, 60);
+		}
+		if (dice < 14) {
+			return Long.MAX_VALUE;
+		}
+		if (dice < 15) {
+			return Long.MIN_VALUE;
+		}
+		if (dice < 28) {
+			return random.nextLong(1, tick + 1);
+		}
+		if (dice < 55) {
+			return atEdgeOfSlot(random, now, tick, wheelSize);
+		}
+		return upToPowerOfTwo(random, 59);
+	}
+
+	private static long atEdgeOfSlot(RandomGenerator random, long now, long tick, int wheelSize) {
+		long slot = tick;
+		for (int level = random.nextInt(6); level > 0 && slot < (1L << 58) / wheelSize; level--) {
+			slot *= wheelSize;
+		}
+		long edge = (now / slot + random.nextLong(1, 4)) * slot;
+		return edge - now + random.nextInt(-1, 2);
+	}
+
+	static long upToPowerOfTwo(RandomGenerator random, int maxExponent) {
+		return random.nextLong(1L << random.nextInt(maxExponent + 1));
+	}
+
+	/**
+	 * In nanoseconds, saturated.
+	 */
+	long nanos() {
+		return this.unit.toNanos(this.amount);
+	}
+
+	TimerHandle schedule(TimingWheel wheel, Runnable task) {
+		return this.asDuration ? wheel.schedule(task, duration()) : wheel.schedule(task, this.amount, this.unit);
+	}
+
+	boolean reschedule(TimerHandle handle) {
+		return this.asDuration ? handle.reschedule(duration()) : handle.reschedule(this.amount, this.unit);
+	}
+
+	private Duration duration() {
+		long nanos = nanos();
+		if (nanos == Long.MAX_VALUE || nanos == Long.MIN_VALUE) {
+			return Duration.ofSeconds(nanos);
+		}
+		return Duration.ofNanos(nanos);
+	}
+
+}

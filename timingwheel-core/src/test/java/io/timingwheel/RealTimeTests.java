@@ -1,0 +1,219 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The wheel on the clock of the JVM. What is promised is tested as it is; how late the
+ * machine makes it only to the order of magnitude.
+ */
+class RealTimeTests {
+
+	private final AtomicReference<Thread> driver = new AtomicReference<>();
+
+	@ParameterizedTest
+	@ValueSource(longs = { 1_000_000, 100_000, 10_000_000 })
+	void noTimerIsEarlyAndAllFireOnce(long tick) {
+		int count = 100_000;
+		long span = TimeUnit.SECONDS.toNanos(2);
+		Random random = new Random(tick);
+		try (TimingWheel wheel = wheel(Duration.ofNanos(tick))) {
+			List<Stopwatch> timers = new ArrayList<>(count);
+			for (int i = 0; i < count; i++) {
+				Stopwatch timer = new Stopwatch(random.nextLong(span));
+				timers.add(timer);
+				wheel.schedule(timer, timer.delay, TimeUnit.NANOSECONDS);
+			}
+			await().until(() -> wheel.pending() == 0);
+			assertThat(timers).allMatch((timer) -> timer.runs == 1);
+			assertThat(timers).allMatch((timer) -> timer.lateness >= 0);
+			long[] lateness = timers.stream().mapToLong((timer) -> timer.lateness).sorted().toArray();
+			assertThat(Duration.ofNanos(lateness[count / 2])).isLessThan(Duration.ofNanos(tick).plusMillis(50));
+			assertThat(wheel.snapshot().fired()).isEqualTo(count);
+		}
+	}
+
+	@Test
+	void noTimerOfAnyThreadIsEarlyOnAnExecutor() throws InterruptedException {
+		int threads = 4;
+		int perThread = 5_000;
+		ExecutorService pool = Executors.newFixedThreadPool(2);
+		ConcurrentLinkedQueue<Stopwatch> timers = new ConcurrentLinkedQueue<>();
+		CountDownLatch ran = new CountDownLatch(threads * perThread);
+		try (TimingWheel wheel = TimingWheel.builder(pool).build()) {
+			for (int thread = 0; thread < threads; thread++) {
+				Random random = new Random(thread);
+				new Thread(() -> {
+					for (int i = 0; i < perThread; i++) {
+						Stopwatch timer = new Stopwatch(random.nextLong(TimeUnit.MILLISECONDS.toNanos(300)));
+						timers.add(timer);
+						wheel.schedule(() -> {
+							timer.run();
+							ran.countDown();
+						}, timer.delay, TimeUnit.NANOSECONDS);
+					}
+				}).start();
+			}
+			assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(timers).hasSize(threads * perThread).allMatch((timer) -> timer.runs == 1 && timer.lateness >= 0);
+		}
+		finally {
+			pool.shutdownNow();
+		}
+	}
+
+	@Test
+	void zeroDelayIsHandedOverSoonButNotOnTheCallersThread() throws InterruptedException {
+		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
+		try (TimingWheel wheel = wheel(Duration.ofMillis(1))) {
+			for (long delay : new long[] { 0, -1, Long.MIN_VALUE }) {
+				wheel.schedule(() -> ran.add(Thread.currentThread()), delay, TimeUnit.MILLISECONDS);
+				assertThat(ran.poll(30, TimeUnit.SECONDS)).isSameAs(this.driver.get())
+					.isNotSameAs(Thread.currentThread());
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void addingATimerWakesAParkedDriverInTime(boolean withFarTimer) throws InterruptedException {
+		long[] lateness = new long[50];
+		try (TimingWheel wheel = wheel(Duration.ofMillis(1))) {
+			if (withFarTimer) {
+				wheel.schedule(() -> {
+				}, 1, TimeUnit.HOURS);
+			}
+			for (int i = 0; i < lateness.length; i++) {
+				awaitParked();
+				Stopwatch timer = new Stopwatch(TimeUnit.MILLISECONDS.toNanos(i % 5));
+				CountDownLatch ran = new CountDownLatch(1);
+				wheel.schedule(() -> {
+					timer.run();
+					ran.countDown();
+				}, timer.delay, TimeUnit.NANOSECONDS);
+				assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
+				lateness[i] = timer.lateness;
+			}
+		}
+		Arrays.sort(lateness);
+		assertThat(lateness[0]).isNotNegative();
+		assertThat(Duration.ofNanos(lateness[lateness.length / 2])).isLessThan(Duration.ofMillis(50));
+	}
+
+	@Test
+	void pullingATimerForwardWakesAParkedDriverInTime() throws InterruptedException {
+		try (TimingWheel wheel = wheel(Duration.ofMillis(1))) {
+			for (int i = 0; i < 50; i++) {
+				CountDownLatch ran = new CountDownLatch(1);
+				TimerHandle handle = wheel.schedule(ran::countDown, 1 + i, TimeUnit.HOURS);
+				awaitParked();
+				assertThat(handle.reschedule(i % 5, TimeUnit.MILLISECONDS)).isTrue();
+				assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
+			}
+		}
+	}
+
+	@Test
+	void timersThatFallDueWhileTheDriverIsHeldUpFireAfterwardsInTickOrder() {
+		ConcurrentLinkedQueue<Integer> fired = new ConcurrentLinkedQueue<>();
+		CountDownLatch blocked = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		DirectTask blocking = () -> {
+			blocked.countDown();
+			Latches.await(release);
+		};
+		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).wheelSize(4).shards(4).build();
+				Callers callers = new Callers(4)) {
+			wheel.schedule(blocking, 0, TimeUnit.MILLISECONDS);
+			Latches.await(blocked);
+			// Far enough apart that scheduling one after the other cannot swap them.
+			for (int i = 9; i >= 0; i--) {
+				int id = i;
+				callers.run(i % 4, () -> wheel.schedule(() -> fired.add(id), 30 + 20 * id, TimeUnit.MILLISECONDS));
+			}
+			await().until(() -> wheel.snapshot().lag().compareTo(Duration.ofMillis(250)) > 0);
+			assertThat(fired).isEmpty();
+			release.countDown();
+			await().until(() -> wheel.pending() == 0);
+			assertThat(fired).containsExactlyElementsOf(IntStream.range(0, 10).boxed().toList());
+		}
+	}
+
+	@Test
+	void timersDoNotDrift() {
+		int count = 200;
+		ConcurrentLinkedQueue<Long> times = new ConcurrentLinkedQueue<>();
+		try (TimingWheel wheel = wheel(Duration.ofMillis(1))) {
+			long start = System.nanoTime();
+			for (int i = 1; i <= count; i++) {
+				wheel.schedule(() -> times.add(System.nanoTime() - start), 2L * i, TimeUnit.MILLISECONDS);
+			}
+			await().until(() -> times.size() == count);
+			assertThat(List.copyOf(times)).isSorted();
+			int i = 0;
+			for (long time : times) {
+				assertThat(time).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(2L * ++i));
+			}
+		}
+	}
+
+	private TimingWheel wheel(Duration tick) {
+		return TimingWheel.builder(Runnable::run).tick(tick).threadFactory((task) -> {
+			Thread thread = new Thread(task);
+			thread.setDaemon(true);
+			this.driver.set(thread);
+			return thread;
+		}).build();
+	}
+
+	private void awaitParked() {
+		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> {
+			Thread.State state = this.driver.get().getState();
+			return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+		});
+	}
+
+	/**
+	 * Measures how late it runs.
+	 */
+	private static final class Stopwatch implements Runnable {
+
+		private final long start = System.nanoTime();
+
+		private final long delay;
+
+		private volatile int runs;
+
+		private volatile long lateness;
+
+		Stopwatch(long delay) {
+			this.delay = delay;
+		}
+
+		@Override
+		public void run() {
+			this.lateness = System.nanoTime() - this.start - this.delay;
+			this.runs = this.runs + 1;
+		}
+
+	}
+
+}

@@ -1,0 +1,371 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Stopping a wheel.
+ */
+@ExtendWith(WheelLog.class)
+class StopTests {
+
+	private static final int THREADS = 4;
+
+	private final ManualTimeSource clock = new ManualTimeSource();
+
+	private final RecordingTask task = new RecordingTask(this.clock);
+
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(4).timeSource(this.clock).build();
+
+	private final ExecutorService pool = Executors.newCachedThreadPool();
+
+	@AfterEach
+	void shutDown() {
+		this.pool.shutdownNow();
+	}
+
+	@Test
+	void returnsTheTasksOfAllPendingTimersExactlyOnce() {
+		Set<Runnable> expected = Collections.newSetFromMap(new IdentityHashMap<>());
+		try (Callers callers = new Callers(4)) {
+			for (int i = 0; i < 1_000; i++) {
+				Runnable task = newTask();
+				expected.add(task);
+				long delay = 1L << (i % 60);
+				callers.run(i % 4, () -> this.wheel.schedule(task, delay, TimeUnit.MICROSECONDS));
+			}
+		}
+		DirectTask direct = newTask()::run;
+		expected.add(direct);
+		this.wheel.schedule(direct, 1, TimeUnit.DAYS);
+		List<Runnable> returned = this.wheel.stop();
+		assertThat(returned).hasSameSizeAs(expected).allMatch(expected::remove);
+	}
+
+	@Test
+	void returnsMovedTimersButNoneThatFiredOrWasCancelled() {
+		Runnable movedLater = newTask();
+		Runnable movedSooner = newTask();
+		Runnable dueNow = newTask();
+		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 50, TimeUnit.MILLISECONDS).cancel();
+		this.wheel.schedule(movedLater, 5, TimeUnit.MILLISECONDS).reschedule(1, TimeUnit.DAYS);
+		this.wheel.schedule(movedSooner, 1, TimeUnit.DAYS).reschedule(10, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		this.wheel.schedule(dueNow, 0, TimeUnit.MILLISECONDS);
+		assertThat(this.wheel.stop()).containsExactlyInAnyOrder(movedLater, movedSooner, dueNow);
+		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
+	void returnsATaskAsOftenAsItWasScheduled() {
+		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 6, TimeUnit.DAYS);
+		assertThat(this.wheel.stop()).containsExactly(this.task, this.task, this.task);
+	}
+
+	@Test
+	void returnsAnEmptyListFromTheSecondCallOn() {
+		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		assertThat(this.wheel.stop()).hasSize(1);
+		assertThat(this.wheel.stop()).isEmpty();
+		this.wheel.close();
+		assertThat(this.wheel.stop()).isEmpty();
+	}
+
+	@Test
+	void nothingFiresAfterwards() {
+		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
+		this.wheel.stop();
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(this.task.count()).isZero();
+		assertThat(this.wheel.snapshot().fired()).isZero();
+		assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
+	}
+
+	@Test
+	void noTimerIsAcceptedAfterwards() {
+		this.wheel.stop();
+		assertThatExceptionOfType(RejectedExecutionException.class)
+			.isThrownBy(() -> this.wheel.schedule(this.task, 1, TimeUnit.SECONDS));
+		assertThatExceptionOfType(RejectedExecutionException.class)
+			.isThrownBy(() -> this.wheel.schedule(this.task, Duration.ZERO));
+		assertThat(this.wheel.pending()).isZero();
+		assertThat(this.wheel.snapshot().scheduled()).isZero();
+	}
+
+	@Test
+	void handlesSayThatTheyAreNotPendingAfterwards() {
+		TimerHandle pending = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		TimerHandle cancelled = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		cancelled.cancel();
+		this.wheel.stop();
+		assertThat(pending.isPending()).isFalse();
+		assertThat(pending.cancel()).isFalse();
+		assertThat(pending.isCancelled()).isFalse();
+		assertThat(pending.reschedule(1, TimeUnit.SECONDS)).isFalse();
+		assertThat(pending.reschedule(Duration.ofDays(1))).isFalse();
+		assertThat(pending.remaining(TimeUnit.NANOSECONDS)).isZero();
+		assertThat(cancelled.isCancelled()).isTrue();
+		assertThat(cancelled.isPending()).isFalse();
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	@Test
+	void closeStopsAndDiscards() {
+		TimerHandle handle;
+		try (this.wheel) {
+			handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		}
+		assertThat(handle.isPending()).isFalse();
+		assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
+		assertThat(this.wheel.stop()).isEmpty();
+	}
+
+	@Test
+	void stopInsideATaskReturnsAlsoTheOthersOfItsTickThatHaveNotBegun() {
+		List<RecordingTask> tasks = new ArrayList<>();
+		List<Runnable> returned = new ArrayList<>();
+		for (int i = 0; i < 2_000; i++) {
+			tasks.add(newTask());
+		}
+		for (int i = 0; i < 1_000; i++) {
+			this.wheel.schedule(tasks.get(i), 5, TimeUnit.MILLISECONDS);
+		}
+		this.wheel.schedule(() -> returned.addAll(this.wheel.stop()), 5, TimeUnit.MILLISECONDS);
+		for (int i = 1_000; i < 2_000; i++) {
+			this.wheel.schedule(tasks.get(i), (i % 2 == 0) ? 5 : 6, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(tasks.subList(0, 1_000)).allMatch((task) -> task.count() == 1);
+		assertThat(returned).containsExactlyInAnyOrderElementsOf(tasks.subList(1_000, 2_000));
+		assertThat(tasks.subList(1_000, 2_000)).allMatch((task) -> task.count() == 0);
+		assertThat(this.wheel.pending()).isZero();
+		assertThat(this.wheel.snapshot().fired()).isEqualTo(1_001);
+	}
+
+	@Test
+	void stopInsideATaskOnTheDriverDoesNotWaitForItself() throws InterruptedException {
+		AtomicReference<Thread> driver = new AtomicReference<>();
+		LinkedBlockingQueue<List<Runnable>> returned = new LinkedBlockingQueue<>();
+		TimingWheel wheel = realWheel(driver);
+		wheel.schedule(this.task, 1, TimeUnit.DAYS);
+		DirectTask stopping = () -> returned.add(wheel.stop());
+		wheel.schedule(stopping, 1, TimeUnit.MILLISECONDS);
+		assertThat(returned.poll(30, TimeUnit.SECONDS)).containsExactly(this.task);
+		Latches.join(driver.get());
+	}
+
+	@Test
+	void driverEndsWhateverItIsWaitingFor() {
+		AtomicReference<Thread> driver = new AtomicReference<>();
+		realWheel(driver).stop();
+		Latches.join(driver.get());
+
+		TimingWheel idle = realWheel(driver);
+		Thread idleDriver = driver.get();
+		await().until(() -> idleDriver.getState() == Thread.State.WAITING);
+		idle.stop();
+		Latches.join(idleDriver);
+
+		TimingWheel waiting = realWheel(driver);
+		Thread waitingDriver = driver.get();
+		waiting.schedule(this.task, 1, TimeUnit.DAYS);
+		await().until(() -> waitingDriver.getState() == Thread.State.TIMED_WAITING);
+		waiting.stop();
+		Latches.join(waitingDriver);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void stopInsideExecuteReturnsTheTaskInHand(boolean refuse) {
+		List<Runnable> returned = new ArrayList<>();
+		List<Runnable> accepted = new ArrayList<>();
+		List<Throwable> errors = new ArrayList<>();
+		AtomicReference<TimingWheel> stopping = new AtomicReference<>();
+		TimingWheel wheel = TimingWheel.builder((task) -> {
+			returned.addAll(stopping.get().stop());
+			if (refuse) {
+				throw new RejectedExecutionException("on purpose");
+			}
+			accepted.add(task);
+		}).timeSource(this.clock).onError((task, error) -> errors.add(error)).build();
+		stopping.set(wheel);
+		List<Runnable> tasks = List.of(newTask(), newTask(), newTask());
+		tasks.forEach((task) -> wheel.schedule(task, 5, TimeUnit.MILLISECONDS));
+		this.clock.advance(Duration.ofDays(1));
+		accepted.forEach(Runnable::run);
+		assertThat(returned).containsExactlyInAnyOrderElementsOf(tasks);
+		assertThat(tasks).allMatch((task) -> ((RecordingTask) task).count() == 0);
+		assertThat(errors).isEmpty();
+		assertThat(wheel.pending()).isZero();
+		assertThat(wheel.snapshot().fired()).isZero();
+	}
+
+	@Test
+	void stopWaitsForTheHandOverInProgress() throws Exception {
+		CountDownLatch inExecute = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		AtomicBoolean handedOver = new AtomicBoolean();
+		TimingWheel wheel = TimingWheel.builder((task) -> {
+			inExecute.countDown();
+			Latches.await(release);
+			handedOver.set(true);
+		}).build();
+		wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
+		Latches.await(inExecute);
+		AtomicReference<Thread> stopper = new AtomicReference<>();
+		Future<Boolean> handedOverWhenStopped = this.pool.submit(() -> {
+			stopper.set(Thread.currentThread());
+			assertThat(wheel.stop()).isEmpty();
+			return handedOver.get();
+		});
+		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.WAITING);
+		release.countDown();
+		assertThat(handedOverWhenStopped.get(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(wheel.snapshot().fired()).isOne();
+	}
+
+	@Test
+	void timerWhoseHandOverIsRefusedDuringStopIsReturned() throws Exception {
+		CountDownLatch inExecute = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		TimingWheel wheel = TimingWheel.builder((task) -> {
+			inExecute.countDown();
+			Latches.await(release);
+			throw new RejectedExecutionException("on purpose");
+		}).build();
+		wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
+		Latches.await(inExecute);
+		AtomicReference<Thread> stopper = new AtomicReference<>();
+		Future<List<Runnable>> returned = this.pool.submit(() -> {
+			stopper.set(Thread.currentThread());
+			return wheel.stop();
+		});
+		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.WAITING);
+		release.countDown();
+		assertThat(returned.get(30, TimeUnit.SECONDS)).containsExactly(this.task);
+		assertThat(wheel.pending()).isZero();
+	}
+
+	@Test
+	void oneOfSeveralConcurrentStopsReturnsTheTasks() throws Exception {
+		for (int round = 0; round < 100; round++) {
+			TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
+			for (int i = 0; i < 100; i++) {
+				wheel.schedule(this.task, i + 1, TimeUnit.HOURS);
+			}
+			CyclicBarrier start = new CyclicBarrier(THREADS);
+			List<Future<List<Runnable>>> returned = new ArrayList<>();
+			for (int i = 0; i < THREADS; i++) {
+				returned.add(this.pool.submit(() -> {
+					start.await();
+					return wheel.stop();
+				}));
+			}
+			int sum = 0;
+			for (Future<List<Runnable>> each : returned) {
+				int size = each.get(30, TimeUnit.SECONDS).size();
+				assertThat(size).isIn(0, 100);
+				sum += size;
+			}
+			assertThat(sum).isEqualTo(100);
+		}
+	}
+
+	@RepeatedTest(20)
+	void eachTimerAcceptedDuringStopEndsInExactlyOneWay() throws Exception {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(4).build();
+		CyclicBarrier start = new CyclicBarrier(THREADS + 1);
+		List<Future<List<Outcome>>> adders = new ArrayList<>();
+		for (int i = 0; i < THREADS; i++) {
+			adders.add(this.pool.submit(() -> {
+				List<Outcome> accepted = new ArrayList<>();
+				start.await();
+				try {
+					for (int n = 0; n < 1_000_000; n++) {
+						Outcome outcome = new Outcome();
+						TimerHandle handle = wheel.schedule(outcome, n % 4 * 200, TimeUnit.MICROSECONDS);
+						accepted.add(outcome);
+						if (n % 5 == 0 && handle.cancel()) {
+							outcome.cancelled = true;
+						}
+					}
+				}
+				catch (RejectedExecutionException ex) {
+					// Stopped.
+				}
+				return accepted;
+			}));
+		}
+		start.await();
+		await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> wheel.snapshot().fired() > 100);
+		Set<Runnable> returned = new HashSet<>(wheel.stop());
+		int accepted = 0;
+		for (Future<List<Outcome>> adder : adders) {
+			for (Outcome outcome : adder.get(30, TimeUnit.SECONDS)) {
+				accepted++;
+				int ends = outcome.runs.get() + (outcome.cancelled ? 1 : 0) + (returned.remove(outcome) ? 1 : 0);
+				assertThat(ends).isOne();
+			}
+		}
+		assertThat(returned).isEmpty();
+		assertThat(wheel.snapshot().scheduled()).isEqualTo(accepted);
+		assertThat(wheel.pending()).isZero();
+	}
+
+	private TimingWheel realWheel(AtomicReference<Thread> driver) {
+		return TimingWheel.builder(Runnable::run).threadFactory((task) -> {
+			Thread thread = new Thread(task);
+			driver.set(thread);
+			return thread;
+		}).build();
+	}
+
+	private RecordingTask newTask() {
+		return new RecordingTask(this.clock);
+	}
+
+	private static final class Outcome implements Runnable {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		private volatile boolean cancelled;
+
+		@Override
+		public void run() {
+			this.runs.incrementAndGet();
+		}
+
+	}
+
+}

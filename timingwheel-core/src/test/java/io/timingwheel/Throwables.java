@@ -1,0 +1,29 @@
+package io.timingwheel;
+
+import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.Stream;
+
+/**
+ * What tasks and executors may throw.
+ */
+final class Throwables {
+
+	private Throwables() {
+	}
+
+	static Stream<Throwable> ofEachKind() {
+		return Stream.of(new RejectedExecutionException("on purpose"), new IllegalStateException("on purpose"),
+				new AssertionError("on purpose"), new OutOfMemoryError("on purpose"),
+				new StackOverflowError("on purpose"), new Exception("checked, on purpose"),
+				new InterruptedException("on purpose"));
+	}
+
+	/**
+	 * Throws it as it is, checked or not.
+	 */
+	@SuppressWarnings("unchecked")
+	static <T extends Throwable> RuntimeException sneaky(Throwable thrown) throws T {
+		throw (T) thrown;
+	}
+
+}

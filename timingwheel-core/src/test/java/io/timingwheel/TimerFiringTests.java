@@ -1,0 +1,315 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * When and in which order timers fire, under a manual clock.
+ */
+class TimerFiringTests {
+
+	private final ManualTimeSource clock = new ManualTimeSource();
+
+	private final RecordingTask task = new RecordingTask(this.clock);
+
+	@Test
+	void timerFiresAtTheFirstTickAtOrAfterItsDeadline() {
+		TimingWheel wheel = wheel(Duration.ofMillis(10));
+		wheel.schedule(this.task, 25, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(30).minusNanos(1));
+		assertThat(this.task.count()).isZero();
+		this.clock.advance(Duration.ofNanos(1));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(30));
+	}
+
+	@Test
+	void timerWhoseDeadlineIsATickFiresAtThatTick() {
+		TimingWheel wheel = wheel(Duration.ofMillis(10));
+		wheel.schedule(this.task, 30, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofHours(1));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(30));
+	}
+
+	@Test
+	void timerScheduledInTheMiddleOfATickIsNotEarly() {
+		TimingWheel wheel = wheel(Duration.ofMillis(10));
+		this.clock.advance(Duration.ofMillis(5));
+		wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(10));
+		assertThat(this.task.count()).isZero();
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(20));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1, 1", "3, 7", "1000, 999", "1000, 1000", "1000, 1001", "1000000, 1", "1000000, 999999",
+			"1000000, 1000001", "1234567, 9876543", "86400000000000, 86400000000001" })
+	void timerIsNeverEarlyByANanosecondNorLateByMoreThanATick(long tick, long delay) {
+		for (long offset : List.of(0L, 1L, tick / 2, tick - 1, tick, 17 * tick + tick / 3)) {
+			ManualTimeSource clock = new ManualTimeSource();
+			RecordingTask task = new RecordingTask(clock);
+			try (TimingWheel wheel = TimingWheel.builder(Runnable::run)
+				.tick(Duration.ofNanos(tick))
+				.timeSource(clock)
+				.build()) {
+				clock.advance(Duration.ofNanos(offset));
+				wheel.schedule(task, delay, TimeUnit.NANOSECONDS);
+				clock.advance(Duration.ofNanos(delay - 1));
+				assertThat(task.count()).as("offset %s", offset).isZero();
+				clock.advance(Duration.ofNanos(tick));
+				assertThat(task.times()).as("offset %s", offset).singleElement().satisfies((time) -> {
+					assertThat(time - offset).isBetween(delay, delay + tick - 1);
+					assertThat(time % tick).isZero();
+				});
+			}
+		}
+	}
+
+	@Test
+	void delayBelowATickFiresAtTheNextTick() {
+		TimingWheel wheel = wheel(Duration.ofMillis(10));
+		this.clock.advance(Duration.ofMillis(20));
+		wheel.schedule(this.task, 1, TimeUnit.NANOSECONDS);
+		this.clock.advance(Duration.ofMillis(10).minusNanos(1));
+		assertThat(this.task.count()).isZero();
+		this.clock.advance(Duration.ofNanos(1));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(30));
+	}
+
+	@Test
+	void ticksCountFromTheCreationOfTheWheel() {
+		this.clock.advance(Duration.ofNanos(3_141_592));
+		TimingWheel wheel = wheel(Duration.ofMillis(10));
+		wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
+		wheel.schedule(this.task, 11, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(20));
+		assertThat(this.task.times()).containsExactly(13_141_592L, 23_141_592L);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 0, -1, -1_000_000_000, Long.MIN_VALUE })
+	void zeroAndNegativeDelaysAreDueAtTheNextAdvanceEvenByZero(long delay) {
+		TimingWheel wheel = wheel(Duration.ofMillis(10));
+		this.clock.advance(Duration.ofMillis(25));
+		wheel.schedule(this.task, delay, TimeUnit.NANOSECONDS);
+		wheel.schedule(this.task, Duration.ofNanos(delay));
+		wheel.schedule(this.task, delay, TimeUnit.DAYS);
+		wheel.schedule(this.task, Duration.ofSeconds(delay));
+		assertThat(this.task.count()).as("runs on the caller's thread").isZero();
+		assertThat(wheel.pending()).isEqualTo(4);
+		this.clock.advance(Duration.ZERO);
+		assertThat(this.task.times()).hasSize(4).containsOnly(TimeUnit.MILLISECONDS.toNanos(25));
+		assertThat(wheel.pending()).isZero();
+	}
+
+	@Test
+	void timersThatAreDueNowSeeTheCurrentTimeAndLaterOnesTheirTick() {
+		TimingWheel wheel = wheel(Duration.ofMillis(10));
+		this.clock.advance(Duration.ofMillis(25));
+		wheel.schedule(this.task, 12, TimeUnit.MILLISECONDS);
+		wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(100));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(25),
+				TimeUnit.MILLISECONDS.toNanos(40));
+		assertThat(this.clock.nanoTime()).isEqualTo(TimeUnit.MILLISECONDS.toNanos(125));
+	}
+
+	@Test
+	void hugeDelaysAreLegalAndSaturate() {
+		TimingWheel wheel = wheel(Duration.ofMillis(1));
+		this.clock.advance(Duration.ofDays(3));
+		List<TimerHandle> handles = List.of(wheel.schedule(this.task, Long.MAX_VALUE, TimeUnit.NANOSECONDS),
+				wheel.schedule(this.task, Long.MAX_VALUE, TimeUnit.DAYS),
+				wheel.schedule(this.task, Duration.ofNanos(Long.MAX_VALUE)),
+				wheel.schedule(this.task, Duration.ofSeconds(Long.MAX_VALUE, 999_999_999)));
+		this.clock.advance(Duration.ofDays(200 * 365));
+		assertThat(this.task.count()).isZero();
+		assertThat(wheel.pending()).isEqualTo(4);
+		assertThat(handles).allSatisfy((handle) -> {
+			assertThat(handle.isPending()).isTrue();
+			assertThat(handle.remaining(TimeUnit.DAYS)).isGreaterThan(80 * 365);
+			assertThat(handle.cancel()).isTrue();
+		});
+		assertThat(wheel.pending()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 4, 64, 256, 1024, 65536 })
+	void timerFiresOnceAndOnTimeAtEveryDistance(int wheelSize) {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).wheelSize(wheelSize).timeSource(this.clock).build();
+		List<Long> expected = new ArrayList<>();
+		for (long delay = 1; delay < TimeUnit.DAYS.toMillis(100_000); delay = delay * 3 / 2 + 1) {
+			wheel.schedule(this.task, delay, TimeUnit.MILLISECONDS);
+			expected.add(TimeUnit.MILLISECONDS.toNanos(delay));
+		}
+		this.clock.advance(Duration.ofDays(100_000));
+		assertThat(this.task.times()).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void timerFiresOnTimeWhateverTheOriginOfTheClock(long origin) {
+		ManualTimeSource clock = new ManualTimeSource(origin);
+		RecordingTask task = new RecordingTask(clock);
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(clock).build();
+		for (long delay : List.of(1L, 300L, 70_000L, 20_000_000L)) {
+			wheel.schedule(task, delay, TimeUnit.MILLISECONDS);
+		}
+		clock.advance(Duration.ofDays(1));
+		assertThat(task.times()).extracting((time) -> time - origin)
+			.containsExactly(1_000_000L, 300_000_000L, 70_000_000_000L, 20_000_000_000_000L);
+	}
+
+	static Stream<Long> timerFiresOnTimeWhateverTheOriginOfTheClock() {
+		return Stream.of(0L, -1L, -500_000L, Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE - 1_500_000L,
+				Long.MAX_VALUE - 100_000_000_000L);
+	}
+
+	@Test
+	void handOverIsInTickOrder() {
+		TimingWheel wheel = wheel(Duration.ofMillis(1));
+		Random random = new Random(42);
+		List<Long> delays = random.longs(10_000, 0, 1L << 30).boxed().toList();
+		List<Long> fired = new ArrayList<>();
+		for (long delay : delays) {
+			wheel.schedule(() -> fired.add(delay), delay, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(1L << 30));
+		assertThat(fired).isEqualTo(delays.stream().sorted().toList());
+	}
+
+	@Test
+	void handOverIsInTickOrderAcrossShards() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(8).timeSource(this.clock).build();
+		Random random = new Random(42);
+		List<Long> fired = new ArrayList<>();
+		int perCaller = 1_000;
+		try (Callers callers = new Callers(8)) {
+			for (int caller = 0; caller < 8; caller++) {
+				callers.run(caller, () -> random.longs(perCaller, 0, 5_000)
+					.forEach((delay) -> wheel.schedule(() -> fired.add(delay), delay, TimeUnit.MILLISECONDS)));
+			}
+		}
+		this.clock.advance(Duration.ofSeconds(5));
+		assertThat(fired).hasSize(8 * perCaller).isSorted();
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 0, 1, 255, 256, 65_535, 65_536, 16_777_217 })
+	void timersWithEqualDeadlinesFireInTheOrderInWhichOneThreadScheduledThem(long delay) {
+		TimingWheel wheel = wheel(Duration.ofMillis(1));
+		List<Integer> fired = new ArrayList<>();
+		// More than any batch in which the wheel may cascade or fire.
+		int count = 5_000;
+		for (int i = 0; i < count; i++) {
+			int id = i;
+			wheel.schedule(() -> fired.add(id), delay, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(delay));
+		assertThat(fired).isEqualTo(IntStream.range(0, count).boxed().toList());
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 4, 256 })
+	void timersWithEqualDeadlinesKeepTheirOrderWhenScheduledAtDifferentDistances(int wheelSize) {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).wheelSize(wheelSize).timeSource(this.clock).build();
+		List<Integer> fired = new ArrayList<>();
+		List<Integer> expected = new ArrayList<>();
+		long deadline = 100_000;
+		for (long now = 0; now < deadline; now += Math.max(1, (deadline - now) / 3)) {
+			this.clock.advance(Duration.ofMillis(now).minusNanos(this.clock.nanoTime()));
+			for (int i = 0; i < 10; i++) {
+				int id = expected.size();
+				expected.add(id);
+				wheel.schedule(() -> fired.add(id), deadline - now, TimeUnit.MILLISECONDS);
+			}
+		}
+		this.clock.advance(Duration.ofMillis(deadline));
+		assertThat(fired).isEqualTo(expected);
+	}
+
+	@Test
+	void timersScheduledByATaskAndDueWithinTheTargetFireInTheSameAdvance() {
+		TimingWheel wheel = wheel(Duration.ofMillis(1));
+		wheel.schedule(() -> {
+			wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+			wheel.schedule(this.task, 90, TimeUnit.MILLISECONDS);
+			wheel.schedule(this.task, 91, TimeUnit.MILLISECONDS);
+		}, 10, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(100));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(15),
+				TimeUnit.MILLISECONDS.toNanos(100));
+		assertThat(wheel.pending()).isOne();
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(this.task.count()).isEqualTo(3);
+	}
+
+	@Test
+	void zeroDelayInATaskFiresAfterThatTaskAtTheSameTick() {
+		TimingWheel wheel = wheel(Duration.ofMillis(1));
+		List<String> events = new ArrayList<>();
+		wheel.schedule(() -> {
+			events.add("begin");
+			wheel.schedule(() -> events.add("inner at " + this.clock.nanoTime()), 0, TimeUnit.NANOSECONDS);
+			events.add("end");
+		}, 7, TimeUnit.MILLISECONDS);
+		wheel.schedule(() -> events.add("later"), 8, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(7));
+		assertThat(events).containsExactly("begin", "end", "inner at 7000000");
+	}
+
+	@Test
+	void chainOfTimersRunsThroughInOneAdvance() {
+		TimingWheel wheel = wheel(Duration.ofMillis(1));
+		Runnable chain = new Runnable() {
+
+			@Override
+			public void run() {
+				TimerFiringTests.this.task.run();
+				wheel.schedule(this, 1, TimeUnit.MINUTES);
+			}
+
+		};
+		wheel.schedule(chain, 1, TimeUnit.MINUTES);
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(this.task.times()).isEqualTo(
+				IntStream.rangeClosed(1, 24 * 60).mapToObj((minute) -> TimeUnit.MINUTES.toNanos(minute)).toList());
+	}
+
+	@Test
+	void everyAcceptedTimerFiresExactlyOnceWhateverTheStepsOfTheClock() {
+		TimingWheel wheel = wheel(Duration.ofMillis(1));
+		Random random = new Random(7);
+		List<RecordingTask> tasks = new ArrayList<>();
+		for (int i = 0; i < 5_000; i++) {
+			RecordingTask task = new RecordingTask(this.clock);
+			tasks.add(task);
+			wheel.schedule(task, random.nextLong(TimeUnit.HOURS.toNanos(10)), TimeUnit.NANOSECONDS);
+		}
+		while (wheel.pending() > 0) {
+			this.clock.advance(Duration.ofNanos(random.nextLong(TimeUnit.MINUTES.toNanos(20))));
+		}
+		assertThat(tasks).allMatch((task) -> task.count() == 1);
+		assertThat(tasks.stream().map((task) -> task.times().get(0)).max(Comparator.naturalOrder()))
+			.hasValueSatisfying((last) -> assertThat(last).isLessThanOrEqualTo(this.clock.nanoTime()));
+	}
+
+	private TimingWheel wheel(Duration tick) {
+		return TimingWheel.builder(Runnable::run).tick(tick).timeSource(this.clock).build();
+	}
+
+}

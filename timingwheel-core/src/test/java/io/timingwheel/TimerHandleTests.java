@@ -1,0 +1,317 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+/**
+ * What a {@link TimerHandle} does and says.
+ */
+class TimerHandleTests {
+
+	private final ManualTimeSource clock = new ManualTimeSource();
+
+	private final RecordingTask task = new RecordingTask(this.clock);
+
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
+
+	@Test
+	void newTimerIsPending() {
+		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		assertThat(handle.isPending()).isTrue();
+		assertThat(handle.isCancelled()).isFalse();
+		assertThat(this.wheel.pending()).isOne();
+	}
+
+	@Test
+	void cancelledTimerNeverRuns() {
+		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		assertThat(handle.cancel()).isTrue();
+		assertThat(handle.isPending()).isFalse();
+		assertThat(handle.isCancelled()).isTrue();
+		assertThat(this.wheel.pending()).isZero();
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(this.task.count()).isZero();
+	}
+
+	@Test
+	void cancelSaysTrueOnlyOnce() {
+		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		assertThat(handle.cancel()).isTrue();
+		assertThat(handle.cancel()).isFalse();
+		assertThat(handle.isCancelled()).isTrue();
+		assertThat(this.wheel.snapshot().cancelled()).isOne();
+	}
+
+	@Test
+	void cancelUnlinksTheTimerAtOnce() {
+		List<TimerHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			handles.add(this.wheel.schedule(this.task, 1L << (i % 50), TimeUnit.MILLISECONDS));
+		}
+		assertThat(standing()).isEqualTo(1_000);
+		for (int i = 0; i < 1_000; i++) {
+			handles.get(i).cancel();
+			assertThat(standing()).isEqualTo(999 - i);
+		}
+		assertThat(this.wheel.snapshot().nextExpiry()).isNull();
+	}
+
+	@Test
+	void firedTimerCanBeNeitherCancelledNorMoved() {
+		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		this.clock.advance(Duration.ofSeconds(5));
+		assertThat(handle.isPending()).isFalse();
+		assertThat(handle.isCancelled()).isFalse();
+		assertThat(handle.cancel()).isFalse();
+		assertThat(handle.reschedule(1, TimeUnit.SECONDS)).isFalse();
+		assertThat(handle.reschedule(Duration.ZERO)).isFalse();
+		assertThat(handle.isCancelled()).isFalse();
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
+	void cancelledTimerCannotBeMoved() {
+		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		handle.cancel();
+		assertThat(handle.reschedule(10, TimeUnit.SECONDS)).isFalse();
+		assertThat(handle.reschedule(1, TimeUnit.SECONDS)).isFalse();
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(this.task.count()).isZero();
+		assertThat(this.wheel.snapshot().rescheduled()).isZero();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1000, 1001", "1000, 1000", "1000, 999", "1000, 1", "1000, 100000000", "100000000, 7", "1, 70000",
+			"255, 256", "256, 255", "65536, 65535", "65535, 65536" })
+	void movedTimerFiresOnceAtItsNewDeadline(long delay, long newDelay) {
+		TimerHandle handle = this.wheel.schedule(this.task, delay, TimeUnit.MILLISECONDS);
+		assertThat(handle.reschedule(newDelay, TimeUnit.MILLISECONDS)).isTrue();
+		assertThat(handle.remaining(TimeUnit.MILLISECONDS)).isEqualTo(newDelay);
+		this.clock.advance(Duration.ofMillis(newDelay).minusNanos(1));
+		assertThat(this.task.count()).isZero();
+		this.clock.advance(Duration.ofDays(365));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(newDelay));
+	}
+
+	@Test
+	void newDelayCountsFromNow() {
+		TimerHandle handle = this.wheel.schedule(this.task, 10, TimeUnit.SECONDS);
+		this.clock.advance(Duration.ofSeconds(9));
+		assertThat(handle.reschedule(Duration.ofSeconds(10))).isTrue();
+		this.clock.advance(Duration.ofSeconds(9));
+		assertThat(this.task.count()).isZero();
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.task.times()).containsExactly(TimeUnit.SECONDS.toNanos(19));
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 0, -1, Long.MIN_VALUE })
+	void timerMovedToNowFiresAtTheNextAdvanceAndNotOnTheCallersThread(long delay) {
+		TimerHandle handle = this.wheel.schedule(this.task, 10, TimeUnit.DAYS);
+		this.clock.advance(Duration.ofNanos(1_500_000));
+		assertThat(handle.reschedule(delay, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.task.count()).isZero();
+		this.clock.advance(Duration.ZERO);
+		assertThat(this.task.times()).containsExactly(1_500_000L);
+	}
+
+	@Test
+	void timerMovedToTheEndOfTimeAndBackFiresOnce() {
+		TimerHandle handle = this.wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
+		assertThat(handle.reschedule(Long.MAX_VALUE, TimeUnit.DAYS)).isTrue();
+		this.clock.advance(Duration.ofDays(10_000));
+		assertThat(this.task.count()).isZero();
+		assertThat(handle.reschedule(Duration.ofSeconds(Long.MAX_VALUE))).isTrue();
+		assertThat(handle.reschedule(Duration.ofMillis(1))).isTrue();
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
+	void heartbeatsKeepOneTimerPendingUntilTheyEnd() {
+		TimerHandle handle = this.wheel.schedule(this.task, 30, TimeUnit.SECONDS);
+		for (int i = 0; i < 10_000; i++) {
+			this.clock.advance(Duration.ofMillis(777));
+			assertThat(handle.reschedule(30, TimeUnit.SECONDS)).isTrue();
+		}
+		assertThat(this.task.count()).isZero();
+		WheelSnapshot snapshot = this.wheel.snapshot();
+		assertThat(snapshot.pending()).isOne();
+		assertThat(snapshot.scheduled()).isOne();
+		assertThat(snapshot.rescheduled()).isEqualTo(10_000);
+		long last = this.clock.nanoTime();
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThat(this.task.times()).singleElement()
+			.satisfies((time) -> assertThat(time - last).isBetween(30_000_000_000L, 30_001_000_000L));
+	}
+
+	@Test
+	void timerIsNoLongerPendingInsideItsOwnTask() {
+		AtomicReference<TimerHandle> own = new AtomicReference<>();
+		List<Object> answers = new ArrayList<>();
+		own.set(this.wheel.schedule(() -> {
+			TimerHandle handle = own.get();
+			answers.add(handle.isPending());
+			answers.add(handle.cancel());
+			answers.add(handle.isCancelled());
+			answers.add(handle.reschedule(1, TimeUnit.SECONDS));
+			answers.add(handle.reschedule(Duration.ZERO));
+			answers.add(handle.remaining(TimeUnit.NANOSECONDS));
+			this.task.run();
+		}, 5, TimeUnit.MILLISECONDS));
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(answers).containsExactly(false, false, false, false, false, 0L);
+		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
+	void taskMayCancelAndMoveTimersOfLaterTicks() {
+		RecordingTask cancelled = new RecordingTask(this.clock);
+		TimerHandle toCancel = this.wheel.schedule(cancelled, 11, TimeUnit.MILLISECONDS);
+		TimerHandle toMove = this.wheel.schedule(this.task, 11, TimeUnit.MILLISECONDS);
+		TimerHandle toPull = this.wheel.schedule(this.task, 11, TimeUnit.DAYS);
+		List<Boolean> answers = new ArrayList<>();
+		this.wheel.schedule(() -> {
+			answers.add(toCancel.cancel());
+			answers.add(toMove.reschedule(20, TimeUnit.MILLISECONDS));
+			answers.add(toPull.reschedule(2, TimeUnit.MILLISECONDS));
+		}, 10, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(50));
+		assertThat(answers).containsExactly(true, true, true);
+		assertThat(cancelled.count()).isZero();
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(12),
+				TimeUnit.MILLISECONDS.toNanos(30));
+	}
+
+	/**
+	 * They may be in the batch in hand: then cancel says false and the task runs.
+	 */
+	@Test
+	void timerOfTheSameTickIsEitherCancelledOrRuns() {
+		List<RecordingTask> tasks = new ArrayList<>();
+		List<TimerHandle> handles = new ArrayList<>();
+		List<Boolean> cancelled = new ArrayList<>();
+		this.wheel.schedule(() -> handles.forEach((handle) -> cancelled.add(handle.cancel())), 10,
+				TimeUnit.MILLISECONDS);
+		for (int i = 0; i < 2_000; i++) {
+			RecordingTask task = new RecordingTask(this.clock);
+			tasks.add(task);
+			handles.add(this.wheel.schedule(task, 10, TimeUnit.MILLISECONDS));
+		}
+		this.clock.advance(Duration.ofMillis(10));
+		assertThat(cancelled).hasSize(2_000);
+		for (int i = 0; i < 2_000; i++) {
+			assertThat(tasks.get(i).count()).isEqualTo(cancelled.get(i) ? 0 : 1);
+			assertThat(handles.get(i).isCancelled()).isEqualTo(cancelled.get(i));
+		}
+	}
+
+	@Test
+	void remainingIsTheTimeUntilTheTimersTick() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run)
+			.tick(Duration.ofMillis(10))
+			.timeSource(this.clock)
+			.build();
+		TimerHandle handle = wheel.schedule(this.task, 21, TimeUnit.MILLISECONDS);
+		assertThat(handle.remaining(TimeUnit.NANOSECONDS)).isEqualTo(30_000_000);
+		assertThat(handle.remaining(TimeUnit.MILLISECONDS)).isEqualTo(30);
+		assertThat(handle.remaining(TimeUnit.SECONDS)).isZero();
+		this.clock.advance(Duration.ofMillis(12));
+		assertThat(handle.remaining(TimeUnit.MILLISECONDS)).isEqualTo(18);
+		handle.reschedule(5, TimeUnit.MINUTES);
+		assertThat(handle.remaining(TimeUnit.MINUTES)).isEqualTo(5);
+		assertThat(handle.remaining(TimeUnit.MILLISECONDS)).isEqualTo(300_008);
+	}
+
+	@Test
+	void remainingIsNotPositiveWhenDueNow() {
+		this.clock.advance(Duration.ofNanos(1_500_000));
+		TimerHandle handle = this.wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
+		assertThat(handle.isPending()).isTrue();
+		assertThat(handle.remaining(TimeUnit.NANOSECONDS)).isLessThanOrEqualTo(0);
+	}
+
+	@Test
+	void remainingIsZeroOnceNotPending() {
+		TimerHandle cancelled = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		TimerHandle fired = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		cancelled.cancel();
+		assertThat(cancelled.remaining(TimeUnit.NANOSECONDS)).isZero();
+		this.clock.advance(Duration.ofSeconds(8));
+		assertThat(fired.remaining(TimeUnit.NANOSECONDS)).isZero();
+	}
+
+	@Test
+	void oneOfSeveralConcurrentCancelsWins() throws Exception {
+		int threads = 4;
+		ExecutorService pool = Executors.newFixedThreadPool(threads);
+		try {
+			for (int round = 0; round < 500; round++) {
+				TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+				CountDownLatch start = new CountDownLatch(1);
+				List<Future<Boolean>> answers = new ArrayList<>();
+				for (int i = 0; i < threads; i++) {
+					answers.add(pool.submit(() -> {
+						start.await();
+						return handle.cancel();
+					}));
+				}
+				start.countDown();
+				int wins = 0;
+				for (Future<Boolean> answer : answers) {
+					wins += answer.get(10, TimeUnit.SECONDS) ? 1 : 0;
+				}
+				assertThat(wins).isOne();
+			}
+		}
+		finally {
+			pool.shutdownNow();
+		}
+		assertThat(this.wheel.snapshot().cancelled()).isEqualTo(500);
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	@Test
+	void nullsAreRefused() {
+		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		assertThatNullPointerException().isThrownBy(() -> handle.reschedule(1, null));
+		assertThatNullPointerException().isThrownBy(() -> handle.reschedule(null));
+		assertThatNullPointerException().isThrownBy(() -> handle.remaining(null));
+		assertThatNullPointerException().isThrownBy(() -> this.wheel.schedule(null, 1, TimeUnit.SECONDS));
+		assertThatNullPointerException().isThrownBy(() -> this.wheel.schedule(this.task, 1, null));
+		assertThatNullPointerException().isThrownBy(() -> this.wheel.schedule(null, Duration.ZERO));
+		assertThatNullPointerException().isThrownBy(() -> this.wheel.schedule(this.task, null));
+		assertThat(handle.isPending()).isTrue();
+		assertThat(this.wheel.pending()).isOne();
+	}
+
+	@Test
+	void nullsAreRefusedAlsoOnceTheTimerHasEnded() {
+		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
+		handle.cancel();
+		assertThatNullPointerException().isThrownBy(() -> handle.reschedule(1, null));
+		assertThatNullPointerException().isThrownBy(() -> handle.reschedule(null));
+		assertThatNullPointerException().isThrownBy(() -> handle.remaining(null));
+	}
+
+	private long standing() {
+		return this.wheel.snapshot().levels().stream().mapToLong(WheelSnapshot.Level::pending).sum();
+	}
+
+}

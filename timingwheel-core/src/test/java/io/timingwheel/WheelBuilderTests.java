@@ -1,0 +1,165 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+/**
+ * The settings of a wheel.
+ */
+class WheelBuilderTests {
+
+	private final TimingWheel.Builder builder = TimingWheel.builder(Runnable::run);
+
+	@Test
+	void defaults() {
+		try (TimingWheel wheel = this.builder.timeSource(new ManualTimeSource()).build()) {
+			WheelSnapshot snapshot = wheel.snapshot();
+			assertThat(snapshot.tick()).isEqualTo(Duration.ofMillis(1));
+			assertThat(snapshot.wheelSize()).isEqualTo(256);
+			assertThat(snapshot.shards()).isPositive();
+			assertThat(Integer.bitCount(snapshot.shards())).isOne();
+		}
+	}
+
+	@Test
+	void settingsArrive() {
+		TimingWheel.Builder builder = this.builder.tick(Duration.ofMillis(7))
+			.wheelSize(32)
+			.shards(2)
+			.maxPending(3)
+			.onError((task, error) -> {
+			})
+			.threadFactory(Thread::new)
+			.timeSource(new ManualTimeSource());
+		assertThat(builder).isSameAs(this.builder);
+		try (TimingWheel wheel = builder.build()) {
+			WheelSnapshot snapshot = wheel.snapshot();
+			assertThat(snapshot.tick()).isEqualTo(Duration.ofMillis(7));
+			assertThat(snapshot.wheelSize()).isEqualTo(32);
+			assertThat(snapshot.shards()).isEqualTo(2);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void tickOutOfRangeIsRefused(Duration tick) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.tick(tick))
+			.withMessageContaining("tick")
+			.withMessageContaining(tick.toString());
+	}
+
+	static Stream<Duration> tickOutOfRangeIsRefused() {
+		return Stream.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofMillis(-5), Duration.ofDays(1).plusNanos(1),
+				Duration.ofDays(400 * 365), Duration.ofSeconds(Long.MAX_VALUE), Duration.ofSeconds(Long.MIN_VALUE));
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 3, 48, 255, -1, -4, Integer.MIN_VALUE, 65_537, 131_072, Integer.MAX_VALUE })
+	void wheelSizeThatIsNoPowerOfTwoInRangeIsRefused(int wheelSize) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.wheelSize(wheelSize))
+			.withMessageContaining("wheelSize")
+			.withMessageContaining(String.valueOf(wheelSize));
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 3, 6, 1_023, -1, -2, Integer.MIN_VALUE, 2_048, Integer.MAX_VALUE })
+	void numberOfShardsThatIsNoPowerOfTwoInRangeIsRefused(int shards) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.shards(shards))
+			.withMessageContaining("shards")
+			.withMessageContaining(String.valueOf(shards));
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 0, -1, Long.MIN_VALUE })
+	void limitBelowOneIsRefused(long limit) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.maxPending(limit))
+			.withMessageContaining("maxPending")
+			.withMessageContaining(String.valueOf(limit));
+	}
+
+	@Test
+	void nullsAreRefused() {
+		assertThatNullPointerException().isThrownBy(() -> TimingWheel.builder(null));
+		assertThatNullPointerException().isThrownBy(() -> this.builder.tick(null));
+		assertThatNullPointerException().isThrownBy(() -> this.builder.threadFactory(null));
+		assertThatNullPointerException().isThrownBy(() -> this.builder.timeSource(null));
+		assertThatNullPointerException().isThrownBy(() -> this.builder.onError(null));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void limitsOfTheRangesWork(Duration tick, int wheelSize, int shards) {
+		ManualTimeSource clock = new ManualTimeSource();
+		RecordingTask task = new RecordingTask(clock);
+		try (TimingWheel wheel = this.builder.tick(tick)
+			.wheelSize(wheelSize)
+			.shards(shards)
+			.maxPending(Long.MAX_VALUE)
+			.timeSource(clock)
+			.build()) {
+			wheel.schedule(task, tick.multipliedBy(1_000));
+			clock.advance(tick.multipliedBy(1_000).minusNanos(1));
+			assertThat(task.count()).isZero();
+			clock.advance(Duration.ofNanos(1));
+			assertThat(task.count()).isOne();
+		}
+	}
+
+	static Stream<Object[]> limitsOfTheRangesWork() {
+		return Stream.of(new Object[] { Duration.ofNanos(1), 2, 1 }, new Object[] { Duration.ofDays(1), 2, 1_024 },
+				new Object[] { Duration.ofNanos(1), 65_536, 4 }, new Object[] { Duration.ofDays(1), 65_536, 1 });
+	}
+
+	@Test
+	void driverIsADaemonThreadWithATellingName() throws InterruptedException {
+		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
+		try (TimingWheel wheel = this.builder.build()) {
+			wheel.schedule(() -> ran.add(Thread.currentThread()), Duration.ZERO);
+			Thread driver = ran.poll(30, TimeUnit.SECONDS);
+			assertThat(driver).isNotNull();
+			assertThat(driver.isDaemon()).isTrue();
+			assertThat(driver.getName()).matches("timing-wheel-\\d+");
+		}
+	}
+
+	@Test
+	void driverInheritsNoThreadLocals() throws InterruptedException {
+		InheritableThreadLocal<String> local = new InheritableThreadLocal<>();
+		local.set("of the creator");
+		LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
+		try (TimingWheel wheel = this.builder.build()) {
+			wheel.schedule(() -> seen.add(String.valueOf(local.get())), Duration.ZERO);
+			assertThat(seen.poll(30, TimeUnit.SECONDS)).isEqualTo("null");
+		}
+		finally {
+			local.remove();
+		}
+	}
+
+	@Test
+	void threadFactoryMakesTheDriver() throws InterruptedException {
+		LinkedBlockingQueue<Thread> made = new LinkedBlockingQueue<>();
+		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
+		try (TimingWheel wheel = this.builder.threadFactory((task) -> {
+			Thread thread = new Thread(task, "mine");
+			made.add(thread);
+			return thread;
+		}).build()) {
+			wheel.schedule(() -> ran.add(Thread.currentThread()), Duration.ZERO);
+			assertThat(ran.poll(30, TimeUnit.SECONDS)).isNotNull().isSameAs(made.poll());
+			assertThat(made).isEmpty();
+		}
+	}
+
+}

@@ -1,0 +1,55 @@
+package io.timingwheel;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * Keeps what the wheel logs out of the build's output and for the test to look at.
+ */
+final class WheelLog implements BeforeEachCallback, AfterEachCallback {
+
+	private final Logger logger = Logger.getLogger(TimingWheel.class.getName());
+
+	private final List<LogRecord> records = new CopyOnWriteArrayList<>();
+
+	private final Handler handler = new Handler() {
+
+		@Override
+		public void publish(LogRecord logRecord) {
+			WheelLog.this.records.add(logRecord);
+		}
+
+		@Override
+		public void flush() {
+		}
+
+		@Override
+		public void close() {
+		}
+
+	};
+
+	@Override
+	public void beforeEach(ExtensionContext context) {
+		this.logger.setUseParentHandlers(false);
+		this.logger.addHandler(this.handler);
+	}
+
+	@Override
+	public void afterEach(ExtensionContext context) {
+		this.logger.removeHandler(this.handler);
+		this.logger.setUseParentHandlers(true);
+	}
+
+	List<LogRecord> records() {
+		return this.records;
+	}
+
+}

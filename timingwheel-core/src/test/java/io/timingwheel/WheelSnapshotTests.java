@@ -1,0 +1,203 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What {@link TimingWheel#snapshot()} and {@link TimingWheel#pending()} tell.
+ */
+class WheelSnapshotTests {
+
+	private final ManualTimeSource clock = new ManualTimeSource();
+
+	private final RecordingTask task = new RecordingTask(this.clock);
+
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run)
+		.tick(Duration.ofMillis(10))
+		.wheelSize(4)
+		.shards(2)
+		.timeSource(this.clock)
+		.build();
+
+	@Test
+	void freshWheelIsRunningAndEmpty() {
+		WheelSnapshot snapshot = this.wheel.snapshot();
+		assertThat(snapshot.state()).isEqualTo(WheelSnapshot.State.RUNNING);
+		assertThat(snapshot.tick()).isEqualTo(Duration.ofMillis(10));
+		assertThat(snapshot.wheelSize()).isEqualTo(4);
+		assertThat(snapshot.shards()).isEqualTo(2);
+		assertThat(List.of(snapshot.pending(), snapshot.scheduled(), snapshot.rescheduled(), snapshot.fired(),
+				snapshot.cancelled(), snapshot.rejected(), snapshot.refused(), snapshot.wakeUps()))
+			.containsOnly(0L);
+		assertThat(snapshot.lag()).isZero();
+		assertThat(snapshot.maxLag()).isZero();
+		assertThat(snapshot.nextExpiry()).isNull();
+		assertThat(snapshot.levels()).allMatch((level) -> level.pending() == 0 && level.occupiedSlots() == 0);
+	}
+
+	@Test
+	void countsWhatHappened() {
+		List<TimerHandle> handles = new ArrayList<>();
+		for (int i = 1; i <= 10; i++) {
+			handles.add(this.wheel.schedule(this.task, i, TimeUnit.SECONDS));
+		}
+		handles.get(9).cancel();
+		handles.get(8).cancel();
+		handles.get(0).reschedule(20, TimeUnit.SECONDS);
+		handles.get(7).reschedule(1, TimeUnit.SECONDS);
+		handles.get(7).reschedule(2, TimeUnit.SECONDS);
+		this.clock.advance(Duration.ofSeconds(5));
+		handles.get(1).cancel();
+		handles.get(2).reschedule(1, TimeUnit.SECONDS);
+		WheelSnapshot snapshot = this.wheel.snapshot();
+		assertThat(snapshot.scheduled()).isEqualTo(10);
+		assertThat(snapshot.cancelled()).isEqualTo(2);
+		assertThat(snapshot.rescheduled()).isEqualTo(3);
+		assertThat(snapshot.fired()).isEqualTo(5);
+		assertThat(snapshot.pending()).isEqualTo(3).isEqualTo(this.wheel.pending());
+	}
+
+	@Test
+	void eachLevelHasTheSpanOfTheFinerOneAsItsTick() {
+		this.wheel.schedule(this.task, 10, TimeUnit.DAYS);
+		List<WheelSnapshot.Level> levels = this.wheel.snapshot().levels();
+		assertThat(levels).hasSizeGreaterThan(5);
+		Duration tick = Duration.ofMillis(10);
+		for (int i = 0; i < levels.size(); i++) {
+			assertThat(levels.get(i).level()).isEqualTo(i);
+			assertThat(levels.get(i).tick()).isEqualTo(tick);
+			tick = tick.multipliedBy(4);
+			assertThat(levels.get(i).span()).isEqualTo(tick);
+		}
+	}
+
+	@Test
+	void levelsTellWhereTimersStand() {
+		this.wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 30, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 50, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 60, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 150, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 160, TimeUnit.MILLISECONDS);
+		assertThat(this.wheel.snapshot().levels())
+			.extracting(WheelSnapshot.Level::pending, WheelSnapshot.Level::occupiedSlots)
+			.containsExactly(tuple(3L, 2), tuple(3L, 2), tuple(1L, 1));
+	}
+
+	@Test
+	void levelsFillAndEmptyWhileTimePasses() {
+		this.wheel.schedule(this.task, 10 * 63, TimeUnit.MILLISECONDS);
+		assertThat(this.wheel.snapshot().levels()).extracting(WheelSnapshot.Level::pending).containsExactly(0L, 0L, 1L);
+		this.clock.advance(Duration.ofMillis(10 * 48));
+		assertThat(this.wheel.snapshot().levels()).extracting(WheelSnapshot.Level::pending).containsExactly(0L, 1L, 0L);
+		this.clock.advance(Duration.ofMillis(10 * 12));
+		assertThat(this.wheel.snapshot().levels()).extracting(WheelSnapshot.Level::pending).containsExactly(1L, 0L, 0L);
+		this.clock.advance(Duration.ofMillis(10 * 3));
+		assertThat(this.wheel.snapshot().levels()).extracting(WheelSnapshot.Level::pending).containsExactly(0L, 0L, 0L);
+	}
+
+	@Test
+	void timerThatMovedToLaterStandsInItsOldSlotUntilTheDriverMeetsIt() {
+		TimerHandle handle = this.wheel.schedule(this.task, 20, TimeUnit.MILLISECONDS);
+		handle.reschedule(1_000, TimeUnit.MILLISECONDS);
+		assertThat(this.wheel.snapshot().levels().get(0).pending()).isOne();
+		assertThat(this.wheel.snapshot().nextExpiry()).isLessThanOrEqualTo(Duration.ofMillis(1_000));
+		this.clock.advance(Duration.ofMillis(20));
+		assertThat(this.wheel.snapshot().levels().get(0).pending()).isZero();
+		assertThat(this.wheel.pending()).isOne();
+		assertThat(this.task.count()).isZero();
+	}
+
+	@Test
+	void levelsCannotBeChanged() {
+		this.wheel.schedule(this.task, 10, TimeUnit.DAYS);
+		List<WheelSnapshot.Level> levels = this.wheel.snapshot().levels();
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(levels::clear);
+	}
+
+	@Test
+	void nextExpiryIsALowerBoundFromNow() {
+		this.wheel.schedule(this.task, 30, TimeUnit.MILLISECONDS);
+		assertThat(this.wheel.snapshot().nextExpiry()).isEqualTo(Duration.ofMillis(30));
+		this.clock.advance(Duration.ofMillis(12));
+		assertThat(this.wheel.snapshot().nextExpiry()).isEqualTo(Duration.ofMillis(18));
+		TimerHandle sooner = this.wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
+		assertThat(this.wheel.snapshot().nextExpiry()).isLessThanOrEqualTo(Duration.ZERO);
+		sooner.cancel();
+		this.clock.advance(Duration.ofMillis(18));
+		assertThat(this.wheel.snapshot().nextExpiry()).isNull();
+		this.wheel.schedule(this.task, 1, TimeUnit.HOURS);
+		assertThat(this.wheel.snapshot().nextExpiry()).isPositive().isLessThanOrEqualTo(Duration.ofHours(1));
+	}
+
+	@Test
+	void nextExpiryIsZeroWhileTimersAreBeingHandedOver() {
+		List<Duration> seen = new ArrayList<>();
+		this.wheel.schedule(() -> seen.add(this.wheel.snapshot().nextExpiry()), 30, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 30, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 1, TimeUnit.DAYS);
+		this.clock.advance(Duration.ofMillis(30));
+		assertThat(seen).containsExactly(Duration.ZERO);
+	}
+
+	@Test
+	void snapshotOfAStoppedWheel() {
+		this.wheel.schedule(this.task, 30, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(this.task, 300, TimeUnit.DAYS).cancel();
+		this.wheel.stop();
+		WheelSnapshot snapshot = this.wheel.snapshot();
+		assertThat(snapshot.state()).isEqualTo(WheelSnapshot.State.STOPPED);
+		assertThat(snapshot.pending()).isZero();
+		assertThat(snapshot.scheduled()).isEqualTo(2);
+		assertThat(snapshot.cancelled()).isOne();
+		assertThat(snapshot.fired()).isZero();
+		assertThat(snapshot.nextExpiry()).isNull();
+		assertThat(snapshot.levels()).allMatch((level) -> level.pending() == 0);
+	}
+
+	@Test
+	void lagIsHowLongTimersHaveBeenWaitingForTheDriver() {
+		CountDownLatch blocked = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		DirectTask blocking = () -> {
+			blocked.countDown();
+			Latches.await(release);
+		};
+		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
+			wheel.schedule(blocking, 0, TimeUnit.MILLISECONDS);
+			Latches.await(blocked);
+			wheel.schedule(this.task, 1, TimeUnit.MILLISECONDS);
+			Duration waited = Duration.ofMillis(60);
+			await().until(() -> wheel.snapshot().lag().compareTo(waited) > 0);
+			release.countDown();
+			await().until(() -> this.task.count() == 1);
+			await().until(() -> wheel.snapshot().lag().isZero());
+			assertThat(wheel.snapshot().maxLag()).isGreaterThanOrEqualTo(Duration.ofMillis(50))
+				.isLessThan(Duration.ofSeconds(30));
+		}
+	}
+
+	@Test
+	void wakeUpsCountTheStartsOfOccupiedSlots() {
+		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
+			for (int i = 1; i <= 5; i++) {
+				wheel.schedule(this.task, 50 * i, TimeUnit.MILLISECONDS);
+			}
+			await().until(() -> this.task.count() == 5);
+			// Each timer may have moved down from one level.
+			assertThat(wheel.snapshot().wakeUps()).isBetween(1L, 10L);
+		}
+	}
+
+}
