@@ -1,0 +1,57 @@
+package io.timingwheel.spring.actuate;
+
+import java.lang.reflect.Method;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
+
+/**
+ * {@code timingwheel.task.execution}, with the keys of Spring's
+ * {@code tasks.scheduled.execution}. Tasks of the template have their name as the
+ * function, up to 1,000 names, and no namespace.
+ */
+public class DefaultDelayedTaskObservationConvention implements DelayedTaskObservationConvention {
+
+	private static final int MAX_NAMES = 1000;
+
+	private static final String OTHER = "other";
+
+	private final Set<String> names = ConcurrentHashMap.newKeySet();
+
+	@Override
+	public String getName() {
+		return "timingwheel.task.execution";
+	}
+
+	@Override
+	public String getContextualName(DelayedTaskObservationContext context) {
+		return "task " + context.getExecution().name();
+	}
+
+	@Override
+	public KeyValues getLowCardinalityKeyValues(DelayedTaskObservationContext context) {
+		Method method = context.getExecution().method();
+		Throwable error = context.getError();
+		return KeyValues.of(
+				KeyValue.of("code.function",
+						(method != null) ? method.getName() : limited(context.getExecution().name())),
+				KeyValue.of("code.namespace",
+						(method != null) ? method.getDeclaringClass().getName() : KeyValue.NONE_VALUE),
+				KeyValue.of("exception", (error != null) ? error.getClass().getSimpleName() : KeyValue.NONE_VALUE),
+				KeyValue.of("outcome", (error != null) ? "ERROR" : context.isComplete() ? "SUCCESS" : "UNKNOWN"));
+	}
+
+	/**
+	 * Applications may make up names at run time.
+	 */
+	private String limited(String name) {
+		return (this.names.contains(name) || add(name)) ? name : OTHER;
+	}
+
+	private synchronized boolean add(String name) {
+		return this.names.contains(name) || (this.names.size() < MAX_NAMES - 1 && this.names.add(name));
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.timingwheel.spring.actuate;
+
+import io.micrometer.observation.Observation;
+import io.timingwheel.spring.task.TaskExecution;
+
+/**
+ * What an observation of a delayed task knows of it.
+ */
+public class DelayedTaskObservationContext extends Observation.Context {
+
+	private final TaskExecution execution;
+
+	private boolean complete;
+
+	/**
+	 * Creates a context.
+	 * @param execution the execution that is observed
+	 */
+	public DelayedTaskObservationContext(TaskExecution execution) {
+		this.execution = execution;
+	}
+
+	/**
+	 * The execution that is observed.
+	 * @return the execution
+	 */
+	public TaskExecution getExecution() {
+		return this.execution;
+	}
+
+	/**
+	 * Whether the body has returned.
+	 * @return whether it came to its end
+	 */
+	public boolean isComplete() {
+		return this.complete;
+	}
+
+	void setComplete(boolean complete) {
+		this.complete = complete;
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.timingwheel.spring.actuate;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.timingwheel.spring.task.TaskExecution;
+import io.timingwheel.spring.task.TaskExecutionInterceptor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Observes each execution of a delayed task as a child of the observation in which it was
+ * scheduled.
+ */
+public class ObservedTaskExecution implements TaskExecutionInterceptor {
+
+	private final DelayedTaskObservationConvention defaultConvention = new DefaultDelayedTaskObservationConvention();
+
+	private final ObservationRegistry registry;
+
+	private final @Nullable DelayedTaskObservationConvention convention;
+
+	/**
+	 * Creates an observer.
+	 * @param registry the registry
+	 * @param convention names the observation; {@code null} for the default
+	 */
+	public ObservedTaskExecution(ObservationRegistry registry, @Nullable DelayedTaskObservationConvention convention) {
+		this.registry = registry;
+		this.convention = convention;
+	}
+
+	@Override
+	public @Nullable Object capture(String name) {
+		return this.registry.getCurrentObservation();
+	}
+
+	@Override
+	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
+		DelayedTaskObservationContext context = new DelayedTaskObservationContext(execution);
+		Observation observation = Observation
+			.createNotStarted(this.convention, this.defaultConvention, () -> context, this.registry)
+			.parentObservation((captured instanceof Observation parent) ? parent : null)
+			.start();
+		Observation.Scope scope = observation.openScope();
+		try {
+			Object result = execution.proceed();
+			context.setComplete(true);
+			return result;
+		}
+		catch (Throwable ex) {
+			observation.error(ex);
+			throw ex;
+		}
+		finally {
+			scope.close();
+			observation.stop();
+		}
+	}
+
+}

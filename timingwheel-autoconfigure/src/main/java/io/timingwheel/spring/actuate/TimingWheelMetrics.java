@@ -1,0 +1,64 @@
+package io.timingwheel.spring.actuate;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.TaskCounts;
+
+/**
+ * Meters of the wheel and of delayed tasks: {@code timingwheel.tasks.pending} and
+ * {@code timingwheel.tasks} by name and outcome, and {@code timingwheel.lag}.
+ */
+public class TimingWheelMetrics implements MeterBinder {
+
+	private final TimingWheel wheel;
+
+	private final DelayedTasks tasks;
+
+	/**
+	 * Creates the binder.
+	 * @param wheel the wheel
+	 * @param tasks its tasks
+	 */
+	public TimingWheelMetrics(TimingWheel wheel, DelayedTasks tasks) {
+		this.wheel = wheel;
+		this.tasks = tasks;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		TimeGauge
+			.builder("timingwheel.lag", this.wheel, TimeUnit.NANOSECONDS, (wheel) -> wheel.snapshot().lag().toNanos())
+			.description("How far the wheel is behind its time")
+			.register(registry);
+		this.tasks.onName((name) -> bindTo(registry, name));
+	}
+
+	private void bindTo(MeterRegistry registry, String name) {
+		Gauge.builder("timingwheel.tasks.pending", this.tasks, (tasks) -> tasks.counts(name).pending())
+			.description("Delayed tasks that have not begun")
+			.tag("name", name)
+			.register(registry);
+		bindTo(registry, name, "completed", TaskCounts::completed);
+		bindTo(registry, name, "failed", TaskCounts::failed);
+		bindTo(registry, name, "cancelled", TaskCounts::cancelled);
+		bindTo(registry, name, "expired", TaskCounts::expired);
+		bindTo(registry, name, "replaced", TaskCounts::replaced);
+	}
+
+	private void bindTo(MeterRegistry registry, String name, String outcome, ToLongFunction<TaskCounts> count) {
+		FunctionCounter.builder("timingwheel.tasks", this.tasks, (tasks) -> count.applyAsLong(tasks.counts(name)))
+			.description("Delayed tasks that have ended")
+			.tag("name", name)
+			.tag("outcome", outcome)
+			.register(registry);
+	}
+
+}

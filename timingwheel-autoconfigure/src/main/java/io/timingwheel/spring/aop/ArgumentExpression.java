@@ -1,0 +1,279 @@
+package io.timingwheel.spring.aop;
+
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.expression.BeanResolver;
+import org.springframework.expression.ConstructorResolver;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.IndexAccessor;
+import org.springframework.expression.MethodResolver;
+import org.springframework.expression.OperatorOverloader;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypeComparator;
+import org.springframework.expression.TypeConverter;
+import org.springframework.expression.TypeLocator;
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeLocator;
+import org.springframework.util.ClassUtils;
+
+/**
+ * A SpEL expression on the arguments of a method: <code>#name</code>, <code>#p0</code>
+ * and <code>#a0</code> are arguments, <code>@name</code> is a bean. It is parsed and
+ * checked once; a parameter may be called by its name in the class, in the superclass or
+ * in the interface. Thread-safe.
+ */
+public final class ArgumentExpression {
+
+	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+	private static final Set<String> RESERVED = Set.of("this", "root");
+
+	private final SpelExpression expression;
+
+	private final Method method;
+
+	private final Map<String, Integer> positions;
+
+	private final StandardEvaluationContext shared = new StandardEvaluationContext();
+
+	/** The position of the argument that is the whole expression, else -1. */
+	private final int argument;
+
+	private ArgumentExpression(SpelExpression expression, Method method, Map<String, Integer> positions,
+			ConfigurableBeanFactory beanFactory) {
+		this.expression = expression;
+		this.method = method;
+		this.positions = positions;
+		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
+		this.shared.setTypeLocator(new StandardTypeLocator(beanFactory.getBeanClassLoader()));
+		SpelNode root = expression.getAST();
+		this.argument = (root instanceof VariableReference) ? positions.getOrDefault(name(root), -1) : -1;
+	}
+
+	/**
+	 * Parses an expression and checks that its variables are parameters of the method.
+	 * @param attribute where the expression stands, for messages, such as
+	 * {@code @Delayed(key)}
+	 * @param text the expression
+	 * @param method the most specific method
+	 * @param beanFactory resolves references to beans, and the types' class loader
+	 * @return the expression
+	 * @throws InvalidAnnotatedMethodException if it cannot be parsed or names an unknown
+	 * parameter
+	 */
+	public static ArgumentExpression parse(String attribute, String text, Method method,
+			ConfigurableBeanFactory beanFactory) {
+		try {
+			SpelExpression expression = new SpelExpressionParser().parseRaw(text);
+			Map<String, Integer> positions = positions(method);
+			checkVariables(attribute, expression, method, positions);
+			return new ArgumentExpression(expression, method, positions, beanFactory);
+		}
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the expression \"%s\" of %s cannot be parsed (%s)".formatted(text, attribute, ex.getMessage()),
+					"correct the SpEL expression", ex);
+		}
+	}
+
+	/**
+	 * Evaluates the expression for a call.
+	 * @param arguments the arguments of the call
+	 * @return the value
+	 * @throws IllegalArgumentException if the evaluation fails
+	 */
+	public @Nullable Object evaluate(@Nullable Object[] arguments) {
+		if (this.argument >= 0) {
+			return arguments[this.argument];
+		}
+		try {
+			return this.expression.getValue(new Call(arguments));
+		}
+		catch (EvaluationException ex) {
+			throw new IllegalArgumentException("The expression \"%s\" of %s cannot be evaluated: %s".formatted(
+					this.expression.getExpressionString(), InvalidAnnotatedMethodException.describe(this.method),
+					ex.getMessage()), ex);
+		}
+	}
+
+	/**
+	 * Registers what the evaluation needs in a native image.
+	 */
+	void registerHints(RuntimeHints hints, ConfigurableBeanFactory beanFactory) {
+		if (this.argument < 0) {
+			new ExpressionHints(hints.reflection(), this.method, this.positions, beanFactory)
+				.register(this.expression.getAST());
+		}
+	}
+
+	@Override
+	public String toString() {
+		return this.expression.getExpressionString();
+	}
+
+	private static Map<String, Integer> positions(Method method) {
+		Map<String, Integer> positions = new HashMap<>();
+		Class<?> implementor = method.getDeclaringClass();
+		Set<Class<?>> types = ClassUtils.getAllInterfacesForClassAsSet(implementor);
+		for (Class<?> type = implementor.getSuperclass(); type != null; type = type.getSuperclass()) {
+			types.add(type);
+		}
+		for (Class<?> type : types) {
+			for (Method declared : type.getDeclaredMethods()) {
+				if (declared.getName().equals(method.getName())
+						&& AopUtils.getMostSpecificMethod(declared, implementor).equals(method)) {
+					addNames(positions, declared);
+				}
+			}
+		}
+		// The names of the method itself win.
+		addNames(positions, method);
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			positions.put("p" + i, i);
+			positions.put("a" + i, i);
+		}
+		return positions;
+	}
+
+	private static void addNames(Map<String, Integer> positions, Method method) {
+		@Nullable String @Nullable [] names = PARAMETER_NAMES.getParameterNames(method);
+		if (names != null) {
+			for (int i = 0; i < names.length; i++) {
+				if (names[i] != null) {
+					positions.put(names[i], i);
+				}
+			}
+		}
+	}
+
+	private static void checkVariables(String attribute, SpelExpression expression, Method method,
+			Map<String, Integer> positions) {
+		Set<String> unknown = new LinkedHashSet<>();
+		collectVariables(expression.getAST(), unknown);
+		unknown.removeAll(RESERVED);
+		unknown.removeAll(positions.keySet());
+		if (unknown.isEmpty()) {
+			return;
+		}
+		String name = unknown.iterator().next();
+		boolean named = method.getParameterCount() == 0 || positions.size() > 2 * method.getParameterCount();
+		throw new InvalidAnnotatedMethodException(method,
+				"the expression \"%s\" of %s names #%s, which is no parameter of the method"
+					.formatted(expression.getExpressionString(), attribute, name),
+				named ? "use the name of a parameter" : "compile with -parameters, or use #p0, #p1 and so on");
+	}
+
+	private static void collectVariables(SpelNode node, Set<String> names) {
+		if (node instanceof VariableReference) {
+			names.add(name(node));
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			collectVariables(node.getChild(i), names);
+		}
+	}
+
+	private static String name(SpelNode variable) {
+		return variable.toStringAST().substring(1);
+	}
+
+	/**
+	 * The arguments of one call. All else is shared between calls, so that SpEL can reuse
+	 * the accessors it has found.
+	 */
+	private final class Call implements EvaluationContext {
+
+		private final @Nullable Object[] arguments;
+
+		Call(@Nullable Object[] arguments) {
+			this.arguments = arguments;
+		}
+
+		@Override
+		public @Nullable Object lookupVariable(String name) {
+			Integer position = ArgumentExpression.this.positions.get(name);
+			return (position != null) ? this.arguments[position] : null;
+		}
+
+		@Override
+		public void setVariable(String name, @Nullable Object value) {
+			throw new UnsupportedOperationException("#" + name + " cannot be assigned");
+		}
+
+		@Override
+		public boolean isAssignmentEnabled() {
+			return false;
+		}
+
+		@Override
+		public TypedValue getRootObject() {
+			return ArgumentExpression.this.shared.getRootObject();
+		}
+
+		@Override
+		public List<PropertyAccessor> getPropertyAccessors() {
+			return ArgumentExpression.this.shared.getPropertyAccessors();
+		}
+
+		@Override
+		public List<IndexAccessor> getIndexAccessors() {
+			return ArgumentExpression.this.shared.getIndexAccessors();
+		}
+
+		@Override
+		public List<ConstructorResolver> getConstructorResolvers() {
+			return ArgumentExpression.this.shared.getConstructorResolvers();
+		}
+
+		@Override
+		public List<MethodResolver> getMethodResolvers() {
+			return ArgumentExpression.this.shared.getMethodResolvers();
+		}
+
+		@Override
+		public @Nullable BeanResolver getBeanResolver() {
+			return ArgumentExpression.this.shared.getBeanResolver();
+		}
+
+		@Override
+		public TypeLocator getTypeLocator() {
+			return ArgumentExpression.this.shared.getTypeLocator();
+		}
+
+		@Override
+		public TypeConverter getTypeConverter() {
+			return ArgumentExpression.this.shared.getTypeConverter();
+		}
+
+		@Override
+		public TypeComparator getTypeComparator() {
+			return ArgumentExpression.this.shared.getTypeComparator();
+		}
+
+		@Override
+		public OperatorOverloader getOperatorOverloader() {
+			return ArgumentExpression.this.shared.getOperatorOverloader();
+		}
+
+	}
+
+}

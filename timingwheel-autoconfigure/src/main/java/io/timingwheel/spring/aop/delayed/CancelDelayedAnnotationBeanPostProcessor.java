@@ -1,0 +1,46 @@
+package io.timingwheel.spring.aop.delayed;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.aop.AnnotatedMethodPointcut;
+import io.timingwheel.spring.aop.BodyAdvisor;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+
+/**
+ * Adds the advice for {@link CancelDelayed}: after all other advice of a bean, save that
+ * of a {@link BodyAdvisor}.
+ */
+public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+
+	/**
+	 * Creates a post-processor.
+	 * @param methods the annotated methods
+	 * @param runtime what is needed at calls
+	 */
+	public CancelDelayedAnnotationBeanPostProcessor(CancelDelayedMethods methods, DelayedRuntime runtime) {
+		this.advisor = new DefaultPointcutAdvisor(
+				new AnnotatedMethodPointcut(methods.annotated(), (type) -> methods.register(type, "")),
+				new CancelDelayedInterceptor(methods, runtime));
+	}
+
+	/**
+	 * A body that ended too late for its limit has not returned normally.
+	 */
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		Object result = super.postProcessAfterInitialization(bean, beanName);
+		Advisor own = this.advisor;
+		if (own != null && result instanceof Advised advised && advised.removeAdvisor(own)) {
+			int position = 0;
+			while (position < advised.getAdvisorCount() && !(advised.getAdvisors()[position] instanceof BodyAdvisor)) {
+				position++;
+			}
+			advised.addAdvisor(position, own);
+		}
+		return result;
+	}
+
+}

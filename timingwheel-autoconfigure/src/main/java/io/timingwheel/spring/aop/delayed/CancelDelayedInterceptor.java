@@ -1,0 +1,90 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+
+import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.task.TaskId;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+
+/**
+ * The advice for {@code @CancelDelayed}: the innermost, so that a surrounding transaction
+ * is still open when the method has returned.
+ */
+final class CancelDelayedInterceptor implements MethodInterceptor {
+
+	private final CancelDelayedMethods methods;
+
+	private final DelayedRuntime runtime;
+
+	private final Map<Method, CancelDelayedMethod> calls = new ConcurrentHashMap<>();
+
+	CancelDelayedInterceptor(CancelDelayedMethods methods, DelayedRuntime runtime) {
+		this.methods = methods;
+		this.runtime = runtime;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		CancelDelayedMethod method = find(invocation);
+		TaskId taskId = TaskId.of(method.name(), method.key().key(invocation.getArguments()));
+		if (method.beforeInvocation()) {
+			cancel(taskId);
+			return invocation.proceed();
+		}
+		Object result = invocation.proceed();
+		if (Transactions.isActive()) {
+			Transactions.afterCompletion(() -> cancelOnSuccess(taskId, result), () -> {
+			});
+		}
+		else {
+			cancelOnSuccess(taskId, result);
+		}
+		return result;
+	}
+
+	private void cancelOnSuccess(TaskId taskId, @Nullable Object result) {
+		if (result instanceof CompletionStage<?> stage) {
+			stage.whenComplete((value, error) -> {
+				if (error == null) {
+					cancel(taskId);
+				}
+			});
+		}
+		else if (result instanceof Future<?> future) {
+			FutureCompletion.onSuccess(future, () -> cancel(taskId));
+		}
+		else {
+			cancel(taskId);
+		}
+	}
+
+	private void cancel(TaskId taskId) {
+		this.runtime.tasks().get().cancel(taskId);
+	}
+
+	private CancelDelayedMethod find(MethodInvocation invocation) {
+		CancelDelayedMethod known = this.calls.get(invocation.getMethod());
+		Object target = invocation.getThis();
+		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
+				: invocation.getMethod().getDeclaringClass();
+		Method specific = AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass);
+		if (known != null && known.method().equals(specific)) {
+			return known;
+		}
+		CancelDelayedMethod method = this.methods.of(targetClass).get(specific);
+		if (method == null) {
+			throw new IllegalStateException("No @CancelDelayed on " + specific);
+		}
+		this.calls.put(invocation.getMethod(), method);
+		return method;
+	}
+
+}

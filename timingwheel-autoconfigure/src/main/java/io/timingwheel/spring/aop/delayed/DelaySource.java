@@ -1,0 +1,134 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.spring.aop.ArgumentExpression;
+import io.timingwheel.spring.aop.DurationResolver;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.Due;
+import io.timingwheel.spring.task.TaskClock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the delay of a method comes from.
+ */
+interface DelaySource {
+
+	/**
+	 * When a call is due.
+	 * @throws IllegalArgumentException if the arguments give no time
+	 */
+	Due due(@Nullable Object[] arguments, TaskClock clock);
+
+	/**
+	 * Resolves what depends on beans.
+	 */
+	default void resolve() {
+	}
+
+	/**
+	 * A delay that is the same for all calls. If it depends on beans it is resolved when
+	 * they are there.
+	 */
+	final class Fixed implements DelaySource {
+
+		private static final long UNRESOLVED = Long.MIN_VALUE;
+
+		private final Method method;
+
+		private final String text;
+
+		private final DurationResolver durations;
+
+		private volatile long nanos = UNRESOLVED;
+
+		Fixed(Method method, String text, DurationResolver durations) {
+			this.method = method;
+			this.text = text;
+			this.durations = durations;
+			if (!needsBeans()) {
+				resolve();
+			}
+		}
+
+		@Override
+		public Due due(@Nullable Object[] arguments, TaskClock clock) {
+			if (this.nanos == UNRESOLVED) {
+				resolve();
+			}
+			return clock.after(this.nanos);
+		}
+
+		@Override
+		public void resolve() {
+			try {
+				Duration delay = this.durations.resolve(this.text);
+				// Negative delays are now, so that they cannot be the marker either.
+				this.nanos = Math.max(0, TimeUnit.NANOSECONDS.convert(delay));
+			}
+			catch (IllegalArgumentException ex) {
+				throw invalid(ex);
+			}
+		}
+
+		private boolean needsBeans() {
+			try {
+				return this.durations.needsBeans(this.text);
+			}
+			catch (IllegalArgumentException ex) {
+				throw invalid(ex);
+			}
+		}
+
+		private InvalidAnnotatedMethodException invalid(IllegalArgumentException ex) {
+			return new InvalidAnnotatedMethodException(this.method,
+					"the delay of @Delayed is unusable (%s)".formatted(ex.getMessage()),
+					"set a delay such as 30s, 10m or PT1H", ex);
+		}
+
+	}
+
+	/**
+	 * A delay that depends on the arguments.
+	 */
+	final class Computed implements DelaySource {
+
+		private final Method method;
+
+		private final ArgumentExpression expression;
+
+		Computed(Method method, ArgumentExpression expression) {
+			this.method = method;
+			this.expression = expression;
+		}
+
+		@Override
+		public Due due(@Nullable Object[] arguments, TaskClock clock) {
+			Object value = this.expression.evaluate(arguments);
+			if (value instanceof Instant instant) {
+				return clock.at(instant);
+			}
+			if (value instanceof Duration || value instanceof Number) {
+				try {
+					return clock.after(DurationResolver.toDuration(value));
+				}
+				catch (IllegalArgumentException ex) {
+					throw invalid(ex.getMessage(), ex);
+				}
+			}
+			throw invalid((value != null) ? "a " + value.getClass().getName() : "null", null);
+		}
+
+		private IllegalArgumentException invalid(@Nullable String found, @Nullable Exception cause) {
+			return new IllegalArgumentException(
+					"The delayExpression \"%s\" of %s must give a Duration, a number of milliseconds or an Instant: %s"
+						.formatted(this.expression, InvalidAnnotatedMethodException.describe(this.method), found),
+					cause);
+		}
+
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.Due;
+import io.timingwheel.spring.task.TaskDefinition;
+import io.timingwheel.spring.task.TaskExecutors;
+import io.timingwheel.spring.task.TaskSubmission;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Turns the calls of one method into tasks.
+ */
+final class DelayedCalls {
+
+	private final DelayedMethod method;
+
+	private final DelayedTasks tasks;
+
+	private final InvocationBody body;
+
+	private final TaskDefinition<Object> definition;
+
+	DelayedCalls(DelayedMethod method, DelayedRuntime runtime) {
+		this.method = method;
+		this.tasks = runtime.tasks().get();
+		this.body = new InvocationBody(method, runtime.exceptionHandler());
+		this.definition = this.tasks.define(method.name(), this.body, executor(method, runtime.executors()),
+				method.expireAfter());
+	}
+
+	private static Supplier<Executor> executor(DelayedMethod method, Supplier<? extends TaskExecutors> executors) {
+		String name = method.executor();
+		return SingletonSupplier
+			.of(() -> name.isEmpty() ? executors.get().defaultExecutor() : executors.get().named(name));
+	}
+
+	/**
+	 * Schedules the body of a call.
+	 * @return what the method returns
+	 */
+	@Nullable Object schedule(MethodInvocation invocation) {
+		@Nullable Object[] arguments = invocation.getArguments();
+		KeySource keySource = this.method.key();
+		Object key = (keySource != null) ? keySource.key(arguments) : null;
+		Due due = this.method.delay().due(arguments, this.tasks.clock());
+		boolean givesResult = this.method.returnKind() == ReturnKind.RESULT;
+		TaskSubmission submission = this.tasks.submission(this.definition, key, this.method.ifPending(),
+				payload(invocation), givesResult);
+		if (this.method.afterCommit() && Transactions.isActive()) {
+			return scheduleAfterCommit(submission, due, arguments, givesResult);
+		}
+		return submission.schedule(due);
+	}
+
+	private Object payload(MethodInvocation invocation) {
+		return (invocation instanceof ProxyMethodInvocation proxied) ? this.body.payload(invocation, proxied.getProxy())
+				: invocation;
+	}
+
+	private @Nullable Object scheduleAfterCommit(TaskSubmission submission, Due due, @Nullable Object[] arguments,
+			boolean givesResult) {
+		DelayedTask<?> result = givesResult ? submission.resultOf(due) : null;
+		Transactions.afterCompletion(() -> {
+			try {
+				submission.schedule(this.tasks.clock().restart(due));
+			}
+			catch (RuntimeException ex) {
+				// The transaction is committed: its caller has no use for this.
+				if (!submission.fail(ex)) {
+					this.body.uncaught(ex, arguments);
+				}
+			}
+		}, submission::abandon);
+		return result;
+	}
+
+}

@@ -1,0 +1,28 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+
+import io.timingwheel.spring.task.IfPending;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A checked {@code @Delayed} method of a bean.
+ *
+ * @param beanName the bean's public name
+ * @param method the most specific method
+ * @param name the name of its tasks
+ * @param delay where the delay comes from
+ * @param key where the key comes from, {@code null} for none
+ * @param ifPending what to do if the key is pending
+ * @param executor the executor's name, empty for the default
+ * @param expireAfter how late a task may start, {@code null} for no limit
+ * @param afterCommit whether to wait for the caller's transaction
+ * @param returnKind what it returns
+ * @param shared whether the bean is one object for all calls
+ */
+record DelayedMethod(String beanName, Method method, String name, DelaySource delay, @Nullable KeySource key,
+		IfPending ifPending, String executor, @Nullable Duration expireAfter, boolean afterCommit,
+		ReturnKind returnKind, boolean shared) {
+
+}

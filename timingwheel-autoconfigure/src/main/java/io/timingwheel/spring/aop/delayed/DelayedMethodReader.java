@@ -1,0 +1,126 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.ArgumentExpression;
+import io.timingwheel.spring.aop.DurationResolver;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.ProxyRules;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.StringUtils;
+
+/**
+ * Reads and checks one {@link Delayed} annotation.
+ */
+final class DelayedMethodReader {
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final ProxyRules proxyRules;
+
+	private final DurationResolver durations;
+
+	private final Placeholders placeholders;
+
+	private final ExecutorNames executorNames;
+
+	DelayedMethodReader(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+		this.proxyRules = new ProxyRules(beanFactory);
+		this.durations = new DurationResolver(beanFactory);
+		this.placeholders = new Placeholders(beanFactory);
+		this.executorNames = new ExecutorNames(beanFactory);
+	}
+
+	/**
+	 * Reads an annotation.
+	 * @param method the most specific method
+	 * @param annotation its annotation
+	 * @param beanClass the class of the bean
+	 * @param bean the name of the bean
+	 * @throws InvalidAnnotatedMethodException if it cannot take effect
+	 */
+	DelayedMethod read(Method method, Delayed annotation, Class<?> beanClass, BeanName bean) {
+		this.proxyRules.check("@Delayed", method, beanClass, bean.name());
+		ReturnKind returnKind = ReturnKind.of(method);
+		checkNotAsync(method, beanClass);
+		checkNotDurable(method, annotation);
+		String name = this.placeholders.resolve(method, "the name of @Delayed", annotation.name());
+		return new DelayedMethod(bean.publicName(), method,
+				StringUtils.hasText(name) ? name : bean.publicName() + "." + method.getName(),
+				readDelay(method, annotation), readKey(method, annotation), annotation.ifPending(),
+				readExecutor(method, annotation), readExpireAfter(method, annotation), annotation.afterCommit(),
+				returnKind, bean.isShared(this.beanFactory));
+	}
+
+	private static void checkNotAsync(Method method, Class<?> beanClass) {
+		if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class)) {
+			throw new InvalidAnnotatedMethodException(method, "@Delayed and @Async are on one method",
+					"remove @Async: a delayed method runs on an executor anyway");
+		}
+	}
+
+	private static void checkNotDurable(Method method, Delayed annotation) {
+		if (annotation.durable()) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is durable, but there is no store to keep its tasks in",
+					"remove durable = true: this version keeps tasks in memory only");
+		}
+	}
+
+	private DelaySource readDelay(Method method, Delayed annotation) {
+		boolean fixed = StringUtils.hasText(annotation.delay());
+		boolean computed = StringUtils.hasText(annotation.delayExpression());
+		if (fixed == computed) {
+			throw new InvalidAnnotatedMethodException(method,
+					fixed ? "@Delayed has both a delay and a delayExpression" : "@Delayed has no delay",
+					fixed ? "remove one of them" : "set a delay such as 30s, or a delayExpression");
+		}
+		return fixed ? new DelaySource.Fixed(method, annotation.delay(), this.durations)
+				: new DelaySource.Computed(method, ArgumentExpression.parse("@Delayed(delayExpression)",
+						annotation.delayExpression(), method, this.beanFactory));
+	}
+
+	private @Nullable KeySource readKey(Method method, Delayed annotation) {
+		return StringUtils.hasText(annotation.key())
+				? new KeySource("@Delayed(key)", annotation.key(), method, this.beanFactory) : null;
+	}
+
+	private String readExecutor(Method method, Delayed annotation) {
+		String executor = this.placeholders.resolve(method, "the executor of @Delayed", annotation.executor());
+		if (StringUtils.hasText(executor)) {
+			this.executorNames.check(method, executor);
+		}
+		return executor;
+	}
+
+	private @Nullable Duration readExpireAfter(Method method, Delayed annotation) {
+		if (!StringUtils.hasText(annotation.expireAfter())) {
+			return null;
+		}
+		try {
+			Duration expireAfter = this.durations.resolve(annotation.expireAfter());
+			if (!expireAfter.isNegative()) {
+				return expireAfter;
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalidExpireAfter(method, String.valueOf(ex.getMessage()), ex);
+		}
+		throw invalidExpireAfter(method, "\"" + annotation.expireAfter() + "\" is negative", null);
+	}
+
+	private static InvalidAnnotatedMethodException invalidExpireAfter(Method method, String reason,
+			@Nullable Exception cause) {
+		return new InvalidAnnotatedMethodException(method, "the expireAfter of @Delayed is unusable (" + reason + ")",
+				"set a duration such as 5m, or remove it", cause);
+	}
+
+}

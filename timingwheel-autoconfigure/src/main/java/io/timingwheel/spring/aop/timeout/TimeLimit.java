@@ -1,0 +1,131 @@
+package io.timingwheel.spring.aop.timeout;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.ArgumentExpression;
+import io.timingwheel.spring.aop.DurationResolver;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.util.StringUtils;
+
+/**
+ * What {@link Timeout} says of one method.
+ */
+final class TimeLimit {
+
+	private static final String EXAMPLE = "set a positive duration such as 800ms";
+
+	private final Method method;
+
+	private final String text;
+
+	private final DurationResolver durations;
+
+	private final @Nullable ArgumentExpression expression;
+
+	/** Zero as long as it depends on beans that are not there yet. */
+	private volatile long nanos;
+
+	TimeLimit(Method method, Timeout annotation, DurationResolver durations, ConfigurableBeanFactory beanFactory) {
+		this.method = method;
+		this.text = annotation.timeout();
+		this.durations = durations;
+		boolean expression = StringUtils.hasText(annotation.timeoutExpression());
+		if (StringUtils.hasText(this.text) == expression) {
+			throw expression
+					? new InvalidAnnotatedMethodException(method, "@Timeout has both a timeout and a timeoutExpression",
+							"remove one of them")
+					: new InvalidAnnotatedMethodException(method, "@Timeout has no limit",
+							"set its value, such as @Timeout(\"800ms\"), or its timeoutExpression");
+		}
+		this.expression = expression ? ArgumentExpression.parse("@Timeout(timeoutExpression)",
+				annotation.timeoutExpression(), method, beanFactory) : null;
+	}
+
+	Method method() {
+		return this.method;
+	}
+
+	/**
+	 * Resolves a constant limit, unless that needs beans.
+	 */
+	void resolveWithoutBeans() {
+		if (this.expression == null) {
+			Duration limit = check(() -> this.durations.resolveWithoutBeans(this.text));
+			if (limit != null) {
+				this.nanos = positive(limit);
+			}
+		}
+	}
+
+	/**
+	 * Resolves a constant limit.
+	 */
+	void resolve() {
+		if (this.expression == null && this.nanos == 0) {
+			this.nanos = positive(check(() -> this.durations.resolve(this.text)));
+		}
+	}
+
+	/**
+	 * The limit of a call.
+	 * @param arguments the arguments of the call
+	 * @return nanoseconds; zero or negative if the expression says that time is over
+	 * @throws IllegalArgumentException if the expression gives no duration
+	 */
+	long nanos(@Nullable Object[] arguments) {
+		if (this.expression != null) {
+			return evaluate(this.expression, arguments);
+		}
+		if (this.nanos == 0) {
+			resolve();
+		}
+		return this.nanos;
+	}
+
+	MethodTimeoutException exception(long nanos) {
+		return new MethodTimeoutException(this.method, Duration.ofNanos(nanos));
+	}
+
+	private long evaluate(ArgumentExpression expression, @Nullable Object[] arguments) {
+		Object value = expression.evaluate(arguments);
+		try {
+			return TimeUnit.NANOSECONDS.convert(DurationResolver.toDuration(value));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("The timeoutExpression \"%s\" of %s gives no duration: %s"
+				.formatted(expression, InvalidAnnotatedMethodException.describe(this.method), ex.getMessage()), ex);
+		}
+	}
+
+	private <T extends @Nullable Object> T check(Resolution<T> resolution) {
+		try {
+			return resolution.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(this.method,
+					"the limit of @Timeout is unusable (" + ex.getMessage() + ")", EXAMPLE, ex);
+		}
+	}
+
+	private long positive(Duration limit) {
+		if (limit.isNegative() || limit.isZero()) {
+			throw new InvalidAnnotatedMethodException(this.method,
+					"the limit \"%s\" of @Timeout is not positive".formatted(this.text), EXAMPLE);
+		}
+		return TimeUnit.NANOSECONDS.convert(limit);
+	}
+
+	private interface Resolution<T extends @Nullable Object> {
+
+		T get();
+
+	}
+
+}

@@ -1,0 +1,113 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.delayed.BeanTaskExecutors;
+import io.timingwheel.spring.aop.delayed.CancelDelayedAnnotationBeanPostProcessor;
+import io.timingwheel.spring.aop.delayed.CancelDelayedMethods;
+import io.timingwheel.spring.aop.delayed.DelayedAnnotationBeanPostProcessor;
+import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
+import io.timingwheel.spring.aop.delayed.DelayedMethods;
+import io.timingwheel.spring.aop.delayed.DelayedRuntime;
+import io.timingwheel.spring.aop.delayed.UncaughtExceptions;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.TaskExecutors;
+
+import org.springframework.aop.framework.ProxyProcessorSupport;
+import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * {@link Delayed} and {@link io.timingwheel.spring.annotation.CancelDelayed}. The advice
+ * is needed before the beans that it depends on may be made, so that it looks these up at
+ * the first call.
+ */
+@Configuration(proxyBeanMethods = false)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+class DelayedConfiguration {
+
+	private static final String THREAD_NAME_PREFIX = "delayed-";
+
+	private static final int POOL_SIZE = 8;
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DelayedMethods timingWheelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
+		return new DelayedMethods(beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static CancelDelayedMethods timingWheelCancelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
+		return new CancelDelayedMethods(beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DelayedRuntime timingWheelDelayedRuntime(ObjectProvider<DelayedTasks> tasks,
+			ObjectProvider<TaskExecutors> executors, ConfigurableListableBeanFactory beanFactory) {
+		Supplier<AsyncUncaughtExceptionHandler> exceptionHandler = SingletonSupplier
+			.of(new UncaughtExceptions(beanFactory));
+		return new DelayedRuntime(tasks::getObject, executors::getObject, exceptionHandler);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DelayedMethodScanner timingWheelDelayedMethodScanner(DelayedMethods delayed, CancelDelayedMethods cancelling,
+			DelayedRuntime runtime) {
+		return new DelayedMethodScanner(delayed, cancelling, runtime);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DelayedAnnotationBeanPostProcessor timingWheelDelayedAnnotationProcessor(DelayedMethods methods,
+			DelayedRuntime runtime, Environment environment) {
+		return configure(new DelayedAnnotationBeanPostProcessor(methods, runtime), environment);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static CancelDelayedAnnotationBeanPostProcessor timingWheelCancelDelayedAnnotationProcessor(
+			CancelDelayedMethods methods, DelayedRuntime runtime, Environment environment) {
+		return configure(new CancelDelayedAnnotationBeanPostProcessor(methods, runtime), environment);
+	}
+
+	@Bean
+	static TaskExecutors timingWheelTaskExecutors(BeanFactory beanFactory, Environment environment) {
+		return new BeanTaskExecutors(beanFactory, () -> newPool(environment));
+	}
+
+	private static Executor newPool(Environment environment) {
+		if (Threading.VIRTUAL.isActive(environment)) {
+			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor(THREAD_NAME_PREFIX);
+			executor.setVirtualThreads(true);
+			return executor;
+		}
+		ThreadPoolTaskExecutor pool = new ThreadPoolTaskExecutor();
+		pool.setThreadNamePrefix(THREAD_NAME_PREFIX);
+		pool.setCorePoolSize(POOL_SIZE);
+		pool.setAllowCoreThreadTimeOut(true);
+		pool.setDaemon(true);
+		pool.initialize();
+		return pool;
+	}
+
+	private static <T extends ProxyProcessorSupport> T configure(T processor, Environment environment) {
+		processor.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
+		return processor;
+	}
+
+}

@@ -1,0 +1,22 @@
+package io.timingwheel.spring.autoconfigure;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.util.StringUtils;
+
+/**
+ * Explains an {@link InvalidAnnotatedMethodException}.
+ */
+class InvalidAnnotatedMethodFailureAnalyzer extends AbstractFailureAnalyzer<InvalidAnnotatedMethodException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, InvalidAnnotatedMethodException cause) {
+		String description = "An annotation on the method %s cannot take effect:%n%n    %s".formatted(
+				InvalidAnnotatedMethodException.describe(cause.getMethod()),
+				StringUtils.capitalize(cause.getProblem()));
+		return new FailureAnalysis(description + ".", StringUtils.capitalize(cause.getRemedy()) + ".", cause);
+	}
+
+}

@@ -1,0 +1,66 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.timeout.TimeLimits;
+import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
+import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
+import io.timingwheel.spring.aop.timeout.TimeoutListener;
+import io.timingwheel.spring.aop.timeout.TimeoutMethodScanner;
+import io.timingwheel.spring.task.HandOverExecutors;
+import io.timingwheel.spring.task.TaskExecutors;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * {@link Timeout}. Its advisor is needed before the beans that it depends on may be made,
+ * so that it looks these up at the first call.
+ */
+@Configuration(proxyBeanMethods = false)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+class TimeoutConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TimeLimits timingWheelTimeLimits(ConfigurableListableBeanFactory beanFactory) {
+		return new TimeLimits(beanFactory);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TimeoutInfrastructure timingWheelTimeoutInfrastructure(Environment environment) {
+		return new TimeoutInfrastructure(environment);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TimeoutMethodScanner timingWheelTimeoutMethodScanner(TimeLimits limits) {
+		return new TimeoutMethodScanner(limits);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeLimits limits, ObjectProvider<TimingWheel> wheel,
+			ObjectProvider<TaskExecutors> executors, ObjectProvider<HandOverExecutors> handOvers,
+			ObjectProvider<TimeoutListener> listeners, Environment environment) {
+		int order = Binder.get(environment)
+			.bind("timingwheel.timeout.order", Integer.class)
+			.orElse(TimeoutAdvisor.DEFAULT_ORDER);
+		Supplier<List<TimeoutListener>> allListeners = () -> listeners.orderedStream().toList();
+		return new TimeoutAdvisor(limits, SingletonSupplier.of(wheel::getObject),
+				() -> handOvers.getObject().safe(executors.getObject().defaultExecutor()),
+				SingletonSupplier.of(allListeners), order);
+	}
+
+}

@@ -1,0 +1,96 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.time.Clock;
+import java.util.List;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.HandOverExecutors;
+import io.timingwheel.spring.task.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.TaskExecutors;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.support.CompositeTaskDecorator;
+
+/**
+ * Auto-configuration of the timing wheel, the template, and the annotations.
+ */
+@AutoConfiguration(after = TaskExecutionAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(TimingWheelProperties.class)
+@Import({ DelayedConfiguration.class, TimeoutConfiguration.class })
+public final class TimingWheelAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	TimingWheel timingWheel(TimingWheelProperties properties, ObjectProvider<TimingWheelCustomizer> customizers,
+			TaskExecutors executors, HandOverExecutors handOvers) {
+		TimingWheel.Builder builder = TimingWheel
+			.builder((task) -> handOvers.safe(executors.defaultExecutor()).execute(task));
+		new TimingWheelSettings(properties).applyTo(builder);
+		customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
+		return builder.build();
+	}
+
+	@Bean
+	HandOverExecutors timingWheelHandOverExecutors() {
+		return new HandOverExecutors();
+	}
+
+	@Bean
+	DelayedTasks timingWheelDelayedTasks(TimingWheel wheel, HandOverExecutors handOvers,
+			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecutionInterceptor> interceptors) {
+		return new DelayedTasks(wheel, wheel.timeSource(), Clock.systemUTC(), handOvers,
+				compose(decorators.orderedStream().toList()), interceptors.getIfAvailable());
+	}
+
+	private static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {
+		return switch (decorators.size()) {
+			case 0 -> null;
+			case 1 -> decorators.get(0);
+			default -> new CompositeTaskDecorator(decorators);
+		};
+	}
+
+	/**
+	 * That of a parent context would not find the tasks of this one.
+	 */
+	@Bean
+	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
+	DelayedTaskTemplate delayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors) {
+		return new DelayedTaskTemplate(tasks, executors);
+	}
+
+	@Bean
+	TimingWheelLifecycle timingWheelLifecycle(DelayedTasks tasks, TimingWheelProperties properties,
+			ApplicationContext applicationContext) {
+		new TimingWheelSettings(properties).check();
+		return new TimingWheelLifecycle(tasks, properties.getShutdown(), applicationContext);
+	}
+
+	/**
+	 * Boot's executor, if it is set to a strict early shutdown, would refuse the tasks
+	 * that still run at shutdown.
+	 */
+	@Bean
+	@ConditionalOnProperty(name = "timingwheel.shutdown.pending", havingValue = "run")
+	ThreadPoolTaskExecutorCustomizer timingWheelTaskExecutorCustomizer() {
+		return (executor) -> executor.setAcceptTasksAfterContextClose(true);
+	}
+
+}

@@ -1,0 +1,47 @@
+package io.timingwheel.spring.autoconfigure;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.task.DelayedTasks;
+
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Auto-configuration of the actuator endpoints.
+ */
+@AutoConfiguration(after = TimingWheelAutoConfiguration.class)
+@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+@ConditionalOnBean(DelayedTasks.class)
+public final class TimingWheelEndpointAutoConfiguration {
+
+	@Bean
+	@ConditionalOnAvailableEndpoint
+	@ConditionalOnMissingBean
+	TimingWheelEndpoint timingWheelEndpoint(TimingWheel wheel) {
+		return new TimingWheelEndpoint(wheel);
+	}
+
+	@Bean
+	@ConditionalOnAvailableEndpoint
+	@ConditionalOnMissingBean
+	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTasks tasks) {
+		return new DelayedTasksEndpoint(tasks);
+	}
+
+	@Bean
+	@ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
+	@ConditionalOnBean(DelayedTasksEndpoint.class)
+	@ConditionalOnMissingBean
+	DelayedTasksEndpointWebExtension delayedTasksEndpointWebExtension(DelayedTasksEndpoint endpoint) {
+		return new DelayedTasksEndpointWebExtension(endpoint);
+	}
+
+}

@@ -1,0 +1,29 @@
+package io.timingwheel.spring.autoconfigure;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
+import io.timingwheel.spring.task.DelayedTasks;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Auto-configuration of the health component {@code timingWheel}.
+ */
+@AutoConfiguration(after = TimingWheelAutoConfiguration.class)
+@ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
+@ConditionalOnBean(DelayedTasks.class)
+@ConditionalOnEnabledHealthIndicator("timingwheel")
+public final class TimingWheelHealthContributorAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean(name = "timingWheelHealthIndicator")
+	TimingWheelHealthIndicator timingWheelHealthIndicator(TimingWheel wheel, TimingWheelProperties properties) {
+		return new TimingWheelHealthIndicator(wheel, properties.getHealth().getMaxLag());
+	}
+
+}

@@ -1,0 +1,35 @@
+package io.timingwheel.spring.autoconfigure;
+
+import io.micrometer.observation.ObservationRegistry;
+import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
+import io.timingwheel.spring.actuate.ObservedTaskExecution;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.TaskExecutionInterceptor;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Auto-configuration of the observation of task executions. An application's own
+ * {@link TaskExecutionInterceptor} takes its place, and may wrap it.
+ */
+@AutoConfiguration(after = TimingWheelAutoConfiguration.class,
+		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
+@ConditionalOnClass(ObservationRegistry.class)
+@ConditionalOnBean({ DelayedTasks.class, ObservationRegistry.class })
+@ConditionalOnBooleanProperty(name = "timingwheel.observations.enabled", matchIfMissing = true)
+public final class TimingWheelObservationAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean(TaskExecutionInterceptor.class)
+	ObservedTaskExecution timingWheelObservedTaskExecution(ObservationRegistry registry,
+			ObjectProvider<DelayedTaskObservationConvention> convention) {
+		return new ObservedTaskExecution(registry, convention.getIfAvailable());
+	}
+
+}

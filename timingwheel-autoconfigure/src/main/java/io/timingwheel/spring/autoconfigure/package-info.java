@@ -1,0 +1,7 @@
+/**
+ * Auto-configuration of the wheel, the template and the annotations.
+ */
+@NullMarked
+package io.timingwheel.spring.autoconfigure;
+
+import org.jspecify.annotations.NullMarked;

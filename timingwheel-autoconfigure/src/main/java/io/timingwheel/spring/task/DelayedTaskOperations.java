@@ -1,0 +1,100 @@
+package io.timingwheel.spring.task;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskRejectedException;
+
+/**
+ * Schedules tasks for later. Tasks run on an executor, never on the wheel's thread, and
+ * live in the memory of this JVM. Thread-safe.
+ *
+ * <p>
+ * Keyed tasks are those with a {@link TaskId}: at most one of them is pending under it,
+ * and each of the operations below is atomic. A task is pending until its body begins.
+ *
+ * <p>
+ * {@code null} arguments cause an {@link IllegalArgumentException}.
+ */
+public interface DelayedTaskOperations {
+
+	/**
+	 * Schedules a task without a key.
+	 * @param delay how long from now; zero and negative: as soon as possible; more than
+	 * 292 years saturate
+	 * @param task what to run
+	 * @return the task
+	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
+	 */
+	DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task);
+
+	/**
+	 * Schedules a task without a key that gives a result.
+	 * @param <T> the type of the result
+	 * @param delay how long from now
+	 * @param task what to run
+	 * @return the task
+	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
+	 */
+	<T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task);
+
+	/**
+	 * Schedules a keyed task, in place of the one that is pending.
+	 * @param id name and key
+	 * @param delay how long from now
+	 * @param task what to run
+	 * @return the task
+	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending; one
+	 * that was pending stays then
+	 */
+	DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task);
+
+	/**
+	 * Begins the description of a task.
+	 * @param task what to run
+	 * @return what else can be said
+	 */
+	TaskSpec<@Nullable Void> task(Runnable task);
+
+	/**
+	 * Begins the description of a task that gives a result.
+	 * @param <T> the type of the result
+	 * @param task what to run
+	 * @return what else can be said
+	 */
+	<T extends @Nullable Object> TaskSpec<T> task(Callable<T> task);
+
+	/**
+	 * Calls off a pending task, whoever scheduled it.
+	 * @param id name and key
+	 * @return {@code true} if there was one: it will never run
+	 */
+	boolean cancel(TaskId id);
+
+	/**
+	 * Moves the time at which a pending task is due.
+	 * @param id name and key
+	 * @param delay how long from now
+	 * @return {@code true} if there was one
+	 * @throws TaskRejectedException if it waits for its executor already and too many
+	 * tasks are pending; it stays as it is then
+	 */
+	boolean reschedule(TaskId id, Duration delay);
+
+	/**
+	 * Finds a pending task.
+	 * @param id name and key
+	 * @return the task
+	 */
+	Optional<DelayedTask<?>> find(TaskId id);
+
+	/**
+	 * How many tasks are pending, of all names.
+	 * @return the number
+	 */
+	long pendingCount();
+
+}

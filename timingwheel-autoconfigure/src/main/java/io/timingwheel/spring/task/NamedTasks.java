@@ -1,0 +1,180 @@
+package io.timingwheel.spring.task;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tasks of one name: the pending ones by their key, and the figures.
+ *
+ * <p>
+ * Every transition of a pending task is an operation of the map on its key: whoever takes
+ * the task out of the map (beginning, cancelling, replacing, expiring) has it for
+ * himself, and whoever changes it does so while the map holds the key's lock. Within such
+ * an operation the wheel may be called, which takes the lock of a shard; the wheel calls
+ * nobody under its locks.
+ */
+class NamedTasks {
+
+	private final String name;
+
+	private final DelayedTasks owner;
+
+	private final ConcurrentHashMap<Object, ScheduledTask> pending = new ConcurrentHashMap<>();
+
+	private final LongAdder begun = new LongAdder();
+
+	private final LongAdder ended = new LongAdder();
+
+	private final LongAdder completed = new LongAdder();
+
+	private final LongAdder failed = new LongAdder();
+
+	private final LongAdder cancelled = new LongAdder();
+
+	private final LongAdder expired = new LongAdder();
+
+	private final LongAdder replaced = new LongAdder();
+
+	NamedTasks(String name, DelayedTasks owner) {
+		this.name = name;
+		this.owner = owner;
+	}
+
+	String name() {
+		return this.name;
+	}
+
+	DelayedTasks owner() {
+		return this.owner;
+	}
+
+	ConcurrentHashMap<Object, ScheduledTask> pending() {
+		return this.pending;
+	}
+
+	/**
+	 * Where a task with this key is kept.
+	 */
+	Object slot(String name, Object key) {
+		return key;
+	}
+
+	/**
+	 * Whether this task bears the name, which may be one of several that are kept here.
+	 */
+	boolean contains(String name, ScheduledTask task) {
+		return true;
+	}
+
+	/**
+	 * Takes a pending task away, so that it never runs.
+	 * @param slot where it is kept
+	 * @param expected the future that it must have, {@code null} for any task
+	 * @return whether there was one; its future, if it has one, is cancelled
+	 */
+	boolean cancel(Object slot, @Nullable TaskFuture<?> expected) {
+		Withdrawal withdrawal = new Withdrawal(expected);
+		this.pending.computeIfPresent(slot, withdrawal::apply);
+		if (!withdrawal.done) {
+			return false;
+		}
+		this.cancelled.increment();
+		if (withdrawal.future != null) {
+			withdrawal.future.cancelled();
+		}
+		this.owner.changed();
+		return true;
+	}
+
+	/**
+	 * Moves the deadline of a pending task.
+	 * @param slot where it is kept
+	 * @param expected the future that it must have, {@code null} for any task
+	 * @param due the new deadline
+	 * @return whether there was one
+	 */
+	boolean reschedule(Object slot, @Nullable TaskFuture<?> expected, Due due) {
+		AtomicBoolean moved = new AtomicBoolean();
+		this.pending.computeIfPresent(slot, (key, task) -> {
+			if (expected != null && task.future() != expected) {
+				return task;
+			}
+			ScheduledTask result = task.moveTo(due);
+			TaskFuture<?> future = result.future();
+			if (future != null) {
+				future.setDue(due.epochNanos());
+			}
+			moved.setPlain(true);
+			return result;
+		});
+		return moved.getPlain();
+	}
+
+	void begun() {
+		this.begun.increment();
+	}
+
+	void ended(Outcome outcome) {
+		this.ended.increment();
+		count(outcome);
+	}
+
+	void count(Outcome outcome) {
+		switch (outcome) {
+			case COMPLETED -> this.completed.increment();
+			case FAILED -> this.failed.increment();
+			case CANCELLED -> this.cancelled.increment();
+			case EXPIRED -> this.expired.increment();
+			case REPLACED -> this.replaced.increment();
+		}
+		this.owner.changed();
+	}
+
+	long running() {
+		// In this order the figure may be too high for a moment, but never too low.
+		long ended = this.ended.sum();
+		return this.begun.sum() - ended;
+	}
+
+	TaskCounts counts() {
+		return new TaskCounts(this.pending.mappingCount(), running(), this.completed.sum(), this.failed.sum(),
+				this.cancelled.sum(), this.expired.sum(), this.replaced.sum());
+	}
+
+	enum Outcome {
+
+		COMPLETED, FAILED, CANCELLED, EXPIRED, REPLACED
+
+	}
+
+	/**
+	 * Removes a task from the map and from the wheel.
+	 */
+	private static final class Withdrawal {
+
+		private final @Nullable TaskFuture<?> expected;
+
+		private @Nullable TaskFuture<?> future;
+
+		private boolean done;
+
+		Withdrawal(@Nullable TaskFuture<?> expected) {
+			this.expected = expected;
+		}
+
+		@Nullable ScheduledTask apply(Object slot, ScheduledTask task) {
+			if (this.expected != null && task.future() != this.expected) {
+				return task;
+			}
+			this.future = task.future();
+			this.done = true;
+			task.withdraw();
+			return null;
+		}
+
+	}
+
+}

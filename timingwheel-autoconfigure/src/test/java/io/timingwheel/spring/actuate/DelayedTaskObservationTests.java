@@ -1,0 +1,233 @@
+package io.timingwheel.spring.actuate;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskExecutionInterceptor;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+class DelayedTaskObservationTests {
+
+	private final ManualTimeSource time = new ManualTimeSource();
+
+	private final ObservationRegistry registry = ObservationRegistry.create();
+
+	private final List<DelayedTaskObservationContext> observed = new CopyOnWriteArrayList<>();
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
+		.withBean(ObservationRegistry.class, () -> this.registry)
+		.withBean(TimingWheelCustomizer.class, () -> (builder) -> builder.timeSource(this.time))
+		.withBean("orders", Orders.class);
+
+	DelayedTaskObservationTests() {
+		this.registry.observationConfig().observationHandler(new Recorder());
+	}
+
+	@Test
+	void anExecutionIsObservedWithTheKeysOfSpringsScheduledTasks() {
+		this.contextRunner.run((context) -> {
+			run(context.getBean(Orders.class).close(5));
+			DelayedTaskObservationContext observation = observation();
+			assertThat(observation.getName()).isEqualTo("timingwheel.task.execution");
+			assertThat(observation.getContextualName()).isEqualTo("task close-order");
+			assertThat(observation.getLowCardinalityKeyValues()).containsExactlyInAnyOrder(
+					KeyValue.of("code.function", "close"), KeyValue.of("code.namespace", Orders.class.getName()),
+					KeyValue.of("exception", "none"), KeyValue.of("outcome", "SUCCESS"));
+			assertThat(observation.getHighCardinalityKeyValues()).isEmpty();
+			assertThat(observation.getExecution().name()).isEqualTo("close-order");
+		});
+	}
+
+	@Test
+	void aFailureIsObserved() {
+		this.contextRunner.run((context) -> {
+			run(context.getBean(Orders.class).fail());
+			DelayedTaskObservationContext observation = observation();
+			assertThat(observation.getError()).isInstanceOf(IllegalStateException.class);
+			assertThat(observation.getLowCardinalityKeyValues())
+				.contains(KeyValue.of("exception", "IllegalStateException"), KeyValue.of("outcome", "ERROR"));
+		});
+	}
+
+	@Test
+	void aTaskOfTheTemplateIsObservedByItsName() {
+		this.contextRunner.run((context) -> {
+			run(context.getBean(DelayedTaskOperations.class)
+				.task(() -> "done")
+				.name("ping")
+				.after(Duration.ofMinutes(30)));
+			assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("code.function", "ping"),
+					KeyValue.of("code.namespace", "none"));
+		});
+	}
+
+	@Test
+	void namesMadeUpAtRunTimeDoNotBecomeKeysWithoutLimit() {
+		this.contextRunner.run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			IntStream.range(0, 1500)
+				.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(30)));
+			this.time.advance(Duration.ofMinutes(30));
+			await().until(() -> this.observed.size() == 1500);
+			assertThat(this.observed.stream()
+				.map((observation) -> observation.getLowCardinalityKeyValue("code.function"))
+				.map(KeyValue::getValue)
+				.distinct()).hasSize(1000).contains("other");
+		});
+	}
+
+	@Test
+	void theParentIsTheObservationInWhichTheCallWasMade() {
+		this.contextRunner.run((context) -> {
+			Observation caller = Observation.start("caller", this.registry);
+			CompletableFuture<?> result = caller
+				.scopedChecked(() -> context.getBean(Orders.class).close(5).completion());
+			caller.stop();
+			this.time.advance(Duration.ofMinutes(30));
+			await().until(result::isDone);
+			assertThat(observation().getParentObservation()).isSameAs(caller);
+		});
+	}
+
+	@Test
+	void aCallOutsideOfAnObservationHasNoParentEvenIfAnotherCallHad() {
+		this.contextRunner.run((context) -> {
+			Observation caller = Observation.start("caller", this.registry);
+			DelayedTask<String> first = caller.scopedChecked(() -> context.getBean(Orders.class).close(5));
+			DelayedTask<String> second = context.getBean(Orders.class).close(5);
+			run(second);
+			assertThat(first.status()).isEqualTo(DelayedTask.Status.REPLACED);
+			assertThat(observation().getParentObservation()).isNull();
+		});
+	}
+
+	@Test
+	void theBodyRunsWithinItsObservation() {
+		this.contextRunner.run((context) -> {
+			DelayedTask<Observation> task = context.getBean(DelayedTaskOperations.class)
+				.schedule(Duration.ofMinutes(30), this.registry::getCurrentObservation);
+			run(task);
+			assertThat(task.get()).isNotNull();
+			assertThat(task.get().getContextView()).isSameAs(observation());
+			assertThat(this.registry.getCurrentObservation()).isNull();
+		});
+	}
+
+	@Test
+	void aConventionOfTheApplicationNamesTheObservation() {
+		this.contextRunner.withBean(DelayedTaskObservationConvention.class, CustomConvention::new).run((context) -> {
+			run(context.getBean(Orders.class).close(5));
+			assertThat(observation().getName()).isEqualTo("my.tasks");
+			assertThat(observation().getLowCardinalityKeyValues()).containsExactly(KeyValue.of("task", "close-order"));
+		});
+	}
+
+	@Test
+	void nothingIsObservedWhenSwitchedOff() {
+		this.contextRunner.withPropertyValues("timingwheel.observations.enabled=false").run((context) -> {
+			assertThat(context).doesNotHaveBean(ObservedTaskExecution.class);
+			run(context.getBean(Orders.class).close(5));
+			assertThat(this.observed).isEmpty();
+		});
+	}
+
+	@Test
+	void nothingIsObservedWithoutARegistry() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
+					TimingWheelObservationAutoConfiguration.class))
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(ObservedTaskExecution.class));
+	}
+
+	@Test
+	void anInterceptorOfTheApplicationTakesThePlaceOfTheObservation() {
+		List<String> intercepted = new CopyOnWriteArrayList<>();
+		TaskExecutionInterceptor interceptor = (execution, captured) -> {
+			intercepted.add(execution.name());
+			return execution.proceed();
+		};
+		this.contextRunner.withBean(TaskExecutionInterceptor.class, () -> interceptor).run((context) -> {
+			run(context.getBean(Orders.class).close(5));
+			assertThat(intercepted).containsExactly("close-order");
+			assertThat(this.observed).isEmpty();
+		});
+	}
+
+	private void run(DelayedTask<?> task) {
+		this.time.advance(Duration.ofMinutes(30));
+		await().until(task::isDone);
+	}
+
+	private DelayedTaskObservationContext observation() {
+		assertThat(this.observed).hasSize(1);
+		return this.observed.get(0);
+	}
+
+	private final class Recorder implements ObservationHandler<DelayedTaskObservationContext> {
+
+		@Override
+		public void onStop(DelayedTaskObservationContext context) {
+			DelayedTaskObservationTests.this.observed.add(context);
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return context instanceof DelayedTaskObservationContext;
+		}
+
+	}
+
+	static class CustomConvention implements DelayedTaskObservationConvention {
+
+		@Override
+		public @Nullable String getName() {
+			return "my.tasks";
+		}
+
+		@Override
+		public KeyValues getLowCardinalityKeyValues(DelayedTaskObservationContext context) {
+			return KeyValues.of("task", context.getExecution().name());
+		}
+
+	}
+
+	static class Orders {
+
+		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
+		public DelayedTask<String> close(long orderId) {
+			return DelayedTask.completed("closed");
+		}
+
+		@Delayed("30m")
+		public DelayedTask<String> fail() {
+			throw new IllegalStateException("Failed");
+		}
+
+	}
+
+}

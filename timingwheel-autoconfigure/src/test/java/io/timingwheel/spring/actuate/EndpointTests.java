@@ -1,0 +1,296 @@
+package io.timingwheel.spring.actuate;
+
+import java.lang.management.ManagementFactory;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import javax.management.MBeanParameterInfo;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+import com.jayway.jsonpath.JsonPath;
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The endpoints over HTTP and JMX, with the default access: tasks can be seen, but not
+ * cancelled. Arguments are nowhere to be seen.
+ */
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = EndpointTests.Application.class,
+		properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks,health",
+				"management.endpoint.health.show-details=always", "spring.jmx.enabled=true",
+				"spring.jmx.default-domain=endpoint-tests",
+				"management.endpoints.jmx.exposure.include=timingwheel,delayedtasks", "timingwheel.tick=10ms",
+				"timingwheel.wheel-size=64", "timingwheel.shards=2" })
+class EndpointTests {
+
+	@Autowired
+	private Application application;
+
+	@Autowired
+	private DelayedTaskOperations tasks;
+
+	@Autowired
+	private TimingWheel wheel;
+
+	@Autowired
+	private ManualTimeSource time;
+
+	private final RestTestClient client;
+
+	private final String actuator;
+
+	EndpointTests(@Value("${local.server.port}") int port) {
+		this.actuator = "http://localhost:%d/actuator".formatted(port);
+		this.client = RestTestClient.bindToServer().build();
+	}
+
+	@AfterEach
+	void cancelPending(@Autowired DelayedTasks engine) {
+		engine.cancelPending();
+	}
+
+	@Test
+	void theWheelIsShownWithTheFieldsOfItsSnapshot() {
+		this.tasks.schedule(Duration.ofMinutes(30), () -> "never");
+		Instant earliest = Instant.now();
+		String body = get("/timingwheel");
+		WheelSnapshot wheel = this.wheel.snapshot();
+		Map<String, Object> expected = new LinkedHashMap<>();
+		expected.put("state", "RUNNING");
+		expected.put("tick", "PT0.01S");
+		expected.put("wheelSize", 64);
+		expected.put("shards", 2);
+		expected.put("pending", (int) wheel.pending());
+		expected.put("scheduled", (int) wheel.scheduled());
+		expected.put("rescheduled", (int) wheel.rescheduled());
+		expected.put("fired", (int) wheel.fired());
+		expected.put("cancelled", (int) wheel.cancelled());
+		expected.put("rejected", 0);
+		expected.put("refused", 0);
+		expected.put("wakeUps", 0);
+		expected.put("lag", "PT0S");
+		expected.put("maxLag", wheel.maxLag().toString());
+		expected.put("nextExpiry", JsonPath.read(body, "$.nextExpiry"));
+		expected.put("levels", wheel.levels().stream().map(EndpointTests::json).toList());
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$")).containsExactlyEntriesOf(expected);
+		assertThat(JsonPath.<Integer>read(body, "$.pending")).isOne();
+		assertThat(Instant.parse(JsonPath.read(body, "$.nextExpiry"))).isAfterOrEqualTo(earliest)
+			.isBeforeOrEqualTo(Instant.now().plus(Duration.ofMinutes(30)));
+	}
+
+	private static Map<String, Object> json(WheelSnapshot.Level level) {
+		Map<String, Object> json = new LinkedHashMap<>();
+		json.put("level", level.level());
+		json.put("tick", level.tick().toString());
+		json.put("span", level.span().toString());
+		json.put("pending", (int) level.pending());
+		json.put("occupiedSlots", level.occupiedSlots());
+		return json;
+	}
+
+	@Test
+	void theNextExpiryOfAnEmptyWheelIsNull() {
+		assertThat(this.tasks.pendingCount()).isZero();
+		assertThat(JsonPath.<Map<String, Object>>read(get("/timingwheel"), "$")).contains(entry("nextExpiry", null));
+	}
+
+	@Test
+	void declaredNamesAreListedAtZeroBeforeTheirFirstCall() {
+		String body = get("/delayedtasks");
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$")).containsOnlyKeys("tasks");
+		assertThat(counts(body, "declared")).containsExactly(entry("durable", false), entry("pending", 0),
+				entry("running", 0), entry("completed", 0), entry("failed", 0), entry("cancelled", 0),
+				entry("expired", 0), entry("overdue", 0), entry("dead", 0));
+	}
+
+	@Test
+	void tasksAreCountedByTheirNameAndOutcome() {
+		String name = "counted";
+		CompletableFuture<String> release = new CompletableFuture<>();
+		DelayedTask<String> completed = this.tasks.task(() -> "done").name(name).after(Duration.ZERO);
+		DelayedTask<String> failed = this.tasks.<String>task(() -> {
+			throw new IllegalStateException("Failed");
+		}).name(name).after(Duration.ZERO);
+		DelayedTask<String> running = this.tasks.task(() -> release.join()).name(name).after(Duration.ZERO);
+		this.tasks.task(() -> "never").name(name).after(Duration.ofHours(1)).cancel(false);
+		this.tasks.task(() -> "later").name(name).after(Duration.ofHours(1));
+		this.time.advance(Duration.ZERO);
+		assertThat(completed.completion()).succeedsWithin(Duration.ofSeconds(20));
+		assertThat(failed.completion()).failsWithin(Duration.ofSeconds(20));
+		await().until(() -> running.status() == DelayedTask.Status.RUNNING);
+		assertThat(counts(get("/delayedtasks"), name)).contains(entry("pending", 1), entry("running", 1),
+				entry("completed", 1), entry("failed", 1), entry("cancelled", 1));
+		release.complete("done");
+	}
+
+	@Test
+	void theNextTasksOfANameAreListed() {
+		IntStream.range(0, 103)
+			.forEach((i) -> this.tasks.schedule(TaskId.of("many", i), Duration.ofHours(200 - i), () -> {
+			}));
+		String body = get("/delayedtasks/many");
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$")).containsOnlyKeys("name", "counts", "next");
+		assertThat(JsonPath.<String>read(body, "$.name")).isEqualTo("many");
+		assertThat(JsonPath.<Integer>read(body, "$.counts.pending")).isEqualTo(103);
+		assertThat(JsonPath.<List<String>>read(body, "$.next[*].key"))
+			.isEqualTo(IntStream.range(3, 103).map((i) -> 105 - i).mapToObj(String::valueOf).toList());
+	}
+
+	@Test
+	void aTaskIsShownByItsKeyAndByItsIdWithoutItsArguments() {
+		this.application.closeIfUnpaid(5, "secret");
+		DelayedTask<?> task = this.tasks.find(TaskId.of("close-order", 5)).orElseThrow();
+		String byKey = get("/delayedtasks/close-order/5");
+		assertThat(JsonPath.<Map<String, Object>>read(byKey, "$")).containsExactly(entry("id", task.id()),
+				entry("name", "close-order"), entry("key", "5"), entry("dueAt", task.dueAt().toString()));
+		assertThat(get("/delayedtasks/close-order/" + task.id())).isEqualTo(byKey);
+		assertThat(get("/delayedtasks/close-order")).contains(task.id()).doesNotContain("secret");
+	}
+
+	@Test
+	void aTaskWithoutAKeyIsShownByItsId() {
+		DelayedTask<String> task = this.tasks.schedule(Duration.ofHours(1), () -> "never");
+		assertThat(JsonPath.<Map<String, Object>>read(get("/delayedtasks/unnamed/" + task.id()), "$")).containsExactly(
+				entry("id", task.id()), entry("name", "unnamed"), entry("key", null),
+				entry("dueAt", task.dueAt().toString()));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "a/b/c, a/b/c", "a b, a%20b", "größe/日本, gr%C3%B6%C3%9Fe/%E6%97%A5%E6%9C%AC", "50%, 50%25", "a+b, a+b",
+			"a?b#c, a%3Fb%23c", "a;b, a%3Bb", "order.json, order.json", "2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z" })
+	void keysMayHoldAnyCharacters(String key, String path) {
+		DelayedTask<?> task = this.tasks.schedule(TaskId.of("keys", key), Duration.ofHours(1), () -> {
+		});
+		String body = get("/delayedtasks/keys/" + path);
+		assertThat(JsonPath.<String>read(body, "$.key")).isEqualTo(key);
+		assertThat(JsonPath.<String>read(body, "$.id")).isEqualTo(task.id());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/delayedtasks/absent", "/delayedtasks/absent/5", "/delayedtasks/declared/5",
+			"/delayedtasks/declared/00000000-1" })
+	void whatIsAbsentIsNotFound(String path) {
+		this.client.get().uri(URI.create(this.actuator + path)).exchange().expectStatus().isNotFound();
+	}
+
+	@Test
+	void tasksCannotBeCancelledByDefault() {
+		DelayedTask<?> task = this.tasks.schedule(TaskId.of("protected", 5), Duration.ofHours(1), () -> {
+		});
+		this.client.delete()
+			.uri(URI.create(this.actuator + "/delayedtasks/protected/5"))
+			.exchange()
+			.expectStatus()
+			.isEqualTo(405);
+		assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+	}
+
+	@Test
+	void theHealthComponentIsNamedAfterTheWheel() {
+		String body = get("/health");
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$.components.timingWheel")).containsOnlyKeys("status",
+				"details");
+		assertThat(JsonPath.<String>read(body, "$.components.timingWheel.status")).isEqualTo("UP");
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$.components.timingWheel.details"))
+			.contains(entry("state", "RUNNING"), entry("lag", "PT0S"), entry("maxLag", "PT1S"))
+			.containsKey("pending");
+	}
+
+	@Test
+	void theOperationsWorkOverJmx() throws Exception {
+		DelayedTask<?> task = this.tasks.schedule(TaskId.of("jmx", "a/b"), Duration.ofHours(1), () -> {
+		});
+		assertThat(invoke("Timingwheel", "wheel")).containsEntry("state", "RUNNING");
+		assertThat(invoke("Delayedtasks", "tasks")).containsOnlyKeys("tasks");
+		assertThat(invoke("Delayedtasks", "tasksOfName", "jmx")).containsEntry("name", "jmx");
+		assertThat(invoke("Delayedtasks", "task", "jmx", "a/b")).containsEntry("id", task.id());
+	}
+
+	@SuppressWarnings("unchecked")
+	private static Map<String, Object> invoke(String endpoint, String operation, Object... arguments) throws Exception {
+		MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+		ObjectName name = new ObjectName("endpoint-tests:type=Endpoint,name=" + endpoint);
+		String[] signature = Arrays.stream(server.getMBeanInfo(name).getOperations())
+			.filter((info) -> info.getName().equals(operation))
+			.flatMap((info) -> Arrays.stream(info.getSignature()))
+			.map(MBeanParameterInfo::getType)
+			.toArray(String[]::new);
+		return (Map<String, Object>) server.invoke(name, operation, arguments, signature);
+	}
+
+	private static Map<String, Object> counts(String body, String name) {
+		return JsonPath.read(body, "$.tasks['%s']".formatted(name));
+	}
+
+	private String get(String path) {
+		byte[] body = this.client.get()
+			.uri(URI.create(this.actuator + path))
+			.exchange()
+			.expectStatus()
+			.isOk()
+			.expectBody()
+			.returnResult()
+			.getResponseBodyContent();
+		return new String(body, StandardCharsets.UTF_8);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+	static class Application {
+
+		@Bean
+		ManualTimeSource time() {
+			return new ManualTimeSource();
+		}
+
+		@Bean
+		TimingWheelCustomizer manualTime(ManualTimeSource time) {
+			return (builder) -> builder.timeSource(time);
+		}
+
+		@Delayed(delay = "1h", name = "declared", key = "#id")
+		void declared(long id) {
+		}
+
+		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
+		void closeIfUnpaid(long orderId, String customer) {
+		}
+
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.timingwheel.spring.actuate;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.health.registry.HealthContributorRegistry;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+import static org.awaitility.Awaitility.await;
+
+class TimingWheelHealthIndicatorTests {
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class));
+
+	@Test
+	void aWheelThatRunsIsUp() {
+		this.contextRunner.run((context) -> {
+			Health health = context.getBean(TimingWheelHealthIndicator.class).health();
+			assertThat(health.getStatus()).isEqualTo(Status.UP);
+			assertThat(health.getDetails()).containsOnly(entry("state", WheelSnapshot.State.RUNNING),
+					entry("pending", 0L), entry("lag", Duration.ZERO), entry("maxLag", Duration.ofSeconds(1)));
+		});
+	}
+
+	@Test
+	void aWheelThatIsFurtherBehindThanAllowedIsDownUntilItHasCaughtUp() {
+		CountDownLatch release = new CountDownLatch(1);
+		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
+			this.contextRunner.withBean("wheel", TimingWheel.class, () -> wheel)
+				.withPropertyValues("timingwheel.health.max-lag=50ms")
+				.run((context) -> {
+					HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
+					// On the driver itself, as the executor is none.
+					wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
+					wheel.schedule(() -> {
+					}, 1, TimeUnit.MILLISECONDS);
+					await().until(() -> Status.DOWN.equals(indicator.health().getStatus()));
+					assertThat((Duration) indicator.health().getDetails().get("lag"))
+						.isGreaterThanOrEqualTo(Duration.ofMillis(50));
+					release.countDown();
+					await().until(() -> Status.UP.equals(indicator.health().getStatus()));
+				});
+		}
+		finally {
+			release.countDown();
+		}
+	}
+
+	@Test
+	void aWheelThatIsStoppedIsDown() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build();
+		HealthIndicator indicator = new TimingWheelHealthIndicator(wheel, Duration.ofSeconds(1));
+		assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+		wheel.stop();
+		assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
+		assertThat(indicator.health().getDetails()).contains(entry("state", WheelSnapshot.State.STOPPED));
+	}
+
+	@Test
+	void theComponentIsNamedAfterTheWheel() {
+		this.contextRunner.withConfiguration(AutoConfigurations.of(HealthContributorRegistryAutoConfiguration.class))
+			.run((context) -> assertThat(context.getBean(HealthContributorRegistry.class).getContributor("timingWheel"))
+				.isInstanceOf(TimingWheelHealthIndicator.class));
+	}
+
+	@Test
+	void theIndicatorCanBeSwitchedOffAndReplaced() {
+		this.contextRunner.withPropertyValues("management.health.timingwheel.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelHealthIndicator.class));
+		this.contextRunner
+			.withBean("timingWheelHealthIndicator", HealthIndicator.class, () -> () -> Health.unknown().build())
+			.run((context) -> assertThat(context).doesNotHaveBean(TimingWheelHealthIndicator.class));
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

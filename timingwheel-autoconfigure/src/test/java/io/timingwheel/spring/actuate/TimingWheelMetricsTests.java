@@ -1,0 +1,229 @@
+package io.timingwheel.spring.actuate;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+class TimingWheelMetricsTests {
+
+	private final ManualTimeSource time = new ManualTimeSource();
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, MetricsAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelMetricsAutoConfiguration.class))
+		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withBean("orders", Orders.class);
+
+	private final ApplicationContextRunner manualRunner = this.contextRunner.withBean(TimingWheelCustomizer.class,
+			() -> (builder) -> builder.timeSource(this.time));
+
+	@Test
+	void pendingTasksAreGaugedByTheirName() {
+		this.manualRunner.run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThat(pending(registry, "close-order")).isZero();
+			context.getBean(Orders.class).close(5);
+			context.getBean(Orders.class).close(6);
+			context.getBean(DelayedTaskOperations.class).schedule(TaskId.of("ping", "a"), Duration.ofMinutes(1), () -> {
+			});
+			assertThat(pending(registry, "close-order")).isEqualTo(2);
+			assertThat(pending(registry, "ping")).isOne();
+		});
+	}
+
+	@Test
+	void endedTasksAreCountedByTheirNameAndOutcome() {
+		this.manualRunner.run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			Orders orders = context.getBean(Orders.class);
+			orders.close(1);
+			orders.close(2);
+			orders.close(3);
+			orders.close(3);
+			tasks.cancel(TaskId.of("close-order", 1));
+			orders.fail(4);
+			this.time.advance(Duration.ofMinutes(30));
+			await().untilAsserted(() -> {
+				assertThat(ended(registry, "close-order", "completed")).isEqualTo(2);
+				assertThat(ended(registry, "close-order", "cancelled")).isOne();
+				assertThat(ended(registry, "close-order", "replaced")).isOne();
+				assertThat(ended(registry, "close-order", "failed")).isZero();
+				assertThat(ended(registry, "close-order", "expired")).isZero();
+				assertThat(ended(registry, "orders.fail", "failed")).isOne();
+			});
+		});
+	}
+
+	@Test
+	void endedTasksAreACounterSoThatPrometheusCallsThemTotal() {
+		this.manualRunner
+			.run((context) -> assertThat(context.getBean(MeterRegistry.class).get("timingwheel.tasks").meters())
+				.isNotEmpty()
+				.allSatisfy((meter) -> assertThat(meter.getId().getType()).isEqualTo(Meter.Type.COUNTER)));
+	}
+
+	@Test
+	void namesAreKnownWhetherTheyAreUsedBeforeOrAfterTheRegistryIs() {
+		this.manualRunner.run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			tasks.task(() -> "before").name("before").after(Duration.ofMinutes(1));
+			MeterRegistry late = new SimpleMeterRegistry();
+			context.getBean(TimingWheelMetrics.class).bindTo(late);
+			tasks.task(() -> "after").name("after").after(Duration.ofMinutes(1));
+			assertThat(pending(late, "before")).isOne();
+			assertThat(pending(late, "after")).isOne();
+			assertThat(pending(late, "close-order")).isZero();
+			assertThat(pending(context.getBean(MeterRegistry.class), "after")).isOne();
+		});
+	}
+
+	@Test
+	void atMostAThousandNamesBecomeTags() {
+		this.manualRunner.run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			IntStream.range(0, 1500)
+				.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(1)));
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			List<String> names = registry.get("timingwheel.tasks.pending")
+				.gauges()
+				.stream()
+				.map((gauge) -> gauge.getId().getTag("name"))
+				.toList();
+			assertThat(names).hasSize(1000).doesNotHaveDuplicates().contains("other", "close-order", "name-0");
+			assertThat(registry.get("timingwheel.tasks.pending").gauges().stream().mapToDouble(Gauge::value).sum())
+				.isEqualTo(1500);
+			assertThat(registry.get("timingwheel.tasks").functionCounters()).hasSize(5000);
+		});
+	}
+
+	@Test
+	void keysAreNoTags() {
+		this.manualRunner.run((context) -> {
+			context.getBean(Orders.class).close(815);
+			assertThat(context.getBean(MeterRegistry.class).getMeters())
+				.allSatisfy((meter) -> assertThat(meter.getId().getTags().toString()).doesNotContain("815"));
+		});
+	}
+
+	@Test
+	void theLagOfADriverThatIsHeldUpIsGaugedInSeconds() {
+		CountDownLatch release = new CountDownLatch(1);
+		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
+			this.contextRunner.withBean("wheel", TimingWheel.class, () -> wheel).run((context) -> {
+				TimeGauge lag = context.getBean(MeterRegistry.class).get("timingwheel.lag").timeGauge();
+				assertThat(lag.value(TimeUnit.SECONDS)).isZero();
+				wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
+				wheel.schedule(() -> {
+				}, 1, TimeUnit.MILLISECONDS);
+				await().until(() -> lag.value(TimeUnit.MILLISECONDS) > 100);
+				assertThat(lag.baseTimeUnit()).isEqualTo(TimeUnit.SECONDS);
+				release.countDown();
+				await().until(() -> lag.value(TimeUnit.MILLISECONDS) < 100);
+			});
+		}
+		finally {
+			release.countDown();
+		}
+	}
+
+	@Test
+	void callsThatTimeOutAreCountedByTheirMethod() {
+		this.contextRunner.run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			assertThat(orders.quoteInTime()).isEqualTo("quote");
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
+			assertThat(orders.quoteLater()).failsWithin(Duration.ofSeconds(20));
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThat(registry.find("timingwheel.timeouts").tag("method", "Orders.quoteInTime").counter()).isNull();
+			assertThat(registry.get("timingwheel.timeouts").tag("method", "Orders.quote").counter().count())
+				.isEqualTo(2);
+			await().untilAsserted(() -> assertThat(
+					registry.get("timingwheel.timeouts").tag("method", "Orders.quoteLater").counter().count())
+				.isOne());
+		});
+	}
+
+	private static double pending(MeterRegistry registry, String name) {
+		return registry.get("timingwheel.tasks.pending").tag("name", name).gauge().value();
+	}
+
+	private static double ended(MeterRegistry registry, String name, String outcome) {
+		FunctionCounter counter = registry.get("timingwheel.tasks")
+			.tag("name", name)
+			.tag("outcome", outcome)
+			.functionCounter();
+		return counter.count();
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	static class Orders {
+
+		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
+		public void close(long orderId) {
+		}
+
+		@Delayed("30m")
+		public DelayedTask<String> fail(long orderId) {
+			throw new IllegalStateException("Failed");
+		}
+
+		@Timeout("1m")
+		public String quoteInTime() {
+			return "quote";
+		}
+
+		@Timeout("10ms")
+		public String quote() throws InterruptedException {
+			TimeUnit.MINUTES.sleep(1);
+			return "never";
+		}
+
+		@Timeout("500ms")
+		public CompletableFuture<String> quoteLater() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+}

@@ -1,0 +1,285 @@
+package io.timingwheel.spring.aop;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Predicate;
+
+import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Timeout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aop.SpringProxy;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.TypeReference;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.core.DecoratingProxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a native image is told about methods with our annotations.
+ */
+class AheadOfTimeHintsTests {
+
+	@Test
+	void annotatedMethodsCanBeFoundAndInvoked() {
+		// With class-based proxies Spring makes all methods of the class reachable.
+		RuntimeHints hints = AotContexts.of(OrderService.class)
+			.withProperties("spring.aop.proxy-target-class=false")
+			.process();
+		for (String method : List.of("close", "pay", "quote", "composed")) {
+			assertThat(hints).as(method).matches(invocation(OrderService.class, method));
+		}
+		assertThat(hints).matches(invocation(OrderService.class, "unrelated").negate());
+	}
+
+	@Test
+	void soCanTheMethodOfAnInterfaceAndItsImplementation() {
+		RuntimeHints hints = AotContexts.of(SilentImplementation.class)
+			.withProperties("spring.aop.proxy-target-class=false")
+			.process();
+		assertThat(hints).matches(invocation(Silent.class, "markOffline"));
+		assertThat(hints).matches(invocation(SilentImplementation.class, "markOffline"));
+	}
+
+	@Test
+	void soCanAnImplementationThatIsInheritedFromAClassWithoutTheInterface() {
+		RuntimeHints hints = AotContexts.of(InheritedImplementation.class)
+			.withProperties("spring.aop.proxy-target-class=false")
+			.process();
+		assertThat(hints).matches(invocation(Unrelated.class, "markOffline"));
+	}
+
+	@Test
+	void interfaceBasedProxiesAreKnown() {
+		RuntimeHints hints = AotContexts.of(SilentImplementation.class)
+			.withProperties("spring.aop.proxy-target-class=false")
+			.process();
+		assertThat(hints).matches(RuntimeHintsPredicates.proxies()
+			.forInterfaces(Silent.class, SpringProxy.class, Advised.class, DecoratingProxy.class));
+	}
+
+	@Test
+	void classBasedProxiesAreKnown() {
+		RuntimeHints hints = AotContexts.of(SilentImplementation.class).process();
+		assertThat(hints).matches(RuntimeHintsPredicates.reflection()
+			.onType(TypeReference.of(SilentImplementation.class.getName() + "$$SpringCGLIB$$0")));
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			classes = { KeyOfArgument.class, DelayOfArgument.class, CancelKeyOfArgument.class, LimitOfArgument.class })
+	void expressionsReachTheMethodsAndPropertiesOfArguments(Class<?> component) {
+		RuntimeHints hints = AotContexts.of(component, KeyOfArgument.class).process();
+		assertThat(hints).matches(invocation(Order.class, "ttl"));
+		assertThat(hints).matches(invocation(Order.class, "customer"));
+		assertThat(hints).matches(invocation(Customer.class, "getId"));
+	}
+
+	@Test
+	void anArgumentThatIsTheWholeExpressionNeedsNoHint() {
+		RuntimeHints hints = AotContexts.of(WholeArgument.class).process();
+		assertThat(hints).matches(RuntimeHintsPredicates.reflection().onType(Order.class).negate());
+	}
+
+	@Test
+	void expressionsReachBeansAndStaticMethods() {
+		RuntimeHints hints = AotContexts.of(Rates.class, BeansAndTypes.class).process();
+		assertThat(hints).matches(invocation(Rates.class, "window"));
+		assertThat(hints).matches(invocation(Duration.class, "ofMinutes"));
+	}
+
+	@Test
+	void endpointsCanDescribeWheelAndTasks() {
+		RuntimeHints hints = AotContexts.of().withProperties("management.endpoints.web.exposure.include=*").process();
+		for (Class<?> descriptor : List.of(DelayedTasksEndpoint.TasksDescriptor.class,
+				DelayedTasksEndpoint.CountsDescriptor.class, DelayedTasksEndpoint.NameDescriptor.class,
+				DelayedTasksEndpoint.TaskDescriptor.class, TimingWheelEndpoint.WheelDescriptor.class,
+				WheelSnapshot.Level.class)) {
+			for (var component : descriptor.getRecordComponents()) {
+				assertThat(hints).as(component.toString())
+					.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(component.getAccessor()));
+			}
+		}
+		assertThat(hints).matches(invocation(TimingWheelEndpoint.class, "wheel"));
+		for (String operation : List.of("tasks", "tasksOfName", "task", "cancel")) {
+			assertThat(hints).as(operation).matches(invocation(DelayedTasksEndpoint.class, operation));
+		}
+	}
+
+	@Test
+	void optionalLibrariesCanBeSeen() {
+		RuntimeHints hints = AotContexts.of().process();
+		for (String type : List.of("reactor.core.publisher.Flux",
+				"org.springframework.transaction.support.TransactionSynchronizationManager")) {
+			assertThat(hints).matches(RuntimeHintsPredicates.reflection().onType(TypeReference.of(type)));
+		}
+	}
+
+	private static Predicate<RuntimeHints> invocation(Class<?> type, String method) {
+		return RuntimeHintsPredicates.reflection().onMethodInvocation(type, method);
+	}
+
+	interface Orders {
+
+		void close(long orderId);
+
+		void pay(long orderId);
+
+		String quote();
+
+		void composed();
+
+	}
+
+	static class OrderService implements Orders {
+
+		@Override
+		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
+		public void close(long orderId) {
+		}
+
+		@Override
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public void pay(long orderId) {
+		}
+
+		@Override
+		@Timeout("800ms")
+		public String quote() {
+			return "";
+		}
+
+		@Override
+		@Briefly
+		public void composed() {
+		}
+
+		public void unrelated() {
+		}
+
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@Timeout("50ms")
+	@interface Briefly {
+
+	}
+
+	interface Silent {
+
+		@Delayed(delay = "10m", key = "#driverId")
+		void markOffline(String driverId);
+
+	}
+
+	static class SilentImplementation implements Silent {
+
+		@Override
+		public void markOffline(String id) {
+		}
+
+	}
+
+	static class Unrelated {
+
+		public void markOffline(String driverId) {
+		}
+
+	}
+
+	static class InheritedImplementation extends Unrelated implements Silent {
+
+	}
+
+	record Order(long id, Duration ttl, Customer customer) {
+
+	}
+
+	static class Customer {
+
+		private final String id;
+
+		Customer(String id) {
+			this.id = id;
+		}
+
+		public String getId() {
+			return this.id;
+		}
+
+	}
+
+	static class KeyOfArgument {
+
+		@Delayed(delay = "1h", name = "key-of-argument", key = "#order.customer().id + #order.id")
+		public void run(Order order) {
+		}
+
+	}
+
+	static class DelayOfArgument {
+
+		@Delayed(delayExpression = "#order.ttl")
+		public void run(Order order) {
+		}
+
+	}
+
+	static class CancelKeyOfArgument {
+
+		@CancelDelayed(name = "key-of-argument", key = "#order.customer().id + #order.id")
+		public void run(Order order) {
+		}
+
+	}
+
+	static class LimitOfArgument {
+
+		@Timeout(timeoutExpression = "#order.ttl")
+		public void run(Order order) {
+		}
+
+	}
+
+	static class WholeArgument {
+
+		@Delayed(delay = "1h", key = "#order")
+		public void run(Order order) {
+		}
+
+	}
+
+	static class Rates {
+
+		public Duration window(long orderId) {
+			return Duration.ofMinutes(orderId);
+		}
+
+	}
+
+	static class BeansAndTypes {
+
+		@Delayed(delayExpression = "@'aheadOfTimeHintsTests.Rates'.window(#orderId)")
+		public void bean(long orderId) {
+		}
+
+		@Delayed(delayExpression = "T(java.time.Duration).ofMinutes(#minutes)")
+		public void type(long minutes) {
+		}
+
+	}
+
+}

@@ -1,0 +1,301 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.DelayedTasks;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskExecutor;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+class DelayedExecutorTests {
+
+	private static final List<String> threads = new CopyOnWriteArrayList<>();
+
+	private static volatile CountDownLatch release = new CountDownLatch(1);
+
+	private final ApplicationContextRunner runner = DelayedContexts.runner();
+
+	@BeforeEach
+	void reset() {
+		threads.clear();
+		release = new CountDownLatch(1);
+	}
+
+	@Test
+	void theApplicationTaskExecutorComesFirst() {
+		this.runner.withPropertyValues("spring.task.execution.mode=force")
+			.withBean("taskExecutor", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("user-"))
+			.withBean("service", Service.class)
+			.run((context) -> assertRunsOn(context, "task-"));
+	}
+
+	@Test
+	void elseTheOnlyTaskExecutor() {
+		this.runner.withBean("mine", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("mine-"))
+			.withBean("service", Service.class)
+			.run((context) -> assertRunsOn(context, "mine-"));
+	}
+
+	@Test
+	void elseTheOneNamedTaskExecutor() {
+		this.runner.withBean("mine", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("mine-"))
+			.withBean("taskExecutor", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("named-"))
+			.withBean("service", Service.class)
+			.run((context) -> assertRunsOn(context, "named-"));
+	}
+
+	@Test
+	void elseAPoolThatIsNoBean() {
+		this.runner.withBean("mine", Executor.class, () -> Runnable::run)
+			.withBean("service", Service.class)
+			.run((context) -> {
+				assertRunsOn(context, "delayed-");
+				assertThat(context.getBeansOfType(Executor.class)).containsOnlyKeys("mine");
+			});
+	}
+
+	@Test
+	void theOneNamedByTheAnnotationOrItsQualifier() {
+		this.runner.withUserConfiguration(NamedExecutors.class)
+			.withBean("service", NamedService.class)
+			.run((context) -> {
+				NamedService service = context.getBean(NamedService.class);
+				service.named();
+				service.qualified();
+				DelayedContexts.advanceAndAwait(context, Duration.ofSeconds(2));
+				assertThat(threads).hasSize(2)
+					.anyMatch((name) -> name.startsWith("first-"))
+					.anyMatch((name) -> name.startsWith("second-"));
+			});
+	}
+
+	@Test
+	void theTemplateTakesNamesAndExecutors() {
+		this.runner.withUserConfiguration(NamedExecutors.class).run((context) -> {
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			template.task(() -> threads.add(Thread.currentThread().getName())).executor("first").after(Duration.ZERO);
+			template.task(() -> threads.add(Thread.currentThread().getName()))
+				.executor(new SimpleAsyncTaskExecutor("given-"))
+				.after(Duration.ZERO);
+			DelayedContexts.advanceAndAwait(context, Duration.ofMillis(1));
+			assertThat(threads).hasSize(2)
+				.anyMatch((name) -> name.startsWith("first-"))
+				.anyMatch((name) -> name.startsWith("given-"));
+		});
+	}
+
+	@Test
+	void aThrottledExecutorNeverStopsTheDriver() {
+		DelayedContexts.realTimeRunner(NamedExecutors.class)
+			.withPropertyValues("spring.task.execution.mode=force")
+			.withBean("throttled", TaskExecutor.class, () -> {
+				SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("throttled-");
+				executor.setConcurrencyLimit(1);
+				return executor;
+			})
+			.withBean("blocking", BlockingService.class)
+			.run(this::assertOthersStayOnTime);
+	}
+
+	@Test
+	@EnabledForJreRange(min = JRE.JAVA_21)
+	void theConcurrencyLimitOfTheApplicationTaskExecutorNeverStopsTheDriver() {
+		DelayedContexts.realTimeRunner()
+			.withPropertyValues("spring.threads.virtual.enabled=true",
+					"spring.task.execution.simple.concurrency-limit=1")
+			.withBean("blocking", DefaultBlockingService.class)
+			.run((context) -> {
+				for (int i = 0; i < 5; i++) {
+					context.getBean(DefaultBlockingService.class).block();
+				}
+				await().until(() -> !threads.isEmpty());
+				context.getBean(DelayedTaskTemplate.class)
+					.task(() -> "on time")
+					.executor(new SimpleAsyncTaskExecutor())
+					.after(Duration.ofMillis(10))
+					.get(2, TimeUnit.SECONDS);
+				assertThat(threads).hasSize(1);
+				release.countDown();
+				await().until(() -> threads.size() == 5);
+				DelayedContexts.awaitIdle(context);
+			});
+	}
+
+	@Test
+	void anExecutorThatRunsTasksOnItsCallerNeverStopsTheDriver() {
+		DelayedContexts.realTimeRunner(NamedExecutors.class)
+			.withPropertyValues("spring.task.execution.mode=force")
+			.withBean("throttled", TaskExecutor.class, () -> {
+				ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+				executor.setThreadNamePrefix("throttled-");
+				executor.setCorePoolSize(1);
+				executor.setMaxPoolSize(1);
+				executor.setQueueCapacity(0);
+				executor.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
+				return executor;
+			})
+			.withBean("blocking", BlockingService.class)
+			.run(this::assertOthersStayOnTime);
+	}
+
+	@Test
+	void anUnknownExecutorNeverStopsTheDriver() {
+		DelayedContexts.realTimeRunner(NamedExecutors.class)
+			.withPropertyValues("spring.task.execution.mode=force")
+			.withBean("throttled", Executor.class, () -> Runnable::run)
+			.withBean("blocking", BlockingService.class)
+			.run(this::assertOthersStayOnTime);
+	}
+
+	@Test
+	void aRefusalLosesNothing() {
+		this.runner.withBean("throttled", Executor.class, () -> {
+			ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+			executor.setThreadNamePrefix("throttled-");
+			executor.setCorePoolSize(1);
+			executor.setMaxPoolSize(1);
+			executor.setQueueCapacity(0);
+			return executor;
+		}).withBean("blocking", BlockingService.class).run((context) -> {
+			BlockingService service = context.getBean(BlockingService.class);
+			for (int i = 0; i < 5; i++) {
+				service.block();
+			}
+			DelayedContexts.advance(context, Duration.ofSeconds(1));
+			await().until(() -> threads.size() == 1);
+			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isEqualTo(4);
+			release.countDown();
+			await().untilAsserted(() -> {
+				DelayedContexts.advance(context, Duration.ofSeconds(1));
+				assertThat(threads).hasSize(5);
+			});
+			DelayedContexts.awaitIdle(context);
+		});
+	}
+
+	@Test
+	@EnabledForJreRange(min = JRE.JAVA_21)
+	void bodiesRunOnVirtualThreads() {
+		this.runner.withPropertyValues("spring.threads.virtual.enabled=true")
+			.withBean("service", Service.class)
+			.run((context) -> {
+				context.getBean(Service.class).thread();
+				DelayedContexts.advanceAndAwait(context, Duration.ofSeconds(2));
+				assertThat(threads).singleElement().asString().startsWith("VirtualThread");
+			});
+	}
+
+	private void assertOthersStayOnTime(ApplicationContext context) throws Exception {
+		BlockingService service = context.getBean(BlockingService.class);
+		DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+		for (int i = 0; i < 5; i++) {
+			service.block();
+		}
+		await().until(() -> !threads.isEmpty());
+		for (int i = 0; i < 20; i++) {
+			long start = System.nanoTime();
+			template.schedule(Duration.ofMillis(10), () -> {
+			}).get(10, TimeUnit.SECONDS);
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+		}
+		assertThat(threads.size()).isLessThan(5);
+		release.countDown();
+		await().until(() -> threads.size() == 5);
+		DelayedContexts.awaitIdle(context);
+	}
+
+	private static void assertRunsOn(ApplicationContext context, String prefix) {
+		context.getBean(Service.class).run();
+		DelayedContexts.advanceAndAwait(context, Duration.ofSeconds(2));
+		assertThat(threads).singleElement().asString().startsWith(prefix);
+	}
+
+	static class Service {
+
+		@Delayed("1s")
+		public void run() {
+			threads.add(Thread.currentThread().getName());
+		}
+
+		@Delayed("1s")
+		public void thread() {
+			threads.add(Thread.currentThread().toString());
+		}
+
+	}
+
+	static class NamedService {
+
+		@Delayed(delay = "1s", executor = "${first-name:first}")
+		public void named() {
+			threads.add(Thread.currentThread().getName());
+		}
+
+		@Delayed(delay = "1s", executor = "slow")
+		public void qualified() {
+			threads.add(Thread.currentThread().getName());
+		}
+
+	}
+
+	static class BlockingService {
+
+		@Delayed(delay = "0", executor = "throttled")
+		public void block() throws InterruptedException {
+			threads.add(Thread.currentThread().getName());
+			release.await(20, TimeUnit.SECONDS);
+		}
+
+	}
+
+	static class DefaultBlockingService {
+
+		@Delayed("0")
+		public void block() throws InterruptedException {
+			threads.add(Thread.currentThread().getName());
+			release.await(20, TimeUnit.SECONDS);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NamedExecutors {
+
+		@Bean
+		TaskExecutor first() {
+			return new SimpleAsyncTaskExecutor("first-");
+		}
+
+		@Bean
+		@Lazy
+		@Qualifier("slow")
+		Executor second() {
+			return Executors.newSingleThreadExecutor((task) -> new Thread(task, "second-"));
+		}
+
+	}
+
+}

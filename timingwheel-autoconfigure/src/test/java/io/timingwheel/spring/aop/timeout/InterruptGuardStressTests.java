@@ -1,0 +1,189 @@
+package io.timingwheel.spring.aop.timeout;
+
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A million calls that return while their deadline passes. Two threads make them, and
+ * while their bodies are busy they also drive the wheel, in turn and without pause: so
+ * each fires the timers of the other with the precision of microseconds, however busy the
+ * machine is. The bodies return around their deadline, a bit later after a call that was
+ * in time and a bit earlier after one that was not, so that the return races with the
+ * interrupt. After each call the flag has to be what it was before.
+ */
+@org.junit.jupiter.api.Timeout(300)
+class InterruptGuardStressTests {
+
+	private static final int CALLS = 1_000_000;
+
+	private static final long LIMIT = 4_000;
+
+	private final ManualTimeSource time = new ManualTimeSource();
+
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run)
+		.tick(Duration.ofNanos(1_000))
+		.timeSource(this.time)
+		.build();
+
+	private final Proxies proxies = new Proxies(this.wheel, Runnable::run);
+
+	private final Service service = this.proxies.proxy(new Service());
+
+	private final ReentrantLock driving = new ReentrantLock();
+
+	private long driven = System.nanoTime();
+
+	@Test
+	void afterAMillionCallsThatEndAroundTheirDeadlineTheFlagIsAlwaysAsItShouldBe() {
+		this.proxies.listener = (method) -> {
+		};
+		Caller[] callers = { new Caller(1), new Caller(2) };
+		for (Caller caller : callers) {
+			caller.start();
+		}
+		int timedOut = 0;
+		for (Caller caller : callers) {
+			timedOut += caller.timedOut.join();
+		}
+		assertThat(timedOut).isBetween(CALLS / 10, CALLS / 10 * 9);
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	private void drive() {
+		if (this.driving.tryLock()) {
+			try {
+				long now = System.nanoTime();
+				this.time.advance(Duration.ofNanos(now - this.driven));
+				this.driven = now;
+			}
+			finally {
+				this.driving.unlock();
+			}
+		}
+	}
+
+	private static void spin(long nanos) {
+		long started = System.nanoTime();
+		while (System.nanoTime() - started < nanos) {
+			Thread.onSpinWait();
+		}
+	}
+
+	private final class Caller extends Thread {
+
+		final CompletableFuture<Integer> timedOut = new CompletableFuture<>();
+
+		private final SplittableRandom random;
+
+		/** Only for the thread that interrupts. */
+		private final SplittableRandom lag;
+
+		/** By how many nanoseconds the bodies outlast the limit, on average. */
+		private long bias;
+
+		Caller(long seed) {
+			this.random = new SplittableRandom(seed);
+			this.lag = new SplittableRandom(~seed);
+		}
+
+		@Override
+		public void run() {
+			this.timedOut.completeAsync(this::call, Runnable::run);
+		}
+
+		/**
+		 * Takes a moment, as it may on a real machine, to widen the window in which the
+		 * call can return.
+		 */
+		@Override
+		public void interrupt() {
+			spin(this.lag.nextLong(1_500));
+			super.interrupt();
+			spin(this.lag.nextLong(1_500));
+		}
+
+		private int call() {
+			int timedOut = 0;
+			for (int i = 1; i <= CALLS / 2; i++) {
+				boolean interruptedBefore = i % 16 == 0;
+				if (interruptedBefore) {
+					Thread.currentThread().interrupt();
+				}
+				try {
+					if (i % 8 == 1) {
+						InterruptGuardStressTests.this.service.nested(this);
+					}
+					else {
+						InterruptGuardStressTests.this.service.single(this);
+					}
+					this.bias += 2;
+				}
+				catch (MethodTimeoutException ex) {
+					timedOut++;
+					// Exceptions cost more than calls: steers to three in time for one.
+					this.bias -= 6;
+				}
+				if (Thread.interrupted() != interruptedBefore) {
+					throw new AssertionError("Call %d: the flag should be %s".formatted(i, interruptedBefore));
+				}
+			}
+			return timedOut;
+		}
+
+		void work() {
+			work(LIMIT + this.bias + spread());
+		}
+
+		void callInner() {
+			InterruptGuardStressTests.this.service.single(this);
+		}
+
+		void workALittle() {
+			work(Math.abs(spread()));
+		}
+
+		private long spread() {
+			return this.random.nextLong(-2_000, 2_000);
+		}
+
+		private void work(long nanos) {
+			long started = System.nanoTime();
+			do {
+				drive();
+			}
+			while (System.nanoTime() - started < nanos);
+		}
+
+	}
+
+	static class Service {
+
+		@Timeout("PT0.000004S")
+		public void single(Caller caller) {
+			caller.work();
+		}
+
+		@Timeout("PT0.000005S")
+		public void nested(Caller caller) {
+			try {
+				caller.callInner();
+			}
+			catch (MethodTimeoutException ex) {
+				caller.workALittle();
+				throw ex;
+			}
+		}
+
+	}
+
+}

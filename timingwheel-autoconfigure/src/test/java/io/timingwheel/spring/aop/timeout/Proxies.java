@@ -1,0 +1,54 @@
+package io.timingwheel.spring.aop.timeout;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+
+import io.timingwheel.TimingWheel;
+import org.aopalliance.intercept.MethodInterceptor;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+
+/**
+ * Proxies with the advice of {@code @Timeout}, without an application context.
+ */
+final class Proxies {
+
+	final List<Method> timeouts = new CopyOnWriteArrayList<>();
+
+	TimeoutListener listener = this.timeouts::add;
+
+	private final TimeoutAdvisor advisor;
+
+	private final ExpiredBodyAdvisor bodyAdvisor;
+
+	Proxies(TimingWheel wheel, Executor executor) {
+		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
+		beanFactory.addEmbeddedValueResolver((text) -> text);
+		TimeLimits limits = new TimeLimits(beanFactory);
+		this.advisor = new TimeoutAdvisor(limits, () -> wheel, () -> executor, () -> List.of(this.listener),
+				TimeoutAdvisor.DEFAULT_ORDER);
+		this.bodyAdvisor = new ExpiredBodyAdvisor(limits);
+	}
+
+	/**
+	 * Proxies an object.
+	 * @param target the object
+	 * @param between advice between the outer and the innermost of ours
+	 * @return the proxy, a subclass
+	 */
+	@SuppressWarnings("unchecked")
+	<T> T proxy(T target, MethodInterceptor... between) {
+		ProxyFactory factory = new ProxyFactory(target);
+		factory.setProxyTargetClass(true);
+		factory.addAdvisor(this.advisor);
+		for (MethodInterceptor advice : between) {
+			factory.addAdvice(advice);
+		}
+		factory.addAdvisor(this.bodyAdvisor);
+		return (T) factory.getProxy();
+	}
+
+}

@@ -1,0 +1,230 @@
+package io.timingwheel.spring.aop.timeout;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.Pipe;
+import java.nio.channels.ServerSocketChannel;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * With the real clock: what waits really waits.
+ */
+@org.junit.jupiter.api.Timeout(60)
+class TimeoutOfBlockingCallTests {
+
+	private static final long LIMIT_MILLIS = 30;
+
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
+
+	private final Service service = new Proxies(this.wheel, Runnable::run).proxy(new Service());
+
+	@AfterEach
+	void noTimerAndNoInterruptIsLeft() {
+		assertThat(Thread.interrupted()).isFalse();
+		assertThat(this.wheel.pending()).isZero();
+		this.wheel.close();
+	}
+
+	@Test
+	void cutsSleep() {
+		assertCut(() -> {
+			Thread.sleep(Duration.ofHours(1).toMillis());
+			return null;
+		}, InterruptedException.class);
+	}
+
+	@Test
+	void cutsTheWaitForALock() throws Exception {
+		ReentrantLock lock = new ReentrantLock();
+		CountDownLatch locked = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		CompletableFuture<Void> holder = CompletableFuture.runAsync(() -> {
+			lock.lock();
+			locked.countDown();
+			try {
+				release.await();
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+			finally {
+				lock.unlock();
+			}
+		});
+		locked.await();
+		assertCut(() -> {
+			lock.lockInterruptibly();
+			return null;
+		}, InterruptedException.class);
+		assertThat(lock.hasQueuedThread(Thread.currentThread())).isFalse();
+		release.countDown();
+		holder.get();
+	}
+
+	@Test
+	void cutsTheWaitForAQueue() {
+		assertCut(new LinkedBlockingQueue<>()::take, InterruptedException.class);
+	}
+
+	@Test
+	void cutsTheWaitForAFuture() {
+		assertCut(new CompletableFuture<>()::get, InterruptedException.class);
+	}
+
+	@Test
+	void cutsReadingFromAChannelWhichItCloses() throws Exception {
+		Pipe pipe = Pipe.open();
+		assertCut(() -> pipe.source().read(ByteBuffer.allocate(1)), ClosedByInterruptException.class);
+		assertThat(pipe.source().isOpen()).isFalse();
+		pipe.sink().close();
+	}
+
+	@Test
+	void cutsAcceptingFromASocketChannel() throws Exception {
+		try (ServerSocketChannel server = ServerSocketChannel.open()) {
+			server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+			assertCut(server::accept, ClosedByInterruptException.class);
+		}
+	}
+
+	@Test
+	void aLoopThatIgnoresInterruptsRunsOnAndThenItsCallerGetsTheException() {
+		long start = System.nanoTime();
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+			while (System.nanoTime() - start < TimeUnit.MILLISECONDS.toNanos(5 * LIMIT_MILLIS)) {
+				Thread.onSpinWait();
+			}
+			return "late";
+		}));
+		assertThat(Duration.ofNanos(System.nanoTime() - start))
+			.isGreaterThanOrEqualTo(Duration.ofMillis(5 * LIMIT_MILLIS));
+	}
+
+	@Test
+	void isNeverEarly() {
+		for (int i = 0; i < 10; i++) {
+			long start = System.nanoTime();
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+				while (!Thread.currentThread().isInterrupted()) {
+					LockSupport.park();
+				}
+				return null;
+			}));
+			assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(LIMIT_MILLIS));
+		}
+	}
+
+	@Test
+	void aPooledThreadIsCleanForItsNextTask() throws Exception {
+		ExecutorService pool = Executors.newSingleThreadExecutor();
+		try {
+			for (int i = 0; i < 20; i++) {
+				Future<?> call = pool.submit(() -> this.service.call(new LinkedBlockingQueue<>()::take));
+				Future<Boolean> next = pool.submit(() -> {
+					// Would throw if an interrupt were left.
+					Thread.sleep(1);
+					return Thread.currentThread().isInterrupted();
+				});
+				assertThat(next.get()).isFalse();
+				assertThat(call).isDone();
+				assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(call::get)
+					.withCauseExactlyInstanceOf(MethodTimeoutException.class);
+			}
+		}
+		finally {
+			pool.shutdownNow();
+		}
+	}
+
+	@Test
+	void theReturningThreadWaitsForAnInterruptThatIsOnItsWay() throws Exception {
+		CountDownLatch interrupting = new CountDownLatch(1);
+		CountDownLatch interrupt = new CountDownLatch(1);
+		AtomicBoolean returned = new AtomicBoolean();
+		FutureTask<Boolean> call = new FutureTask<>(() -> {
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
+				interrupting.await();
+				return "late";
+			})).satisfies((ex) -> assertThat(ex).hasNoSuppressedExceptions());
+			returned.set(true);
+			return Thread.currentThread().isInterrupted();
+		});
+		Thread caller = new Thread(call) {
+			@Override
+			public void interrupt() {
+				interrupting.countDown();
+				try {
+					interrupt.await();
+				}
+				catch (InterruptedException ex) {
+					throw new IllegalStateException(ex);
+				}
+				super.interrupt();
+			}
+		};
+		caller.start();
+		interrupting.await();
+		await().during(Duration.ofMillis(50)).untilFalse(returned);
+		interrupt.countDown();
+		assertThat(call.get()).isFalse();
+	}
+
+	@Test
+	void anInterruptFromElsewhereBeforeTheDeadlineReachesTheBodyAsItIs() throws Exception {
+		Thread caller = Thread.currentThread();
+		CompletableFuture<Void> stranger = new CompletableFuture<>();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.service.slow(() -> {
+			stranger.completeAsync(() -> {
+				caller.interrupt();
+				return null;
+			});
+			Thread.sleep(Duration.ofHours(1).toMillis());
+			return null;
+		}));
+		stranger.get();
+	}
+
+	private void assertCut(Callable<?> body, Class<? extends Exception> suppressed) {
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(body))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().isExactlyInstanceOf(suppressed));
+	}
+
+	static class Service {
+
+		@Timeout("" + LIMIT_MILLIS)
+		public Object call(Callable<?> body) throws Exception {
+			return body.call();
+		}
+
+		@Timeout("1h")
+		public Object slow(Callable<?> body) throws Exception {
+			return body.call();
+		}
+
+	}
+
+}

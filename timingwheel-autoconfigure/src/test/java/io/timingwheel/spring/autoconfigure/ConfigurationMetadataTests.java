@@ -1,0 +1,89 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import com.jayway.jsonpath.JsonPath;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.util.StreamUtils;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+/**
+ * What an editor knows about the properties.
+ */
+class ConfigurationMetadataTests {
+
+	private final String metadata = read();
+
+	private final Map<String, Map<String, Object>> properties = JsonPath
+		.<List<Map<String, Object>>>read(this.metadata, "$.properties[*]")
+		.stream()
+		.collect(Collectors.toMap((property) -> (String) property.get("name"), Function.identity()));
+
+	@Test
+	void eachPropertyIsDescribedInASentence() {
+		assertThat(this.properties)
+			.allSatisfy((name, property) -> assertThat((String) property.get("description")).as(name).endsWith("."));
+	}
+
+	@Test
+	void eachPropertyHasTheDefaultThatIsDocumented() {
+		assertThat(defaults()).contains(entry("timingwheel.enabled", true), entry("timingwheel.tick", "1ms"),
+				entry("timingwheel.wheel-size", 256), entry("timingwheel.shards", null),
+				entry("timingwheel.max-pending", null), entry("timingwheel.shutdown.pending", "cancel"),
+				entry("timingwheel.shutdown.await-termination-period", "30s"),
+				entry("timingwheel.task-scheduler.enabled", false), entry("timingwheel.observations.enabled", true),
+				entry("timingwheel.timeout.order", Integer.MAX_VALUE - 1), entry("timingwheel.health.max-lag", "1s"),
+				entry("management.health.timingwheel.enabled", true),
+				entry("management.endpoint.timingwheel.access", "unrestricted"),
+				entry("management.endpoint.delayedtasks.access", "read_only"));
+	}
+
+	@Test
+	void eachHintIsForAProperty() {
+		List<String> hinted = JsonPath.read(this.metadata, "$.hints[*].name");
+		assertThat(hinted).contains("timingwheel.tick", "timingwheel.wheel-size", "timingwheel.shards")
+			.isSubsetOf(this.properties.keySet());
+	}
+
+	@Test
+	void eachHintedNumberIsAccepted() {
+		List<Integer> wheelSizes = JsonPath.read(this.metadata,
+				"$.hints[?(@.name == 'timingwheel.wheel-size')].values[*].value");
+		List<Integer> shards = JsonPath.read(this.metadata,
+				"$.hints[?(@.name == 'timingwheel.shards')].values[*].value");
+		assertThat(wheelSizes).isNotEmpty().allMatch((value) -> Integer.bitCount(value) == 1);
+		assertThat(shards).isNotEmpty().allMatch((value) -> Integer.bitCount(value) == 1);
+	}
+
+	private Map<String, Object> defaults() {
+		Map<String, Object> defaults = new HashMap<>();
+		this.properties.forEach((name, property) -> defaults.put(name, property.get("defaultValue")));
+		return defaults;
+	}
+
+	/**
+	 * Ours, of the many of that name.
+	 */
+	private static String read() {
+		URI classes = URI
+			.create(TimingWheelProperties.class.getProtectionDomain().getCodeSource().getLocation().toString());
+		try (InputStream input = classes.resolve("META-INF/spring-configuration-metadata.json").toURL().openStream()) {
+			return StreamUtils.copyToString(input, UTF_8);
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException("The annotation processor has not run", ex);
+		}
+	}
+
+}

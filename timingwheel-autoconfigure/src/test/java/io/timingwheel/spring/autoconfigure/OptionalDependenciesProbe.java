@@ -1,0 +1,96 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * An application that uses all features, and knows no library but those of the starter.
+ */
+public class OptionalDependenciesProbe implements Callable<String> {
+
+	static final String ALL_WORKS = "delayed 5, cancelled 6, timed out in place, timed out later, scheduled";
+
+	@Override
+	public String call() throws Exception {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext(Application.class)) {
+			Service service = context.getBean(Service.class);
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			String delayed = "delayed " + service.delayed(5).get(1, TimeUnit.MINUTES);
+			service.pending(6);
+			service.cancel(6);
+			String cancelled = tasks.find(TaskId.of("pending", 6)).isEmpty() ? "cancelled 6" : "still pending";
+			String scheduled = tasks.schedule(Duration.ZERO, () -> "scheduled").get(1, TimeUnit.MINUTES);
+			return String.join(", ", delayed, cancelled, "timed out " + inPlace(service), "timed out " + later(service),
+					scheduled);
+		}
+	}
+
+	private static String inPlace(Service service) throws Exception {
+		try {
+			return service.sleep();
+		}
+		catch (MethodTimeoutException ex) {
+			return "in place";
+		}
+	}
+
+	private static String later(Service service) {
+		return service.never()
+			.exceptionally((ex) -> (ex instanceof MethodTimeoutException) ? "later" : ex.toString())
+			.join();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		Service service() {
+			return new Service();
+		}
+
+	}
+
+	static class Service {
+
+		@Delayed("1ms")
+		CompletableFuture<Long> delayed(long id) {
+			return CompletableFuture.completedFuture(id);
+		}
+
+		@Delayed(delay = "1h", name = "pending", key = "#id")
+		void pending(long id) {
+		}
+
+		@CancelDelayed(name = "pending", key = "#id")
+		void cancel(long id) {
+		}
+
+		@Timeout("10ms")
+		String sleep() throws InterruptedException {
+			TimeUnit.MINUTES.sleep(1);
+			return "never";
+		}
+
+		@Timeout("500ms")
+		CompletableFuture<String> never() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+}

@@ -1,0 +1,140 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.io.File;
+import java.io.UncheckedIOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.ObservedTaskExecution;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
+import io.timingwheel.spring.actuate.TimingWheelMetrics;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What an application may do without. Those tests that take libraries away for good load
+ * our classes again, in a class path without them.
+ */
+class OptionalDependenciesTests {
+
+	/** What the starter brings. */
+	private static final Pattern REQUIRED = Pattern.compile(
+			"(spring-(core|beans|context|aop|expression)|spring-boot|spring-boot-autoconfigure|commons-logging|jspecify"
+					+ "|micrometer-(commons|observation)|timingwheel-core)-\\d.*\\.jar");
+
+	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+						TimingWheelEndpointAutoConfiguration.class, TimingWheelHealthContributorAutoConfiguration.class,
+						TimingWheelMetricsAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
+		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withBean(ObservationRegistry.class, ObservationRegistry::create)
+		.withPropertyValues("management.endpoints.web.exposure.include=*");
+
+	@Test
+	void withAllOfThemEverythingIsThere() {
+		this.contextRunner.withPropertyValues("management.endpoints.jmx.exposure.include=*", "spring.jmx.enabled=true")
+			.run((context) -> assertThat(context).hasSingleBean(TimingWheelEndpoint.class)
+				.hasSingleBean(DelayedTasksEndpoint.class)
+				.hasSingleBean(TimingWheelHealthIndicator.class)
+				.hasSingleBean(TimingWheelMetrics.class)
+				.hasSingleBean(ObservedTaskExecution.class));
+	}
+
+	@Test
+	void withoutTheActuatorThereAreNoEndpoints() {
+		this.contextRunner.withClassLoader(new FilteredClassLoader("org.springframework.boot.actuate"))
+			.run((context) -> assertThat(context).hasSingleBean(TimingWheel.class)
+				.doesNotHaveBean("timingWheelEndpoint")
+				.doesNotHaveBean("delayedTasksEndpoint")
+				.doesNotHaveBean("delayedTasksEndpointWebExtension"));
+	}
+
+	@Test
+	void withoutHealthThereIsNoIndicator() {
+		this.contextRunner.withClassLoader(new FilteredClassLoader(ConditionalOnEnabledHealthIndicator.class))
+			.run((context) -> assertThat(context).hasSingleBean(TimingWheel.class)
+				.doesNotHaveBean("timingWheelHealthIndicator"));
+	}
+
+	@Test
+	void withoutMicrometerThereAreNoMeters() {
+		this.contextRunner.withClassLoader(new FilteredClassLoader(MeterRegistry.class.getPackageName()))
+			.run((context) -> assertThat(context).hasSingleBean(TimingWheel.class)
+				.doesNotHaveBean("timingWheelMetrics")
+				.doesNotHaveBean("timingWheelTimeoutMetrics"));
+	}
+
+	@Test
+	void withoutAMeterRegistryThereAreNoMeters() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
+					TimingWheelMetricsAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
+			.run((context) -> assertThat(context).hasSingleBean(TimingWheel.class)
+				.doesNotHaveBean(TimingWheelMetrics.class)
+				.doesNotHaveBean(ObservedTaskExecution.class));
+	}
+
+	@Test
+	void theStarterAloneIsEnough() throws Exception {
+		assertThat(run((jar) -> false)).isEqualTo(OptionalDependenciesProbe.ALL_WORKS);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "spring-tx", "reactor-core", "micrometer-core", "spring-boot-actuator",
+			"spring-boot-health", "spring-boot-micrometer" })
+	void eachMayBeThereWithoutTheOthers(String library) throws Exception {
+		assertThat(run((jar) -> jar.startsWith(library))).isEqualTo(OptionalDependenciesProbe.ALL_WORKS);
+	}
+
+	/**
+	 * Runs the probe in a class path of its own.
+	 */
+	private static Object run(Predicate<String> optional) throws Exception {
+		URL[] classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+			.map(File::new)
+			.filter((entry) -> entry.isDirectory() || REQUIRED.matcher(entry.getName()).matches()
+					|| optional.test(entry.getName()))
+			.map(OptionalDependenciesTests::toUrl)
+			.toArray(URL[]::new);
+		ClassLoader before = Thread.currentThread().getContextClassLoader();
+		try (URLClassLoader classLoader = new URLClassLoader(classPath, ClassLoader.getPlatformClassLoader())) {
+			Thread.currentThread().setContextClassLoader(classLoader);
+			Class<?> probe = classLoader.loadClass(OptionalDependenciesProbe.class.getName());
+			return ((Callable<?>) probe.getConstructor().newInstance()).call();
+		}
+		finally {
+			Thread.currentThread().setContextClassLoader(before);
+		}
+	}
+
+	private static URL toUrl(File file) {
+		try {
+			return file.toURI().toURL();
+		}
+		catch (MalformedURLException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

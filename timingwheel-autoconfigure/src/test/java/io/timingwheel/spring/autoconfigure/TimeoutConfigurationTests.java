@@ -1,0 +1,661 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
+import io.timingwheel.spring.aop.timeout.TimeoutListener;
+import io.timingwheel.spring.task.HandOverExecutors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.autoproxy.InfrastructureAdvisorAutoProxyCreator;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.CustomScopeConfigurer;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.support.SimpleThreadScope;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
+import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@ExtendWith(OutputCaptureExtension.class)
+class TimeoutConfigurationTests {
+
+	private static final ManualTimeSource TIME = new ManualTimeSource();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
+		.withUserConfiguration(TimeoutConfiguration.class, WheelConfiguration.class);
+
+	@AfterEach
+	void noInterruptIsLeft() {
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void limitsMethodsOfBeans() {
+		this.runner.withBean(Service.class).run((context) -> {
+			Service service = context.getBean(Service.class);
+			assertThat(service.limited(Duration.ofMillis(799))).isEqualTo("in time");
+			assertTimesOut(() -> service.limited(Duration.ofMillis(800)));
+			assertThat(context.getBean(TimingWheel.class).pending()).isZero();
+		});
+	}
+
+	@Test
+	void needsNoOtherAutoProxyCreator() {
+		this.runner.withPropertyValues("spring.aop.auto=false").withBean(Service.class).run((context) -> {
+			assertThat(context).hasSingleBean(InfrastructureAdvisorAutoProxyCreator.class);
+			assertThat(AopUtils.isCglibProxy(context.getBean(Service.class))).isTrue();
+			assertTimesOut(() -> context.getBean(Service.class).limited(Duration.ofSeconds(1)));
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "true", "false" })
+	void usesInterfaceProxiesWhereThatIsTheSetting(String auto) {
+		this.runner.withPropertyValues("spring.aop.auto=" + auto, "spring.aop.proxy-target-class=false")
+			.withBean("quotes", DefaultQuotes.class)
+			.run((context) -> {
+				assertThat(Proxy.isProxyClass(context.getBean("quotes").getClass())).isTrue();
+				assertTimesOut(() -> context.getBean(Quotes.class).quote("x", Duration.ofSeconds(1)));
+			});
+	}
+
+	@Test
+	void findsTheAnnotationOnAnInterface() {
+		this.runner.withBean(DefaultQuotes.class)
+			.run((context) -> assertTimesOut(
+					() -> context.getBean(DefaultQuotes.class).quote("x", Duration.ofSeconds(1))));
+	}
+
+	@Test
+	void findsTheAnnotationOnAnInterfaceWhoseMethodIsInherited() {
+		this.runner.withBean(InheritedQuotes.class)
+			.run((context) -> assertTimesOut(
+					() -> context.getBean(InheritedQuotes.class).quote("x", Duration.ofSeconds(1))));
+	}
+
+	@Test
+	void findsTheAnnotationOnABeanMethodThatDeclaresAnInterface() {
+		this.runner.withUserConfiguration(HiddenTypeConfiguration.class)
+			.run((context) -> assertTimesOut(() -> context.getBean(Hidden.class).hidden(Duration.ofSeconds(1))));
+	}
+
+	@Test
+	void findsTheAnnotationOnGenericInterfacesAndSuperclasses() {
+		this.runner.withBean(GenericService.class).run((context) -> {
+			GenericService service = context.getBean(GenericService.class);
+			Generic<Duration> generic = service;
+			Base<Duration> base = service;
+			assertTimesOut(() -> generic.fromInterface(Duration.ofSeconds(1)));
+			assertTimesOut(() -> base.fromSuperclass(Duration.ofSeconds(1)));
+			assertTimesOut(() -> service.fromSuperclass(Duration.ofSeconds(1)));
+		});
+	}
+
+	@Test
+	void theMethodsOwnAnnotationPrecedesThatOfTheInterface() {
+		this.runner.withBean(PatientQuotes.class).run((context) -> {
+			PatientQuotes quotes = context.getBean(PatientQuotes.class);
+			assertThat(quotes.quote("x", Duration.ofSeconds(1))).isEqualTo("x");
+			assertTimesOut(() -> quotes.quote("x", Duration.ofSeconds(5)));
+		});
+	}
+
+	@Test
+	void findsComposedAnnotationsWithTheirAliases() {
+		this.runner.withPropertyValues("quick.limit=50ms").withBean(Composed.class).run((context) -> {
+			Composed composed = context.getBean(Composed.class);
+			assertThat(composed.byDefault(Duration.ofMillis(49))).isEqualTo("in time");
+			assertTimesOut(() -> composed.byDefault(Duration.ofMillis(50)));
+			assertThat(composed.byAlias(Duration.ofMillis(99))).isEqualTo("in time");
+			assertTimesOut(() -> composed.byAlias(Duration.ofMillis(100)));
+		});
+	}
+
+	@Test
+	void resolvesBeanExpressions() {
+		this.runner.withBean("policy", Policy.class).withBean(WithBeans.class).run((context) -> {
+			WithBeans service = context.getBean(WithBeans.class);
+			for (Limited method : List.<Limited>of(service::duration, service::number, service::text,
+					service::argument)) {
+				assertThat(method.run(Duration.ofMillis(49))).isEqualTo("in time");
+				assertTimesOut(() -> method.run(Duration.ofMillis(50)));
+			}
+		});
+	}
+
+	@Test
+	void scopedProxiesAreLimitedOnce() {
+		this.runner.withUserConfiguration(ScopedConfiguration.class, Timeouts.class).run((context) -> {
+			assertTimesOut(() -> context.getBean(Service.class).limited(Duration.ofSeconds(1)));
+			assertThat(context.getBean(Timeouts.class).methods).hasSize(1);
+		});
+	}
+
+	@Test
+	void lazyBeansAreCheckedButNotInstantiated() {
+		Service.instances.set(0);
+		this.runner
+			.withInitializer(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+			.withBean(Service.class)
+			.run((context) -> {
+				assertThat(Service.instances).hasValue(0);
+				assertTimesOut(() -> context.getBean(Service.class).limited(Duration.ofSeconds(1)));
+			});
+		this.runner.withUserConfiguration(LazyInvalidConfiguration.class)
+			.run((context) -> assertThat(context).getFailure().hasMessageContaining("\"banana\" is not a duration"));
+	}
+
+	@Test
+	void eachAttemptHasItsLimit() {
+		this.runner.withUserConfiguration(RetryConfiguration.class, Timeouts.class).run((context) -> {
+			Retried service = context.getBean(Retried.class);
+			assertThat(service.thirdTimeLucky()).isEqualTo(3);
+			assertThat(context.getBean(Timeouts.class).methods).hasSize(2);
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "true", "false" })
+	void rollsBackEvenIfTheBodySwallowedTheInterrupt(String proxyTargetClass) {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
+			.withUserConfiguration(TransactionConfiguration.class)
+			.run((context) -> {
+				Orders orders = context.getBean(Orders.class);
+				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
+				orders.insert(1, Duration.ofMillis(799));
+				assertTimesOut(() -> orders.insert(2, Duration.ofMillis(800)));
+				assertThat(jdbc.queryForList("select id from orders", Integer.class)).containsExactly(1);
+			});
+	}
+
+	@Test
+	void standsInsideRetriesAndOutsideTransactionsAndItsSecondAdviceIsTheInnermost() {
+		this.runner.withUserConfiguration(RetryConfiguration.class, TransactionConfiguration.class)
+			.withBean(Everything.class)
+			.run((context) -> {
+				Advised proxy = (Advised) context.getBean(Everything.class);
+				List<String> advice = new ArrayList<>();
+				for (var advisor : proxy.getAdvisors()) {
+					advice.add(advisor.getAdvice().getClass().getSimpleName());
+				}
+				assertThat(advice).containsExactly("RetryAnnotationInterceptor", "TimeoutInterceptor",
+						TransactionInterceptor.class.getSimpleName(), "ExpiredBodyInterceptor");
+			});
+	}
+
+	@Test
+	void theOrderIsAProperty() {
+		this.runner.run((context) -> assertThat(context.getBean(TimeoutAdvisor.class).getOrder())
+			.isEqualTo(Integer.MAX_VALUE - 1));
+		this.runner.withPropertyValues("timingwheel.timeout.order=7")
+			.run((context) -> assertThat(context.getBean(TimeoutAdvisor.class).getOrder()).isEqualTo(7));
+	}
+
+	@Test
+	void futuresTimeOutOnTheApplicationTaskExecutor() {
+		this.runner.withUserConfiguration(DelayedConfiguration.class)
+			.withBean("applicationTaskExecutor", Executor.class,
+					() -> Executors.newSingleThreadExecutor((task) -> new Thread(task, "application")))
+			.withBean(Service.class)
+			.run((context) -> {
+				CompletableFuture<String> thread = context.getBean(Service.class)
+					.future()
+					.handle((value, failure) -> Thread.currentThread().getName());
+				TIME.advance(Duration.ofMillis(800));
+				assertThat(thread.join()).isEqualTo("application");
+			});
+	}
+
+	@Test
+	void withoutAnExecutorFuturesTimeOutOnAPoolOfOurs() {
+		this.runner.withUserConfiguration(DelayedConfiguration.class).withBean(Service.class).run((context) -> {
+			CompletableFuture<String> thread = context.getBean(Service.class)
+				.future()
+				.handle((value, failure) -> Thread.currentThread().getName());
+			TIME.advance(Duration.ofMillis(800));
+			assertThat(thread.join()).startsWith("delayed-");
+		});
+	}
+
+	@Test
+	void anExecutorThatRunsTasksOnItsCallerIsNotCalledByTheWheel() {
+		this.runner.withUserConfiguration(DelayedConfiguration.class)
+			.withBean("applicationTaskExecutor", Executor.class, () -> Runnable::run)
+			.withBean(Service.class)
+			.run((context) -> {
+				CompletableFuture<Thread> thread = context.getBean(Service.class)
+					.future()
+					.handle((value, failure) -> Thread.currentThread());
+				TIME.advance(Duration.ofMillis(800));
+				assertThat(thread.join()).isNotSameAs(Thread.currentThread());
+			});
+	}
+
+	@Test
+	void tellsListenersTheMethod() {
+		this.runner.withBean(DefaultQuotes.class).withUserConfiguration(Timeouts.class).run((context) -> {
+			assertTimesOut(() -> context.getBean(Quotes.class).quote("x", Duration.ofSeconds(1)));
+			assertThat(context.getBean(Timeouts.class).methods)
+				.containsExactly(DefaultQuotes.class.getMethod("quote", String.class, Duration.class));
+		});
+	}
+
+	@Test
+	void instantiatesNoBeanTooEarly(CapturedOutput output) {
+		this.runner.withUserConfiguration(EarlyConfiguration.class).withBean(Service.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("Bean 'early'").doesNotContain("imingWheel");
+		});
+	}
+
+	private static void assertTimesOut(Runnable call) {
+		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(call::run);
+	}
+
+	private static String work(Duration duration) {
+		TIME.advance(duration);
+		return "in time";
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WheelConfiguration {
+
+		@Bean
+		TimingWheel timingWheel() {
+			return TimingWheel.builder(Runnable::run).timeSource(TIME).build();
+		}
+
+		@Bean
+		HandOverExecutors handOverExecutors() {
+			return new HandOverExecutors();
+		}
+
+	}
+
+	static class Timeouts implements TimeoutListener {
+
+		final List<Method> methods = new ArrayList<>();
+
+		@Override
+		public void timedOut(Method method) {
+			this.methods.add(method);
+		}
+
+	}
+
+	interface Limited {
+
+		String run(Duration work);
+
+	}
+
+	static class Service {
+
+		static final AtomicInteger instances = new AtomicInteger();
+
+		Service() {
+			if (getClass() == Service.class) {
+				instances.incrementAndGet();
+			}
+		}
+
+		@Timeout("800ms")
+		public String limited(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("800ms")
+		public CompletableFuture<String> future() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	interface Quotes {
+
+		@Timeout("800ms")
+		String quote(String item, Duration work);
+
+	}
+
+	static class DefaultQuotes implements Quotes {
+
+		@Override
+		public String quote(String item, Duration work) {
+			work(work);
+			return item;
+		}
+
+	}
+
+	static class PatientQuotes implements Quotes {
+
+		@Override
+		@Timeout("5s")
+		public String quote(String item, Duration work) {
+			work(work);
+			return item;
+		}
+
+	}
+
+	static class UnrelatedQuotes {
+
+		public String quote(String item, Duration work) {
+			work(work);
+			return item;
+		}
+
+	}
+
+	static class InheritedQuotes extends UnrelatedQuotes implements Quotes {
+
+	}
+
+	interface Hidden {
+
+		String hidden(Duration work);
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class HiddenTypeConfiguration {
+
+		@Bean
+		Hidden hidden() {
+			return new Hidden() {
+				@Override
+				@Timeout("800ms")
+				public String hidden(Duration work) {
+					return work(work);
+				}
+			};
+		}
+
+	}
+
+	interface Generic<T> {
+
+		@Timeout(timeoutExpression = "#limit.minusMillis(200)")
+		String fromInterface(T limit);
+
+	}
+
+	abstract static class Base<T> {
+
+		@Timeout(timeoutExpression = "#limit.minusMillis(200)")
+		abstract String fromSuperclass(T limit);
+
+	}
+
+	static class GenericService extends Base<Duration> implements Generic<Duration> {
+
+		@Override
+		public String fromInterface(Duration work) {
+			return work(work);
+		}
+
+		@Override
+		String fromSuperclass(Duration work) {
+			return work(work);
+		}
+
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@Timeout
+	@interface Quick {
+
+		@AliasFor(annotation = Timeout.class, attribute = "timeout")
+		String limit() default "${quick.limit}";
+
+	}
+
+	static class Composed {
+
+		@Quick
+		public String byDefault(Duration work) {
+			return work(work);
+		}
+
+		@Quick(limit = "100ms")
+		public String byAlias(Duration work) {
+			return work(work);
+		}
+
+	}
+
+	static class Policy {
+
+		public Duration getDuration() {
+			return Duration.ofMillis(50);
+		}
+
+		public int getNumber() {
+			return 50;
+		}
+
+		public String getText() {
+			return "50ms";
+		}
+
+	}
+
+	static class WithBeans {
+
+		@Timeout("#{policy.duration}")
+		public String duration(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("#{policy.number}")
+		public String number(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("#{policy.text}")
+		public String text(Duration work) {
+			return work(work);
+		}
+
+		@Timeout(timeoutExpression = "@policy.number")
+		public String argument(Duration work) {
+			return work(work);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ScopedConfiguration {
+
+		@Bean
+		static CustomScopeConfigurer scopes() {
+			CustomScopeConfigurer configurer = new CustomScopeConfigurer();
+			configurer.addScope("thread", new SimpleThreadScope());
+			return configurer;
+		}
+
+		@Bean
+		@Scope(scopeName = "thread", proxyMode = ScopedProxyMode.TARGET_CLASS)
+		Service service() {
+			return new Service();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LazyInvalidConfiguration {
+
+		@Bean
+		@Lazy
+		Invalid invalid() {
+			throw new IllegalStateException("must not be instantiated");
+		}
+
+	}
+
+	static class Invalid {
+
+		@Timeout("banana")
+		public void limited() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableResilientMethods
+	static class RetryConfiguration {
+
+		@Bean
+		Retried retried() {
+			return new Retried();
+		}
+
+	}
+
+	static class Retried {
+
+		private int attempts;
+
+		@Retryable(includes = MethodTimeoutException.class, maxRetries = 5, delay = 0)
+		@Timeout("800ms")
+		public int thirdTimeLucky() {
+			if (++this.attempts < 3) {
+				work(Duration.ofMillis(800));
+			}
+			else {
+				work(Duration.ofMillis(700));
+			}
+			return this.attempts;
+		}
+
+	}
+
+	static class Everything {
+
+		@Retryable
+		@Timeout("800ms")
+		@Transactional
+		public void everything() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class TransactionConfiguration {
+
+		@Bean
+		DataSource dataSource() {
+			return new EmbeddedDatabaseBuilder().setType(EmbeddedDatabaseType.H2).generateUniqueName(true).build();
+		}
+
+		@Bean
+		JdbcTransactionManager transactionManager(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+		@Bean
+		JdbcTemplate jdbcTemplate(DataSource dataSource) {
+			JdbcTemplate jdbc = new JdbcTemplate(dataSource);
+			jdbc.execute("create table orders (id int)");
+			return jdbc;
+		}
+
+		@Bean
+		Orders orders(JdbcTemplate jdbc) {
+			return new JdbcOrders(jdbc);
+		}
+
+	}
+
+	interface Orders {
+
+		void insert(int id, Duration work);
+
+	}
+
+	static class JdbcOrders implements Orders {
+
+		private final JdbcTemplate jdbc;
+
+		JdbcOrders(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Override
+		@Timeout("800ms")
+		@Transactional
+		public void insert(int id, Duration work) {
+			this.jdbc.update("insert into orders values (?)", id);
+			work(work);
+			Thread.interrupted();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class EarlyConfiguration {
+
+		@Bean
+		Object early() {
+			return new Object();
+		}
+
+		@Bean
+		static BeanPostProcessor postProcessor(@Qualifier("early") Object early) {
+			return new BeanPostProcessor() {
+			};
+		}
+
+	}
+
+}

@@ -1,0 +1,293 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class TimeoutStartupFailureTests {
+
+	private final AtomicBoolean instantiated = new AtomicBoolean();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class))
+		.withUserConfiguration(TimeoutConfiguration.class)
+		.withBean("timingWheel", TimingWheel.class, () -> {
+			this.instantiated.set(true);
+			return TimingWheel.builder(Runnable::run).build();
+		});
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("invalidBeans")
+	<T> void isFoundBeforeAnyBeanIsMadeAndExplained(Class<T> bean, String problem, String remedy) {
+		this.runner.withBean(bean).run((context) -> {
+			assertThat(context).getFailure().isExactlyInstanceOf(InvalidAnnotatedMethodException.class);
+			FailureAnalysis analysis = new InvalidAnnotatedMethodFailureAnalyzer().analyze(context.getStartupFailure());
+			assertThat(analysis).isNotNull();
+			assertThat(analysis.getDescription()).contains(bean.getName() + "#limited(").containsIgnoringCase(problem);
+			assertThat(analysis.getAction()).containsIgnoringCase(remedy);
+			assertThat(this.instantiated).isFalse();
+		});
+	}
+
+	static Stream<Arguments> invalidBeans() {
+		return Stream.of(Arguments.of(OnPrivate.class, "@Timeout is on a private method", "make the method public"),
+				Arguments.of(OnStatic.class, "@Timeout is on a static method", "make it an instance method"),
+				Arguments.of(OnFinal.class, "@Timeout is on a final method", "remove the final modifier"),
+				Arguments.of(OnFinalClass.class,
+						"on a method of the final class " + OnFinalClass.class.getName() + ", which cannot be proxied",
+						"remove the final modifier from the class"),
+				Arguments.of(Unparsable.class, "\"banana\" is not a duration such as 500ms", "such as 800ms"),
+				Arguments.of(Unresolvable.class, "\"${nowhere}\" cannot be resolved", "such as 800ms"),
+				Arguments.of(Zero.class, "the limit \"0s\" of @Timeout is not positive", "set a positive duration"),
+				Arguments.of(Negative.class, "the limit \"-1s\" of @Timeout is not positive",
+						"set a positive duration"),
+				Arguments.of(Nothing.class, "@Timeout has no limit", "set its value"),
+				Arguments.of(Both.class, "@Timeout has both a timeout and a timeoutExpression", "remove one"),
+				Arguments.of(Contradiction.class, "attribute 'timeout' and its alias 'value'", "set only one"),
+				Arguments.of(BrokenExpression.class,
+						"the expression \"#a +\" of @Timeout(timeoutExpression) cannot be parsed",
+						"correct the SpEL expression"),
+				Arguments.of(UnknownArgument.class, "names #b, which is no parameter", "use the name of a parameter"),
+				Arguments.of(BrokenBeanExpression.class, "\"#{1 +}\" cannot be parsed", "such as 800ms"));
+	}
+
+	@Test
+	void beanExpressionsFailOnceTheBeansAreThere() {
+		this.runner.withBean(AbsentBean.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isExactlyInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("AbsentBean#limited(): ")
+				.hasMessageContaining("\"#{nobody.limit}\" cannot be evaluated"));
+		this.runner.withBean(NotPositiveBean.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isExactlyInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("the limit \"#{0}\" of @Timeout is not positive"));
+	}
+
+	@Test
+	void aMethodThatAnInterfaceProxyLacksIsInvalid() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(NotInInterface.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isExactlyInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("NotInInterface#limited(): @Timeout is on a method that is in no interface"));
+		this.runner.withBean(NotInInterface.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void aFinalMethodIsFineBehindAnInterfaceProxy() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean(FinalBehindInterface.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void whatABeanMethodHidesIsFoundWhenTheBeanIsMade() {
+		this.runner.withUserConfiguration(HiddenConfiguration.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasRootCauseExactlyInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasRootCauseMessage(HiddenPrivate.class.getName()
+						+ "#limited(): @Timeout is on a private method, which a proxy cannot intercept; "
+						+ "make the method public, protected or package-private"));
+	}
+
+	static class OnPrivate {
+
+		@Timeout("1s")
+		private void limited() {
+		}
+
+		void call() {
+			limited();
+		}
+
+	}
+
+	static class OnStatic {
+
+		@Timeout("1s")
+		static void limited() {
+		}
+
+	}
+
+	static class OnFinal {
+
+		@Timeout("1s")
+		public final void limited() {
+		}
+
+	}
+
+	static final class OnFinalClass {
+
+		@Timeout("1s")
+		public void limited() {
+		}
+
+	}
+
+	static class Unparsable {
+
+		@Timeout("banana")
+		public void limited() {
+		}
+
+	}
+
+	static class Unresolvable {
+
+		@Timeout("${nowhere}")
+		public void limited() {
+		}
+
+	}
+
+	static class Zero {
+
+		@Timeout("0s")
+		public void limited() {
+		}
+
+	}
+
+	static class Negative {
+
+		@Timeout("-1s")
+		public void limited() {
+		}
+
+	}
+
+	static class Nothing {
+
+		@Timeout
+		public void limited() {
+		}
+
+	}
+
+	static class Both {
+
+		@Timeout(timeout = "1s", timeoutExpression = "#limit")
+		public void limited(Duration limit) {
+		}
+
+	}
+
+	static class Contradiction {
+
+		@Timeout(value = "1s", timeout = "2s")
+		public void limited() {
+		}
+
+	}
+
+	static class BrokenExpression {
+
+		@Timeout(timeoutExpression = "#a +")
+		public void limited(int a) {
+		}
+
+	}
+
+	static class UnknownArgument {
+
+		@Timeout(timeoutExpression = "#b")
+		public void limited(int a) {
+		}
+
+	}
+
+	static class BrokenBeanExpression {
+
+		@Timeout("#{1 +}")
+		public void limited() {
+		}
+
+	}
+
+	static class AbsentBean {
+
+		@Timeout("#{nobody.limit}")
+		public void limited() {
+		}
+
+	}
+
+	static class NotPositiveBean {
+
+		@Timeout("#{0}")
+		public void limited() {
+		}
+
+	}
+
+	interface Other {
+
+		void other();
+
+	}
+
+	static class NotInInterface implements Other {
+
+		@Override
+		public void other() {
+		}
+
+		@Timeout("1s")
+		public void limited() {
+		}
+
+	}
+
+	static final class FinalBehindInterface implements Other {
+
+		@Override
+		@Timeout("1s")
+		public void other() {
+		}
+
+	}
+
+	static class HiddenPrivate implements Other {
+
+		@Override
+		public void other() {
+			limited();
+		}
+
+		@Timeout("1s")
+		private void limited() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class HiddenConfiguration {
+
+		@Bean
+		Other other() {
+			return new HiddenPrivate();
+		}
+
+	}
+
+}

@@ -1,0 +1,324 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.task.TaskRejectedException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+@ExtendWith(OutputCaptureExtension.class)
+class TimingWheelLifecycleTests {
+
+	private static final Duration SOON = Duration.ofSeconds(20);
+
+	private final ManualTimeSource time = new ManualTimeSource();
+
+	private final List<ConfigurableApplicationContext> contexts = new ArrayList<>();
+
+	@AfterEach
+	void closeContexts() {
+		this.contexts.forEach(ConfigurableApplicationContext::close);
+	}
+
+	@Test
+	void closingCancelsAllThatIsPending() {
+		ConfigurableApplicationContext context = start();
+		DelayedTaskOperations tasks = tasks(context);
+		List<DelayedTask<?>> pending = List.of(tasks.schedule(Duration.ofHours(1), () -> "never"),
+				tasks.schedule(TaskId.of("close-order", 5), Duration.ofHours(1), () -> {
+				}), tasks.task(() -> "never").every(Duration.ofMinutes(1)),
+				tasks.task(() -> "never").withFixedDelay(Duration.ofMinutes(1)),
+				context.getBean(Drivers.class).silent("d1"));
+		DelayedTasks engine = context.getBean(DelayedTasks.class);
+		context.close();
+		assertThat(pending).allSatisfy((task) -> {
+			assertThat(task.status()).isEqualTo(Status.CANCELLED);
+			assertThat(task.completion()).isCancelled();
+		});
+		assertThat(engine.pendingCount()).isZero();
+	}
+
+	@Test
+	void closingCancelsWhatWaitsForAnExecutor() throws Exception {
+		ConfigurableApplicationContext context = start("spring.task.execution.pool.core-size=1");
+		CountDownLatch release = new CountDownLatch(1);
+		DelayedTask<Boolean> running = tasks(context).schedule(Duration.ZERO, () -> release.await(1, TimeUnit.MINUTES));
+		DelayedTask<String> waiting = tasks(context).schedule(Duration.ZERO, () -> "never");
+		this.time.advance(Duration.ZERO);
+		await().until(() -> running.status() == Status.RUNNING);
+		Thread closing = inBackground(context::close);
+		await().until(() -> waiting.status() == Status.CANCELLED);
+		release.countDown();
+		closing.join();
+		assertThat(running.completion()).succeedsWithin(SOON);
+	}
+
+	@Test
+	void closingWaitsForBodiesThatRunBeforeItStopsTheExecutors(CapturedOutput output) throws Exception {
+		ConfigurableApplicationContext context = start();
+		Successor successor = context.getBean(Successor.class);
+		CountDownLatch release = new CountDownLatch(1);
+		DelayedTask<Boolean> task = tasks(context).schedule(Duration.ZERO, () -> release.await(1, TimeUnit.MINUTES));
+		this.time.advance(Duration.ZERO);
+		await().until(() -> task.status() == Status.RUNNING);
+		Thread closing = inBackground(context::close);
+		awaitWaiting(closing);
+		// What stops next, still before the executors.
+		assertThat(successor.isRunning()).isTrue();
+		release.countDown();
+		closing.join();
+		assertThat(successor.isRunning()).isFalse();
+		assertThat(task.completion()).succeedsWithin(SOON);
+		assertThat(output).doesNotContain("await-termination-period");
+	}
+
+	@Test
+	void closingWarnsOfBodiesThatOutliveThePeriod(CapturedOutput output) throws Exception {
+		ConfigurableApplicationContext context = start("timingwheel.shutdown.await-termination-period=10ms");
+		CompletableFuture<String> release = new CompletableFuture<>();
+		DelayedTask<String> task = tasks(context).schedule(Duration.ZERO, () -> release.join());
+		this.time.advance(Duration.ZERO);
+		await().until(() -> task.status() == Status.RUNNING);
+		Thread closing = inBackground(context::close);
+		await().untilAsserted(() -> assertThat(output).contains("Still running after 10ms: 1 of the delayed tasks"));
+		release.complete("late");
+		closing.join();
+		assertThat(task.completion()).succeedsWithin(SOON).isEqualTo("late");
+	}
+
+	@Test
+	void nothingIsAcceptedAfterClosing() {
+		ConfigurableApplicationContext context = start();
+		DelayedTaskOperations tasks = tasks(context);
+		Drivers drivers = context.getBean(Drivers.class);
+		drivers.silent("d1");
+		context.close();
+		assertThatExceptionOfType(TaskRejectedException.class)
+			.isThrownBy(() -> tasks.schedule(Duration.ZERO, () -> "never"))
+			.withMessageContaining("shutting down");
+		assertThatExceptionOfType(TaskRejectedException.class).isThrownBy(() -> drivers.silent("d1"))
+			.withMessageContaining("driver-silent");
+	}
+
+	@Test
+	void pendingTasksThatAreDueWithinThePeriodRunAndTheRestIsCancelled() throws Exception {
+		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
+				"timingwheel.shutdown.await-termination-period=1m");
+		DelayedTask<String> within = tasks(context).schedule(Duration.ofMinutes(1),
+				() -> Thread.currentThread().getName());
+		DelayedTask<String> beyond = tasks(context).schedule(Duration.ofMinutes(1).plusNanos(1), () -> "never");
+		Thread closing = inBackground(context::close);
+		await().until(() -> beyond.status() == Status.CANCELLED);
+		this.time.advance(Duration.ofMinutes(1).minusNanos(1));
+		assertThat(within.status()).isEqualTo(Status.SCHEDULED);
+		assertThat(closing.isAlive()).isTrue();
+		this.time.advance(Duration.ofNanos(1));
+		closing.join();
+		assertThat(within.completion()).succeedsWithin(SOON).asString().startsWith("task-");
+	}
+
+	@Test
+	void anExecutorWithAStrictEarlyShutdownStillRunsThem() throws Exception {
+		ThreadPoolTaskExecutorCustomizer strict = (executor) -> executor.setStrictEarlyShutdown(true);
+		ConfigurableApplicationContext context = start(
+				(registry) -> registry.registerBean(ThreadPoolTaskExecutorCustomizer.class, () -> strict),
+				"timingwheel.shutdown.pending=run", "timingwheel.shutdown.await-termination-period=1m");
+		// It refuses from the ContextClosedEvent on, if it is there by then.
+		context.getBean("applicationTaskExecutor");
+		DelayedTask<String> task = tasks(context).schedule(Duration.ofSeconds(1), () -> "ran");
+		Thread closing = inBackground(context::close);
+		awaitWaiting(closing);
+		this.time.advance(Duration.ofSeconds(1));
+		closing.join(SOON.toMillis());
+		assertThat(closing.isAlive()).isFalse();
+		assertThat(task.completion()).succeedsWithin(SOON);
+	}
+
+	@Test
+	void aPeriodicTaskRunsToTheEndOfThePeriod() throws Exception {
+		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
+				"timingwheel.shutdown.await-termination-period=1m");
+		CountDownLatch runs = new CountDownLatch(2);
+		DelayedTask<?> periodic = tasks(context).task(runs::countDown).every(Duration.ofSeconds(25));
+		Thread closing = inBackground(context::close);
+		awaitWaiting(closing);
+		for (int i = 2; i > 0; i--) {
+			long left = i;
+			await().until(() -> runs.getCount() == left && periodic.status() != Status.RUNNING);
+			this.time.advance(Duration.ofSeconds(25));
+		}
+		closing.join(SOON.toMillis());
+		assertThat(closing.isAlive()).isFalse();
+		assertThat(runs.getCount()).isZero();
+		assertThat(periodic.status()).isEqualTo(Status.CANCELLED);
+	}
+
+	@Test
+	void whatDoesNotRunWithinThePeriodIsCancelledAtItsEnd() {
+		// The clock of the wheel stands still, so that nothing falls due.
+		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
+				"timingwheel.shutdown.await-termination-period=10ms");
+		DelayedTask<String> task = tasks(context).schedule(Duration.ofMillis(5), () -> "never");
+		context.close();
+		assertThat(task.status()).isEqualTo(Status.CANCELLED);
+	}
+
+	@Test
+	void aContextThatIsStoppedAndStartedKeepsItsTasks() {
+		ConfigurableApplicationContext context = start();
+		DelayedTask<String> before = tasks(context).schedule(Duration.ofMinutes(1), () -> "before");
+		context.stop();
+		DelayedTask<String> meanwhile = tasks(context).schedule(Duration.ofMinutes(2), () -> "meanwhile");
+		context.start();
+		DelayedTask<String> after = tasks(context).schedule(Duration.ofMinutes(3), () -> "after");
+		this.time.advance(Duration.ofMinutes(3));
+		assertThat(before.completion()).succeedsWithin(SOON).isEqualTo("before");
+		assertThat(meanwhile.completion()).succeedsWithin(SOON).isEqualTo("meanwhile");
+		assertThat(after.completion()).succeedsWithin(SOON).isEqualTo("after");
+	}
+
+	@Test
+	void aContextThatTheTestFrameworkPausesKeepsItsTasks() {
+		ConfigurableApplicationContext context = start();
+		DelayedTask<String> task = tasks(context).schedule(Duration.ofMinutes(1), () -> "kept");
+		context.pause();
+		this.time.advance(Duration.ofMinutes(1));
+		context.restart();
+		assertThat(task.completion()).succeedsWithin(SOON).isEqualTo("kept");
+	}
+
+	@Test
+	void aContextThatIsClosedWhileItIsStoppedCancelsItsTasks() {
+		for (String pending : List.of("cancel", "run")) {
+			ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=" + pending);
+			DelayedTask<String> task = tasks(context).schedule(Duration.ofSeconds(1), () -> "never");
+			context.stop();
+			context.close();
+			assertThat(task.status()).isEqualTo(Status.CANCELLED);
+		}
+	}
+
+	@Test
+	void theEndOfAChildContextDoesNotEndTheTasksOfItsParent() {
+		ConfigurableApplicationContext parent = start();
+		DelayedTask<String> task = tasks(parent).schedule(Duration.ofMinutes(1), () -> "parent");
+		AnnotationConfigApplicationContext child = new AnnotationConfigApplicationContext();
+		child.setParent(parent);
+		child.refresh();
+		child.close();
+		parent.stop();
+		parent.start();
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(task.completion()).succeedsWithin(SOON).isEqualTo("parent");
+		assertThat(parent.getBean(TimingWheel.class).snapshot().state()).isEqualTo(WheelSnapshot.State.RUNNING);
+	}
+
+	@Test
+	void tasksEndAfterTheWebServerAndBeforeTheExecutors() {
+		ConfigurableApplicationContext context = start();
+		assertThat(context.getBean(TimingWheelLifecycle.class).getPhase()).isLessThan(Integer.MAX_VALUE - 1024)
+			.isGreaterThan(Integer.MAX_VALUE / 2);
+	}
+
+	private ConfigurableApplicationContext start(String... properties) {
+		return start((context) -> {
+		}, properties);
+	}
+
+	private ConfigurableApplicationContext start(Consumer<GenericApplicationContext> initializer,
+			String... properties) {
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		initializer.accept(context);
+		TestPropertyValues.of(properties).applyTo(context);
+		TimingWheelCustomizer manualTime = (builder) -> builder.timeSource(this.time);
+		context.registerBean(TimingWheelCustomizer.class, () -> manualTime);
+		context.register(Drivers.class, Successor.class, TaskExecutionAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class);
+		context.refresh();
+		this.contexts.add(context);
+		return context;
+	}
+
+	private static DelayedTaskOperations tasks(ConfigurableApplicationContext context) {
+		return context.getBean(DelayedTaskOperations.class);
+	}
+
+	private static Thread inBackground(Runnable action) {
+		Thread thread = new Thread(action);
+		thread.start();
+		return thread;
+	}
+
+	private static void awaitWaiting(Thread thread) {
+		await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+	}
+
+	static class Drivers {
+
+		@Delayed(delay = "10m", name = "driver-silent", key = "#driverId")
+		DelayedTask<String> silent(String driverId) {
+			return DelayedTask.completed(driverId);
+		}
+
+	}
+
+	/**
+	 * Stops right after the tasks.
+	 */
+	static class Successor implements SmartLifecycle {
+
+		private volatile boolean running;
+
+		@Override
+		public void start() {
+			this.running = true;
+		}
+
+		@Override
+		public void stop() {
+			this.running = false;
+		}
+
+		@Override
+		public boolean isRunning() {
+			return this.running;
+		}
+
+		@Override
+		public int getPhase() {
+			return TimingWheelLifecycle.PHASE - 1;
+		}
+
+	}
+
+}
