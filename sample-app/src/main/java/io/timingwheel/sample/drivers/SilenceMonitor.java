@@ -1,0 +1,29 @@
+package io.timingwheel.sample.drivers;
+
+import io.timingwheel.spring.annotation.Delayed;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * Takes a driver offline when no heartbeat comes. Each call restarts the clock of its
+ * driver, with the newest arguments.
+ * <p>
+ * A bean of its own, so that {@link DriverService} calls it through the proxy in which
+ * {@code @Delayed} acts.
+ */
+@Component
+class SilenceMonitor {
+
+	private final DriverRepository drivers;
+
+	SilenceMonitor(DriverRepository drivers) {
+		this.drivers = drivers;
+	}
+
+	@Delayed(delay = "${drivers.silence:10m}", name = "driver-silent", key = "#driverId")
+	public void markOffline(String driverId, long heartbeat) {
+		// A heartbeat may come when this has just begun and can be called off no more
+		this.drivers.update(driverId, (driver) -> driver.silentSince(heartbeat));
+	}
+
+}

@@ -1,0 +1,139 @@
+package io.timingwheel.sample;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.logging.Level;
+
+import org.apache.commons.logging.LogFactory;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.openqa.selenium.By;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.logging.LogType;
+
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The page in a browser.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+		properties = { "orders.payment-window=5s", "drivers.silence=3s", "quotes.limit=300ms" })
+class PageTests {
+
+	private static final String NO_BROWSER = "The page is not tested, as chromium and chromedriver"
+			+ " are neither on the PATH nor in /usr/bin";
+
+	@LocalServerPort
+	private int port;
+
+	private ChromeDriver browser;
+
+	@BeforeEach
+	void openPage() {
+		Browser installed = Browser.find().orElse(null);
+		if (installed == null) {
+			LogFactory.getLog(PageTests.class).warn(NO_BROWSER);
+		}
+		Assumptions.assumeTrue(installed != null, NO_BROWSER);
+		this.browser = installed.start();
+		this.browser.get("http://localhost:" + this.port + "/");
+	}
+
+	@AfterEach
+	void closePage() {
+		if (this.browser != null) {
+			this.browser.quit();
+		}
+	}
+
+	@Test
+	void anOrderCountsDownAndCloses() {
+		assertThat(this.browser.getTitle()).isEqualTo("timingwheel");
+		eventually().until(() -> text("#payment-window").equals("5 s"));
+		eventually().until(() -> pendingOfLevels() == 0);
+
+		click("#new-order");
+		eventually().until(() -> text("#orders li .state").matches("Closes in [1-5] s"));
+		eventually().until(() -> pendingOfLevels() == 1 && text("#pending").equals("1"));
+		int left = secondsLeft();
+		eventually().until(() -> secondsLeft() < left);
+
+		eventually().until(() -> text("#orders li .state").startsWith("Closed"));
+		eventually().until(() -> pendingOfLevels() == 0 && text("#pending").equals("0"));
+		assertThat(text("#tasks")).contains("close-order");
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
+	void theButtonsDoWhatTheySay() {
+		click("#new-order");
+		click("#orders li .pay");
+		eventually().until(() -> text("#orders li .state").startsWith("Paid after"));
+
+		click("#new-order");
+		click("#orders li:first-child .keep");
+		eventually().until(() -> text("#orders li:first-child .state").equals("Stays open"));
+
+		click("#new-driver");
+		eventually().until(() -> text("#drivers li .state").startsWith("Online"));
+		click("#drivers li .heartbeat");
+		eventually().until(() -> text("#drivers-outcome").equals("Heartbeat 2 of ada."));
+
+		click("#fleet");
+		eventually().until(() -> text("#drivers-rest").startsWith("and 996 more"));
+		eventually().until(() -> pendingOfLevels() > 100);
+
+		click("[data-work='100ms']");
+		eventually().until(() -> text("#quotes-outcome").matches("After .*: tea costs \\d+\\.\\d\\d\\."));
+		assertThat(errors()).isEmpty();
+		click("[data-work='2s']");
+		eventually().until(() -> text("#quotes-outcome").startsWith("504 after"));
+	}
+
+	private static ConditionFactory eventually() {
+		return await().atMost(Duration.ofSeconds(30));
+	}
+
+	private void click(String selector) {
+		eventually().ignoreExceptions().until(() -> {
+			this.browser.findElement(By.cssSelector(selector)).click();
+			return true;
+		});
+	}
+
+	private String text(String selector) {
+		List<WebElement> found = this.browser.findElements(By.cssSelector(selector));
+		return found.isEmpty() ? "" : found.get(0).getText();
+	}
+
+	private int secondsLeft() {
+		return Integer.parseInt("0" + text("#orders li .state").replaceAll("\\D", ""));
+	}
+
+	private int pendingOfLevels() {
+		return this.browser.findElements(By.cssSelector("#levels .pending .count"))
+			.stream()
+			.mapToInt((count) -> Integer.parseInt(count.getText().replace(",", "")))
+			.sum();
+	}
+
+	private List<String> errors() {
+		return this.browser.manage()
+			.logs()
+			.get(LogType.BROWSER)
+			.getAll()
+			.stream()
+			.filter((entry) -> entry.getLevel().intValue() >= Level.SEVERE.intValue())
+			.map(Object::toString)
+			.toList();
+	}
+
+}
