@@ -1,0 +1,26 @@
+package io.timingwheel.benchmarks;
+
+import io.timingwheel.benchmarks.report.ReportCommand;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/**
+ * The command line. JMH's own is in the same archive:
+ * {@code java -cp benchmarks.jar org.openjdk.jmh.Main}.
+ */
+@Command(name = "benchmarks", mixinStandardHelpOptions = true, subcommands = ReportCommand.class,
+		description = "Measures the timing wheel beside its peers.")
+public final class Benchmarks {
+
+	private Benchmarks() {
+	}
+
+	/**
+	 * Runs a command.
+	 * @param args the command and its options; {@code --help} tells which
+	 */
+	public static void main(String[] args) {
+		System.exit(new CommandLine(new Benchmarks()).setCaseInsensitiveEnumValuesAllowed(true).execute(args));
+	}
+
+}

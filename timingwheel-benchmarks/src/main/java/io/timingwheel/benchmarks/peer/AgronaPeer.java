@@ -1,0 +1,41 @@
+package io.timingwheel.benchmarks.peer;
+
+import java.util.concurrent.TimeUnit;
+
+import org.agrona.DeadlineTimerWheel;
+
+/**
+ * Agrona's wheel for a single thread. It knows timers by number and leaves it to its user
+ * to find the task; nothing is charged for that here.
+ */
+final class AgronaPeer implements TimerPeer {
+
+	/** The wheel wants a power of two: 1.05 ms. */
+	private static final long TICK_NANOS = 1 << 20;
+
+	private static final int SLOTS = 1024;
+
+	private final DeadlineTimerWheel wheel = new DeadlineTimerWheel(TimeUnit.NANOSECONDS, System.nanoTime(), TICK_NANOS,
+			SLOTS);
+
+	@Override
+	public Object schedule(PeerTask task, long delayNanos) {
+		return this.wheel.scheduleTimer(System.nanoTime() + delayNanos);
+	}
+
+	@Override
+	public void cancel(Object timer) {
+		this.wheel.cancelTimer((long) timer);
+	}
+
+	@Override
+	public void settle() {
+		// There is no other thread.
+	}
+
+	@Override
+	public void close() {
+		this.wheel.clear();
+	}
+
+}

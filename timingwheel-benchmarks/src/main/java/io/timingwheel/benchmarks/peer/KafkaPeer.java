@@ -1,0 +1,76 @@
+package io.timingwheel.benchmarks.peer;
+
+import java.util.concurrent.TimeUnit;
+
+import org.apache.kafka.server.util.timer.SystemTimer;
+import org.apache.kafka.server.util.timer.TimerTask;
+
+/**
+ * Kafka's purgatory timer: hierarchical wheels whose buckets wait in a delay queue,
+ * driven as the broker's reaper does.
+ */
+final class KafkaPeer implements TimerPeer {
+
+	private static final long REAPER_TIMEOUT_MILLIS = 200;
+
+	private final SystemTimer timer = new SystemTimer("kafka");
+
+	private final Thread reaper = new Thread(this::reap, "kafka-reaper");
+
+	private volatile boolean closed;
+
+	KafkaPeer() {
+		this.reaper.setDaemon(true);
+		this.reaper.start();
+	}
+
+	private void reap() {
+		try {
+			while (!this.closed) {
+				this.timer.advanceClock(REAPER_TIMEOUT_MILLIS);
+			}
+		}
+		catch (InterruptedException ex) {
+			// Closed.
+		}
+	}
+
+	@Override
+	public Object schedule(PeerTask task, long delayNanos) {
+		Task timer = new Task(task, TimeUnit.NANOSECONDS.toMillis(delayNanos));
+		this.timer.add(timer);
+		return timer;
+	}
+
+	@Override
+	public void cancel(Object timer) {
+		((Task) timer).cancel();
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		this.reaper.interrupt();
+		this.timer.close();
+	}
+
+	/**
+	 * Kafka's tasks carry their own delay, so there is one for each timer.
+	 */
+	private static final class Task extends TimerTask {
+
+		private final PeerTask task;
+
+		Task(PeerTask task, long delayMillis) {
+			super(delayMillis);
+			this.task = task;
+		}
+
+		@Override
+		public void run() {
+			this.task.run();
+		}
+
+	}
+
+}

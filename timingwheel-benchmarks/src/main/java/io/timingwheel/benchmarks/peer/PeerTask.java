@@ -1,0 +1,32 @@
+package io.timingwheel.benchmarks.peer;
+
+import io.netty.util.Timeout;
+import io.netty.util.TimerTask;
+
+/**
+ * A task in a form that nearly every peer takes as it is, so that adapting it costs none
+ * of them anything.
+ */
+public abstract class PeerTask implements Runnable, TimerTask {
+
+	/** Does nothing. */
+	public static final PeerTask NO_OP = of(() -> {
+	});
+
+	public static PeerTask of(Runnable action) {
+		return new PeerTask() {
+
+			@Override
+			public void run() {
+				action.run();
+			}
+
+		};
+	}
+
+	@Override
+	public final void run(Timeout timeout) {
+		run();
+	}
+
+}

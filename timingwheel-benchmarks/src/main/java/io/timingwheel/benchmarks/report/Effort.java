@@ -1,0 +1,32 @@
+package io.timingwheel.benchmarks.report;
+
+import java.util.List;
+
+import org.openjdk.jmh.runner.options.TimeValue;
+
+/**
+ * How much time to spend.
+ *
+ * @param warmups the untimed iterations of a benchmark
+ * @param iterations the timed iterations of a benchmark
+ * @param batches the iterations, as many untimed as timed, of a benchmark of batches
+ * @param iterationTime how long an iteration takes
+ * @param seconds the length of an experiment that lasts
+ * @param timers how many timers are pending
+ * @param depths other numbers of pending timers, to see what it means
+ * @param jvmArgs equal settings for all
+ */
+record Effort(int warmups, int iterations, int batches, TimeValue iterationTime, double seconds, int timers,
+		List<Integer> depths, List<String> jvmArgs) {
+
+	private static final int MILLION = 1_000_000;
+
+	private static final List<String> JVM = List.of("-Xms4g", "-Xmx4g", "-XX:+UseG1GC", "-XX:+AlwaysPreTouch");
+
+	static final Effort FULL = new Effort(3, 5, 15, TimeValue.seconds(1), 10, MILLION,
+			List.of(1_000, 10_000, 100_000, MILLION, 10 * MILLION), JVM);
+
+	static final Effort QUICK = new Effort(5, 3, 10, TimeValue.milliseconds(500), 5, MILLION, List.of(1_000, MILLION),
+			JVM);
+
+}

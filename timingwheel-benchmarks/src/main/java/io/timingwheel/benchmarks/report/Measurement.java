@@ -1,0 +1,50 @@
+package io.timingwheel.benchmarks.report;
+
+import java.util.Collection;
+import java.util.List;
+
+import io.timingwheel.benchmarks.Contestant;
+
+/**
+ * What makes a table and its chart.
+ *
+ * @param id its name on the command line
+ * @param title the heading
+ * @param text how it is measured
+ * @param contestants the lines
+ * @param columns the columns
+ * @param steps what gives the figures
+ * @param chart the chart
+ */
+record Measurement(String id, String title, String text, Collection<? extends Contestant> contestants,
+		List<Column> columns, List<Step> steps, Chart chart) {
+
+	Column column(String key) {
+		return this.columns.stream().filter((column) -> column.key().equals(key)).findFirst().orElseThrow();
+	}
+
+	/**
+	 * The chart of some columns that have one unit.
+	 *
+	 * @param kind how to draw it
+	 * @param axis the title of the values' axis
+	 * @param columns the keys of the columns to draw
+	 */
+	record Chart(Kind kind, String axis, List<String> columns) {
+
+		enum Kind {
+
+			/** A bar for each contestant and column. */
+			BARS,
+
+			/** The same on a logarithmic scale. */
+			LOGARITHMIC_BARS,
+
+			/** A line for each contestant over columns whose keys are numbers. */
+			LINES
+
+		}
+
+	}
+
+}

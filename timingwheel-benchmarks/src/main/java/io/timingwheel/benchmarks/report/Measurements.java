@@ -1,0 +1,210 @@
+package io.timingwheel.benchmarks.report;
+
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.timingwheel.benchmarks.experiment.Experiment;
+import io.timingwheel.benchmarks.peer.Peer;
+import io.timingwheel.benchmarks.report.JmhStep.Figure;
+import io.timingwheel.benchmarks.report.Measurement.Chart;
+import io.timingwheel.benchmarks.spring.CallWay;
+import io.timingwheel.benchmarks.spring.DelayedCallBenchmark;
+import io.timingwheel.benchmarks.spring.LimitWay;
+import io.timingwheel.benchmarks.spring.TimeoutCallBenchmark;
+import io.timingwheel.benchmarks.throughput.ChurnBenchmark;
+import io.timingwheel.benchmarks.throughput.HeartbeatBenchmark;
+import io.timingwheel.benchmarks.throughput.HeartbeatWay;
+import io.timingwheel.benchmarks.throughput.ResetBenchmark;
+import io.timingwheel.benchmarks.throughput.ScheduleBenchmark;
+
+/**
+ * All that is measured.
+ */
+final class Measurements {
+
+	private static final Set<Peer> MAIN = EnumSet.complementOf(EnumSet.of(Peer.TIMINGWHEEL_100US));
+
+	private static final Set<Peer> ALL = EnumSet.allOf(Peer.class);
+
+	private final Effort effort;
+
+	private Measurements(Effort effort) {
+		this.effort = effort;
+	}
+
+	static List<Measurement> all(Effort effort) {
+		Measurements all = new Measurements(effort);
+		return List.of(all.schedule(), all.churn(), all.reset(), all.heartbeat(), all.churnByDepth(),
+				all.resetByDepth(), all.footprint(), all.lateness(), all.idle(), all.burst(), all.delayedCall(),
+				all.timeoutCall());
+	}
+
+	private Measurement schedule() {
+		return new Measurement("schedule", "Schedule",
+				"""
+						Timers of 10 to 20 minutes, in batches that are cancelled afterwards, untimed. %,d are pending."""
+					.formatted(this.effort.timers()),
+				MAIN, List.of(threads(1), threads(2)),
+				List.of(peers(ScheduleBenchmark.class, 1, rate(1)), peers(ScheduleBenchmark.class, 2, rate(2))),
+				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2")));
+	}
+
+	private Measurement churn() {
+		return new Measurement("churn", "Schedule and cancel",
+				"""
+						Each timer is cancelled at once, as nearly all timeouts are before they end. %,d others are pending. \
+						The processor time is that of the whole process per pair, what a peer's own thread does included."""
+					.formatted(this.effort.timers()),
+				MAIN, List.of(threads(1), threads(2), threads(8), cpu(1), cpu(2), cpu(8)),
+				List.of(peers(ChurnBenchmark.class, 1, rateAndCpu(1)), peers(ChurnBenchmark.class, 2, rateAndCpu(2)),
+						peers(ChurnBenchmark.class, 8, rateAndCpu(8))),
+				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2", "8")));
+	}
+
+	private Measurement reset() {
+		return new Measurement("reset", "Reset to later",
+				"""
+						A random one of %,d pending timers gets a deadline later than its own. Peers that cannot move a timer \
+						cancel it and start another, which takes its place in the caller's array."""
+					.formatted(this.effort.timers()),
+				MAIN, List.of(threads(1), threads(2), cpu(1), cpu(2)),
+				List.of(peers(ResetBenchmark.class, 1, rateAndCpu(1)), peers(ResetBenchmark.class, 2, rateAndCpu(2))),
+				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2")));
+	}
+
+	private Measurement heartbeat() {
+		return new Measurement("heartbeat", "Heartbeats by key",
+				"""
+						A random one of %,d keys is heard of; each way finds it in a `ConcurrentHashMap`."""
+					.formatted(this.effort.timers()),
+				EnumSet.allOf(HeartbeatWay.class), List.of(threads(1), threads(2), cpu(1), cpu(2)),
+				List.of(heartbeats(1), heartbeats(2)), new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2")));
+	}
+
+	private Measurement churnByDepth() {
+		return byDepth("churn-by-depth", "Schedule and cancel by the number of pending timers", ChurnBenchmark.class);
+	}
+
+	private Measurement resetByDepth() {
+		return byDepth("reset-by-depth", "Reset to later by the number of pending timers", ResetBenchmark.class);
+	}
+
+	private Measurement byDepth(String id, String title, Class<?> benchmark) {
+		List<String> depths = this.effort.depths().stream().map(String::valueOf).toList();
+		return new Measurement(id, title, "One thread.",
+				EnumSet.of(Peer.TIMINGWHEEL, Peer.NETTY_1MS, Peer.KAFKA, Peer.STPE, Peer.FORK_JOIN_POOL),
+				depths.stream()
+					.map((depth) -> Column.cost(depth, "%,d [ns]".formatted(Integer.parseInt(depth)), 0))
+					.toList(),
+				depths.stream()
+					.<Step>map((depth) -> new JmhStep(benchmark, "peer", Map.of("pending", depth), 1,
+							Map.of(depth, Figure.NANOS)))
+					.toList(),
+				new Chart(Chart.Kind.LINES, "ns", depths));
+	}
+
+	private Measurement footprint() {
+		return new Measurement("footprint", "Memory", """
+				Heap in use after a full collection, per timer of %,d, which share one task; Kafka needs one for each. \
+				Agrona keeps no task at all.""".formatted(this.effort.timers()), MAIN,
+				List.of(Column.cost("pending", "pending [bytes]", 1),
+						Column.cost("cancelled", "left directly after cancel [bytes]", 1)),
+				List.of(new ExperimentStep(Experiment.FOOTPRINT, this.effort.timers(),
+						figures("pending", "cancelled"))),
+				new Chart(Chart.Kind.BARS, "bytes per timer", List.of("pending", "cancelled")));
+	}
+
+	private Measurement lateness() {
+		return new Measurement("lateness", "Lateness",
+				"""
+						%,d timers at random times within %.0f s. Their tasks look at the clock on the peer's own thread. The \
+						processor time is that of the process in these seconds."""
+					.formatted(this.effort.timers(), this.effort.seconds()),
+				ALL,
+				List.of(Column.cost("early", "early", 0), Column.cost("p50", "p50 [us]", 0),
+						Column.cost("p99", "p99 [us]", 0), Column.cost("max", "max [us]", 0),
+						Column.cost("cpu", "CPU [ms]", 0)),
+				List.of(new ExperimentStep(Experiment.LATENESS, this.effort.timers(),
+						figures("early", "p50", "p99", "max", "cpu"))),
+				new Chart(Chart.Kind.LOGARITHMIC_BARS, "us", List.of("p50", "p99")));
+	}
+
+	private Measurement idle() {
+		return new Measurement("idle", "Idling", """
+				Processor time above that of the same JVM before the peer was started, with nothing pending and with \
+				%,d timers an hour away.""".formatted(this.effort.timers()), ALL,
+				List.of(Column.cost("0", "nothing [ms per s]", 2), Column.cost("far", "far timers [ms per s]", 2)),
+				List.of(new ExperimentStep(Experiment.IDLE, 0, Map.of("cpu", "0")),
+						new ExperimentStep(Experiment.IDLE, this.effort.timers(), Map.of("cpu", "far"))),
+				new Chart(Chart.Kind.BARS, "ms per s", List.of("0", "far")));
+	}
+
+	private Measurement burst() {
+		return new Measurement("burst", "Burst", """
+				%,d timers due at one instant, and an unrelated one 50 ms later.""".formatted(this.effort.timers()),
+				MAIN,
+				List.of(Column.cost("last", "last one after [ms]", 1),
+						Column.cost("unrelated", "unrelated one late by [ms]", 1)),
+				List.of(new ExperimentStep(Experiment.BURST, this.effort.timers(), figures("last", "unrelated"))),
+				new Chart(Chart.Kind.BARS, "ms", List.of("last", "unrelated")));
+	}
+
+	private Measurement delayedCall() {
+		return new Measurement("delayed-call", "A call that runs later",
+				"""
+						The time of the caller, in batches, and the processor time of the whole process per call until it has run \
+						on Spring Boot's executor. A delayed call runs 300 ms later.""",
+				EnumSet.allOf(CallWay.class),
+				List.of(Column.cost("call", "call [ns]", 0), Column.cost("cpu", "CPU, run included [ns]", 0)),
+				List.of(new JmhStep(DelayedCallBenchmark.class, "way", Map.of(), 1,
+						Map.of("call", Figure.NANOS, "cpu", Figure.CPU))),
+				new Chart(Chart.Kind.BARS, "ns", List.of("call", "cpu")));
+	}
+
+	private Measurement timeoutCall() {
+		return new Measurement("timeout-call", "A call with a limit", "The method does nothing.",
+				EnumSet.allOf(LimitWay.class),
+				List.of(Column.cost("call", "call [ns]", 0), Column.cost("cpu", "CPU [ns]", 0)),
+				List.of(new JmhStep(TimeoutCallBenchmark.class, "way", Map.of(), 1,
+						Map.of("call", Figure.NANOS, "cpu", Figure.CPU))),
+				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ns", List.of("call", "cpu")));
+	}
+
+	private static Column threads(int count) {
+		return Column.rate(String.valueOf(count), (count == 1) ? "1 thread" : count + " threads");
+	}
+
+	private static Column cpu(int threads) {
+		return Column.cost("cpu" + threads, "CPU, %d [ns]".formatted(threads), 0);
+	}
+
+	private static Map<String, Figure> rate(int threads) {
+		return Map.of(String.valueOf(threads), Figure.RATE);
+	}
+
+	private static Map<String, Figure> rateAndCpu(int threads) {
+		return Map.of(String.valueOf(threads), Figure.RATE, "cpu" + threads, Figure.CPU);
+	}
+
+	private Step peers(Class<?> benchmark, int threads, Map<String, Figure> figures) {
+		return new JmhStep(benchmark, "peer", Map.of("pending", String.valueOf(this.effort.timers())), threads,
+				figures);
+	}
+
+	private Step heartbeats(int threads) {
+		return new JmhStep(HeartbeatBenchmark.class, "way", Map.of("keys", String.valueOf(this.effort.timers())),
+				threads, rateAndCpu(threads));
+	}
+
+	private static Map<String, String> figures(String... names) {
+		Map<String, String> figures = new LinkedHashMap<>();
+		for (String name : names) {
+			figures.put(name, name);
+		}
+		return figures;
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.timingwheel.benchmarks.spring;
+
+import java.lang.management.ManagementFactory;
+
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * The bytes that a pending call of a {@code @Delayed} method with a key retains, the
+ * arguments, a {@code Long}, and the key's text included.
+ */
+public final class PendingCallFootprint {
+
+	private PendingCallFootprint() {
+	}
+
+	/**
+	 * Prints the bytes per call.
+	 * @param args the number of calls, by default a million
+	 */
+	public static void main(String[] args) {
+		int count = (args.length > 0) ? Integer.parseInt(args[0]) : 1_000_000;
+		System.out.printf("%.1f bytes per pending keyed @Delayed call%n", measure(count));
+	}
+
+	static double measure(int count) {
+		try (ConfigurableApplicationContext context = CallApplication.start()) {
+			Calls calls = context.getBean(Calls.class);
+			calls.farByKey(-1);
+			long before = usedBytes();
+			// Beyond the cache of Long.
+			for (long id = 0; id < count; id++) {
+				calls.farByKey(1_000_000_000 + id);
+			}
+			return (double) (usedBytes() - before) / count;
+		}
+	}
+
+	private static long usedBytes() {
+		System.gc();
+		System.gc();
+		return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+	}
+
+}

@@ -1,0 +1,42 @@
+package io.timingwheel.benchmarks.throughput;
+
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.benchmarks.peer.PeerTask;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Schedules a timer and cancels it, the life of nearly every timeout.
+ */
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(value = 1, jvmArgs = { "-Xms4g", "-Xmx4g" })
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class ChurnBenchmark {
+
+	@Benchmark
+	public void scheduleAndCancel(PendingTimers pending, Counter counter) {
+		Object timer = pending.timers.schedule(PeerTask.NO_OP, Delays.delay(counter.next++));
+		pending.timers.cancel(timer);
+	}
+
+	/**
+	 * Goes through the delays.
+	 */
+	@State(Scope.Thread)
+	public static class Counter {
+
+		int next;
+
+	}
+
+}

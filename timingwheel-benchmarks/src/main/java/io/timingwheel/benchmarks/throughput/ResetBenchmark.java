@@ -1,0 +1,36 @@
+package io.timingwheel.benchmarks.throughput;
+
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.benchmarks.peer.PeerTask;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * Resets a random one of the pending timers to later, as a heartbeat or a packet on a
+ * connection does.
+ */
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@Fork(value = 1, jvmArgs = { "-Xms4g", "-Xmx4g" })
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class ResetBenchmark {
+
+	@Benchmark
+	public void reset(PendingTimers pending, RandomKey random) {
+		Object[] handles = pending.handles;
+		int key = random.next(handles.length);
+		Object timer = handles[key];
+		Object moved = pending.timers.reset(timer, PeerTask.NO_OP, Delays.LONGEST);
+		if (moved != timer) {
+			handles[key] = moved;
+		}
+	}
+
+}

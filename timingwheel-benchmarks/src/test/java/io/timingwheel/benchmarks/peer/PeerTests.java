@@ -1,0 +1,48 @@
+package io.timingwheel.benchmarks.peer;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+class PeerTests {
+
+	private static final long FAR = TimeUnit.HOURS.toNanos(1);
+
+	@ParameterizedTest
+	@EnumSource
+	void firesWhatIsNeitherCancelledNorMovedAway(Peer peer) throws InterruptedException {
+		assumeTrue(peer.isAvailable() && peer.isThreadSafe());
+		AtomicInteger wrong = new AtomicInteger();
+		CountDownLatch fired = new CountDownLatch(1);
+		try (TimerPeer timers = peer.start()) {
+			PeerTask mistake = PeerTask.of(wrong::incrementAndGet);
+			long delay = TimeUnit.MILLISECONDS.toNanos(500);
+			timers.cancel(timers.schedule(mistake, delay));
+			timers.reset(timers.schedule(mistake, delay), mistake, FAR);
+			timers.schedule(PeerTask.of(fired::countDown), delay + TimeUnit.MILLISECONDS.toNanos(300));
+			assertThat(fired.await(1, TimeUnit.MINUTES)).isTrue();
+			timers.settle();
+		}
+		assertThat(wrong).hasValue(0);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void takesAnyNumberOfTimers(Peer peer) throws InterruptedException {
+		assumeTrue(peer.isAvailable());
+		try (TimerPeer timers = peer.start()) {
+			for (int i = 0; i < 10_000; i++) {
+				Object timer = timers.schedule(PeerTask.NO_OP, FAR + i);
+				timers.cancel(timers.reset(timer, PeerTask.NO_OP, FAR + 2 * i));
+			}
+			timers.settle();
+		}
+	}
+
+}
