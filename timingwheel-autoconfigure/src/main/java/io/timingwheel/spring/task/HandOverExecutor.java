@@ -2,6 +2,7 @@ package io.timingwheel.spring.task;
 
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +34,9 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 
 	private final Executor executor;
 
+	/** Holds this while its thread lives, so that no second one feeds the executor. */
+	private final ConcurrentMap<Executor, HandOverExecutor> active;
+
 	private final ReentrantLock lock = new ReentrantLock();
 
 	private final Condition added = this.lock.newCondition();
@@ -43,8 +47,9 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 
 	private volatile boolean closed;
 
-	HandOverExecutor(Executor executor) {
+	HandOverExecutor(Executor executor, ConcurrentMap<Executor, HandOverExecutor> active) {
 		this.executor = executor;
+		this.active = active;
 	}
 
 	@Override
@@ -57,6 +62,7 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 			this.queue.add(task);
 			this.added.signal();
 			if (this.thread == null) {
+				this.active.putIfAbsent(this.executor, this);
 				this.thread = start();
 			}
 		}
@@ -113,6 +119,7 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 			Runnable task = this.queue.poll();
 			if (task == null) {
 				this.thread = null;
+				this.active.remove(this.executor, this);
 			}
 			return task;
 		}

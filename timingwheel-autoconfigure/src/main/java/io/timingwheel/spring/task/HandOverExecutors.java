@@ -1,7 +1,8 @@
 package io.timingwheel.spring.task;
 
-import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionHandler;
@@ -13,7 +14,6 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
-import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
  * Keeps the wheel's thread from being blocked by an executor: one whose {@code execute}
@@ -28,8 +28,8 @@ public final class HandOverExecutors implements AutoCloseable {
 	/** Of the JDK's own executors that are safe but not public. */
 	private static final Set<String> PROMPT_EXECUTORS = Set.of("java.util.concurrent.ThreadPerTaskExecutor");
 
-	/** An entry goes when its thread has: nothing else refers to it then. */
-	private final Map<Executor, HandOverExecutor> handOvers = new ConcurrentReferenceHashMap<>();
+	/** An entry goes when its thread has nothing to do for a while. */
+	private final ConcurrentMap<Executor, HandOverExecutor> handOvers = new ConcurrentHashMap<>();
 
 	private final Predicate<? super Executor> trusted;
 
@@ -64,7 +64,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	private Executor handOver(Executor executor) {
 		HandOverExecutor handOver = this.handOvers.get(executor);
 		if (handOver == null) {
-			handOver = this.handOvers.computeIfAbsent(executor, HandOverExecutor::new);
+			handOver = this.handOvers.computeIfAbsent(executor, (key) -> new HandOverExecutor(key, this.handOvers));
 			if (this.closed) {
 				handOver.close();
 			}
