@@ -31,10 +31,14 @@ final class Driver {
 
 	private @Nullable Shard shardInHand;
 
-	private @Nullable Timer timerInHand;
-
 	/** The tick of the batch in hand. */
 	private volatile long tickInHand = Wheel.NEVER;
+
+	/**
+	 * The class of the last task that is neither direct nor routed: to find that out anew
+	 * costs as much as all the rest of a hand-over.
+	 */
+	private @Nullable Class<?> plainClass;
 
 	private volatile long maxLag;
 
@@ -108,13 +112,11 @@ final class Driver {
 		Shard shard = this.shardInHand;
 		if (shard != null) {
 			for (Timer timer = this.batch.poll(); timer != null; timer = this.batch.poll()) {
-				this.timerInHand = timer;
 				// Not if the executor has stopped the wheel, which settles the timer.
-				if (handOver(timer, shard) && this.timerInHand != null) {
+				if (handOver(timer, shard) && this.batch.inHand() != null) {
 					shard.handedOver();
 				}
 			}
-			this.timerInHand = null;
 		}
 		this.tickInHand = Wheel.NEVER;
 		this.backoff.turnEnded();
@@ -123,13 +125,17 @@ final class Driver {
 	private boolean handOver(Timer timer, Shard shard) {
 		Runnable task = timer.task();
 		try {
-			if (task instanceof DirectTask) {
+			if (task != null && task.getClass() == this.plainClass) {
+				this.executor.execute(timer);
+			}
+			else if (task instanceof DirectTask) {
 				timer.run();
 			}
 			else if (task instanceof RoutedTask routed) {
 				routed.executor().execute(timer);
 			}
 			else {
+				this.plainClass = (task != null) ? task.getClass() : null;
 				this.executor.execute(timer);
 			}
 			this.backoff.accepted();
@@ -161,8 +167,7 @@ final class Driver {
 		try {
 			Shard shard = this.shardInHand;
 			if (shard != null) {
-				Timer timer = this.timerInHand;
-				this.timerInHand = null;
+				Timer timer = this.batch.takeInHand();
 				if (timer != null && !shard.giveBack(timer, tasks)) {
 					shard.handedOver();
 				}

@@ -3,8 +3,13 @@ package io.timingwheel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of one rotation of a level: lists of linked timers, first in first out, with
- * a bitmap that tells which are occupied.
+ * The slots of one rotation of a level, with a bitmap that tells which are occupied. A
+ * slot is a list of linked {@link Chunk}s, first in first out, none of them empty.
+ *
+ * <p>
+ * A chunk that is used to a quarter only is packed, or merged with its neighbour if both
+ * fit in half a chunk. So a cancel moves other timers rarely, less than one on average
+ * and at most half a chunk, and the places in chunks are at most some four per timer.
  */
 final class Ring {
 
@@ -13,9 +18,13 @@ final class Ring {
 	/** A growth by so many timers is worth a look at the driver's plan. */
 	private static final int GROWTH = 1 << 14;
 
-	private final @Nullable Timer[] heads;
+	private final Chunks chunks;
 
-	private final @Nullable Timer[] tails;
+	private final int firstSlot;
+
+	private final @Nullable Chunk[] heads;
+
+	private final @Nullable Chunk[] tails;
 
 	private final long[] occupied;
 
@@ -23,60 +32,128 @@ final class Ring {
 
 	private int noticedSize;
 
-	Ring(int slots) {
-		this.heads = new Timer[slots];
-		this.tails = new Timer[slots];
+	Ring(Chunks chunks, int firstSlot, int slots) {
+		this.chunks = chunks;
+		this.firstSlot = firstSlot;
+		this.heads = new Chunk[slots];
+		this.tails = new Chunk[slots];
 		this.occupied = new long[(slots + Long.SIZE - 1) >> WORD];
 	}
 
 	void append(int slot, Timer timer) {
-		Timer tail = this.tails[slot];
-		if (tail == null) {
-			this.heads[slot] = timer;
-			this.occupied[slot >> WORD] |= 1L << slot;
+		Chunk tail = this.tails[slot];
+		if (tail == null || tail.isFull()) {
+			tail = extend(slot, tail);
 		}
-		else {
-			tail.next = timer;
-			timer.previous = tail;
-		}
-		this.tails[slot] = timer;
+		tail.append(timer);
 		this.size++;
 	}
 
-	void unlink(int slot, Timer timer) {
-		Timer previous = timer.previous;
-		Timer next = timer.next;
+	private Chunk extend(int slot, @Nullable Chunk tail) {
+		Chunk chunk = this.chunks.take(this.firstSlot + slot);
+		chunk.previous = tail;
+		if (tail == null) {
+			this.heads[slot] = chunk;
+			this.occupied[slot >> WORD] |= 1L << slot;
+		}
+		else {
+			tail.next = chunk;
+			chunk.reserve();
+		}
+		this.tails[slot] = chunk;
+		return chunk;
+	}
+
+	/**
+	 * Removes a timer from the chunk in which it stands.
+	 */
+	void remove(Chunk chunk, Timer timer) {
+		chunk.remove(chunk.indexOf(timer));
+		sizeChanged(-1);
+		if (chunk.count() == 0) {
+			release(chunk);
+		}
+		else if (chunk.isSparse()) {
+			pack(chunk);
+		}
+	}
+
+	/**
+	 * Removes a timer that was put elsewhere from a chunk that will be taken out.
+	 */
+	void removeMoved(Chunk chunk, int index) {
+		chunk.remove(index);
+		sizeChanged(-1);
+	}
+
+	private void pack(Chunk chunk) {
+		Chunk previous = chunk.previous;
+		Chunk next = chunk.next;
+		if (next != null && chunk.isSparseWith(next)) {
+			chunk.absorb(next);
+			release(next);
+		}
+		else if (previous != null && chunk.isSparseWith(previous)) {
+			previous.absorb(chunk);
+			release(chunk);
+		}
+		else {
+			chunk.absorb(null);
+		}
+	}
+
+	private void release(Chunk chunk) {
+		unlink(chunk);
+		this.chunks.release(chunk);
+	}
+
+	/**
+	 * The first chunk of a slot; null if there is none or its size is beyond the limit.
+	 */
+	@Nullable Chunk first(int slot, int limit) {
+		Chunk head = this.heads[slot];
+		return (head == null || head.size() > limit) ? null : head;
+	}
+
+	/**
+	 * Takes a chunk out.
+	 * @return its timers, at the beginning of an array that is the caller's
+	 */
+	@Nullable Timer[] take(Chunk chunk) {
+		@Nullable Timer[] timers = chunk.takeTimers();
+		sizeChanged(-chunk.count());
+		release(chunk);
+		return timers;
+	}
+
+	private void unlink(Chunk chunk) {
+		int slot = chunk.slot - this.firstSlot;
+		Chunk previous = chunk.previous;
+		Chunk next = chunk.next;
 		if (previous == null) {
 			this.heads[slot] = next;
 		}
 		else {
 			previous.next = next;
-			timer.previous = null;
+			chunk.previous = null;
 		}
 		if (next == null) {
 			this.tails[slot] = previous;
 		}
 		else {
 			next.previous = previous;
-			timer.next = null;
+			chunk.next = null;
 		}
 		if (previous == null && next == null) {
 			this.occupied[slot >> WORD] &= ~(1L << slot);
 		}
-		if (--this.size == 0) {
-			this.noticedSize = 0;
-		}
 	}
 
-	/**
-	 * Unlinks and returns the first timer of a slot.
-	 */
-	@Nullable Timer poll(int slot) {
-		Timer head = this.heads[slot];
-		if (head != null) {
-			unlink(slot, head);
+	private void sizeChanged(int by) {
+		this.size += by;
+		if (this.size == 0) {
+			this.noticedSize = 0;
 		}
-		return head;
 	}
 
 	/**

@@ -4,14 +4,13 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A {@link Wheel} behind a lock, with its share of the limit and its counters.
  */
 final class Shard {
 
-	private final ReentrantLock lock = new ReentrantLock();
+	private final ShardLock lock = new ShardLock();
 
 	private final Wheel wheel;
 
@@ -63,20 +62,33 @@ final class Shard {
 		long wake;
 		this.lock.lock();
 		try {
-			if (this.closed) {
-				throw new RejectedExecutionException("The timing wheel is stopped");
-			}
-			if (pending() >= this.quota) {
+			if (pending() >= this.quota && !this.closed) {
 				return false;
 			}
-			wake = this.wheel.place(timer, when, now);
-			this.scheduled++;
+			wake = place(timer, when, now);
 		}
 		finally {
 			this.lock.unlock();
 		}
 		this.alarm.wakeFor(wake);
 		return true;
+	}
+
+	/**
+	 * Adds a timer whatever the shard's share of the limit. Called with the lock held.
+	 * @throws RejectedExecutionException if the shard is closed
+	 */
+	void addLocked(Timer timer, long when, long now) {
+		this.alarm.wakeFor(place(timer, when, now));
+	}
+
+	private long place(Timer timer, long when, long now) {
+		if (this.closed) {
+			throw new RejectedExecutionException("The timing wheel is stopped");
+		}
+		long wake = this.wheel.place(timer, when, now);
+		this.scheduled++;
+		return wake;
 	}
 
 	boolean cancel(Timer timer) {
@@ -200,9 +212,7 @@ final class Shard {
 	void drainTo(List<Runnable> tasks) {
 		this.lock.lock();
 		try {
-			for (Timer timer = this.wheel.poll(); timer != null; timer = this.wheel.poll()) {
-				addReturned(timer, tasks);
-			}
+			this.wheel.drainTo((timer) -> addReturned(timer, tasks));
 			this.drained = true;
 		}
 		finally {

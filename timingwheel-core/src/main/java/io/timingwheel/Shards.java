@@ -62,7 +62,7 @@ final class Shards {
 				throw new RejectedExecutionException("The limit of " + this.limit + " pending timers is reached");
 			}
 			dealOut(free - 1, shard);
-			shard.add(timer, when, now);
+			shard.addLocked(timer, when, now);
 		}
 		finally {
 			unlockAll();

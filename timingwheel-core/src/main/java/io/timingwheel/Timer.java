@@ -8,11 +8,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer is its own node in a slot's list, its own handle and what the executor is
- * given. The links, the slot and all transitions of {@link #when} but one are guarded by
- * the shard's lock. The one is the lazy move: a deadline is moved to later by a
- * compare-and-set of {@code when} alone, and the node stays where it is until the driver
- * meets it there. Hence a node never stands in a slot that begins after {@code when}.
+ * A timer is the entry of a slot, its own handle and what the executor is given. Its
+ * position and all transitions of {@link #when} but one are guarded by the shard's lock.
+ * The one is the lazy move: a deadline is moved to later by a compare-and-set of
+ * {@code when} alone, and the timer stays where it is until the driver meets it there.
+ * Hence a timer never stands in a slot that begins after {@code when}.
  *
  * <pre>
  *            +--- refused ---+   +-- move
@@ -57,12 +57,8 @@ final class Timer implements TimerHandle, Runnable {
 	/** Null once the timer has ended. */
 	private @Nullable Runnable task;
 
-	@Nullable Timer previous;
-
-	@Nullable Timer next;
-
-	/** The slot in which the node stands, numbered through all levels of the shard. */
-	int slot;
+	/** Where it stands: the number of its chunk and the index in it. */
+	int position;
 
 	Timer(Shard shard, Runnable task, long when) {
 		this.shard = shard;

@@ -1,5 +1,7 @@
 package io.timingwheel;
 
+import java.util.function.Consumer;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +45,8 @@ final class Wheel {
 
 	/** The level of a difference, by its number of leading zeros. */
 	private final byte[] levelOf = new byte[Long.SIZE];
+
+	private final Chunks chunks = new Chunks();
 
 	/** Two for each level; null until used. */
 	private final @Nullable Ring[] rings;
@@ -95,8 +99,10 @@ final class Wheel {
 			// Nothing to serve up to now: seen from here, the timer stands lower.
 			this.clock = now;
 		}
-		Ring ring = append(timer, when, this.cascading);
-		long start = startOf(timer.slot);
+		long tick = Math.max(when, this.clock);
+		int level = Math.max(this.cascading, level(tick));
+		Ring ring = appendAt(level, timer, tick);
+		long start = slotNumber(tick, level) << (level * this.bits);
 		if (start < due) {
 			this.nextDue = start;
 			this.nextWake = Math.min(this.nextWake, start);
@@ -111,14 +117,15 @@ final class Wheel {
 	}
 
 	void remove(Timer timer) {
-		ring(timer.slot >>> this.bits).unlink(timer.slot & this.mask, timer);
+		Chunk chunk = this.chunks.of(timer);
+		ring(chunk.slot >>> this.bits).remove(chunk, timer);
 	}
 
 	/**
 	 * Whether a timer has to be moved for a new deadline: its slot would come too late.
 	 */
 	boolean isTooLate(Timer timer, long when) {
-		return startOf(timer.slot) > Math.max(when, this.clock);
+		return startOf(this.chunks.of(timer).slot) > Math.max(when, this.clock);
 	}
 
 	/**
@@ -151,21 +158,33 @@ final class Wheel {
 		plan();
 	}
 
+	/**
+	 * Lets the first chunk of a slot expire. Timers whose deadline has been moved go
+	 * where they belong.
+	 */
 	private void expire(int slot, Batch batch) {
 		Ring ring = ring(slot >>> this.bits);
-		for (int budget = batch.capacity(); budget > 0; budget--) {
-			Timer timer = ring.poll(slot & this.mask);
-			if (timer == null) {
-				return;
-			}
-			long later = timer.expire(this.clock);
-			if (later < 0) {
-				batch.add(timer, this.clock);
-			}
-			else {
-				append(timer, later, 0);
+		Chunk chunk = ring.first(slot & this.mask, Chunk.CAPACITY);
+		if (chunk == null) {
+			return;
+		}
+		try {
+			for (int i = 0; i < chunk.size(); i++) {
+				Timer timer = chunk.get(i);
+				long later = (timer != null) ? timer.expire(this.clock) : -1;
+				if (timer != null && later >= 0) {
+					append(timer, later);
+					ring.removeMoved(chunk, i);
+				}
 			}
 		}
+		catch (Throwable ex) {
+			// No memory: none of them was handed over.
+			chunk.forEach((timer) -> timer.refuse(this.clock));
+			throw ex;
+		}
+		int size = chunk.count();
+		batch.fill(ring.take(chunk), size, this.clock);
 	}
 
 	/**
@@ -175,21 +194,32 @@ final class Wheel {
 	 */
 	private boolean cascade(int slot, long start) {
 		int level = levelOf(slot);
+		int digit = slot & this.mask;
 		Ring ring = ring(slot >>> this.bits);
-		for (int budget = CASCADE_BATCH; budget > 0; budget--) {
-			Timer timer = ring.poll(slot & this.mask);
-			if (timer == null) {
-				return true;
+		int budget = CASCADE_BATCH;
+		for (Chunk chunk = ring.first(digit, budget); chunk != null; chunk = ring.first(digit, budget)) {
+			int size = chunk.size();
+			budget -= size;
+			for (int i = 0; i < size; i++) {
+				Timer timer = chunk.get(i);
+				if (timer != null) {
+					cascade(timer, level, start);
+					ring.removeMoved(chunk, i);
+				}
 			}
-			long tick = Math.max(timer.when(), start);
-			if (slotNumber(tick, level) == slotNumber(start, level)) {
-				appendAt(level - 1, timer, tick);
-			}
-			else {
-				append(timer, tick, 0);
-			}
+			ring.take(chunk);
 		}
-		return !ring.isOccupied(slot & this.mask);
+		return !ring.isOccupied(digit);
+	}
+
+	private void cascade(Timer timer, int level, long start) {
+		long tick = Math.max(timer.when(), start);
+		if (slotNumber(tick, level) == slotNumber(start, level)) {
+			appendAt(level - 1, timer, tick);
+		}
+		else {
+			append(timer, tick);
+		}
 	}
 
 	/**
@@ -280,10 +310,16 @@ final class Wheel {
 		return 0;
 	}
 
-	private Ring append(Timer timer, long when, int lowestLevel) {
+	private void append(Timer timer, long when) {
 		long tick = Math.max(when, this.clock);
-		int level = this.levelOf[Long.numberOfLeadingZeros((tick ^ this.clock) | 1)];
-		return appendAt(Math.max(lowestLevel, level), timer, tick);
+		appendAt(level(tick), timer, tick);
+	}
+
+	/**
+	 * The level of the highest bit in which a tick differs from the clock.
+	 */
+	private int level(long tick) {
+		return this.levelOf[Long.numberOfLeadingZeros((tick ^ this.clock) | 1)];
 	}
 
 	private Ring appendAt(int level, Timer timer, long tick) {
@@ -291,7 +327,6 @@ final class Wheel {
 		int digit = digit(tick, level);
 		Ring ring = ring(index);
 		ring.append(digit, timer);
-		timer.slot = (index << this.bits) | digit;
 		return ring;
 	}
 
@@ -328,19 +363,24 @@ final class Wheel {
 	private Ring ring(int index) {
 		Ring ring = this.rings[index];
 		if (ring == null) {
-			ring = new Ring(this.mask + 1);
+			ring = new Ring(this.chunks, index << this.bits, this.mask + 1);
 			this.rings[index] = ring;
 		}
 		return ring;
 	}
 
 	/**
-	 * Takes any timer out.
-	 * @return a timer, null if the wheel is empty
+	 * Takes all timers out.
 	 */
-	@Nullable Timer poll() {
-		int slot = first();
-		return (slot < 0) ? null : ring(slot >>> this.bits).poll(slot & this.mask);
+	void drainTo(Consumer<Timer> consumer) {
+		for (int slot = first(); slot >= 0; slot = first()) {
+			Ring ring = ring(slot >>> this.bits);
+			Chunk chunk = ring.first(slot & this.mask, Chunk.CAPACITY);
+			if (chunk != null) {
+				chunk.forEach(consumer);
+				ring.take(chunk);
+			}
+		}
 	}
 
 	/**

@@ -115,22 +115,19 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	/**
-	 * Schedules the next run of a periodic task.
+	 * Schedules the next run of a periodic task. A shutdown that comes too early to find
+	 * the task between two runs is found here, and one that comes later ends it.
 	 */
 	void arm(WheelScheduledTask<?> task) {
 		if (!mayRun(task)) {
-			task.cancel(false);
+			task.endUnlessWithdrawn(null);
 			return;
 		}
 		try {
 			schedule(task);
 		}
 		catch (RejectedExecutionException ex) {
-			task.fail(ex);
-		}
-		if (!mayRun(task)) {
-			// Shut down meanwhile, too early for this timer to be seen.
-			task.cancel(false);
+			task.endUnlessWithdrawn(ex);
 		}
 	}
 

@@ -91,7 +91,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	 * Begins a run, unless {@code shutdownNow} has withdrawn the task or is about to.
 	 */
 	private synchronized boolean begin() {
-		if (this.withdrawn || this.service.isStopped()) {
+		if (this.service.isStopped()) {
 			return false;
 		}
 		this.runner = Thread.currentThread();
@@ -144,10 +144,19 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Ends a periodic task that could not be armed again.
+	 * Ends a periodic task that is not armed again: cancels it, or fails it with the
+	 * given reason. One that {@code shutdownNow} has withdrawn is its caller's.
 	 */
-	void fail(Throwable reason) {
-		setException(reason);
+	synchronized void endUnlessWithdrawn(@Nullable Throwable reason) {
+		if (this.withdrawn) {
+			return;
+		}
+		if (reason != null) {
+			setException(reason);
+		}
+		else {
+			cancel(false);
+		}
 	}
 
 	@Override

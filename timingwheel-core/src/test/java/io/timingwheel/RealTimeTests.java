@@ -144,10 +144,13 @@ class RealTimeTests {
 				Callers callers = new Callers(4)) {
 			wheel.schedule(blocking, 0, TimeUnit.MILLISECONDS);
 			Latches.await(blocked);
-			// Far enough apart that scheduling one after the other cannot swap them.
+			// Far enough away that none is due before all are scheduled.
+			long start = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
 			for (int i = 9; i >= 0; i--) {
 				int id = i;
-				callers.run(i % 4, () -> wheel.schedule(() -> fired.add(id), 30 + 20 * id, TimeUnit.MILLISECONDS));
+				long deadline = start + TimeUnit.MILLISECONDS.toNanos(20 * id);
+				callers.run(i % 4,
+						() -> wheel.schedule(() -> fired.add(id), deadline - System.nanoTime(), TimeUnit.NANOSECONDS));
 			}
 			await().until(() -> wheel.snapshot().lag().compareTo(Duration.ofMillis(250)) > 0);
 			assertThat(fired).isEmpty();

@@ -18,6 +18,7 @@ import java.util.logging.Logger;
 import java.util.logging.MemoryHandler;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -25,8 +26,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Executors that refuse an expired task.
+ * Executors that refuse an expired task. Without the backoff the time would stand still.
  */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RefusalTests {
 
 	@RegisterExtension
@@ -36,7 +38,8 @@ class RefusalTests {
 
 	private final RecordingTask task = new RecordingTask(this.clock);
 
-	private final AtomicInteger refusals = new AtomicInteger();
+	/** In milliseconds. */
+	private final List<Long> refusedAt = new ArrayList<>();
 
 	private boolean refuse = true;
 
@@ -66,14 +69,26 @@ class RefusalTests {
 	@Test
 	void refusedTimerIsTriedAgainWithABackoff() {
 		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
-		this.clock.advance(Duration.ofSeconds(10));
-		int inTheFirstTenSeconds = this.refusals.get();
-		// Neither given up nor tried at each of the 10,000 ticks.
-		assertThat(inTheFirstTenSeconds).isBetween(5, 1_000);
+		this.clock.advance(Duration.ofSeconds(4));
+		assertThat(this.refusedAt).containsExactly(5L, 15L, 35L, 75L, 155L, 315L, 635L, 1275L, 2275L, 3275L);
 		this.clock.advance(Duration.ofMinutes(10));
-		assertThat(this.refusals.get() - inTheFirstTenSeconds).isBetween(10, 60_000);
-		assertThat(this.wheel.snapshot().rejected()).isEqualTo(this.refusals.get());
+		assertThat(this.refusedAt).hasSize(610);
+		assertThat(this.wheel.snapshot().rejected()).isEqualTo(610);
 		assertThat(this.wheel.pending()).isOne();
+	}
+
+	@Test
+	void backoffBeginsAnewOnceTheExecutorHasAccepted() {
+		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(200));
+		this.refuse = false;
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.task.count()).isOne();
+		this.refuse = true;
+		this.refusedAt.clear();
+		this.wheel.schedule(this.task, 100, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(150));
+		assertThat(this.refusedAt).containsExactly(1300L, 1310L, 1330L);
 	}
 
 	@Test
@@ -150,7 +165,7 @@ class RefusalTests {
 			this.wheel.schedule(this.task, i, TimeUnit.MILLISECONDS);
 		}
 		this.clock.advance(Duration.ofSeconds(1));
-		assertThat(this.refusals.get()).isGreaterThanOrEqualTo(1_000);
+		assertThat(this.refusedAt).hasSizeGreaterThanOrEqualTo(1_000);
 		assertThat(this.log.records()).hasSizeBetween(1, 10)
 			.allSatisfy((logged) -> assertThat(logged.getThrown()).hasMessage("on purpose"));
 	}
@@ -277,7 +292,7 @@ class RefusalTests {
 
 	private void refuseOrRun(Runnable task) {
 		if (this.refuse) {
-			this.refusals.incrementAndGet();
+			this.refusedAt.add(TimeUnit.NANOSECONDS.toMillis(this.clock.nanoTime()));
 			throw new RejectedExecutionException("on purpose");
 		}
 		task.run();

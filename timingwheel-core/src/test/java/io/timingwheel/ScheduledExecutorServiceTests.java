@@ -1,10 +1,13 @@
 package io.timingwheel;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ExecutionException;
@@ -67,12 +70,36 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void fixedRateKeepsToItsGridAfterALateRun() {
+		void fixedRateRunsOnItsGrid() {
 			List<Long> starts = new ArrayList<>();
 			this.service.scheduleAtFixedRate(() -> starts.add(this.time.nanoTime() / 1_000_000), 10, 100,
 					TimeUnit.MILLISECONDS);
 			advance(Duration.ofMillis(350));
 			assertThat(starts).containsExactly(10L, 110L, 210L, 310L);
+		}
+
+		/**
+		 * The executor lets the task wait.
+		 */
+		@Test
+		void lateRunMovesTheNextOneWithAFixedDelayAndNotWithAFixedRate() {
+			Queue<Runnable> queue = new ArrayDeque<>();
+			TimingWheel wheel = TimingWheel.builder(queue::add).timeSource(this.time).build();
+			ScheduledExecutorService service = wheel.asScheduledExecutorService();
+			ScheduledFuture<?> rate = service.scheduleAtFixedRate(NOTHING, 10, 100, TimeUnit.MILLISECONDS);
+			ScheduledFuture<?> delay = service.scheduleWithFixedDelay(NOTHING, 10, 100, TimeUnit.MILLISECONDS);
+			advance(Duration.ofMillis(60));
+			queue.remove().run();
+			queue.remove().run();
+			assertThat(rate.getDelay(TimeUnit.MILLISECONDS)).isEqualTo(50);
+			assertThat(delay.getDelay(TimeUnit.MILLISECONDS)).isEqualTo(100);
+			advance(Duration.ofMillis(50));
+			assertThat(queue).hasSize(1);
+			advance(Duration.ofMillis(240));
+			queue.remove().run();
+			assertThat(rate.getDelay(TimeUnit.MILLISECONDS)).as("it catches up").isEqualTo(-140);
+			advance(Duration.ZERO);
+			assertThat(queue).hasSize(2);
 		}
 
 		@Test
@@ -421,6 +448,27 @@ class ScheduledExecutorServiceTests {
 			assertThat(this.service.awaitTermination(5, TimeUnit.SECONDS)).isTrue();
 			assertThat(running.isCancelled()).as("as in the JDK, its future is not cancelled").isFalse();
 			running.get();
+		}
+
+		@Test
+		void interruptOfShutdownNowDoesNotReachWhatTheThreadDoesNext() throws Exception {
+			CompletableFuture<Boolean> interruptedAfterwards = new CompletableFuture<>();
+			try (TimingWheel wheel = TimingWheel.builder((task) -> this.threads.execute(() -> {
+				task.run();
+				interruptedAfterwards.complete(Thread.interrupted());
+			})).build()) {
+				ScheduledExecutorService service = wheel.asScheduledExecutorService();
+				CountDownLatch begun = new CountDownLatch(1);
+				service.execute(() -> {
+					begun.countDown();
+					while (!Thread.currentThread().isInterrupted()) {
+						Thread.onSpinWait();
+					}
+				});
+				begun.await();
+				service.shutdownNow();
+				assertThat(interruptedAfterwards.get(30, TimeUnit.SECONDS)).isFalse();
+			}
 		}
 
 		@Test

@@ -260,10 +260,12 @@ final class SoakRun {
 
 		void move(long delay) {
 			long before = this.deadline;
-			long after = System.nanoTime() + delay;
+			long now = System.nanoTime();
+			long after = now + delay;
 			this.moved = true;
 			// Whichever of the two it is, the task is not to run before the earlier one.
-			this.deadline = (after - before < 0) ? after : before;
+			// The one before may be past, and the delay reach to the end of time.
+			this.deadline = (delay < before - now) ? after : before;
 			if (this.handle.reschedule(delay, TimeUnit.NANOSECONDS)) {
 				// Should the task run just now, it has seen the earlier one.
 				this.deadline = after;

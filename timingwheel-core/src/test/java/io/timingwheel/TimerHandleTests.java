@@ -1,5 +1,6 @@
 package io.timingwheel;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What a {@link TimerHandle} does and says.
@@ -285,6 +287,25 @@ class TimerHandleTests {
 		}
 		assertThat(this.wheel.snapshot().cancelled()).isEqualTo(500);
 		assertThat(this.wheel.pending()).isZero();
+	}
+
+	/**
+	 * After half a second of looking the loop has been compiled, and what need not be
+	 * read again is not.
+	 */
+	@Test
+	void threadThatKeepsLookingSeesTheTimerEnd() throws InterruptedException {
+		TimerHandle handle = this.wheel.schedule(this.task, 1, TimeUnit.HOURS);
+		Thread looking = new Thread(() -> {
+			while (handle.isPending()) {
+				// Nothing that would make it read again.
+			}
+		});
+		looking.setDaemon(true);
+		looking.start();
+		await().until(() -> ManagementFactory.getThreadMXBean().getThreadCpuTime(looking.getId()) > 500_000_000);
+		handle.cancel();
+		Latches.join(looking);
 	}
 
 	@Test

@@ -48,6 +48,21 @@ class WheelTests {
 		assertThat(wheel.nextDue()).isEqualTo(slot);
 	}
 
+	/**
+	 * The driver may be parked until the slot begins.
+	 */
+	@Test
+	void timersThatCrowdASlotWakeTheDriverToPrepareIt() {
+		Wheel wheel = new Wheel(256, MILLI);
+		long awakeAt = Wheel.NEVER;
+		for (int i = 0; i < 200_000; i++) {
+			long when = 100 * 256 + i % 256;
+			awakeAt = Math.min(awakeAt, wheel.place(new Timer(null, () -> {
+			}, when), when, 0));
+		}
+		assertThat(awakeAt).isLessThan(100 * 256).isLessThanOrEqualTo(wheel.nextWake());
+	}
+
 	@Test
 	void sparseSlotCascadesWhenItBegins() {
 		Wheel wheel = new Wheel(256, MILLI);

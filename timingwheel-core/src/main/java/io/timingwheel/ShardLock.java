@@ -1,0 +1,64 @@
+package io.timingwheel;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A lock for some nanoseconds at a time, not reentrant. To release it is a plain ordered
+ * store, which is most of what it saves over a lock of the JDK, and wakes nobody: who
+ * does not get it soon naps and tries again.
+ */
+final class ShardLock {
+
+	private static final int SPINS = 100;
+
+	private static final long NAP = TimeUnit.MICROSECONDS.toNanos(50);
+
+	private static final VarHandle LOCKED;
+	static {
+		try {
+			LOCKED = MethodHandles.lookup().findVarHandle(ShardLock.class, "locked", int.class);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	/** 1 while it is held, otherwise 0. */
+	private volatile int locked;
+
+	void lock() {
+		if (!tryLock()) {
+			await();
+		}
+	}
+
+	private boolean tryLock() {
+		return LOCKED.compareAndSet(this, 0, 1);
+	}
+
+	private void await() {
+		boolean interrupted = false;
+		do {
+			for (int i = 0; i < SPINS && this.locked != 0; i++) {
+				Thread.onSpinWait();
+			}
+			if (this.locked != 0) {
+				LockSupport.parkNanos(this, NAP);
+				// An interrupt would end each nap at once.
+				interrupted |= Thread.interrupted();
+			}
+		}
+		while (this.locked != 0 || !tryLock());
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	void unlock() {
+		LOCKED.setRelease(this, 0);
+	}
+
+}

@@ -1,0 +1,262 @@
+package io.timingwheel;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the JDK asks of its own scheduled executors, of
+ * {@link TimingWheel#asScheduledExecutorService()} on a pool of two threads.
+ */
+class ScheduledExecutorConformanceTests {
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	private static final Callable<String> FINE = () -> "fine";
+
+	private static final Callable<String> FAILING = () -> {
+		throw new IllegalStateException("on purpose");
+	};
+
+	private final ExecutorService pool = Executors.newFixedThreadPool(2);
+
+	private final TimingWheel wheel = TimingWheel.builder(this.pool).build();
+
+	private final ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
+
+	private final AtomicInteger ran = new AtomicInteger();
+
+	private final CountDownLatch release = new CountDownLatch(1);
+
+	@AfterEach
+	void stop() {
+		this.release.countDown();
+		this.service.shutdownNow();
+		this.wheel.close();
+		this.pool.shutdownNow();
+	}
+
+	@Test
+	void allWaysToGiveATaskAreRefusedOnceShutDown() throws Exception {
+		blockThePool();
+		this.service.shutdown();
+		assertThat(this.service.isTerminated()).isFalse();
+		assertAllWaysAreRefused();
+		this.release.countDown();
+		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertAllWaysAreRefused();
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	private void assertAllWaysAreRefused() {
+		for (Runnable way : this.waysToGive(NOTHING, FINE)) {
+			assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(way::run);
+		}
+	}
+
+	@Test
+	void noWayToGiveATaskTakesNull() {
+		for (Runnable way : this.waysToGive(null, null)) {
+			assertThatNullPointerException().isThrownBy(way::run);
+		}
+		assertThatNullPointerException().isThrownBy(() -> this.service.schedule(NOTHING, 1, null));
+		assertThatNullPointerException().isThrownBy(() -> this.service.schedule(FINE, 1, null));
+		assertThatNullPointerException().isThrownBy(() -> this.service.scheduleAtFixedRate(NOTHING, 1, 1, null));
+		assertThatNullPointerException().isThrownBy(() -> this.service.scheduleWithFixedDelay(NOTHING, 1, 1, null));
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	private List<Runnable> waysToGive(Runnable task, Callable<String> callable) {
+		return List.of(() -> this.service.execute(task), () -> this.service.submit(task),
+				() -> this.service.submit(task, "result"), () -> this.service.submit(callable),
+				() -> this.service.schedule(task, 1, TimeUnit.MILLISECONDS),
+				() -> this.service.schedule(callable, 1, TimeUnit.MILLISECONDS),
+				() -> this.service.scheduleAtFixedRate(task, 1, 1, TimeUnit.MILLISECONDS),
+				() -> this.service.scheduleWithFixedDelay(task, 1, 1, TimeUnit.MILLISECONDS));
+	}
+
+	@Test
+	void isTerminatedOnlyAfterTheLastTaskHasEnded() throws Exception {
+		blockThePool();
+		assertThat(this.service.isShutdown()).isFalse();
+		assertThat(this.service.isTerminated()).isFalse();
+		this.service.shutdown();
+		assertThat(this.service.isShutdown()).isTrue();
+		assertThat(this.service.awaitTermination(1, TimeUnit.MILLISECONDS)).isFalse();
+		assertThat(this.service.isTerminated()).isFalse();
+		this.release.countDown();
+		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.service.isTerminated()).isTrue();
+		assertThat(this.ran).hasValue(2);
+	}
+
+	@Test
+	void shutdownRunsWhatIsWaitingAndCancelsWhatIsPeriodic() throws Exception {
+		List<ScheduledFuture<?>> running = new ArrayList<>();
+		CountDownLatch begun = new CountDownLatch(2);
+		Runnable blocking = () -> {
+			begun.countDown();
+			Latches.await(this.release);
+		};
+		running.add(this.service.scheduleAtFixedRate(blocking, 0, 1, TimeUnit.MILLISECONDS));
+		running.add(this.service.scheduleWithFixedDelay(blocking, 0, 1, TimeUnit.MILLISECONDS));
+		Latches.await(begun);
+		// These are handed over to the pool, where they wait for a thread.
+		Future<?> immediate = this.service.submit(this.ran::incrementAndGet);
+		Future<?> delayed = this.service.schedule(this.ran::incrementAndGet, 1, TimeUnit.MILLISECONDS);
+		Future<?> periodic = this.service.scheduleAtFixedRate(this.ran::incrementAndGet, 1, 1, TimeUnit.MILLISECONDS);
+		await().until(() -> this.wheel.pending() == 0);
+		this.service.shutdown();
+		assertThat(periodic.isCancelled()).isTrue();
+		assertThat(Stream.concat(running.stream(), Stream.of(immediate, delayed))).noneMatch(Future::isDone);
+		this.release.countDown();
+		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(running).allMatch(Future::isCancelled);
+		assertThat(List.of(immediate, delayed)).allMatch(Future::isDone).noneMatch(Future::isCancelled);
+		assertThat(this.ran).hasValue(2);
+	}
+
+	@Test
+	void whatShutdownNowReturnsIsNeitherDoneNorCancelled() throws Exception {
+		blockThePool();
+		List<Future<?>> waiting = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			waiting.add(this.service.submit(this.ran::incrementAndGet));
+			waiting.add(this.service.schedule(this.ran::incrementAndGet, 1, TimeUnit.HOURS));
+			waiting.add(this.service.scheduleAtFixedRate(this.ran::incrementAndGet, 1, 1, TimeUnit.HOURS));
+			waiting.add(this.service.scheduleWithFixedDelay(this.ran::incrementAndGet, 1, 1, TimeUnit.HOURS));
+		}
+		List<Runnable> returned = this.service.shutdownNow();
+		assertThat(returned).hasSize(20).doesNotHaveDuplicates().allMatch(waiting::contains);
+		assertThat(waiting).noneMatch(Future::isDone).noneMatch(Future::isCancelled);
+		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.ran).as("the two that ran").hasValue(2);
+	}
+
+	@Test
+	void failureOfATaskIsTheCauseOfWhatGetThrows() {
+		for (Future<?> future : List.of(this.service.submit(FAILING),
+				this.service.schedule(FAILING, 1, TimeUnit.MILLISECONDS))) {
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(30, TimeUnit.SECONDS))
+				.withCauseInstanceOf(IllegalStateException.class);
+		}
+	}
+
+	@Test
+	void waitForAResultCanBeInterrupted() throws Exception {
+		blockThePool();
+		Future<String> future = this.service.submit(FINE);
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(future::get);
+		assertThat(future.isDone()).isFalse();
+		this.release.countDown();
+		assertThat(future.get(30, TimeUnit.SECONDS)).isEqualTo("fine");
+	}
+
+	@Test
+	void invokeAnyNeedsTasks() {
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(null));
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(null, 1, TimeUnit.SECONDS));
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(List.of(FINE), 1, null));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.service.invokeAny(List.of()));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.service.invokeAny(List.of(), 1, TimeUnit.SECONDS));
+		List<Callable<String>> withNull = Arrays.asList(this::awaitRelease, null);
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(withNull));
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAny(withNull, 1, TimeUnit.SECONDS));
+	}
+
+	@Test
+	void invokeAnyFailsOnceAllTasksHave() {
+		assertThatExceptionOfType(ExecutionException.class)
+			.isThrownBy(() -> this.service.invokeAny(List.of(FAILING, FAILING)))
+			.withCauseInstanceOf(IllegalStateException.class);
+		assertThatExceptionOfType(ExecutionException.class)
+			.isThrownBy(() -> this.service.invokeAny(List.of(FAILING, FAILING), 30, TimeUnit.SECONDS))
+			.withCauseInstanceOf(IllegalStateException.class);
+	}
+
+	@Test
+	void invokeAllNeedsACollectionWithoutNulls() throws Exception {
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(null));
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(null, 1, TimeUnit.SECONDS));
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(List.of(FINE), 1, null));
+		List<Callable<String>> withNull = Arrays.asList(FINE, null);
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(withNull));
+		assertThatNullPointerException().isThrownBy(() -> this.service.invokeAll(withNull, 1, TimeUnit.SECONDS));
+		assertThat(this.service.invokeAll(List.of())).isEmpty();
+		assertThat(this.service.invokeAll(List.of(), 1, TimeUnit.SECONDS)).isEmpty();
+	}
+
+	@Test
+	void invokeAllGivesResultsAndFailuresInOrder() throws Exception {
+		for (List<Future<String>> futures : List.of(this.service.invokeAll(List.of(FINE, FAILING, FINE)),
+				this.service.invokeAll(List.of(FINE, FAILING, FINE), 30, TimeUnit.SECONDS))) {
+			assertThat(futures).hasSize(3).allMatch(Future::isDone);
+			assertThat(futures.get(0).get()).isEqualTo("fine");
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(futures.get(1)::get)
+				.withCauseInstanceOf(IllegalStateException.class);
+			assertThat(futures.get(2).get()).isEqualTo("fine");
+		}
+	}
+
+	@Test
+	void periodBeyondTheEndOfTimeHoldsUpNoOther() {
+		CountDownLatch both = new CountDownLatch(2);
+		this.service.scheduleWithFixedDelay(() -> {
+			both.countDown();
+			this.service.submit(both::countDown);
+		}, 0, Long.MAX_VALUE, TimeUnit.SECONDS);
+		Latches.await(both);
+	}
+
+	/**
+	 * Occupies both threads of the pool until released.
+	 */
+	private void blockThePool() {
+		CountDownLatch begun = new CountDownLatch(2);
+		for (int i = 0; i < 2; i++) {
+			this.service.execute(() -> {
+				begun.countDown();
+				awaitRelease();
+				this.ran.incrementAndGet();
+			});
+		}
+		Latches.await(begun);
+	}
+
+	/**
+	 * Also through an interrupt.
+	 */
+	private String awaitRelease() {
+		try {
+			this.release.await(30, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			// The service is being shut down.
+		}
+		return "released";
+	}
+
+}

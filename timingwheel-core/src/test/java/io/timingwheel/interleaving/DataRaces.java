@@ -1,0 +1,87 @@
+package io.timingwheel.interleaving;
+
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Finds plain accesses to the same place, one of them a write, that no lock or volatile
+ * field orders, by vector clocks. Atomics are taken to order nothing, so more is reported
+ * than the memory model asks for, never less.
+ */
+final class DataRaces {
+
+	static final int MOST_THREADS = 4;
+
+	private final Set<String> known;
+
+	private final int[][] clocks = new int[MOST_THREADS][MOST_THREADS];
+
+	private final Map<Object, Map<String, Accesses>> plain = new IdentityHashMap<>();
+
+	private final Map<Object, Map<String, int[]>> ordered = new IdentityHashMap<>();
+
+	DataRaces(Set<String> known) {
+		this.known = known;
+		for (int thread = 0; thread < MOST_THREADS; thread++) {
+			this.clocks[thread][thread] = 1;
+		}
+	}
+
+	void acquire(int thread, int[] released) {
+		join(this.clocks[thread], released);
+	}
+
+	void release(int thread, int[] released) {
+		join(released, this.clocks[thread]);
+		this.clocks[thread][thread]++;
+	}
+
+	void ordered(int thread, Object object, String field, boolean write) {
+		int[] written = this.ordered.computeIfAbsent(object, (key) -> new HashMap<>())
+			.computeIfAbsent(field, (key) -> new int[MOST_THREADS]);
+		if (write) {
+			release(thread, written);
+		}
+		else {
+			acquire(thread, written);
+		}
+	}
+
+	/**
+	 * Notes an access.
+	 * @return a description of the race, null if there is none
+	 */
+	String plain(int thread, Object object, String field, boolean write) {
+		if (this.known.contains(field)) {
+			return null;
+		}
+		int[] clock = this.clocks[thread];
+		Accesses before = this.plain.computeIfAbsent(object, (key) -> new HashMap<>())
+			.computeIfAbsent(field, (key) -> new Accesses());
+		for (int other = 0; other < MOST_THREADS; other++) {
+			if (before.writes[other] > clock[other] || (write && before.reads[other] > clock[other])) {
+				return "Data race on %s of %s between threads %d and %d".formatted(field,
+						object.getClass().getSimpleName(), other, thread);
+			}
+		}
+		(write ? before.writes : before.reads)[thread] = clock[thread];
+		return null;
+	}
+
+	private static void join(int[] clock, int[] other) {
+		for (int i = 0; i < clock.length; i++) {
+			clock[i] = Math.max(clock[i], other[i]);
+		}
+	}
+
+	private static final class Accesses {
+
+		private final int[] reads = new int[MOST_THREADS];
+
+		private final int[] writes = new int[MOST_THREADS];
+
+	}
+
+}

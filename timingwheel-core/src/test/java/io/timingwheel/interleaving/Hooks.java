@@ -1,0 +1,96 @@
+package io.timingwheel.interleaving;
+
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
+
+/**
+ * What instrumented code calls before each of its steps.
+ */
+public final class Hooks {
+
+	private static final Map<Object, ModelLock> MONITORS = Collections.synchronizedMap(new WeakHashMap<>());
+
+	private Hooks() {
+	}
+
+	/**
+	 * Before an operation of an atomic or of a concurrent collection.
+	 */
+	public static void atomic() {
+		ModelThread current = ModelThread.current();
+		if (current != null) {
+			current.scheduler().beforeStep(current);
+		}
+	}
+
+	/**
+	 * Before a plain field is read or written.
+	 */
+	public static void plain(Object object, String field, boolean write) {
+		ModelThread current = ModelThread.current();
+		if (current != null) {
+			if (current.scheduler().isEveryAccess()) {
+				current.scheduler().beforeStep(current);
+			}
+			String race = current.scheduler().races().plain(current.index, object, field, write);
+			if (race != null) {
+				current.scheduler().abort(current, new AssertionError(race));
+			}
+		}
+	}
+
+	/**
+	 * Before a volatile field is read or written.
+	 */
+	public static void ordered(Object object, String field, boolean write) {
+		ModelThread current = ModelThread.current();
+		if (current != null) {
+			current.scheduler().beforeStep(current);
+			current.scheduler().races().ordered(current.index, object, field, write);
+		}
+	}
+
+	/**
+	 * Before an element of an array is read or written.
+	 */
+	public static void element(Object array, int index, boolean write) {
+		plain(array, "[" + index + "]", write);
+	}
+
+	/**
+	 * In place of {@code monitorenter}.
+	 */
+	public static void enter(Object monitor) {
+		lockOf(monitor).lock();
+	}
+
+	/**
+	 * In place of {@code monitorexit}.
+	 */
+	public static void exit(Object monitor) {
+		lockOf(monitor).unlock();
+	}
+
+	private static ModelLock lockOf(Object monitor) {
+		return MONITORS.computeIfAbsent(monitor, (key) -> new ModelLock());
+	}
+
+	/**
+	 * In place of {@link Thread#onSpinWait()} and {@link Thread#yield()}.
+	 */
+	public static void spin() {
+		ModelThread current = ModelThread.current();
+		if (current != null) {
+			current.scheduler().giveWay(current);
+		}
+	}
+
+	/**
+	 * In place of {@link Thread#getId()}: the same in each run.
+	 */
+	public static long id(Thread thread) {
+		return (thread instanceof ModelThread model) ? model.index : 0;
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.timingwheel.interleaving;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Stands in for a {@link java.util.concurrent.locks.ReentrantLock} and for monitors.
+ * Outside a {@link Run} there is one thread only and nothing to lock.
+ */
+public final class ModelLock {
+
+	private final int[] released = new int[DataRaces.MOST_THREADS];
+
+	private final List<ModelThread> lockedOut = new ArrayList<>();
+
+	private ModelThread owner;
+
+	private int holds;
+
+	/**
+	 * Locks.
+	 */
+	public void lock() {
+		ModelThread current = ModelThread.current();
+		if (current == null) {
+			return;
+		}
+		current.scheduler().beforeStep(current);
+		while (this.owner != null && this.owner != current) {
+			current.state = ModelThread.State.LOCKED_OUT;
+			this.lockedOut.add(current);
+			current.scheduler().block(current);
+		}
+		take(current);
+	}
+
+	/**
+	 * Locks if nobody else has.
+	 */
+	public boolean tryLock() {
+		ModelThread current = ModelThread.current();
+		if (current == null) {
+			return true;
+		}
+		current.scheduler().beforeStep(current);
+		if (this.owner != null && this.owner != current) {
+			return false;
+		}
+		take(current);
+		return true;
+	}
+
+	private void take(ModelThread current) {
+		this.owner = current;
+		this.holds++;
+		current.scheduler().races().acquire(current.index, this.released);
+	}
+
+	/**
+	 * Unlocks.
+	 */
+	public void unlock() {
+		ModelThread current = ModelThread.current();
+		if (current == null || current.scheduler().failure() != null) {
+			return;
+		}
+		if (this.owner != current) {
+			throw new IllegalMonitorStateException();
+		}
+		current.scheduler().races().release(current.index, this.released);
+		if (--this.holds == 0) {
+			this.owner = null;
+			this.lockedOut.forEach((thread) -> thread.state = ModelThread.State.RUNNABLE);
+			this.lockedOut.clear();
+		}
+	}
+
+	/**
+	 * Whether the calling thread has locked.
+	 */
+	public boolean isHeldByCurrentThread() {
+		return this.owner == ModelThread.current();
+	}
+
+}

@@ -1,0 +1,243 @@
+package io.timingwheel.interleaving;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+
+/**
+ * One interleaving: who takes the next step, which is a list of choices.
+ */
+final class Run {
+
+	private static final int MOST_STEPS = 50_000;
+
+	private final int[] prefix;
+
+	private final int preemptions;
+
+	private final boolean everyAccess;
+
+	private final boolean traced;
+
+	private final DataRaces races;
+
+	private final List<Integer> choices = new ArrayList<>();
+
+	private final List<Integer> options = new ArrayList<>();
+
+	private final List<String> trace = new ArrayList<>();
+
+	private final Semaphore ended = new Semaphore(0);
+
+	private ModelThread[] threads = {};
+
+	private int preempted;
+
+	private int steps;
+
+	private Throwable failure;
+
+	Run(int[] prefix, int preemptions, boolean everyAccess, Set<String> knownRaces, boolean traced) {
+		this.prefix = prefix;
+		this.preemptions = preemptions;
+		this.everyAccess = everyAccess;
+		this.traced = traced;
+		this.races = new DataRaces(knownRaces);
+	}
+
+	/**
+	 * Runs the tasks, each on one of the given threads.
+	 */
+	void run(List<Runnable> tasks, List<ModelThread> pool) {
+		this.threads = pool.subList(0, tasks.size()).toArray(ModelThread[]::new);
+		for (ModelThread thread : this.threads) {
+			thread.join(this, tasks.get(thread.index));
+		}
+		this.threads[0].resumeRun();
+		this.ended.acquireUninterruptibly(this.threads.length);
+	}
+
+	DataRaces races() {
+		return this.races;
+	}
+
+	boolean isEveryAccess() {
+		return this.everyAccess;
+	}
+
+	/**
+	 * Before a step of the current thread, which could go on.
+	 */
+	void beforeStep(ModelThread current) {
+		if (this.failure != null) {
+			throw new Aborted();
+		}
+		if (++this.steps > MOST_STEPS) {
+			abort(current, new AssertionError("The threads do not come to an end"));
+		}
+		if (this.preempted < this.preemptions) {
+			ModelThread next = choose(current);
+			if (next != current) {
+				this.preempted++;
+				switchTo(current, next);
+			}
+		}
+	}
+
+	/**
+	 * The current thread cannot go on before another has taken a step.
+	 */
+	void block(ModelThread current) {
+		if (this.failure != null) {
+			throw new Aborted();
+		}
+		ModelThread next = choose(null);
+		if (next == null) {
+			abort(current, new AssertionError("All threads wait: " + describe()));
+		}
+		if (next != current) {
+			switchTo(current, next);
+		}
+	}
+
+	/**
+	 * The current thread waits for others in a loop: they come first.
+	 */
+	void giveWay(ModelThread current) {
+		if (++this.steps > MOST_STEPS) {
+			abort(current, new AssertionError("The threads do not come to an end"));
+		}
+		current.state = ModelThread.State.WAITING;
+		ModelThread next = choose(null);
+		current.state = ModelThread.State.RUNNABLE;
+		if (next != null) {
+			switchTo(current, next);
+		}
+	}
+
+	void end(ModelThread current, Throwable thrown) {
+		current.state = ModelThread.State.ENDED;
+		boolean failedBefore = this.failure != null;
+		if (thrown != null && !(thrown instanceof Aborted)) {
+			fail(thrown);
+		}
+		ModelThread next = (this.failure != null) ? null : choose(null);
+		if (next != null) {
+			note(current, next);
+			next.resumeRun();
+		}
+		else if (this.failure == null && !haveAllEnded()) {
+			fail(new AssertionError("All threads wait: " + describe()));
+		}
+		if (this.failure != null && !failedBefore) {
+			abortOthers(current);
+		}
+		this.ended.release();
+	}
+
+	private boolean haveAllEnded() {
+		return Arrays.stream(this.threads).allMatch((thread) -> thread.state == ModelThread.State.ENDED);
+	}
+
+	private void abortOthers(ModelThread current) {
+		for (ModelThread thread : this.threads) {
+			if (thread != current && thread.state != ModelThread.State.ENDED) {
+				thread.resumeRun();
+			}
+		}
+	}
+
+	/**
+	 * Chooses among the threads that can go on.
+	 * @param current the first choice, null if it cannot
+	 */
+	private ModelThread choose(ModelThread current) {
+		List<ModelThread> ready = new ArrayList<>(this.threads.length);
+		if (current != null) {
+			ready.add(current);
+		}
+		for (ModelThread thread : this.threads) {
+			if (thread != current && thread.state == ModelThread.State.RUNNABLE) {
+				ready.add(thread);
+			}
+		}
+		if (ready.size() < 2) {
+			return ready.isEmpty() ? null : ready.get(0);
+		}
+		int step = this.choices.size();
+		int choice = (step < this.prefix.length) ? this.prefix[step] : 0;
+		this.choices.add(choice);
+		this.options.add(ready.size());
+		return ready.get(choice);
+	}
+
+	private void switchTo(ModelThread current, ModelThread next) {
+		note(current, next);
+		next.resumeRun();
+		current.awaitTurn();
+		if (this.failure != null) {
+			throw new Aborted();
+		}
+	}
+
+	void abort(ModelThread current, Throwable reason) {
+		if (this.failure == null) {
+			note(current, current);
+			fail(reason);
+			abortOthers(current);
+		}
+		throw new Aborted();
+	}
+
+	void fail(Throwable reason) {
+		if (this.failure == null) {
+			this.failure = reason;
+		}
+	}
+
+	private void note(ModelThread current, ModelThread next) {
+		if (this.traced) {
+			this.trace.add("thread %d %s, then thread %d".formatted(current.index, current.position(), next.index));
+		}
+	}
+
+	private String describe() {
+		StringBuilder text = new StringBuilder();
+		for (ModelThread thread : this.threads) {
+			text.append("thread ").append(thread.index).append(' ').append(thread.state).append("; ");
+		}
+		return text.toString();
+	}
+
+	Throwable failure() {
+		return this.failure;
+	}
+
+	List<String> trace() {
+		return this.trace;
+	}
+
+	int[] choices() {
+		return this.choices.stream().mapToInt(Integer::intValue).toArray();
+	}
+
+	int[] options() {
+		return this.options.stream().mapToInt(Integer::intValue).toArray();
+	}
+
+	/**
+	 * Ends a thread of an interleaving that has failed.
+	 */
+	static final class Aborted extends Error {
+
+		private static final long serialVersionUID = 1;
+
+		Aborted() {
+			super(null, null, false, false);
+		}
+
+	}
+
+}
