@@ -29,6 +29,12 @@ class ArchitectureTests {
 
 	private static final String ANNOTATION = "io.timingwheel.spring.annotation";
 
+	private static final String DURABLE = "io.timingwheel.spring.durable";
+
+	private static final String JDBC = "io.timingwheel.spring.durable.jdbc";
+
+	private static final String REDIS = "io.timingwheel.spring.durable.redis";
+
 	private static final String AOP = "io.timingwheel.spring.aop..";
 
 	private static final String ACTUATE = "io.timingwheel.spring.actuate";
@@ -55,6 +61,42 @@ class ArchitectureTests {
 		.resideInAPackage(ANNOTATION)
 		.should()
 		.dependOnClassesThat(resideInOursExcept(TASK, ANNOTATION));
+
+	@ArchTest
+	static final ArchRule theJdbcStoreKnowsTheSeamAndTasksAlone = noClasses().that()
+		.resideInAPackage(JDBC)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(TASK, DURABLE, JDBC));
+
+	@ArchTest
+	static final ArchRule nobodyKnowsTheJdbcStoreButItsAutoConfiguration = noClasses().that()
+		.resideOutsideOfPackage(JDBC)
+		.and()
+		.haveNameNotMatching(".*\\.TimingWheelJdbcStoreAutoConfiguration(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(JDBC);
+
+	@ArchTest
+	static final ArchRule durableTasksKnowTasksAndAnnotationsAlone = noClasses().that()
+		.resideInAPackage(DURABLE)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, ANNOTATION, DURABLE));
+
+	@ArchTest
+	static final ArchRule theRedisStoreKnowsTheSeamAndTasksAlone = noClasses().that()
+		.resideInAPackage(REDIS)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(TASK, DURABLE, REDIS));
+
+	@ArchTest
+	static final ArchRule nobodyKnowsTheRedisStoreButItsAutoConfiguration = noClasses().that()
+		.resideOutsideOfPackage(REDIS)
+		.and()
+		.haveNameNotMatching(".*\\.TimingWheelRedisStoreAutoConfiguration(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage(REDIS);
 
 	@ArchTest
 	static final ArchRule adviceKnowsNeitherTheActuatorNorTheAutoConfiguration = noClasses().that()
@@ -95,10 +137,31 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.delayed\\.Transactions(\\$.*)?")
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.task\\.Transactions(\\$.*)?")
+		.and()
+		.resideOutsideOfPackage(JDBC)
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");
+
+	@ArchTest
+	static final ArchRule springJdbcIsOptional = noClasses().that()
+		.resideOutsideOfPackage(JDBC)
+		.and()
+		.haveNameNotMatching(".*\\.TimingWheelJdbcStoreAutoConfiguration(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.jdbc..", "org.springframework.boot.jdbc..",
+				"org.springframework.boot.sql..", "javax.sql..");
+
+	@ArchTest
+	static final ArchRule springDataRedisIsOptional = noClasses().that()
+		.resideOutsideOfPackage(REDIS)
+		.and()
+		.haveNameNotMatching(".*\\.TimingWheelRedisStoreAutoConfiguration(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.data..", "io.lettuce..");
 
 	@ArchTest
 	static final ArchRule reactorIsOptional = noClasses().that()
@@ -106,6 +169,15 @@ class ArchitectureTests {
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("reactor..", "org.reactivestreams..");
+
+	@ArchTest
+	static final ArchRule jacksonIsOptional = noClasses().that()
+		.resideOutsideOfPackages(ACTUATE, AUTOCONFIGURE)
+		.and()
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.durable\\.Payload.*")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..");
 
 	@ArchTest
 	static final ArchRule packagesAreNullMarked = classes()

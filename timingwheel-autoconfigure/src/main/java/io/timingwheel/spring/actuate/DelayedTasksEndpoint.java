@@ -1,29 +1,38 @@
 package io.timingwheel.spring.actuate;
 
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
+import java.util.TreeSet;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.PendingTask;
 import io.timingwheel.spring.task.TaskCounts;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
  * {@code /actuator/delayedtasks}: the figures of the delayed tasks by their name, and the
- * pending ones. Arguments are never shown. Keys may hold slashes; where a path cannot
- * carry a key, as it begins or ends with one or holds two in a row, the id does.
+ * pending and dead ones. Arguments are never shown. Keys may hold slashes; where a path
+ * cannot carry a key, as it begins or ends with one or holds two in a row, the id does.
  */
 @Endpoint(id = "delayedtasks", defaultAccess = Access.READ_ONLY)
 public class DelayedTasksEndpoint {
@@ -33,12 +42,16 @@ public class DelayedTasksEndpoint {
 
 	private final DelayedTasks tasks;
 
+	private final StoredTasksView stored;
+
 	/**
 	 * Creates the endpoint.
 	 * @param tasks the tasks to show
+	 * @param durableTasks the stored ones, {@code null} if there is no store
 	 */
-	public DelayedTasksEndpoint(DelayedTasks tasks) {
+	public DelayedTasksEndpoint(DelayedTasks tasks, @Nullable DurableTasks durableTasks) {
 		this.tasks = tasks;
+		this.stored = new StoredTasksView(durableTasks);
 	}
 
 	/**
@@ -47,48 +60,93 @@ public class DelayedTasksEndpoint {
 	 */
 	@ReadOperation
 	public TasksDescriptor tasks() {
-		Map<String, CountsDescriptor> counts = new TreeMap<>();
-		for (String name : this.tasks.names()) {
-			counts.put(name, CountsDescriptor.of(this.tasks.counts(name)));
-		}
+		Map<String, StoredCounts> stored = this.stored.counts();
+		Set<String> names = new TreeSet<>(this.tasks.names());
+		names.addAll(stored.keySet());
+		Map<String, CountsDescriptor> counts = new LinkedHashMap<>();
+		names.forEach((name) -> counts.put(name, counts(name, stored)));
 		return new TasksDescriptor(counts);
 	}
 
+	private CountsDescriptor counts(String name, Map<String, StoredCounts> stored) {
+		return CountsDescriptor.of(this.tasks.counts(name), stored.get(name));
+	}
+
 	/**
-	 * The pending tasks of a name that are due first.
+	 * The pending tasks of a name that are due first and, of a durable one, the dead.
 	 * @param name the name
 	 * @return up to 100 of them, {@code null} if the name is not known
 	 */
 	@ReadOperation
 	public @Nullable NameDescriptor tasksOfName(@Selector String name) {
+		Map<String, StoredCounts> stored = this.stored.counts();
+		if (stored.containsKey(name)) {
+			return new NameDescriptor(name, counts(name, stored), this.stored.pending(name, LIMIT),
+					this.stored.dead(name, LIMIT));
+		}
 		if (!this.tasks.names().contains(name)) {
 			return null;
 		}
 		List<TaskDescriptor> next = this.tasks.pending(name, LIMIT).stream().map(TaskDescriptor::of).toList();
-		return new NameDescriptor(name, CountsDescriptor.of(this.tasks.counts(name)), next);
+		return new NameDescriptor(name, counts(name, stored), next, null);
 	}
 
 	/**
-	 * A pending task.
+	 * A pending task or, if it is stored, also a running or dead one.
 	 * @param name its name
-	 * @param keyOrId its key or its id, split at slashes
-	 * @return the task, {@code null} if none is pending
+	 * @param keyOrId its key, if it is pending, or its id; split at slashes
+	 * @return the task, {@code null} if there is none
 	 */
 	@ReadOperation
 	public @Nullable TaskDescriptor task(@Selector String name,
 			@Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		return this.tasks.find(name, String.join("/", keyOrId)).map(TaskDescriptor::of).orElse(null);
+		String joined = String.join("/", keyOrId);
+		return this.tasks.find(name, joined)
+			.map(TaskDescriptor::of)
+			.or(() -> this.stored.find(name, joined))
+			.orElse(null);
 	}
 
 	/**
-	 * Cancels a pending task.
+	 * Cancels a pending task, or deletes a dead one.
 	 * @param name its name
-	 * @param keyOrId its key or its id, split at slashes
-	 * @return whether one was pending
+	 * @param keyOrId its key, if it is pending, or its id; split at slashes
+	 * @return whether there was one
 	 */
 	@DeleteOperation
 	public boolean cancel(@Selector String name, @Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		return this.tasks.cancel(name, String.join("/", keyOrId));
+		String joined = String.join("/", keyOrId);
+		return this.tasks.cancel(name, joined) || this.stored.cancel(name, joined);
+	}
+
+	/**
+	 * Makes a dead task pending again.
+	 * @param name its name
+	 * @param id its id, split at slashes
+	 * @param action {@code requeue}
+	 * @return what has become of it
+	 */
+	@WriteOperation
+	public Requeue requeue(@Selector String name, @Selector(match = Match.ALL_REMAINING) String[] id, String action) {
+		if (!action.equals("requeue")) {
+			throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
+					"The action on a task must be \"requeue\"");
+		}
+		return this.stored.requeue(name, String.join("/", id));
+	}
+
+	/**
+	 * Ends or resumes the claims of durable tasks by this node.
+	 * @param action {@code pause} or {@code resume}
+	 */
+	@WriteOperation
+	public void control(String action) {
+		switch (action) {
+			case "pause" -> this.stored.required().pause();
+			case "resume" -> this.stored.required().resume();
+			default -> throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
+					"The action must be \"pause\" or \"resume\"");
+		}
 	}
 
 	/**
@@ -116,9 +174,16 @@ public class DelayedTasksEndpoint {
 	public record CountsDescriptor(boolean durable, long pending, long running, long completed, long failed,
 			long cancelled, long expired, long overdue, long dead) {
 
-		static CountsDescriptor of(TaskCounts counts) {
-			return new CountsDescriptor(false, counts.pending(), counts.running(), counts.completed(), counts.failed(),
-					counts.cancelled(), counts.expired(), 0, 0);
+		/**
+		 * What has ended is counted by each node for itself, what is stored over all of
+		 * them.
+		 */
+		static CountsDescriptor of(TaskCounts counts, @Nullable StoredCounts stored) {
+			long pending = (stored != null) ? stored.pending() : counts.pending();
+			long running = (stored != null) ? stored.running() : counts.running();
+			return new CountsDescriptor(stored != null, pending, running, counts.completed(), counts.failed(),
+					counts.cancelled(), counts.expired(), (stored != null) ? stored.overdue() : 0,
+					(stored != null) ? stored.dead() : 0);
 		}
 
 	}
@@ -129,25 +194,37 @@ public class DelayedTasksEndpoint {
 	 * @param name the name
 	 * @param counts its figures
 	 * @param next the pending tasks that are due first
+	 * @param dead the stored tasks that were given up last, {@code null} for tasks in
+	 * memory
 	 */
-	public record NameDescriptor(String name, CountsDescriptor counts,
-			List<TaskDescriptor> next) implements OperationResponseBody {
+	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
+			@Nullable List<TaskDescriptor> dead) implements OperationResponseBody {
 
 	}
 
 	/**
-	 * A pending task.
+	 * A task.
 	 *
 	 * @param id names this scheduling alone
 	 * @param name the task's name
 	 * @param key its key, {@code null} if it has none
 	 * @param dueAt when it is due
+	 * @param state of a stored one, where it stands
+	 * @param attempt of a stored one, which attempt is the next or current one
+	 * @param deliveries of a stored one, how often it has begun
+	 * @param error of a stored one, what went wrong last
 	 */
 	public record TaskDescriptor(String id, String name, @JsonInclude(Include.ALWAYS) @Nullable String key,
-			Instant dueAt) implements OperationResponseBody {
+			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,
+			@Nullable String error) implements OperationResponseBody {
 
 		static TaskDescriptor of(PendingTask task) {
-			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt());
+			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), null, null, null, null);
+		}
+
+		static TaskDescriptor of(StoredTask task) {
+			return new TaskDescriptor(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
+					task.state(), task.attempt(), task.deliveries(), task.error());
 		}
 
 	}

@@ -3,14 +3,18 @@ package io.timingwheel.spring.actuate;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * Answers a {@code DELETE} with 204, or with 404 when nothing was pending.
+ * Answers with 204 when something was cancelled, deleted or requeued, with 404 when there
+ * was nothing, and with 409 when a dead task cannot be pending again.
  */
 @EndpointWebExtension(endpoint = DelayedTasksEndpoint.class)
 public class DelayedTasksEndpointWebExtension {
+
+	private static final int STATUS_CONFLICT = 409;
 
 	private final DelayedTasksEndpoint endpoint;
 
@@ -33,6 +37,23 @@ public class DelayedTasksEndpointWebExtension {
 			@Selector(match = Match.ALL_REMAINING) String... keyOrId) {
 		return new WebEndpointResponse<>(this.endpoint.cancel(name, keyOrId) ? WebEndpointResponse.STATUS_NO_CONTENT
 				: WebEndpointResponse.STATUS_NOT_FOUND);
+	}
+
+	/**
+	 * Makes a dead task pending again.
+	 * @param name its name
+	 * @param id its id, split at slashes
+	 * @param action {@code requeue}
+	 * @return the status alone
+	 */
+	@WriteOperation
+	public WebEndpointResponse<Void> requeue(@Selector String name, @Selector(match = Match.ALL_REMAINING) String[] id,
+			String action) {
+		return new WebEndpointResponse<>(switch (this.endpoint.requeue(name, id, action)) {
+			case REQUEUED -> WebEndpointResponse.STATUS_NO_CONTENT;
+			case NOT_DEAD -> WebEndpointResponse.STATUS_NOT_FOUND;
+			case KEY_PENDING -> STATUS_CONFLICT;
+		});
 	}
 
 }

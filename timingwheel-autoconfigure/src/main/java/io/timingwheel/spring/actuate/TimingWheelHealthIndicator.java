@@ -4,6 +4,8 @@ import java.time.Duration;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.durable.DurableTasks;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -12,7 +14,8 @@ import org.springframework.boot.health.contributor.Status;
 
 /**
  * {@link HealthIndicator} of the wheel: up while it runs and is not too far behind its
- * time. A driver that died or that an executor blocks falls behind.
+ * time, and while the store, if there is one, can be reached. A driver that died or that
+ * an executor blocks falls behind.
  */
 public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 
@@ -20,15 +23,19 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 
 	private final Duration maxLag;
 
+	private final @Nullable DurableTasks durableTasks;
+
 	/**
 	 * Creates the indicator.
 	 * @param wheel the wheel to check
 	 * @param maxLag the lag from which on the wheel is down
+	 * @param durableTasks the stored tasks, {@code null} if there is no store
 	 */
-	public TimingWheelHealthIndicator(TimingWheel wheel, Duration maxLag) {
+	public TimingWheelHealthIndicator(TimingWheel wheel, Duration maxLag, @Nullable DurableTasks durableTasks) {
 		super("Timing wheel health check failed");
 		this.wheel = wheel;
 		this.maxLag = maxLag;
+		this.durableTasks = durableTasks;
 	}
 
 	@Override
@@ -40,6 +47,20 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 			.withDetail("pending", wheel.pending())
 			.withDetail("lag", wheel.lag())
 			.withDetail("maxLag", this.maxLag);
+		if (this.durableTasks != null) {
+			checkStore(this.durableTasks, builder);
+		}
+	}
+
+	/**
+	 * Asks nothing of the store, which may take long to fail: the poller knows.
+	 */
+	private static void checkStore(DurableTasks tasks, Health.Builder builder) {
+		builder.withDetail("claiming", tasks.isClaiming());
+		tasks.storeError().ifPresentOrElse((error) -> {
+			builder.down(error).withDetail("store", Status.DOWN.getCode());
+			tasks.storeDownSince().ifPresent((since) -> builder.withDetail("storeDownSince", since));
+		}, () -> builder.withDetail("store", Status.UP.getCode()));
 	}
 
 }

@@ -9,8 +9,11 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.TaskCounts;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Meters of the wheel and of delayed tasks: {@code timingwheel.tasks.pending} and
@@ -22,14 +25,18 @@ public class TimingWheelMetrics implements MeterBinder {
 
 	private final DelayedTasks tasks;
 
+	private final @Nullable DurableTasks durableTasks;
+
 	/**
 	 * Creates the binder.
 	 * @param wheel the wheel
 	 * @param tasks its tasks
+	 * @param durableTasks the stored ones, {@code null} if there is no store
 	 */
-	public TimingWheelMetrics(TimingWheel wheel, DelayedTasks tasks) {
+	public TimingWheelMetrics(TimingWheel wheel, DelayedTasks tasks, @Nullable DurableTasks durableTasks) {
 		this.wheel = wheel;
 		this.tasks = tasks;
+		this.durableTasks = durableTasks;
 	}
 
 	@Override
@@ -42,7 +49,7 @@ public class TimingWheelMetrics implements MeterBinder {
 	}
 
 	private void bindTo(MeterRegistry registry, String name) {
-		Gauge.builder("timingwheel.tasks.pending", this.tasks, (tasks) -> tasks.counts(name).pending())
+		Gauge.builder("timingwheel.tasks.pending", this, (metrics) -> metrics.pending(name))
 			.description("Delayed tasks that have not begun")
 			.tag("name", name)
 			.register(registry);
@@ -51,6 +58,12 @@ public class TimingWheelMetrics implements MeterBinder {
 		bindTo(registry, name, "cancelled", TaskCounts::cancelled);
 		bindTo(registry, name, "expired", TaskCounts::expired);
 		bindTo(registry, name, "replaced", TaskCounts::replaced);
+		bindTo(registry, name, "superseded", TaskCounts::superseded);
+	}
+
+	private double pending(String name) {
+		StoredCounts stored = (this.durableTasks != null) ? this.durableTasks.recentCounts().get(name) : null;
+		return (stored != null) ? stored.pending() : this.tasks.counts(name).pending();
 	}
 
 	private void bindTo(MeterRegistry registry, String name, String outcome, ToLongFunction<TaskCounts> count) {

@@ -19,7 +19,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * </pre>
  *
  * <p>
- * Inside a transaction the task is cancelled after the commit, and not after a rollback.
+ * Inside a transaction the task is cancelled after the commit, and not after a rollback;
+ * a durable task in a database that takes part in the transaction, within it.
  */
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
@@ -28,7 +29,9 @@ import org.springframework.aot.hint.annotation.Reflective;
 public @interface CancelDelayed {
 
 	/**
-	 * The name of the {@link Delayed} task. A name that no method has fails at startup.
+	 * The name of the {@link Delayed} task. A name that no method has fails at startup;
+	 * with a store it is only warned of, as the method may be that of another
+	 * application.
 	 * @return the name
 	 */
 	String name();

@@ -34,6 +34,16 @@ import org.springframework.core.annotation.AliasFor;
  * on the same method act on the body. May be used as a meta-annotation, and is found on
  * interface methods.
  *
+ * <p>
+ * {@link #durable() Durable} calls are stored as JSON and run at least once: a body whose
+ * node ended, or that failed, is run again, so that it has to bear repetition (see
+ * {@link io.timingwheel.spring.task.DelayedTaskContext DelayedTaskContext}). Such a
+ * method returns {@code void} or {@code DelayedTask<Void>}; nobody looks at what its body
+ * returns, and the exception handler hears of its last failure only. Arguments are values
+ * that Jackson can write and read as the declared types, such as ids and records; JPA
+ * entities, lambdas, open resources and types whose JSON would name a class are refused,
+ * at startup where the signature shows it, else at the call.
+ *
  * @see CancelDelayed
  */
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
@@ -69,13 +79,15 @@ public @interface Delayed {
 	/**
 	 * The name of the task: in metrics, in the endpoint, in {@link CancelDelayed} and as
 	 * the handler of durable tasks. One name belongs to one method. Default:
-	 * {@code beanName.method}.
+	 * {@code beanName.method}. Give durable methods a name: by the default, stored tasks
+	 * no longer find their method once it or its bean is renamed.
 	 * @return the name
 	 */
 	String name() default "";
 
 	/**
-	 * Earlier names under which durable tasks may still be stored.
+	 * Earlier names under which durable tasks may still be stored. A method that is not
+	 * durable has none.
 	 * @return the earlier names
 	 */
 	String[] aliases() default {};
@@ -105,8 +117,9 @@ public @interface Delayed {
 
 	/**
 	 * Whether the invocation is stored, so that it survives restarts and runs on any node
-	 * that has the method. Needs a store; this version has none yet, so that {@code true}
-	 * stops the start.
+	 * that has the method. Needs a store ({@code timingwheel.store.type}); without one
+	 * the application does not start. In a transaction the call is stored with its
+	 * commit.
 	 * @return whether to store it
 	 */
 	boolean durable() default false;
@@ -120,7 +133,8 @@ public @interface Delayed {
 
 	/**
 	 * Inside a transaction, schedule only once it has committed; after a rollback nothing
-	 * is scheduled. Without a transaction, schedule at once.
+	 * is scheduled. Without a transaction, schedule at once. Of durable calls this is
+	 * always so.
 	 * @return whether to wait for the commit
 	 */
 	boolean afterCommit() default false;

@@ -2,6 +2,7 @@ package io.timingwheel.spring.aop;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
@@ -12,6 +13,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
@@ -21,9 +23,10 @@ import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.util.StringUtils;
 
 /**
- * Makes the methods with our annotations, and what their SpEL expressions reach for,
- * accessible in a native image. The declarations that bear the annotations are reachable
- * as these are {@code @Reflective}; the proxies are Spring's own care.
+ * Makes the methods with our annotations, what their SpEL expressions reach for, and the
+ * arguments that are stored as JSON, accessible in a native image. The declarations that
+ * bear the annotations are reachable as these are {@code @Reflective}; the proxies are
+ * Spring's own care.
  */
 class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor {
 
@@ -67,16 +70,23 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor {
 
 		void read(Class<?> beanClass, List<AnnotatedMethod> result) {
 			this.methods.of(beanClass)
-				.forEach((method, annotation) -> result.add(new AnnotatedMethod(this.name, method,
-						this.expressions.apply(annotation).filter(StringUtils::hasText).toList())));
+				.forEach((method,
+						annotation) -> result.add(new AnnotatedMethod(this.name, method,
+								this.expressions.apply(annotation).filter(StringUtils::hasText).toList(),
+								(annotation instanceof Delayed delayed && delayed.durable())
+										? ArgumentTypes.of(method, beanClass) : List.of())));
 		}
 
 	}
 
-	private record AnnotatedMethod(String annotation, Method method, List<String> expressions) {
+	private record AnnotatedMethod(String annotation, Method method, List<String> expressions, List<Type> storedTypes) {
 
 		void contribute(RuntimeHints hints, ConfigurableListableBeanFactory beanFactory) {
 			hints.reflection().registerMethod(this.method, ExecutableMode.INVOKE);
+			if (!this.storedTypes.isEmpty()) {
+				new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(),
+						this.storedTypes.toArray(Type[]::new));
+			}
 			this.expressions.forEach((text) -> ArgumentExpression.parse(this.annotation, text, this.method, beanFactory)
 				.registerHints(hints, beanFactory));
 		}

@@ -10,7 +10,6 @@ import org.springframework.beans.factory.config.BeanExpressionContext;
 import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
-import org.springframework.core.env.Environment;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.ParserContext;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -31,12 +30,15 @@ public class DurationResolver {
 
 	private final ConfigurableBeanFactory beanFactory;
 
+	private final Placeholders placeholders;
+
 	/**
 	 * Creates a resolver.
 	 * @param beanFactory resolves placeholders and bean expressions
 	 */
 	public DurationResolver(ConfigurableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
+		this.placeholders = new Placeholders(beanFactory);
 	}
 
 	/**
@@ -96,9 +98,7 @@ public class DurationResolver {
 
 	private String resolvePlaceholders(String text) {
 		try {
-			String resolved = this.beanFactory.hasEmbeddedValueResolver() ? this.beanFactory.resolveEmbeddedValue(text)
-					: this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(text);
-			return (resolved != null) ? resolved : "";
+			return this.placeholders.resolve(text);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException("\"" + text + "\" cannot be resolved: " + ex.getMessage(), ex);

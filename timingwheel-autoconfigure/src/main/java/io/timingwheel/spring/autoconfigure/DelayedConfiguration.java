@@ -12,6 +12,7 @@ import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
 import io.timingwheel.spring.aop.delayed.DelayedMethods;
 import io.timingwheel.spring.aop.delayed.DelayedRuntime;
 import io.timingwheel.spring.aop.delayed.UncaughtExceptions;
+import io.timingwheel.spring.durable.DurableTasks;
 import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.TaskExecutors;
 
@@ -58,10 +59,12 @@ class DelayedConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static DelayedRuntime timingWheelDelayedRuntime(ObjectProvider<DelayedTasks> tasks,
-			ObjectProvider<TaskExecutors> executors, ConfigurableListableBeanFactory beanFactory) {
+			ObjectProvider<DurableTasks> durableTasks, ObjectProvider<TaskExecutors> executors,
+			ConfigurableListableBeanFactory beanFactory) {
 		Supplier<AsyncUncaughtExceptionHandler> exceptionHandler = SingletonSupplier
 			.of(new UncaughtExceptions(beanFactory));
-		return new DelayedRuntime(tasks::getObject, executors::getObject, exceptionHandler);
+		return new DelayedRuntime(tasks::getObject, SingletonSupplier.ofNullable(durableTasks::getIfAvailable),
+				executors::getObject, exceptionHandler, beanFactory::getBean);
 	}
 
 	@Bean

@@ -4,10 +4,12 @@ import java.time.Clock;
 import java.util.List;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.DurableHandlers;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.HandOverExecutors;
+import io.timingwheel.spring.task.StoredTasks;
 import io.timingwheel.spring.task.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.TaskExecutors;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,11 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	@Bean
+	DurableHandlers timingWheelDurableHandlers() {
+		return new DurableHandlers();
+	}
+
+	@Bean
 	HandOverExecutors timingWheelHandOverExecutors() {
 		return new HandOverExecutors();
 	}
@@ -72,8 +79,9 @@ public final class TimingWheelAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
-	DelayedTaskTemplate delayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors) {
-		return new DelayedTaskTemplate(tasks, executors);
+	DelayedTaskTemplate delayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors,
+			ObjectProvider<StoredTasks> stored) {
+		return new DelayedTaskTemplate(tasks, executors, stored.getIfAvailable());
 	}
 
 	@Bean

@@ -4,8 +4,10 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.durable.DurableTasks;
 import io.timingwheel.spring.task.DelayedTasks;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -17,7 +19,7 @@ import org.springframework.context.annotation.Bean;
 /**
  * Auto-configuration of the actuator endpoints.
  */
-@AutoConfiguration(after = TimingWheelAutoConfiguration.class)
+@AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnBean(DelayedTasks.class)
 public final class TimingWheelEndpointAutoConfiguration {
@@ -32,8 +34,8 @@ public final class TimingWheelEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnAvailableEndpoint
 	@ConditionalOnMissingBean
-	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTasks tasks) {
-		return new DelayedTasksEndpoint(tasks);
+	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTasks tasks, ObjectProvider<DurableTasks> durableTasks) {
+		return new DelayedTasksEndpoint(tasks, durableTasks.getIfAvailable());
 	}
 
 	@Bean

@@ -2,8 +2,10 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
+import io.timingwheel.spring.durable.DurableTasks;
 import io.timingwheel.spring.task.DelayedTasks;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -14,7 +16,7 @@ import org.springframework.context.annotation.Bean;
 /**
  * Auto-configuration of the health component {@code timingWheel}.
  */
-@AutoConfiguration(after = TimingWheelAutoConfiguration.class)
+@AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
 @ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
 @ConditionalOnBean(DelayedTasks.class)
 @ConditionalOnEnabledHealthIndicator("timingwheel")
@@ -22,8 +24,9 @@ public final class TimingWheelHealthContributorAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = "timingWheelHealthIndicator")
-	TimingWheelHealthIndicator timingWheelHealthIndicator(TimingWheel wheel, TimingWheelProperties properties) {
-		return new TimingWheelHealthIndicator(wheel, properties.getHealth().getMaxLag());
+	TimingWheelHealthIndicator timingWheelHealthIndicator(TimingWheel wheel, TimingWheelProperties properties,
+			ObjectProvider<DurableTasks> durableTasks) {
+		return new TimingWheelHealthIndicator(wheel, properties.getHealth().getMaxLag(), durableTasks.getIfAvailable());
 	}
 
 }

@@ -16,7 +16,7 @@ public interface DelayedTaskContext {
 	 * @return the task, empty outside of a body
 	 */
 	static Optional<DelayedTaskContext> current() {
-		return Optional.ofNullable(TaskRun.CURRENT.get());
+		return Optional.ofNullable(TaskInvocation.current());
 	}
 
 	/**
@@ -48,5 +48,26 @@ public interface DelayedTaskContext {
 	 * @return zero or more
 	 */
 	Duration lateness();
+
+	/**
+	 * Which attempt this is. A durable task that failed is tried again, with the same
+	 * {@link #id() id} and arguments; each failure counts, a run that was cut off by a
+	 * shutdown or by the end of its node does not.
+	 * @return 1 at first; in memory always 1
+	 */
+	default int attempt() {
+		return 1;
+	}
+
+	/**
+	 * How often the body has been begun, this time included. A durable task runs at least
+	 * once: above 1, all or part of its side effects may have happened before, also while
+	 * {@link #attempt()} is 1. To have an effect only once, record the {@link #id() id}
+	 * with it, in the same transaction, or send it along as an idempotency key.
+	 * @return 1 at first; in memory always 1
+	 */
+	default int deliveries() {
+		return 1;
+	}
 
 }

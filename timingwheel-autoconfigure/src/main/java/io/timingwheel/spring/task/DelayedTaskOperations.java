@@ -1,6 +1,7 @@
 package io.timingwheel.spring.task;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -9,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * Schedules tasks for later. Tasks run on an executor, never on the wheel's thread, and
- * live in the memory of this JVM. Thread-safe.
+ * Schedules tasks for later. Tasks run on an executor, never on the wheel's thread.
+ * {@code schedule} and {@code task} keep them in the memory of this JVM; {@code enqueue}
+ * stores calls of durable {@code @Delayed} methods, for any node to run. Thread-safe.
  *
  * <p>
  * Keyed tasks are those with a {@link TaskId}: at most one of them is pending under it,
@@ -68,7 +70,37 @@ public interface DelayedTaskOperations {
 	<T extends @Nullable Object> TaskSpec<T> task(Callable<T> task);
 
 	/**
-	 * Calls off a pending task, whoever scheduled it.
+	 * Stores a call of the durable {@code @Delayed} method with the name of the id, also
+	 * one that only other nodes have, in place of the call that is pending under the id.
+	 * What is stored in a transaction is there once it commits.
+	 * @param id name and key
+	 * @param delay how long from now; zero and negative: as soon as possible
+	 * @param arguments what the method is given, by position
+	 * @return the task; its result cannot be asked for
+	 * @throws IllegalStateException if there is no store
+	 * @throws IllegalArgumentException if this node has the method and it does not take
+	 * these arguments, or if they cannot be stored; nothing is stored then
+	 * @throws TaskRejectedException after shutdown
+	 */
+	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
+
+	/**
+	 * Stores a call of the durable {@code @Delayed} method with the name of the id, as
+	 * {@link #enqueue(TaskId, Duration, Object...)} does.
+	 * @param id name and key
+	 * @param due when it is due, by the clock of the store; may be past
+	 * @param arguments what the method is given, by position
+	 * @return the task; its result cannot be asked for
+	 * @throws IllegalStateException if there is no store
+	 * @throws IllegalArgumentException if this node has the method and it does not take
+	 * these arguments, or if they cannot be stored; nothing is stored then
+	 * @throws TaskRejectedException after shutdown
+	 */
+	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
+
+	/**
+	 * Calls off a pending task, whoever scheduled it: a durable one also on other nodes.
+	 * A name that is not known here is looked up in memory first, then in the store.
 	 * @param id name and key
 	 * @return {@code true} if there was one: it will never run
 	 */
@@ -92,7 +124,7 @@ public interface DelayedTaskOperations {
 	Optional<DelayedTask<?>> find(TaskId id);
 
 	/**
-	 * How many tasks are pending, of all names.
+	 * How many tasks are pending in the memory of this JVM, of all names.
 	 * @return the number
 	 */
 	long pendingCount();

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.task;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -19,18 +20,35 @@ import org.springframework.util.Assert;
  */
 public class DelayedTaskTemplate implements DelayedTaskOperations {
 
+	private static final String ID_NULL = "The id must not be null";
+
+	private static final String DELAY_NULL = "The delay must not be null";
+
 	private final DelayedTasks tasks;
 
 	private final TaskExecutors executors;
+
+	private final @Nullable StoredTasks stored;
+
+	/**
+	 * Creates a template for tasks in memory.
+	 * @param tasks where to schedule
+	 * @param executors where tasks run
+	 */
+	public DelayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors) {
+		this(tasks, executors, null);
+	}
 
 	/**
 	 * Creates a template.
 	 * @param tasks where to schedule
 	 * @param executors where tasks run
+	 * @param stored the durable tasks, {@code null} if there is no store
 	 */
-	public DelayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors) {
+	public DelayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors, @Nullable StoredTasks stored) {
 		this.tasks = tasks;
 		this.executors = executors;
+		this.stored = stored;
 	}
 
 	@Override
@@ -61,22 +79,51 @@ public class DelayedTaskTemplate implements DelayedTaskOperations {
 	}
 
 	@Override
+	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
+		Assert.notNull(id, ID_NULL);
+		Assert.notNull(delay, DELAY_NULL);
+		return store().enqueue(id, delay, arguments);
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
+		Assert.notNull(id, ID_NULL);
+		Assert.notNull(due, "The time must not be null");
+		return store().enqueue(id, due, arguments);
+	}
+
+	private StoredTasks store() {
+		StoredTasks stored = this.stored;
+		Assert.state(stored != null,
+				"There is no store to keep durable tasks in: set timingwheel.store.type to jdbc or redis");
+		return stored;
+	}
+
+	@Override
 	public boolean cancel(TaskId id) {
-		Assert.notNull(id, "The id must not be null");
-		return this.tasks.cancel(id);
+		Assert.notNull(id, ID_NULL);
+		return this.tasks.cancel(id) || (mayBeStored(id) && store().cancel(id));
 	}
 
 	@Override
 	public boolean reschedule(TaskId id, Duration delay) {
-		Assert.notNull(id, "The id must not be null");
-		Assert.notNull(delay, "The delay must not be null");
-		return this.tasks.reschedule(id, delay);
+		Assert.notNull(id, ID_NULL);
+		Assert.notNull(delay, DELAY_NULL);
+		return this.tasks.reschedule(id, delay) || (mayBeStored(id) && store().reschedule(id, delay));
 	}
 
 	@Override
 	public Optional<DelayedTask<?>> find(TaskId id) {
-		Assert.notNull(id, "The id must not be null");
-		return this.tasks.find(id);
+		Assert.notNull(id, ID_NULL);
+		return this.tasks.find(id).or(() -> mayBeStored(id) ? store().find(id) : Optional.empty());
+	}
+
+	/**
+	 * Names of tasks in memory cost no request to the store.
+	 */
+	private boolean mayBeStored(TaskId id) {
+		StoredTasks stored = this.stored;
+		return stored != null && (stored.owns(id.name()) || !this.tasks.isKnown(id.name()));
 	}
 
 	@Override

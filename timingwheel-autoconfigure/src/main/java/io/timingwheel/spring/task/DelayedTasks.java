@@ -72,7 +72,35 @@ public final class DelayedTasks {
 	 * @param name the name
 	 */
 	public void declare(String name) {
-		this.names.register(name);
+		this.names.declare(name);
+	}
+
+	/**
+	 * Counts tasks that are kept elsewhere.
+	 * @param name their name, known from now on
+	 * @return where to count them
+	 */
+	public TaskRecorder recorder(String name) {
+		return this.names.register(name);
+	}
+
+	/**
+	 * Whether a name was declared or scheduled under here.
+	 * @param name the name
+	 * @return whether it is known
+	 */
+	public boolean isKnown(String name) {
+		return this.names.isKnown(name);
+	}
+
+	/**
+	 * Whether a task with a key is pending.
+	 * @param taskId its name and key
+	 * @return whether there is one
+	 */
+	public boolean isPending(TaskId taskId) {
+		NamedTasks tasks = this.names.get(taskId.name());
+		return tasks.pending().containsKey(slot(tasks, taskId));
 	}
 
 	/**
@@ -86,7 +114,7 @@ public final class DelayedTasks {
 	 */
 	public <P> TaskDefinition<P> define(String name, TaskBody<P> body, Supplier<? extends Executor> executor,
 			@Nullable Duration expireAfter) {
-		return new TaskDefinition<>(name, this.names.register(name), body, executor, expireAfter);
+		return new TaskDefinition<>(name, this.names.declare(name), body, executor, expireAfter);
 	}
 
 	/**
@@ -127,7 +155,7 @@ public final class DelayedTasks {
 	 */
 	public boolean cancel(TaskId taskId) {
 		NamedTasks tasks = this.names.get(taskId.name());
-		return tasks.cancel(slot(tasks, taskId), null);
+		return tasks.cancel(slot(tasks, taskId));
 	}
 
 	/**
@@ -138,8 +166,12 @@ public final class DelayedTasks {
 	 */
 	public boolean cancel(String name, String keyOrId) {
 		NamedTasks tasks = this.names.get(name);
-		Object slot = locate(tasks, name, keyOrId);
-		return slot != null && tasks.cancel(slot, null);
+		if (tasks.cancel(tasks.slot(name, TaskKeys.of(keyOrId)))) {
+			return true;
+		}
+		long sequence = this.ids.parse(keyOrId);
+		Object slot = locate(tasks, name, sequence);
+		return slot != null && tasks.cancel(slot, (task) -> task.sequence() == sequence);
 	}
 
 	/**
@@ -175,8 +207,11 @@ public final class DelayedTasks {
 	 */
 	public Optional<PendingTask> find(String name, String keyOrId) {
 		NamedTasks tasks = this.names.get(name);
-		Object slot = locate(tasks, name, keyOrId);
-		ScheduledTask task = (slot != null) ? tasks.pending().get(slot) : null;
+		ScheduledTask task = tasks.pending().get(tasks.slot(name, TaskKeys.of(keyOrId)));
+		if (task == null) {
+			Object slot = locate(tasks, name, this.ids.parse(keyOrId));
+			task = (slot != null) ? tasks.pending().get(slot) : null;
+		}
 		return Optional.ofNullable(task).map(this::describe);
 	}
 
@@ -341,18 +376,16 @@ public final class DelayedTasks {
 		return tasks.slot(taskId.name(), TaskKeys.of(taskId.key()));
 	}
 
-	private @Nullable Object locate(NamedTasks tasks, String name, String keyOrId) {
-		Object byKey = tasks.slot(name, TaskKeys.of(keyOrId));
-		if (tasks.pending().containsKey(byKey)) {
-			return byKey;
-		}
-		long sequence = this.ids.parse(keyOrId);
+	/**
+	 * Where a task with an id was found; another may have taken its place since.
+	 */
+	private static @Nullable Object locate(NamedTasks tasks, String name, long sequence) {
 		if (sequence == 0) {
 			return null;
 		}
-		Object byId = tasks.slot(name, new TaskKeys.Unkeyed(sequence));
-		if (tasks.pending().containsKey(byId)) {
-			return byId;
+		Object unkeyed = tasks.slot(name, new TaskKeys.Unkeyed(sequence));
+		if (tasks.pending().containsKey(unkeyed)) {
+			return unkeyed;
 		}
 		// Ids of keyed tasks are for people: an index would cost every task.
 		return tasks.pending()

@@ -3,6 +3,7 @@ package io.timingwheel.spring.task;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * an operation the wheel may be called, which takes the lock of a shard; the wheel calls
  * nobody under its locks.
  */
-class NamedTasks {
+class NamedTasks implements TaskRecorder {
+
+	private static final Predicate<ScheduledTask> ANY = (task) -> true;
 
 	private final String name;
 
@@ -38,6 +41,10 @@ class NamedTasks {
 
 	private final LongAdder replaced = new LongAdder();
 
+	private final LongAdder superseded = new LongAdder();
+
+	private volatile boolean declared;
+
 	NamedTasks(String name, DelayedTasks owner) {
 		this.name = name;
 		this.owner = owner;
@@ -45,6 +52,16 @@ class NamedTasks {
 
 	String name() {
 		return this.name;
+	}
+
+	void declared() {
+		if (!this.declared) {
+			this.declared = true;
+		}
+	}
+
+	boolean isDeclared() {
+		return this.declared;
 	}
 
 	DelayedTasks owner() {
@@ -72,11 +89,30 @@ class NamedTasks {
 	/**
 	 * Takes a pending task away, so that it never runs.
 	 * @param slot where it is kept
+	 * @return whether there was one; its future, if it has one, is cancelled
+	 */
+	boolean cancel(Object slot) {
+		return cancel(slot, ANY);
+	}
+
+	/**
+	 * Takes a pending task away, so that it never runs.
+	 * @param slot where it is kept
 	 * @param expected the future that it must have, {@code null} for any task
 	 * @return whether there was one; its future, if it has one, is cancelled
 	 */
 	boolean cancel(Object slot, @Nullable TaskFuture<?> expected) {
-		Withdrawal withdrawal = new Withdrawal(expected);
+		return cancel(slot, (task) -> expected == null || task.future() == expected);
+	}
+
+	/**
+	 * Takes a pending task away, so that it never runs.
+	 * @param slot where it is kept
+	 * @param condition asked under the lock of the key whether it is the one
+	 * @return whether there was one; its future, if it has one, is cancelled
+	 */
+	boolean cancel(Object slot, Predicate<ScheduledTask> condition) {
+		Withdrawal withdrawal = new Withdrawal(condition);
 		this.pending.computeIfPresent(slot, withdrawal::apply);
 		if (!withdrawal.done) {
 			return false;
@@ -113,22 +149,32 @@ class NamedTasks {
 		return moved.getPlain();
 	}
 
-	void begun() {
+	@Override
+	public void begun() {
 		this.begun.increment();
 	}
 
-	void ended(Outcome outcome) {
+	@Override
+	public void ended(TaskOutcome outcome) {
 		this.ended.increment();
 		count(outcome);
 	}
 
-	void count(Outcome outcome) {
+	@Override
+	public void abandoned() {
+		this.ended.increment();
+		this.owner.changed();
+	}
+
+	@Override
+	public void count(TaskOutcome outcome) {
 		switch (outcome) {
 			case COMPLETED -> this.completed.increment();
 			case FAILED -> this.failed.increment();
 			case CANCELLED -> this.cancelled.increment();
 			case EXPIRED -> this.expired.increment();
 			case REPLACED -> this.replaced.increment();
+			case SUPERSEDED -> this.superseded.increment();
 		}
 		this.owner.changed();
 	}
@@ -141,13 +187,7 @@ class NamedTasks {
 
 	TaskCounts counts() {
 		return new TaskCounts(this.pending.mappingCount(), running(), this.completed.sum(), this.failed.sum(),
-				this.cancelled.sum(), this.expired.sum(), this.replaced.sum());
-	}
-
-	enum Outcome {
-
-		COMPLETED, FAILED, CANCELLED, EXPIRED, REPLACED
-
+				this.cancelled.sum(), this.expired.sum(), this.replaced.sum(), this.superseded.sum());
 	}
 
 	/**
@@ -155,18 +195,18 @@ class NamedTasks {
 	 */
 	private static final class Withdrawal {
 
-		private final @Nullable TaskFuture<?> expected;
+		private final Predicate<ScheduledTask> condition;
 
 		private @Nullable TaskFuture<?> future;
 
 		private boolean done;
 
-		Withdrawal(@Nullable TaskFuture<?> expected) {
-			this.expected = expected;
+		Withdrawal(Predicate<ScheduledTask> condition) {
+			this.condition = condition;
 		}
 
 		@Nullable ScheduledTask apply(Object slot, ScheduledTask task) {
-			if (this.expected != null && task.future() != this.expected) {
+			if (!this.condition.test(task)) {
 				return task;
 			}
 			this.future = task.future();

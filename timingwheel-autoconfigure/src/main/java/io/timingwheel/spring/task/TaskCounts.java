@@ -11,8 +11,10 @@ package io.timingwheel.spring.task;
  * @param cancelled how many were called off, by users, rollbacks or the shutdown
  * @param expired how many were too late to be started
  * @param replaced how many gave way to a newer one with the same key
+ * @param superseded how many were not tried again, as a newer one with the same key was
+ * pending
  */
 public record TaskCounts(long pending, long running, long completed, long failed, long cancelled, long expired,
-		long replaced) {
+		long replaced, long superseded) {
 
 }

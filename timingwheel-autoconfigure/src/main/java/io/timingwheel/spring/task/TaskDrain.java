@@ -56,7 +56,7 @@ final class TaskDrain {
 		long cancelled = 0;
 		for (NamedTasks tasks : this.owner.all()) {
 			for (ScheduledTask task : tasks.pending().values()) {
-				if ((lastDueNanos == null || task.dueNanos() - lastDueNanos > 0) && tasks.cancel(task.slot(), null)) {
+				if ((lastDueNanos == null || task.dueNanos() - lastDueNanos > 0) && tasks.cancel(task.slot())) {
 					cancelled++;
 				}
 			}

@@ -63,6 +63,23 @@ final class TaskNames {
 		return this.byName.getOrDefault(name, this.overflow);
 	}
 
+	/**
+	 * The tasks of a name, some of which may be kept in memory from now on.
+	 */
+	NamedTasks declare(String name) {
+		NamedTasks tasks = register(name);
+		tasks.declared();
+		return tasks;
+	}
+
+	/**
+	 * Whether a name was declared, rather than only counted.
+	 */
+	boolean isKnown(String name) {
+		NamedTasks tasks = this.byName.get(name);
+		return tasks != null && tasks.isDeclared();
+	}
+
 	Collection<NamedTasks> all() {
 		return this.byName.values();
 	}

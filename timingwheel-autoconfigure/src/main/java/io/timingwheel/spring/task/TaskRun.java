@@ -7,13 +7,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.spring.task.NamedTasks.Outcome;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +23,7 @@ import org.springframework.core.task.TaskRejectedException;
  */
 final class TaskRun implements TaskExecution {
 
-	static final ThreadLocal<@Nullable DelayedTaskContext> CURRENT = new ThreadLocal<>();
-
 	private static final Log logger = LogFactory.getLog(TaskRun.class);
-
-	private static final long MAX_POLL_MILLIS = 100;
 
 	private static final long RETRY_MILLIS = 100;
 
@@ -79,14 +72,14 @@ final class TaskRun implements TaskExecution {
 			return;
 		}
 		if (this.definition.isExpired(this.latenessNanos)) {
-			tasks.ended(Outcome.EXPIRED);
+			tasks.ended(TaskOutcome.EXPIRED);
 			if (this.future != null) {
 				this.future.cancelled();
 			}
 			return;
 		}
 		if (this.future != null && !this.future.begin()) {
-			tasks.ended(Outcome.CANCELLED);
+			tasks.ended(TaskOutcome.CANCELLED);
 			return;
 		}
 		Repetition repetition = (payload instanceof Repetition) ? (Repetition) payload : null;
@@ -147,22 +140,13 @@ final class TaskRun implements TaskExecution {
 	void invoke(Object payload, @Nullable Object captured) {
 		this.invoked = true;
 		this.body = payload;
-		DelayedTaskContext outer = CURRENT.get();
-		CURRENT.set(this);
 		try {
-			TaskExecutionInterceptor interceptor = this.owner.interceptor();
-			this.result = (interceptor != null) ? interceptor.intercept(this, captured) : proceed();
+			this.result = TaskInvocation.within(this, this.owner.interceptor(), captured);
 		}
 		catch (Throwable ex) {
 			handleError(ex, payload);
 		}
 		finally {
-			if (outer != null) {
-				CURRENT.set(outer);
-			}
-			else {
-				CURRENT.remove();
-			}
 			this.body = null;
 		}
 	}
@@ -200,7 +184,7 @@ final class TaskRun implements TaskExecution {
 			}
 			if (result instanceof Future<?> inner) {
 				bodyReturned(inner);
-				endWith(inner, 1);
+				FutureCompletion.whenDone(inner, executor(), this::end);
 				return;
 			}
 		}
@@ -215,29 +199,6 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Looks again and again whether a future that cannot call us is done.
-	 */
-	private void endWith(Future<?> inner, long pollMillis) {
-		if (!inner.isDone()) {
-			later(pollMillis).execute(() -> endWith(inner, Math.min(2 * pollMillis, MAX_POLL_MILLIS)));
-			return;
-		}
-		try {
-			end(inner.get(), null);
-		}
-		catch (ExecutionException ex) {
-			end(null, ex.getCause());
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			end(null, ex);
-		}
-		catch (CancellationException ex) {
-			end(null, ex);
-		}
-	}
-
-	/**
 	 * Ends the task. Figures come first, so that whoever waits for the future sees them.
 	 */
 	private void end(@Nullable Object value, @Nullable Throwable error) {
@@ -245,7 +206,7 @@ final class TaskRun implements TaskExecution {
 		Throwable cause = (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
 		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
 		this.definition.tasks()
-			.ended(cancelled ? Outcome.CANCELLED : (cause != null) ? Outcome.FAILED : Outcome.COMPLETED);
+			.ended(cancelled ? TaskOutcome.CANCELLED : (cause != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
 		if (future == null) {
 			return;
 		}
@@ -263,14 +224,14 @@ final class TaskRun implements TaskExecution {
 		Throwable error = this.error;
 		NamedTasks tasks = this.definition.tasks();
 		if (error == null) {
-			tasks.ended(Outcome.COMPLETED);
+			tasks.ended(TaskOutcome.COMPLETED);
 			if (future != null) {
 				future.waiting();
 			}
 			startAgain(repetition);
 			return;
 		}
-		tasks.ended(Outcome.FAILED);
+		tasks.ended(TaskOutcome.FAILED);
 		tasks.pending().remove(this.task.slot(), this.task);
 		if (future == null || !future.isDone()) {
 			logger.warn("The periodic task \"" + name() + "\" ends, as it threw an exception", error);
@@ -299,7 +260,8 @@ final class TaskRun implements TaskExecution {
 		catch (TaskRejectedException ex) {
 			if (this.owner.isAccepting()) {
 				// The wheel is full for the moment.
-				later(RETRY_MILLIS).execute(() -> startAgain(repetition));
+				CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, executor())
+					.execute(() -> startAgain(repetition));
 			}
 			else {
 				tasks.cancel(this.task.slot(), this.future);
@@ -310,19 +272,10 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Never refuses: somebody waits for the result also when the executor has no room or
-	 * is shut down.
+	 * Where the rest is done.
 	 */
-	private Executor later(long millis) {
-		Executor executor = this.owner.handOver(this.definition.executor());
-		return CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS, (action) -> {
-			try {
-				executor.execute(action);
-			}
-			catch (RuntimeException ex) {
-				ForkJoinPool.commonPool().execute(action);
-			}
-		});
+	private Executor executor() {
+		return new UnrefusingExecutor(this.owner.handOver(this.definition.executor()));
 	}
 
 	@Override

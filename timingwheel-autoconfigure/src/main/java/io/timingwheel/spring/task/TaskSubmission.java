@@ -92,7 +92,7 @@ public final class TaskSubmission {
 	 */
 	public void abandon() {
 		if (this.future != null && this.future.cancelled()) {
-			this.definition.tasks().count(NamedTasks.Outcome.CANCELLED);
+			this.definition.tasks().count(TaskOutcome.CANCELLED);
 		}
 	}
 
@@ -168,7 +168,7 @@ public final class TaskSubmission {
 
 	private void finishReplacement() {
 		if (this.replacing) {
-			this.definition.tasks().count(NamedTasks.Outcome.REPLACED);
+			this.definition.tasks().count(TaskOutcome.REPLACED);
 			if (this.replaced != null) {
 				this.replaced.replaced();
 				this.replaced = null;

@@ -52,8 +52,8 @@ import static org.awaitility.Awaitility.await;
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = EndpointTests.Application.class,
 		properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks,health",
-				"management.endpoint.health.show-details=always", "spring.jmx.enabled=true",
-				"spring.jmx.default-domain=endpoint-tests",
+				"management.endpoint.health.show-details=always", "management.health.redis.enabled=false",
+				"spring.jmx.enabled=true", "spring.jmx.default-domain=endpoint-tests",
 				"management.endpoints.jmx.exposure.include=timingwheel,delayedtasks", "timingwheel.tick=10ms",
 				"timingwheel.wheel-size=64", "timingwheel.shards=2" })
 class EndpointTests {

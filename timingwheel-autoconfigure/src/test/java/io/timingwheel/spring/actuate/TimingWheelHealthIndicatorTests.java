@@ -67,7 +67,7 @@ class TimingWheelHealthIndicatorTests {
 	@Test
 	void aWheelThatIsStoppedIsDown() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build();
-		HealthIndicator indicator = new TimingWheelHealthIndicator(wheel, Duration.ofSeconds(1));
+		HealthIndicator indicator = new TimingWheelHealthIndicator(wheel, Duration.ofSeconds(1), null);
 		assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
 		wheel.stop();
 		assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);

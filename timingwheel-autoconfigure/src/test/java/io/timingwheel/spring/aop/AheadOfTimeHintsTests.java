@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aop.SpringProxy;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.TypeReference;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
@@ -116,6 +117,20 @@ class AheadOfTimeHintsTests {
 		for (String operation : List.of("tasks", "tasksOfName", "task", "cancel")) {
 			assertThat(hints).as(operation).matches(invocation(DelayedTasksEndpoint.class, operation));
 		}
+	}
+
+	@Test
+	void storedArgumentsCanBeWrittenAndRead() {
+		RuntimeHints hints = AotContexts.of(StoresOrders.class).process();
+		for (Class<?> type : List.of(Order.class, Customer.class)) {
+			assertThat(hints).as(type.getName())
+				.matches(RuntimeHintsPredicates.reflection()
+					.onType(type)
+					.withMemberCategory(MemberCategory.INVOKE_DECLARED_CONSTRUCTORS));
+		}
+		assertThat(hints).matches(invocation(Customer.class, "getId"));
+		assertThat(AotContexts.of(KeepsOrders.class).process())
+			.matches(RuntimeHintsPredicates.reflection().onType(Customer.class).negate());
 	}
 
 	@Test
@@ -258,6 +273,26 @@ class AheadOfTimeHintsTests {
 
 		@Delayed(delay = "1h", key = "#order")
 		public void run(Order order) {
+		}
+
+	}
+
+	abstract static class Stores<T> {
+
+		@Delayed(delay = "1h", durable = true)
+		public void run(List<T> values) {
+		}
+
+	}
+
+	static class StoresOrders extends Stores<Order> {
+
+	}
+
+	static class KeepsOrders {
+
+		@Delayed("1h")
+		public void run(List<Order> orders) {
 		}
 
 	}

@@ -31,7 +31,8 @@ class GracefulShutdownTests {
 	void aRequestThatIsInHandMayStillScheduleAndItsTaskRuns() throws Exception {
 		ServletWebServerApplicationContext context = (ServletWebServerApplicationContext) new SpringApplicationBuilder(
 				Application.class)
-			.run("--server.port=0", "--server.shutdown=graceful", "--timingwheel.shutdown.pending=run");
+			.run("--server.port=0", "--server.shutdown=graceful", "--timingwheel.shutdown.pending=run",
+					"--spring.data.redis.repositories.enabled=false");
 		Application application = context.getBean(Application.class);
 		URI uri = URI.create("http://localhost:%d/order".formatted(context.getWebServer().getPort()));
 		// Its response may be lost: Tomcat takes a request for ended when the servlet

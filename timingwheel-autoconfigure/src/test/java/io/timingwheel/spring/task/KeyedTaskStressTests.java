@@ -11,6 +11,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 import io.timingwheel.TimeSource;
 import io.timingwheel.TimingWheel;
@@ -89,6 +91,34 @@ class KeyedTaskStressTests {
 		});
 		wheel.close();
 		pool.shutdownNow();
+	}
+
+	@Test
+	void cancellingByIdSparesTheTaskThatReplacedIt() throws Exception {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
+		DelayedTasks engine = new DelayedTasks(wheel, TimeSource.system(), Clock.systemUTC(),
+				new HandOverExecutors((executor) -> false), null, null);
+		DelayedTaskTemplate template = new DelayedTaskTemplate(engine, executors(Runnable::run));
+		TaskId id = TaskId.of("heartbeat", 1);
+		Supplier<DelayedTask<?>> heartbeat = () -> template.schedule(id, Duration.ofHours(1), () -> {
+		});
+		AtomicReference<DelayedTask<?>> latest = new AtomicReference<>(heartbeat.get());
+		Thread heart = new Thread(() -> {
+			for (int i = 0; i < 2 * OPERATIONS; i++) {
+				latest.set(heartbeat.get());
+			}
+		});
+		heart.start();
+		long cancelled = 0;
+		while (heart.isAlive()) {
+			DelayedTask<?> task = latest.get();
+			if (engine.cancel(id.name(), task.id())) {
+				cancelled++;
+				assertThat(task.status()).isEqualTo(Status.CANCELLED);
+			}
+		}
+		assertThat(engine.counts(id.name()).cancelled()).isEqualTo(cancelled);
+		wheel.close();
 	}
 
 	private static TaskExecutors executors(Executor executor) {

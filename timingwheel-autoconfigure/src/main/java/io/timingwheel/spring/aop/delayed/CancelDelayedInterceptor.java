@@ -4,12 +4,18 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.task.FutureCompletion;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.Transactions;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -19,6 +25,8 @@ import org.springframework.aop.support.AopUtils;
  * is still open when the method has returned.
  */
 final class CancelDelayedInterceptor implements MethodInterceptor {
+
+	private static final Log logger = LogFactory.getLog(CancelDelayedInterceptor.class);
 
 	private final CancelDelayedMethods methods;
 
@@ -40,12 +48,17 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		Object result = invocation.proceed();
-		if (Transactions.isActive()) {
-			Transactions.afterCompletion(() -> cancelOnSuccess(taskId, result), () -> {
-			});
+		if (!Transactions.isActive()) {
+			cancelOnSuccess(taskId, result);
+		}
+		else if (!(result instanceof Future || result instanceof CompletionStage)
+				&& this.runtime.storeOf(taskId) != null) {
+			// In the transaction or, if the store takes no part in it, after its commit.
+			cancel(taskId);
 		}
 		else {
-			cancelOnSuccess(taskId, result);
+			Transactions.afterCompletion(() -> cancelOnSuccess(taskId, result), () -> {
+			});
 		}
 		return result;
 	}
@@ -54,20 +67,42 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 		if (result instanceof CompletionStage<?> stage) {
 			stage.whenComplete((value, error) -> {
 				if (error == null) {
-					cancel(taskId);
+					cancelLater(taskId);
 				}
 			});
 		}
 		else if (result instanceof Future<?> future) {
-			FutureCompletion.onSuccess(future, () -> cancel(taskId));
+			FutureCompletion.whenDone(future, ForkJoinPool.commonPool(), (value, error) -> {
+				if (error == null) {
+					cancelLater(taskId);
+				}
+			});
 		}
 		else {
 			cancel(taskId);
 		}
 	}
 
+	/**
+	 * Where no caller would hear of a store that cannot be reached.
+	 */
+	private void cancelLater(TaskId taskId) {
+		try {
+			cancel(taskId);
+		}
+		catch (RuntimeException ex) {
+			logger.error("The task \"%s\" could not be called off".formatted(taskId.name()), ex);
+		}
+	}
+
 	private void cancel(TaskId taskId) {
-		this.runtime.tasks().get().cancel(taskId);
+		DurableTasks durable = this.runtime.storeOf(taskId);
+		if (durable != null) {
+			durable.cancel(taskId);
+		}
+		else {
+			this.runtime.tasks().get().cancel(taskId);
+		}
 	}
 
 	private CancelDelayedMethod find(MethodInvocation invocation) {

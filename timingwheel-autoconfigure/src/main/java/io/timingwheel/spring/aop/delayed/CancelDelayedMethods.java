@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.Placeholders;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -36,6 +37,8 @@ public final class CancelDelayedMethods {
 
 	private final Placeholders placeholders;
 
+	private final DurableRules durableRules;
+
 	/**
 	 * Creates an empty registry.
 	 * @param beanFactory resolves what annotations refer to
@@ -44,6 +47,7 @@ public final class CancelDelayedMethods {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.placeholders = new Placeholders(beanFactory);
+		this.durableRules = new DurableRules(beanFactory);
 	}
 
 	AnnotatedMethods<CancelDelayed> annotated() {
@@ -92,18 +96,25 @@ public final class CancelDelayedMethods {
 
 	/**
 	 * Checks that there is something to cancel. A bean that is not made yet, and of which
-	 * only an interface is known, may still bring the name.
+	 * only an interface is known, may still bring the name; and with a store the method
+	 * may be that of another application.
 	 */
 	void checkNames(DelayedMethods delayed) {
 		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> {
 			if (!delayed.names().contains(method.name())) {
 				InvalidAnnotatedMethodException problem = unknownName(method, delayed);
 				String unseen = findUnseenBean();
-				if (unseen == null) {
+				if (unseen != null) {
+					logger.warn("%s; unless a bean made later has it, such as '%s'".formatted(problem.getMessage(),
+							unseen));
+				}
+				else if (this.durableRules.isStoreConfigured()) {
+					logger.warn(
+							"%s; unless another application at the same store has it".formatted(problem.getMessage()));
+				}
+				else {
 					throw problem;
 				}
-				logger
-					.warn("%s; unless a bean made later has it, such as '%s'".formatted(problem.getMessage(), unseen));
 			}
 		}));
 	}

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.DurationResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.task.Due;
 import io.timingwheel.spring.task.TaskClock;
 import org.jspecify.annotations.Nullable;
@@ -18,10 +19,16 @@ import org.jspecify.annotations.Nullable;
 interface DelaySource {
 
 	/**
-	 * When a call is due.
+	 * When a call is due, by the clocks of this JVM.
 	 * @throws IllegalArgumentException if the arguments give no time
 	 */
 	Due due(@Nullable Object[] arguments, TaskClock clock);
+
+	/**
+	 * When a call is due, for a store to say by its clock.
+	 * @throws IllegalArgumentException if the arguments give no time
+	 */
+	DueTime due(@Nullable Object[] arguments);
 
 	/**
 	 * Resolves what depends on beans.
@@ -56,10 +63,19 @@ interface DelaySource {
 
 		@Override
 		public Due due(@Nullable Object[] arguments, TaskClock clock) {
+			return clock.after(nanos());
+		}
+
+		@Override
+		public DueTime due(@Nullable Object[] arguments) {
+			return DueTime.after(Duration.ofNanos(nanos()));
+		}
+
+		private long nanos() {
 			if (this.nanos == UNRESOLVED) {
 				resolve();
 			}
-			return clock.after(this.nanos);
+			return this.nanos;
 		}
 
 		@Override
@@ -108,12 +124,19 @@ interface DelaySource {
 		@Override
 		public Due due(@Nullable Object[] arguments, TaskClock clock) {
 			Object value = this.expression.evaluate(arguments);
-			if (value instanceof Instant instant) {
-				return clock.at(instant);
-			}
+			return (value instanceof Instant instant) ? clock.at(instant) : clock.after(duration(value));
+		}
+
+		@Override
+		public DueTime due(@Nullable Object[] arguments) {
+			Object value = this.expression.evaluate(arguments);
+			return (value instanceof Instant instant) ? DueTime.at(instant) : DueTime.after(duration(value));
+		}
+
+		private Duration duration(@Nullable Object value) {
 			if (value instanceof Duration || value instanceof Number) {
 				try {
-					return clock.after(DurationResolver.toDuration(value));
+					return DurationResolver.toDuration(value);
 				}
 				catch (IllegalArgumentException ex) {
 					throw invalid(ex.getMessage(), ex);

@@ -1,24 +1,20 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.util.concurrent.Executor;
-import java.util.function.Supplier;
-
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.Due;
 import io.timingwheel.spring.task.TaskDefinition;
-import io.timingwheel.spring.task.TaskExecutors;
 import io.timingwheel.spring.task.TaskSubmission;
+import io.timingwheel.spring.task.Transactions;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Turns the calls of one method into tasks.
+ * Turns the calls of one method into tasks in memory.
  */
-final class DelayedCalls {
+final class DelayedCalls implements MethodCalls {
 
 	private final DelayedMethod method;
 
@@ -31,22 +27,12 @@ final class DelayedCalls {
 	DelayedCalls(DelayedMethod method, DelayedRuntime runtime) {
 		this.method = method;
 		this.tasks = runtime.tasks().get();
-		this.body = new InvocationBody(method, runtime.exceptionHandler());
-		this.definition = this.tasks.define(method.name(), this.body, executor(method, runtime.executors()),
-				method.expireAfter());
+		this.body = new InvocationBody(method, runtime);
+		this.definition = this.tasks.define(method.name(), this.body, runtime.executor(method), method.expireAfter());
 	}
 
-	private static Supplier<Executor> executor(DelayedMethod method, Supplier<? extends TaskExecutors> executors) {
-		String name = method.executor();
-		return SingletonSupplier
-			.of(() -> name.isEmpty() ? executors.get().defaultExecutor() : executors.get().named(name));
-	}
-
-	/**
-	 * Schedules the body of a call.
-	 * @return what the method returns
-	 */
-	@Nullable Object schedule(MethodInvocation invocation) {
+	@Override
+	public @Nullable Object schedule(MethodInvocation invocation) {
 		@Nullable Object[] arguments = invocation.getArguments();
 		KeySource keySource = this.method.key();
 		Object key = (keySource != null) ? keySource.key(arguments) : null;

@@ -22,7 +22,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 
 	private final String beanName;
 
-	private final Map<Method, DelayedCalls> calls = new ConcurrentHashMap<>();
+	private final Map<Method, MethodCalls> calls = new ConcurrentHashMap<>();
 
 	DelayedInterceptor(DelayedMethods methods, DelayedRuntime runtime, String beanName) {
 		this.methods = methods;
@@ -33,7 +33,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Method method = invocation.getMethod();
-		DelayedCalls calls = this.calls.get(method);
+		MethodCalls calls = this.calls.get(method);
 		if (calls == null) {
 			calls = find(invocation);
 			this.calls.put(method, calls);
@@ -41,7 +41,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 		return calls.schedule(invocation);
 	}
 
-	private DelayedCalls find(MethodInvocation invocation) {
+	private MethodCalls find(MethodInvocation invocation) {
 		Object target = invocation.getThis();
 		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
 				: invocation.getMethod().getDeclaringClass();
@@ -50,7 +50,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 		if (method == null) {
 			throw new IllegalStateException("No @Delayed on " + specific);
 		}
-		return new DelayedCalls(method, this.runtime);
+		return method.durable() ? new DurableCalls(method, this.runtime) : new DelayedCalls(method, this.runtime);
 	}
 
 }

@@ -1,7 +1,9 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.time.Duration;
+import java.util.List;
 
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param beanName the bean's public name
  * @param method the most specific method
  * @param name the name of its tasks
+ * @param aliases earlier names of its tasks
+ * @param durable whether its calls are stored
+ * @param argumentTypes the types of its arguments
  * @param delay where the delay comes from
  * @param key where the key comes from, {@code null} for none
  * @param ifPending what to do if the key is pending
@@ -21,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * @param returnKind what it returns
  * @param shared whether the bean is one object for all calls
  */
-record DelayedMethod(String beanName, Method method, String name, DelaySource delay, @Nullable KeySource key,
-		IfPending ifPending, String executor, @Nullable Duration expireAfter, boolean afterCommit,
-		ReturnKind returnKind, boolean shared) {
+record DelayedMethod(String beanName, Method method, String name, List<String> aliases, boolean durable,
+		List<Type> argumentTypes, DelaySource delay, @Nullable KeySource key, IfPending ifPending, String executor,
+		@Nullable Duration expireAfter, boolean afterCommit, ReturnKind returnKind, boolean shared) {
 
 }

@@ -2,11 +2,15 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.ArgumentExpression;
+import io.timingwheel.spring.aop.ArgumentTypes;
 import io.timingwheel.spring.aop.DurationResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.Placeholders;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.jspecify.annotations.Nullable;
 
@@ -30,12 +34,15 @@ final class DelayedMethodReader {
 
 	private final ExecutorNames executorNames;
 
+	private final DurableRules durableRules;
+
 	DelayedMethodReader(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.durations = new DurationResolver(beanFactory);
 		this.placeholders = new Placeholders(beanFactory);
 		this.executorNames = new ExecutorNames(beanFactory);
+		this.durableRules = new DurableRules(beanFactory);
 	}
 
 	/**
@@ -50,13 +57,15 @@ final class DelayedMethodReader {
 		this.proxyRules.check("@Delayed", method, beanClass, bean.name());
 		ReturnKind returnKind = ReturnKind.of(method);
 		checkNotAsync(method, beanClass);
-		checkNotDurable(method, annotation);
-		String name = this.placeholders.resolve(method, "the name of @Delayed", annotation.name());
-		return new DelayedMethod(bean.publicName(), method,
-				StringUtils.hasText(name) ? name : bean.publicName() + "." + method.getName(),
-				readDelay(method, annotation), readKey(method, annotation), annotation.ifPending(),
-				readExecutor(method, annotation), readExpireAfter(method, annotation), annotation.afterCommit(),
-				returnKind, bean.isShared(this.beanFactory));
+		String name = readName(method, annotation, bean);
+		List<String> aliases = readAliases(method, annotation);
+		if (annotation.durable()) {
+			this.durableRules.check(method, beanClass, name, aliases);
+		}
+		return new DelayedMethod(bean.publicName(), method, name, aliases, annotation.durable(),
+				ArgumentTypes.of(method, beanClass), readDelay(method, annotation), readKey(method, annotation),
+				annotation.ifPending(), readExecutor(method, annotation), readExpireAfter(method, annotation),
+				annotation.afterCommit(), returnKind, bean.isShared(this.beanFactory));
 	}
 
 	private static void checkNotAsync(Method method, Class<?> beanClass) {
@@ -67,12 +76,22 @@ final class DelayedMethodReader {
 		}
 	}
 
-	private static void checkNotDurable(Method method, Delayed annotation) {
-		if (annotation.durable()) {
+	private String readName(Method method, Delayed annotation, BeanName bean) {
+		String name = this.placeholders.resolve(method, "the name of @Delayed", annotation.name());
+		return StringUtils.hasText(name) ? name : bean.publicName() + "." + method.getName();
+	}
+
+	private List<String> readAliases(Method method, Delayed annotation) {
+		List<String> aliases = Arrays.stream(annotation.aliases())
+			.map((alias) -> this.placeholders.resolve(method, "an alias of @Delayed", alias))
+			.filter(StringUtils::hasText)
+			.toList();
+		if (!aliases.isEmpty() && !annotation.durable()) {
 			throw new InvalidAnnotatedMethodException(method,
-					"@Delayed is durable, but there is no store to keep its tasks in",
-					"remove durable = true: this version keeps tasks in memory only");
+					"@Delayed has aliases, under which there are stored tasks, but is not durable",
+					"set durable = true, or remove the aliases");
 		}
+		return aliases;
 	}
 
 	private DelaySource readDelay(Method method, Delayed annotation) {

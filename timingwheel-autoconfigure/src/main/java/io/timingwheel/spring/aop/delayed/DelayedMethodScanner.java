@@ -3,7 +3,6 @@ package io.timingwheel.spring.aop.delayed;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.BeanTypes;
-import io.timingwheel.spring.task.DelayedTasks;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -46,10 +45,12 @@ public final class DelayedMethodScanner implements BeanFactoryPostProcessor, Sma
 	public void afterSingletonsInstantiated() {
 		this.delayed.resolve();
 		this.cancelling.checkNames(this.delayed);
-		if (!this.delayed.names().isEmpty()) {
-			DelayedTasks tasks = this.runtime.tasks().get();
-			this.delayed.names().forEach(tasks::declare);
-		}
+		this.delayed.onMethod((method) -> {
+			this.runtime.tasks().get().declare(method.name());
+			if (method.durable()) {
+				AnnotatedDurableHandler.register(method, this.runtime);
+			}
+		});
 	}
 
 }

@@ -4,12 +4,15 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
@@ -27,6 +30,8 @@ public final class DelayedMethods {
 	private final Map<String, Map<Method, DelayedMethod>> byBean = new ConcurrentHashMap<>();
 
 	private final DelayedMethodReader reader;
+
+	private volatile @Nullable Consumer<DelayedMethod> listener;
 
 	/**
 	 * Creates an empty registry.
@@ -53,29 +58,42 @@ public final class DelayedMethods {
 		if (annotations.isEmpty()) {
 			return Map.of();
 		}
-		return this.byBean.compute(beanName, (name, known) -> {
-			if (known != null && known.keySet().equals(annotations.keySet())) {
-				return known;
-			}
+		Map<Method, DelayedMethod> known = this.byBean.get(beanName);
+		if (known != null && known.keySet().equals(annotations.keySet())) {
+			return known;
+		}
+		Map<Method, DelayedMethod> read = this.byBean.compute(beanName, (name, former) -> {
 			Map<Method, DelayedMethod> methods = new HashMap<>();
 			annotations.forEach((method, annotation) -> {
 				DelayedMethod delayed = this.reader.read(method, annotation, beanClass, new BeanName(name));
-				claimName(delayed);
+				claimName(delayed.name(), delayed);
+				delayed.aliases().forEach((alias) -> claimName(alias, delayed));
 				methods.put(method, delayed);
 			});
 			return methods;
 		});
+		read.values().forEach(this::tell);
+		return read;
 	}
 
-	private void claimName(DelayedMethod delayed) {
-		DelayedMethod holder = this.byName.merge(delayed.name(), delayed,
-				(first, second) -> isSame(first, second) ? second : first);
-		if (holder != delayed) {
+	private void claimName(String name, DelayedMethod delayed) {
+		DelayedMethod holder = this.byName.putIfAbsent(name, delayed);
+		if (holder == null) {
+			return;
+		}
+		if (!isSame(holder, delayed)) {
 			throw new InvalidAnnotatedMethodException(delayed.method(),
-					"the name \"%s\" of @Delayed belongs to %s already".formatted(delayed.name(),
+					"the name \"%s\" of @Delayed belongs to %s already".formatted(name,
 							InvalidAnnotatedMethodException.describe(holder.method())),
 					"give each method a name of its own");
 		}
+		if (delayed.durable() && !holder.beanName().equals(delayed.beanName())) {
+			throw new InvalidAnnotatedMethodException(delayed.method(),
+					"the durable @Delayed method is in the beans \"%s\" and \"%s\", and a stored call does not say which is to run it"
+						.formatted(holder.beanName(), delayed.beanName()),
+					"remove the name, so that each bean has its own, or keep only one of the beans");
+		}
+		this.byName.put(name, delayed);
 	}
 
 	/**
@@ -96,8 +114,27 @@ public final class DelayedMethods {
 		this.byBean.values().forEach((methods) -> methods.values().forEach((method) -> method.delay().resolve()));
 	}
 
+	/**
+	 * Names and aliases.
+	 */
 	Collection<String> names() {
 		return this.byName.keySet();
+	}
+
+	/**
+	 * Tells of each method: those known already at once, others when they come to be
+	 * known.
+	 */
+	void onMethod(Consumer<DelayedMethod> listener) {
+		this.listener = listener;
+		List.copyOf(this.byBean.values()).forEach((methods) -> methods.values().forEach(listener));
+	}
+
+	private void tell(DelayedMethod method) {
+		Consumer<DelayedMethod> listener = this.listener;
+		if (listener != null) {
+			listener.accept(method);
+		}
 	}
 
 }

@@ -1,14 +1,12 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
-import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.TaskBody;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.aop.support.AopUtils;
 
 /**
@@ -20,14 +18,14 @@ final class InvocationBody implements TaskBody<Object> {
 
 	private final DelayedMethod method;
 
-	private final Supplier<? extends AsyncUncaughtExceptionHandler> exceptionHandler;
+	private final DelayedRuntime runtime;
 
 	/** Of a bean that is one object for all calls, that object. */
 	private volatile @Nullable Object target;
 
-	InvocationBody(DelayedMethod method, Supplier<? extends AsyncUncaughtExceptionHandler> exceptionHandler) {
+	InvocationBody(DelayedMethod method, DelayedRuntime runtime) {
 		this.method = method;
-		this.exceptionHandler = exceptionHandler;
+		this.runtime = runtime;
 	}
 
 	/**
@@ -66,10 +64,8 @@ final class InvocationBody implements TaskBody<Object> {
 	/**
 	 * Tells the handler of an exception that no future can carry.
 	 */
-	@SuppressWarnings("NullAway") // The parameter is @Nullable Object..., which NullAway
-									// misreads.
 	void uncaught(Throwable error, @Nullable Object[] arguments) {
-		this.exceptionHandler.get().handleUncaughtException(error, this.method.method(), arguments);
+		this.runtime.uncaught(error, this.method.method(), arguments);
 	}
 
 	@Override

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -10,6 +9,7 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.task.UnrefusingExecutor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -52,15 +52,7 @@ final class Deadlines {
 	 * when the executor has no room or is shut down.
 	 */
 	Executor executor() {
-		Executor executor = this.executor.get();
-		return (task) -> {
-			try {
-				executor.execute(task);
-			}
-			catch (RuntimeException ex) {
-				ForkJoinPool.commonPool().execute(task);
-			}
-		};
+		return new UnrefusingExecutor(this.executor.get());
 	}
 
 }

@@ -56,7 +56,7 @@ class DelayedScaleTests {
 			advance(context, Duration.ofMinutes(2));
 			awaitIdle(context);
 			assertThat(counts(context, "driver-silent"))
-				.isEqualTo(new TaskCounts(0, 0, KEYS, 0, 0, 0, HEARTBEATS - KEYS));
+				.isEqualTo(new TaskCounts(0, 0, KEYS, 0, 0, 0, HEARTBEATS - KEYS, 0));
 			Drivers bean = AopTestUtils.getTargetObject(drivers);
 			for (int key = 0; key < KEYS; key++) {
 				assertThat(bean.fired.get(key)).isOne();

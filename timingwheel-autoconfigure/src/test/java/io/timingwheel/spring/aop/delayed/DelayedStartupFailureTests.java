@@ -162,12 +162,6 @@ class DelayedStartupFailureTests {
 	}
 
 	@Test
-	void durableWithoutAStore() {
-		assertFails(Durable.class, "Durable#run()", "@Delayed is durable, but there is no store to keep its tasks in",
-				"remove durable = true: this version keeps tasks in memory only");
-	}
-
-	@Test
 	void cancellingAnUnknownName() {
 		assertFails(this.runner.withBean(OneGoodName.class), CancelsUnknown.class, "CancelsUnknown#cancel(long)",
 				"@CancelDelayed names the task \"unknown\", which no @Delayed method has",
@@ -428,14 +422,6 @@ class DelayedStartupFailureTests {
 
 		@Delayed("1s")
 		public void run(String id) {
-		}
-
-	}
-
-	static class Durable {
-
-		@Delayed(delay = "1s", durable = true)
-		public void run() {
 		}
 
 	}

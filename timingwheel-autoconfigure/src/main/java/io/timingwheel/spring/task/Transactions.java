@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.delayed;
+package io.timingwheel.spring.task;
 
 import java.util.HashSet;
 import java.util.Set;
@@ -10,7 +10,7 @@ import org.springframework.util.ClassUtils;
 /**
  * The transaction of the current thread, if there are transactions at all.
  */
-final class Transactions {
+public final class Transactions {
 
 	private static final boolean PRESENT = ClassUtils.isPresent(
 			"org.springframework.transaction.support.TransactionSynchronizationManager",
@@ -22,7 +22,7 @@ final class Transactions {
 	/**
 	 * Whether the thread is in a transaction.
 	 */
-	static boolean isActive() {
+	public static boolean isActive() {
 		return PRESENT && Manager.isActive();
 	}
 
@@ -32,7 +32,7 @@ final class Transactions {
 	 * @param otherwise called if it has not, or if what the thread has done so far was
 	 * rolled back to a savepoint
 	 */
-	static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
+	public static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
 		Manager.afterCompletion(afterCommit, otherwise);
 	}
 

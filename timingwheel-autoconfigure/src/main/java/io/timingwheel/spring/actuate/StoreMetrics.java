@@ -1,0 +1,77 @@
+package io.timingwheel.spring.actuate;
+
+import java.util.function.ToLongFunction;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.NodeFigures;
+import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.task.DelayedTasks;
+
+/**
+ * Meters of durable tasks, {@code timingwheel.store.*}: what is stored, by name and a few
+ * seconds old, and what this node does.
+ */
+public class StoreMetrics implements MeterBinder {
+
+	private final DurableTasks durableTasks;
+
+	private final DelayedTasks tasks;
+
+	/**
+	 * Creates the binder.
+	 * @param durableTasks the durable tasks
+	 * @param tasks knows the names
+	 */
+	public StoreMetrics(DurableTasks durableTasks, DelayedTasks tasks) {
+		this.durableTasks = durableTasks;
+		this.tasks = tasks;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		Gauge.builder("timingwheel.store.up", this.durableTasks, (tasks) -> tasks.storeError().isEmpty() ? 1 : 0)
+			.description("Whether the store can be reached")
+			.register(registry);
+		Gauge.builder("timingwheel.store.in.flight", this.durableTasks, DurableTasks::inFlight)
+			.description("Durable tasks that this node has claimed, waiting and running")
+			.register(registry);
+		Gauge.builder("timingwheel.store.unknown", this.durableTasks, DurableTasks::unknownCount)
+			.description("Pending durable tasks that this node has no handler for")
+			.register(registry);
+		bindTo(registry, "claims", "Requests for durable tasks", NodeFigures::claims);
+		bindTo(registry, "claimed", "Durable tasks that this node has claimed", NodeFigures::claimed);
+		bindTo(registry, "retries", "Failures that led to another attempt", NodeFigures::retried);
+		bindTo(registry, "released", "Durable tasks that this node has given back", NodeFigures::released);
+		bindTo(registry, "refused", "Durable tasks that were called off or moved before they began",
+				NodeFigures::refusedBegins);
+		bindTo(registry, "leases.lost", "Leases that were over before their tasks were settled",
+				NodeFigures::lostLeases);
+		this.tasks.onName((name) -> {
+			if (this.durableTasks.owns(name)) {
+				bindTo(registry, name, "overdue", "Stored tasks that should have begun", StoredCounts::overdue);
+				bindTo(registry, name, "dead", "Stored tasks that are given up", StoredCounts::dead);
+			}
+		});
+	}
+
+	private void bindTo(MeterRegistry registry, String meter, String description, ToLongFunction<NodeFigures> figure) {
+		FunctionCounter.builder("timingwheel.store." + meter, this.durableTasks.figures(), figure::applyAsLong)
+			.description(description)
+			.register(registry);
+	}
+
+	private void bindTo(MeterRegistry registry, String name, String meter, String description,
+			ToLongFunction<StoredCounts> count) {
+		Gauge
+			.builder("timingwheel.store." + meter, this.durableTasks,
+					(tasks) -> count.applyAsLong(tasks.recentCounts().getOrDefault(name, StoredCounts.NONE)))
+			.description(description)
+			.tag("name", name)
+			.register(registry);
+	}
+
+}

@@ -1,0 +1,83 @@
+package io.timingwheel.spring.autoconfigure;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DurableHandlers;
+import io.timingwheel.spring.durable.DurableSettings;
+import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.PayloadCodec;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.HandOverExecutors;
+import io.timingwheel.spring.task.TaskExecutionInterceptor;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Auto-configuration of durable tasks, once there is a store to keep them in.
+ */
+@AutoConfiguration(after = TimingWheelAutoConfiguration.class,
+		afterName = { "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
+				"io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreAutoConfiguration",
+				"io.timingwheel.spring.autoconfigure.TimingWheelRedisStoreAutoConfiguration" })
+@ConditionalOnBean({ DelayedTaskStore.class, DelayedTasks.class })
+public final class TimingWheelStoreAutoConfiguration {
+
+	/**
+	 * Boot's executor, if it is set to a strict early shutdown, would refuse the tasks
+	 * that have begun when the context closes.
+	 */
+	@Bean
+	ThreadPoolTaskExecutorCustomizer timingWheelStoreTaskExecutorCustomizer() {
+		return (executor) -> executor.setAcceptTasksAfterContextClose(true);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(JsonMapper.class)
+	static class JacksonConfiguration {
+
+		@Bean
+		PayloadCodec timingWheelPayloadCodec(ObjectProvider<JsonMapper> mapper, TimingWheelProperties properties) {
+			return new PayloadCodec(mapper.getIfAvailable(() -> JsonMapper.builder().findAndAddModules().build()),
+					properties.getStore().getMaxPayloadSize().toBytes());
+		}
+
+		@Bean
+		DurableTasks timingWheelDurableTasks(DelayedTaskStore store, TimingWheelProperties properties,
+				DurableHandlers handlers, PayloadCodec codec, TimingWheel wheel, DelayedTasks tasks,
+				HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptor) {
+			DurableSettings settings = new StoreSettings(properties.getStore()).get();
+			store.check();
+			return new DurableTasks(store, settings, handlers, codec, wheel, tasks, handOvers,
+					interceptor.getIfAvailable());
+		}
+
+		@Bean
+		DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTasks tasks, TimingWheelProperties properties,
+				ApplicationContext applicationContext) {
+			return new DurableTasksLifecycle(tasks, properties.getShutdown().getAwaitTerminationPeriod(),
+					applicationContext);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass("tools.jackson.databind.json.JsonMapper")
+	static class WithoutJacksonConfiguration {
+
+		WithoutJacksonConfiguration() {
+			throw new IllegalStateException("Durable tasks are stored as JSON, and there is no Jackson 3 on the"
+					+ " classpath: add the dependency org.springframework.boot:spring-boot-starter-jackson");
+		}
+
+	}
+
+}

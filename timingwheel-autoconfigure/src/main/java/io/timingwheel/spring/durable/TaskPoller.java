@@ -1,0 +1,183 @@
+package io.timingwheel.spring.durable;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.spring.durable.StoreAvailability.Caller;
+
+/**
+ * Claims the tasks that are due soon, for as long as there are any and there is room.
+ * Otherwise it sleeps until the next one comes into sight, at most for the poll interval.
+ */
+final class TaskPoller {
+
+	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
+
+	/** What is in sight and cannot be claimed is leased or locked by others. */
+	private static final long MIN_SLEEP_MILLIS = 50;
+
+	private final DurableNode node;
+
+	private final InFlight inFlight;
+
+	private final Signal signal;
+
+	private final StoreThread thread;
+
+	private final int usualRoom;
+
+	/** Not one by one when the node is full, unless that lasts. */
+	private int minRoom;
+
+	private long waitedNanos;
+
+	private volatile boolean paused;
+
+	private int failures;
+
+	/**
+	 * Creates a poller, to be started.
+	 * @param node the node
+	 * @param inFlight what the node holds
+	 * @param signal raised when there is room again
+	 */
+	TaskPoller(DurableNode node, InFlight inFlight, Signal signal) {
+		this.node = node;
+		this.inFlight = inFlight;
+		this.signal = signal;
+		this.thread = new StoreThread("timing-wheel-poller", this::round, signal);
+		DurableSettings settings = node.settings();
+		this.usualRoom = Math.max(1, Math.min(settings.batchSize(), settings.maxInFlight() / 4));
+		this.minRoom = this.usualRoom;
+	}
+
+	void start() {
+		this.thread.start();
+	}
+
+	/**
+	 * Ends the claims. One that is under way still counts.
+	 */
+	void stop() {
+		this.thread.stop();
+	}
+
+	void join(Duration period) throws InterruptedException {
+		this.thread.join(period);
+	}
+
+	boolean isActive() {
+		return !this.paused && !this.thread.isStopped();
+	}
+
+	/**
+	 * Ends the claims for the time being.
+	 */
+	void pause() {
+		this.paused = true;
+	}
+
+	void resume() {
+		this.paused = false;
+		this.signal.raise();
+	}
+
+	private void round() {
+		Set<String> names = this.node.handlers().names();
+		int room = (this.paused || names.isEmpty()) ? 0
+				: this.inFlight.reserve(this.minRoom, this.node.settings().batchSize());
+		if (room == 0) {
+			awaitRoom();
+			return;
+		}
+		this.minRoom = this.usualRoom;
+		this.waitedNanos = 0;
+		int used = 0;
+		long sleepNanos;
+		try {
+			Claimed claimed = claim(names, room);
+			used = claimed.claim().tasks().size();
+			accept(claimed);
+			sleepNanos = (used == room) ? 0 : sleepNanos(claimed.claim());
+		}
+		catch (RuntimeException ex) {
+			this.failures = Math.min(this.failures + 1, 30);
+			this.node.availability().failed(Caller.CLAIM, ex);
+			sleepNanos = BACKOFF.after(this.failures).toNanos();
+		}
+		finally {
+			this.inFlight.free(room - used);
+		}
+		sleep(sleepNanos);
+	}
+
+	/**
+	 * Waits for room for a batch; when none has come up, for any.
+	 */
+	private void awaitRoom() {
+		long start = System.nanoTime();
+		long interval = this.node.settings().pollInterval().toNanos();
+		this.signal.await(interval);
+		this.waitedNanos += System.nanoTime() - start;
+		this.minRoom = (this.waitedNanos >= interval) ? 1 : this.usualRoom;
+	}
+
+	private void accept(Claimed claimed) {
+		Claim claim = claimed.claim();
+		claim.tasks().forEach((task) -> this.node.accept(task, claim.now(), claimed.received(), claimed.term()));
+		if (this.paused) {
+			this.node.releaseWaiting();
+		}
+	}
+
+	private Claimed claim(Set<String> names, int limit) {
+		DurableSettings settings = this.node.settings();
+		LeaseTerm term = LeaseTerm.of(settings.lease());
+		Claim claim = this.node.store()
+			.claim(new ClaimRequest(settings.nodeId(), names, limit, settings.lookAhead(), settings.lease(),
+					settings.maxPayloadBytes()));
+		long received = this.node.wheelNanos();
+		this.node.availability().succeeded(Caller.CLAIM);
+		this.failures = 0;
+		this.node.figures().addClaim(claim.tasks().size());
+		return new Claimed(claim, received, term);
+	}
+
+	/**
+	 * Not all nodes at the same time, as the first one takes all that has come into
+	 * sight.
+	 */
+	private long sleepNanos(Claim claim) {
+		DurableSettings settings = this.node.settings();
+		long interval = settings.pollInterval().toMillis();
+		long inSight = claim.nextAt() - settings.lookAhead().toMillis();
+		long next = ((inSight > claim.now()) ? inSight : claim.nextAt()) - claim.now();
+		long millis = Math.min(interval, Math.max(Math.min(MIN_SLEEP_MILLIS, interval), next));
+		double share = claim.tasks().isEmpty() ? 1 : 1 - ThreadLocalRandom.current().nextDouble() / 2;
+		return (long) (TimeUnit.MILLISECONDS.toNanos(millis) * share);
+	}
+
+	/**
+	 * Sleeps, also when room comes up meanwhile: nothing is in sight.
+	 */
+	private void sleep(long nanos) {
+		long end = System.nanoTime() + nanos;
+		for (long left = nanos; left > 0 && !this.thread.isStopped(); left = end - System.nanoTime()) {
+			this.signal.await(left);
+		}
+	}
+
+	/**
+	 * An answer of the store.
+	 *
+	 * @param claim the answer
+	 * @param received when it came, by the clock of the wheel
+	 * @param term the lease of what has begun with it
+	 */
+	private record Claimed(Claim claim, long received, LeaseTerm term) {
+
+	}
+
+}

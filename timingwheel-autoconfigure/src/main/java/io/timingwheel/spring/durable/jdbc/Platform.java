@@ -1,0 +1,72 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.Locale;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The databases that can keep tasks: those that can skip rows which others have locked.
+ */
+enum Platform {
+
+	H2("H2", 2, 2),
+
+	POSTGRESQL("PostgreSQL", 9, 5),
+
+	MARIADB("MariaDB", 10, 6),
+
+	MYSQL("MySQL", 8, 0);
+
+	private final String product;
+
+	private final int major;
+
+	private final int minor;
+
+	Platform(String product, int major, int minor) {
+		this.product = product;
+		this.major = major;
+		this.minor = minor;
+	}
+
+	/**
+	 * Tells the platform.
+	 * @param product what the driver says
+	 * @param version what the driver says; MariaDB may say it here only
+	 * @throws IllegalStateException if it is none of these
+	 */
+	static Platform of(@Nullable String product, @Nullable String version) {
+		String text = (product + " " + version).toLowerCase(Locale.ROOT);
+		if (text.contains("mariadb")) {
+			return MARIADB;
+		}
+		for (Platform platform : values()) {
+			if (platform.product.equalsIgnoreCase(product)) {
+				return platform;
+			}
+		}
+		throw new IllegalStateException(("Durable tasks can be kept in H2, PostgreSQL, MariaDB and MySQL, but not in"
+				+ " %s %s. Declare a DataSource for one of these and qualify it with @TimingWheelDataSource, or set"
+				+ " timingwheel.store.type to redis or none.")
+			.formatted(product, version));
+	}
+
+	void checkVersion(int major, int minor) {
+		if (major < this.major || (major == this.major && minor < this.minor)) {
+			throw new IllegalStateException("Durable tasks need %s %d.%d or newer, but this is %d.%d"
+				.formatted(this.product, this.major, this.minor, major, minor));
+		}
+	}
+
+	/**
+	 * Where the script is that creates the table.
+	 */
+	String script() {
+		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(name().toLowerCase(Locale.ROOT));
+	}
+
+	String product() {
+		return this.product;
+	}
+
+}

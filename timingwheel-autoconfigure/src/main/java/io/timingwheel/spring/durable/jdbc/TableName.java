@@ -1,0 +1,41 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.regex.Pattern;
+
+import org.springframework.util.Assert;
+
+/**
+ * The name of the table of tasks. It becomes part of statements, and so must be a plain
+ * one.
+ *
+ * @param qualified the name as it stands in statements, with its schema if it has one
+ */
+record TableName(String qualified) {
+
+	static final String DEFAULT = "timingwheel_task";
+
+	private static final Pattern IN_SCRIPT = Pattern.compile("\\b" + DEFAULT + "(_|\\b)");
+
+	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
+
+	TableName {
+		Assert.isTrue(PLAIN.matcher(qualified).matches(), () -> "The table name \"" + qualified
+				+ "\" must consist of letters, digits and underscores, with or without a schema: schema.table");
+	}
+
+	/**
+	 * A script for this table, whose indexes are named after it.
+	 * @param script one for the default table
+	 */
+	String appliedTo(String script) {
+		String simple = this.qualified.substring(this.qualified.indexOf('.') + 1);
+		return IN_SCRIPT.matcher(script)
+			.replaceAll((match) -> match.group(1).isEmpty() ? this.qualified : simple + "_");
+	}
+
+	@Override
+	public String toString() {
+		return this.qualified;
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Durable tasks in a relational database, through Spring JDBC.
+ */
+@NullMarked
+package io.timingwheel.spring.durable.jdbc;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,127 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What Redis must be like for tasks to be safe in it: asked of each primary, and what it
+ * does not tell is warned of.
+ */
+final class Requirements {
+
+	private static final Log logger = LogFactory.getLog(Requirements.class);
+
+	private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+).*");
+
+	private static final String SAFE_POLICY = "noeviction";
+
+	private final StoreConnection connection;
+
+	private final RedisStoreOptions options;
+
+	Requirements(StoreConnection connection, RedisStoreOptions options) {
+		this.connection = connection;
+		this.options = options;
+	}
+
+	void check() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
+		for (String info : infos(commands)) {
+			checkVersion(field(info, "redis_version"));
+			checkPolicy(field(info, "maxmemory_policy"));
+			checkPersistence(field(info, "aof_enabled"));
+		}
+		checkPartitions(commands);
+	}
+
+	private List<String> infos(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		List<CompletionStage<String>> infos = new ArrayList<>();
+		if (commands instanceof RedisAdvancedClusterAsyncCommands<byte[], byte[]> cluster) {
+			cluster.upstream().commands().info().forEach(infos::add);
+		}
+		else {
+			infos.add(commands.info());
+		}
+		return infos.stream().map(this::get).toList();
+	}
+
+	private <T> T get(CompletionStage<T> reply) {
+		try {
+			return reply.toCompletableFuture().get(this.connection.timeout().toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw ScriptRunner.translated((ex.getCause() instanceof Exception cause) ? cause : ex);
+		}
+		catch (TimeoutException ex) {
+			throw ScriptRunner.translated(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw ScriptRunner.translated(ex);
+		}
+	}
+
+	private static @Nullable String field(String info, String name) {
+		Matcher matcher = Pattern.compile("^" + name + ":(.*?)\\r?$", Pattern.MULTILINE).matcher(info);
+		return matcher.find() ? matcher.group(1) : null;
+	}
+
+	static void checkVersion(@Nullable String version) {
+		Matcher matcher = VERSION.matcher((version != null) ? version : "");
+		if (!matcher.matches()) {
+			logger.warn("Redis does not tell its version: timingwheel needs 6.2 or newer");
+			return;
+		}
+		int major = Integer.parseInt(matcher.group(1));
+		if (major < 6 || (major == 6 && Integer.parseInt(matcher.group(2)) < 2)) {
+			throw new IllegalStateException("timingwheel.store.type=redis needs Redis 6.2 or newer, and this one is "
+					+ version + ": update it");
+		}
+	}
+
+	private static void checkPolicy(@Nullable String policy) {
+		if (policy == null) {
+			logger.warn("Redis does not tell its maxmemory-policy: unless it is 'noeviction', tasks may disappear");
+		}
+		else if (!policy.equals(SAFE_POLICY)) {
+			throw new IllegalStateException("The maxmemory-policy of Redis is '" + policy
+					+ "', so that it may throw away tasks to make room: set 'maxmemory-policy noeviction',"
+					+ " or use a Redis of its own for timingwheel.store.type=redis");
+		}
+	}
+
+	private static void checkPersistence(@Nullable String appendOnly) {
+		if (!"1".equals(appendOnly)) {
+			logger
+				.warn("Redis " + ((appendOnly != null) ? "has no append-only file" : "does not tell of its persistence")
+						+ ": when it restarts, the tasks since its last snapshot are lost. Set 'appendonly yes'");
+		}
+	}
+
+	private void checkPartitions(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		byte[] key = Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
+		byte[] field = Partitions.bytes("partitions");
+		String expected = String.valueOf(this.options.partitions());
+		get(commands.hsetnx(key, field, Partitions.bytes(expected)));
+		String found = new String(get(commands.hget(key, field)));
+		if (!found.equals(expected)) {
+			throw new IllegalStateException(("The tasks in the Redis namespace '%s' are spread over %s partitions, not"
+					+ " %s: set timingwheel.store.redis.partitions=%s, or start anew with another"
+					+ " timingwheel.store.redis.namespace")
+				.formatted(this.options.namespace(), found, expected, found));
+		}
+	}
+
+}

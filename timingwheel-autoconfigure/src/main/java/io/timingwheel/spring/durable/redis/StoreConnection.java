@@ -1,0 +1,200 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.ClientOptions.DisconnectedBehavior;
+import io.lettuce.core.ReadFrom;
+import io.lettuce.core.SslVerifyMode;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+
+import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
+import org.springframework.util.Assert;
+
+/**
+ * A connection of the store's own to the Redis of the application. It differs from that
+ * of the application in what a store cannot do without:
+ * <ul>
+ * <li>A command on a connection that breaks fails. Lettuce would send it again, and what
+ * was a replacement in time may be one of something newer by then.</li>
+ * <li>It waits for a reply for 5 s at most (where the application's timeout is shorter,
+ * for that long), far less than a lease, and is back within a second once Redis is.</li>
+ * </ul>
+ */
+final class StoreConnection implements AutoCloseable {
+
+	private static final Duration MAX_TIMEOUT = Duration.ofSeconds(5);
+
+	/** The least that Lettuce takes. */
+	private static final int THREADS = 2;
+
+	private final ClientResources resources;
+
+	private final LettuceConnectionFactory factory;
+
+	StoreConnection(LettuceConnectionFactory application) {
+		this.resources = resources(application.getClientConfiguration());
+		this.factory = new LettuceConnectionFactory(configuration(application),
+				new StoreClientConfiguration(application, this.resources));
+		this.factory.afterPropertiesSet();
+		this.factory.start();
+	}
+
+	private static ClientResources resources(LettuceClientConfiguration application) {
+		ClientResources.Builder builder = ClientResources.builder()
+			.ioThreadPoolSize(THREADS)
+			.computationThreadPoolSize(THREADS)
+			.reconnectDelay(Delay.exponential(Duration.ZERO, Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS));
+		// What the application says of addresses and sockets, and what it measures.
+		application.getClientResources()
+			.ifPresent((resources) -> builder.addressResolverGroup(resources.addressResolverGroup())
+				.socketAddressResolver(resources.socketAddressResolver())
+				.nettyCustomizer(resources.nettyCustomizer())
+				.commandLatencyRecorder(resources.commandLatencyRecorder())
+				.tracing(resources.tracing()));
+		return builder.build();
+	}
+
+	/**
+	 * Its getters tell of a configuration only if that came by the constructor of its
+	 * type, and else of a Redis on this host.
+	 */
+	private static RedisConfiguration configuration(LettuceConnectionFactory application) {
+		Object configuration = new DirectFieldAccessor(application).getPropertyValue("configuration");
+		Assert.isInstanceOf(RedisConfiguration.class, configuration);
+		return (RedisConfiguration) configuration;
+	}
+
+	boolean isCluster() {
+		return this.factory.getClusterConfiguration() != null;
+	}
+
+	Duration timeout() {
+		return this.factory.getClientConfiguration().getCommandTimeout();
+	}
+
+	AbstractRedisClient client() {
+		return this.factory.getRequiredNativeClient();
+	}
+
+	@SuppressWarnings("unchecked")
+	RedisClusterAsyncCommands<byte[], byte[]> commands() {
+		RedisConnection connection = this.factory.getConnection();
+		try {
+			return (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
+		}
+		finally {
+			connection.close(); // which leaves the native one open, as all share it
+		}
+	}
+
+	/**
+	 * Looks the server up anew: it says that it is a replica now.
+	 */
+	void reset() {
+		this.factory.resetConnection();
+	}
+
+	@Override
+	public void close() {
+		this.factory.destroy();
+		this.resources.shutdown(0, 2, TimeUnit.SECONDS);
+	}
+
+	private record StoreClientConfiguration(LettuceConnectionFactory application,
+			ClientResources resources) implements LettuceClientConfiguration {
+
+		private LettuceClientConfiguration original() {
+			return this.application.getClientConfiguration();
+		}
+
+		@Override
+		public Optional<ClientOptions> getClientOptions() {
+			ClientOptions options = original().getClientOptions().orElseGet(ClientOptions::create);
+			if (this.application.getClusterConfiguration() == null) {
+				return Optional.of(options.mutate()
+					.autoReconnect(true)
+					.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+					.timeoutOptions(TimeoutOptions.create())
+					.build());
+			}
+			ClusterClientOptions.Builder builder = (options instanceof ClusterClientOptions cluster) ? cluster.mutate()
+					: ClusterClientOptions.builder(options);
+			return Optional.of(builder.autoReconnect(true)
+				.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+				.timeoutOptions(TimeoutOptions.create())
+				.build());
+		}
+
+		@Override
+		public Optional<ClientResources> getClientResources() {
+			return Optional.of(this.resources);
+		}
+
+		@Override
+		public Duration getCommandTimeout() {
+			Duration timeout = original().getCommandTimeout();
+			return (timeout.isZero() || timeout.compareTo(MAX_TIMEOUT) > 0) ? MAX_TIMEOUT : timeout;
+		}
+
+		@Override
+		public Optional<ReadFrom> getReadFrom() {
+			return Optional.empty();
+		}
+
+		@Override
+		public boolean isUseSsl() {
+			return original().isUseSsl();
+		}
+
+		@Override
+		@Deprecated
+		public boolean isVerifyPeer() {
+			return original().isVerifyPeer();
+		}
+
+		@Override
+		public SslVerifyMode getVerifyMode() {
+			return original().getVerifyMode();
+		}
+
+		@Override
+		public boolean isStartTls() {
+			return original().isStartTls();
+		}
+
+		@Override
+		public Optional<String> getClientName() {
+			return original().getClientName();
+		}
+
+		@Override
+		public Optional<RedisCredentialsProviderFactory> getRedisCredentialsProviderFactory() {
+			return original().getRedisCredentialsProviderFactory();
+		}
+
+		@Override
+		public Duration getShutdownTimeout() {
+			return original().getShutdownTimeout();
+		}
+
+		@Override
+		public Duration getShutdownQuietPeriod() {
+			return Duration.ZERO;
+		}
+
+	}
+
+}

@@ -1,0 +1,21 @@
+create table if not exists timingwheel_task (
+	id varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
+	name varbinary(255) not null,
+	task_key varbinary(512),
+	pending_key varbinary(512),
+	payload longtext character set utf8mb4 not null,
+	due_at bigint not null,
+	next_at bigint,
+	status smallint not null,
+	owner varchar(255) character set utf8mb4,
+	fence bigint not null,
+	attempt integer not null,
+	deliveries integer not null,
+	lost_deliveries integer not null,
+	error varchar(2000) character set utf8mb4,
+	created_at bigint not null,
+	died_at bigint,
+	unique key timingwheel_task_pending_key (name, pending_key),
+	key timingwheel_task_next_at (next_at, name),
+	key timingwheel_task_name (name, status, due_at)
+) engine = InnoDB;

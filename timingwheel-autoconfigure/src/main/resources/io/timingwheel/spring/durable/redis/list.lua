@@ -1,0 +1,14 @@
+-- ARGV: offset, 'pending' or 'dead', name, limit
+-- Returns: tasks...
+local from_the_end = ARGV[2] == 'dead'
+local found = {}
+for _, letter in ipairs(from_the_end and { DEAD } or { SCHEDULED, WAITING }) do
+  for _, one in ipairs(entries(ARGV[3], letter, ARGV[4], from_the_end)) do
+    found[#found + 1] = one
+  end
+end
+local reply = {}
+for i, task in ipairs(load_entries(found, #found)) do
+  reply[i] = shown(task)
+end
+return reply

@@ -1,0 +1,2 @@
+-- Returns: the time
+return now

@@ -1,0 +1,599 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.MemoryStore;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.DuplicateTaskException;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Calls of durable methods are stored, and stored calls run the bodies.
+ */
+class DurableTests {
+
+	private final MemoryStore store = new MemoryStore(true);
+
+	private final ApplicationContextRunner runner = DurableContexts.runner(this.store, Application.class);
+
+	@Test
+	void aCallIsStoredAndItsBodyRunsOnTheExecutor() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			service.later(Duration.ofHours(1), new Order(7, List.of("a")));
+			assertThat(this.store.payloads("later"))
+				.containsExactly("{\"v\":1,\"handler\":\"later\",\"args\":[\"PT1H\",{\"id\":7,\"lines\":[\"a\"]}]}");
+			assertThat(service.work().events).isEmpty();
+			service.later(Duration.ofMillis(1), new Order(8, List.of()));
+			assertThat(take(service)).isEqualTo("later 8 on task-");
+			await().untilAsserted(() -> assertThat(this.store.payloads("later")).hasSize(1));
+			assertThat(context.getBean(DelayedTasks.class).counts("later").completed()).isOne();
+		});
+	}
+
+	@Test
+	void whatIsReturnedIsTheStoredTask() {
+		this.runner.run((context) -> {
+			DelayedTask<Void> task = context.getBean(Service.class).returning(5);
+			assertThat(task.taskId()).isEqualTo(TaskId.of("returning", 5));
+			assertThat(task.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+			assertThat(task.cancel(false)).isTrue();
+			assertThat(this.store.payloads("returning")).isEmpty();
+		});
+	}
+
+	@Test
+	void whatTheBodyReturnsDoesNotMatter() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			service.returningAtOnce(true);
+			service.returningAtOnce(false);
+			await().untilAsserted(
+					() -> assertThat(context.getBean(DelayedTasks.class).counts("returning-at-once").completed())
+						.isEqualTo(2));
+		});
+	}
+
+	@Test
+	void keysAreReplacedKeptOrRejected() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			service.replace(1, "first");
+			service.replace(1, "second");
+			service.replace(2, "third");
+			assertThat(this.store.payloads("replace")).hasSize(2).noneMatch((payload) -> payload.contains("first"));
+			service.keep(1, "first");
+			service.keep(1, "second");
+			assertThat(this.store.payloads("keep")).hasSize(1).allMatch((payload) -> payload.contains("first"));
+			service.reject(1, "first");
+			assertThatExceptionOfType(DuplicateTaskException.class).isThrownBy(() -> service.reject(1, "second"));
+			assertThatIllegalArgumentException().isThrownBy(() -> service.keyOfNull(null))
+				.withMessageContaining("must not be null");
+		});
+	}
+
+	@Test
+	void aDelayMayBeATimeOfTheWallClock() {
+		this.runner.run((context) -> {
+			Instant due = Instant.parse("2100-01-01T00:00:00Z");
+			DelayedTask<Void> task = context.getBean(Service.class).at(due);
+			assertThat(task.dueAt()).isEqualTo(due);
+		});
+	}
+
+	@Test
+	void argumentsThatCannotBeStoredAreRefusedAndNothingIsStored() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			assertThatIllegalArgumentException().isThrownBy(() -> service.replace(1, "x".repeat(65 * 1024)))
+				.withMessageContaining("timingwheel.store.max-payload-size");
+			assertThat(this.store.payloads("replace")).isEmpty();
+		});
+	}
+
+	@Test
+	void aStoredCallRunsUnderItsNameAndUnderAnAlias() {
+		this.runner.run((context) -> {
+			this.store.insert("later", null, "{\"v\":1,\"handler\":\"later\",\"args\":[\"PT1H\",{\"id\":1}]}");
+			this.store.insert("sooner", null, "{\"v\":1,\"handler\":\"sooner\",\"args\":[\"PT1H\",{\"id\":2}]}");
+			Service service = context.getBean(Service.class);
+			assertThat(List.of(take(service), take(service))).containsExactlyInAnyOrder("later 1 on task-",
+					"later 2 on task-");
+		});
+	}
+
+	@Test
+	void whatIsNotAnnotatedCannotBeCalled() {
+		this.runner.run((context) -> {
+			this.store.insert("service.plain", null, "{\"v\":1,\"handler\":\"service.plain\",\"args\":[]}");
+			this.store.insert("in-memory", null, "{\"v\":1,\"handler\":\"in-memory\",\"args\":[]}");
+			Service service = context.getBean(Service.class);
+			service.later(Duration.ZERO, new Order(1, List.of()));
+			assertThat(take(service)).isEqualTo("later 1 on task-");
+			assertThat(this.store.payloads("service.plain")).hasSize(1);
+			assertThat(this.store.payloads("in-memory")).hasSize(1);
+			assertThat(service.work().events).isEmpty();
+		});
+	}
+
+	@Test
+	void brokenPayloadsDieAndTheOthersGoOn() {
+		this.runner.run((context) -> {
+			this.store.insert("later", "broken",
+					"{\"v\":1,\"handler\":\"later\",\"args\":[\"PT1H\",[\"java.io.File\"]]}");
+			Service service = context.getBean(Service.class);
+			service.later(Duration.ZERO, new Order(1, List.of()));
+			assertThat(take(service)).isEqualTo("later 1 on task-");
+			await().untilAsserted(() -> assertThat(this.store.dead("later", 10)).extracting(StoredTask::error)
+				.singleElement()
+				.asString()
+				.startsWith("Argument 2 (order) cannot be read"));
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void otherAdviceActsOnTheBody(boolean classProxies) {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=" + classProxies).run((context) -> {
+			Advised advised = context.getBean(Advised.class);
+			assertThat(AopUtils.isCglibProxy(advised)).isEqualTo(classProxies);
+			Work work = context.getBean(Work.class);
+			advised.transactional();
+			assertThat(take(work)).isEqualTo("transaction=true");
+			advised.retried();
+			assertThat(List.of(take(work), take(work), take(work))).containsExactly("attempt 1 of delivery 1",
+					"attempt 2 of delivery 1", "attempt 3 of delivery 1");
+			await().untilAsserted(
+					() -> assertThat(context.getBean(DelayedTasks.class).counts("retried").completed()).isOne());
+			advised.limited();
+			assertThat(take(work)).isEqualTo("interrupted");
+			await().untilAsserted(() -> assertThat(this.store.dead("limited", 10)).singleElement()
+				.extracting(StoredTask::error)
+				.asString()
+				.contains("MethodTimeoutException"));
+		});
+	}
+
+	@Test
+	void aCallOfTheMethodFromItsBodyIsStoredAgain() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			service.chain(3);
+			assertThat(List.of(take(service), take(service), take(service))).containsExactly("chain 3", "chain 2",
+					"chain 1");
+			await().untilAsserted(() -> assertThat(this.store.payloads("chain")).isEmpty());
+			assertThat(context.getBean(DelayedTasks.class).counts("chain").completed()).isEqualTo(3);
+		});
+	}
+
+	@Test
+	void theBodyKnowsItsTask() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			service.failing(3);
+			for (int attempt = 1; attempt <= 3; attempt++) {
+				assertThat(take(service)).isEqualTo("failing attempt " + attempt + " delivery " + attempt);
+			}
+		});
+	}
+
+	@Test
+	void theExceptionHandlerHearsOfTheLastFailureOnly() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			service.failing(9);
+			Uncaught uncaught = context.getBean(Uncaught.class);
+			await().untilAsserted(() -> assertThat(uncaught.errors).hasSize(1));
+			assertThat(uncaught.errors.peek()).isInstanceOf(IOException.class).hasMessage("attempt 3");
+			assertThat(uncaught.method.getName()).isEqualTo("failing");
+			assertThat(uncaught.arguments).containsExactly(9);
+			assertThat(this.store.dead("failing", 10)).hasSize(1);
+		});
+	}
+
+	@Test
+	void prototypesAndScopedBeansAreLookedUpAtEachRun() {
+		this.runner.run((context) -> {
+			Work work = context.getBean(Work.class);
+			int before = Prototype.INSTANCES.get();
+			Prototype prototype = context.getBean(Prototype.class);
+			prototype.run();
+			prototype.run();
+			assertThat(List.of(take(work), take(work))).containsExactlyInAnyOrder("prototype " + (before + 2),
+					"prototype " + (before + 3));
+			context.getBean("scoped", Scoped.class).run();
+			assertThat(take(work)).isEqualTo("scoped");
+		});
+	}
+
+	@Test
+	@SuppressWarnings("unchecked")
+	void aMethodOfAnInterfaceRunsOnItsImplementation() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false").run((context) -> {
+			Reminders<Order> reminders = context.getBean(Reminders.class);
+			reminders.remind(List.of(new Order(4, List.of())));
+			assertThat(take(context.getBean(Work.class))).isEqualTo("remind 4");
+		});
+	}
+
+	@Test
+	void aRolledBackCallStoresNothing() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			transaction.executeWithoutResult((status) -> {
+				service.replace(1, "rolled back");
+				status.setRollbackOnly();
+			});
+			assertThat(this.store.payloads("replace")).isEmpty();
+			transaction.executeWithoutResult((status) -> service.replace(1, "committed"));
+			assertThat(this.store.payloads("replace")).hasSize(1);
+		});
+	}
+
+	@Test
+	void cancellingIsPartOfTheTransaction() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			service.replace(1, "");
+			transaction.executeWithoutResult((status) -> {
+				service.cancelReplace(1);
+				assertThat(this.store.payloads("replace")).isEmpty();
+				status.setRollbackOnly();
+			});
+			assertThat(this.store.payloads("replace")).hasSize(1);
+			transaction.executeWithoutResult((status) -> service.cancelReplace(1));
+			assertThat(this.store.payloads("replace")).isEmpty();
+		});
+	}
+
+	@Test
+	void aStoreThatTakesNoPartInItCancelsAfterTheCommit() {
+		MemoryStore apart = new MemoryStore(false);
+		DurableContexts.runner(apart, Application.class).run((context) -> {
+			Service service = context.getBean(Service.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			service.replace(1, "");
+			transaction.executeWithoutResult((status) -> {
+				service.cancelReplace(1);
+				assertThat(apart.payloads("replace")).hasSize(1);
+				status.setRollbackOnly();
+			});
+			assertThat(apart.payloads("replace")).hasSize(1);
+			transaction.executeWithoutResult((status) -> {
+				service.cancelReplace(1);
+				assertThat(apart.payloads("replace")).hasSize(1);
+			});
+			assertThat(apart.payloads("replace")).isEmpty();
+		});
+	}
+
+	@Test
+	void aTaskThatOnlyOtherNodesCanRunIsCancelledToo() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			TaskId taskId = TaskId.of("elsewhere", 1);
+			for (int repetition = 0; repetition < 2; repetition++) {
+				template.enqueue(taskId, Duration.ofHours(1), 1);
+				assertThat(this.store.payloads("elsewhere")).hasSize(1);
+				service.cancelElsewhere(1);
+				assertThat(this.store.payloads("elsewhere")).isEmpty();
+			}
+			for (int repetition = 0; repetition < 2; repetition++) {
+				template.enqueue(taskId, Duration.ofHours(1), 1);
+				assertThat(template.cancel(taskId)).isTrue();
+			}
+			template.schedule(taskId, Duration.ofHours(1), () -> {
+			});
+			service.cancelElsewhere(1);
+			assertThat(template.pendingCount()).isZero();
+		});
+	}
+
+	@Test
+	void cancellingInMemoryAsksNoStore() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			this.store.insert("in-memory", "1", "{}");
+			service.inMemory(1);
+			service.cancelInMemory(1);
+			service.cancelInMemory(1);
+			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isZero();
+			assertThat(this.store.payloads("in-memory")).hasSize(1);
+		});
+	}
+
+	private static String take(Service service) throws InterruptedException {
+		return take(service.work());
+	}
+
+	private static String take(Work work) throws InterruptedException {
+		return Optional.ofNullable(work.events.poll(10, TimeUnit.SECONDS)).orElse("nothing within 10 s");
+	}
+
+	record Order(long id, List<String> lines) {
+	}
+
+	static class Work {
+
+		final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+
+	}
+
+	static class Service {
+
+		final Work work;
+
+		private final BeanFactory beanFactory;
+
+		Service(Work work, BeanFactory beanFactory) {
+			this.work = work;
+			this.beanFactory = beanFactory;
+		}
+
+		Work work() {
+			return this.work;
+		}
+
+		@Delayed(delayExpression = "#delay", name = "later", aliases = "sooner", durable = true)
+		public void later(Duration delay, Order order) {
+			this.work.events
+				.add("later %d on %s".formatted(order.id(), Thread.currentThread().getName().substring(0, 5)));
+		}
+
+		@Delayed(delay = "1h", name = "returning", key = "#id", durable = true)
+		public DelayedTask<Void> returning(long id) {
+			return DelayedTask.completed(null);
+		}
+
+		@Delayed(delay = "0", name = "returning-at-once", durable = true)
+		public DelayedTask<Void> returningAtOnce(boolean task) {
+			return task ? DelayedTask.completed(null) : null;
+		}
+
+		@Delayed(delay = "1h", name = "replace", key = "#id", durable = true)
+		public void replace(long id, String text) {
+		}
+
+		@Delayed(delay = "1h", name = "keep", key = "#id", ifPending = IfPending.KEEP, durable = true)
+		public void keep(long id, String text) {
+		}
+
+		@Delayed(delay = "1h", name = "reject", key = "#id", ifPending = IfPending.REJECT, durable = true)
+		public void reject(long id, String text) {
+		}
+
+		@Delayed(delay = "1h", name = "key-of-null", key = "#id", durable = true)
+		public void keyOfNull(String id) {
+		}
+
+		@Delayed(delayExpression = "#due", name = "at", durable = true)
+		public DelayedTask<Void> at(Instant due) {
+			return null;
+		}
+
+		@Delayed(delay = "0", name = "chain", durable = true)
+		public void chain(int rest) {
+			this.work.events.add("chain " + rest);
+			if (rest > 1) {
+				this.beanFactory.getBean(Service.class).chain(rest - 1);
+			}
+		}
+
+		@Delayed(delay = "0", name = "failing", durable = true)
+		public void failing(int attempts) throws IOException {
+			DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
+			this.work.events.add("failing attempt %d delivery %d".formatted(context.attempt(), context.deliveries()));
+			if (context.attempt() < attempts) {
+				throw new IOException("attempt " + context.attempt());
+			}
+		}
+
+		@Delayed(delay = "1h", name = "in-memory", key = "#id")
+		public void inMemory(long id) {
+			this.work.events.add("in memory");
+		}
+
+		public void plain() {
+			this.work.events.add("plain");
+		}
+
+		@CancelDelayed(name = "replace", key = "#id")
+		public void cancelReplace(long id) {
+		}
+
+		@CancelDelayed(name = "elsewhere", key = "#id")
+		public void cancelElsewhere(long id) {
+		}
+
+		@CancelDelayed(name = "in-memory", key = "#id")
+		public void cancelInMemory(long id) {
+		}
+
+	}
+
+	interface Advised {
+
+		void transactional();
+
+		@Retryable(maxRetries = 3, delay = 1)
+		void retried();
+
+		void limited();
+
+	}
+
+	static class AdvisedService implements Advised {
+
+		private final Work work;
+
+		private int attempts;
+
+		AdvisedService(Work work) {
+			this.work = work;
+		}
+
+		@Override
+		@Delayed(delay = "0", name = "transactional", durable = true)
+		@Transactional
+		public void transactional() {
+			this.work.events.add("transaction=" + TransactionSynchronizationManager.isActualTransactionActive());
+		}
+
+		@Override
+		@Delayed(delay = "0", name = "retried", durable = true)
+		@Retryable(maxRetries = 3, delay = 1)
+		public void retried() {
+			this.work.events.add("attempt %d of delivery %d".formatted(++this.attempts,
+					DelayedTaskContext.current().orElseThrow().deliveries()));
+			if (this.attempts < 3) {
+				throw new IllegalStateException();
+			}
+		}
+
+		@Override
+		@Delayed(delay = "0", name = "limited", key = "'0'", durable = true)
+		@Timeout("20ms")
+		public void limited() {
+			try {
+				new CountDownLatch(1).await();
+			}
+			catch (InterruptedException ex) {
+				this.work.events.add("interrupted");
+			}
+		}
+
+	}
+
+	@Scope("prototype")
+	static class Prototype {
+
+		static final AtomicInteger INSTANCES = new AtomicInteger();
+
+		private final Work work;
+
+		private final int number;
+
+		Prototype(Work work) {
+			this.work = work;
+			this.number = INSTANCES.incrementAndGet();
+		}
+
+		@Delayed(delay = "0", name = "prototype", durable = true)
+		public void run() {
+			this.work.events.add("prototype " + this.number);
+		}
+
+	}
+
+	@org.springframework.stereotype.Component("scoped")
+	@Scope(scopeName = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+	static class Scoped {
+
+		private final Work work;
+
+		Scoped(Work work) {
+			this.work = work;
+		}
+
+		@Delayed(delay = "0", durable = true)
+		public void run() {
+			this.work.events.add("scoped");
+		}
+
+	}
+
+	interface Reminders<T> {
+
+		@Delayed(delay = "0", name = "remind", durable = true)
+		void remind(List<T> whom);
+
+	}
+
+	static class OrderReminders implements Reminders<Order> {
+
+		private final Work work;
+
+		OrderReminders(Work work) {
+			this.work = work;
+		}
+
+		@Override
+		public void remind(List<Order> orders) {
+			orders.forEach((order) -> this.work.events.add("remind " + order.id()));
+		}
+
+	}
+
+	static class Uncaught implements AsyncUncaughtExceptionHandler {
+
+		final BlockingQueue<Throwable> errors = new LinkedBlockingQueue<>();
+
+		volatile Method method;
+
+		volatile Object[] arguments;
+
+		@Override
+		public void handleUncaughtException(Throwable error, Method method, Object... arguments) {
+			if (!(error instanceof MethodTimeoutException)) {
+				this.method = method;
+				this.arguments = arguments;
+				this.errors.add(error);
+			}
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableResilientMethods
+	@Import({ TransactionConfiguration.class, Work.class, Service.class, AdvisedService.class, Prototype.class,
+			Scoped.class, OrderReminders.class, Uncaught.class })
+	static class Application {
+
+	}
+
+}

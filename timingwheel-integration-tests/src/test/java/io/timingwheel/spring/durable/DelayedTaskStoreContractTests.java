@@ -1,0 +1,792 @@
+package io.timingwheel.spring.durable;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a {@link DelayedTaskStore} promises, sentence by sentence.
+ */
+public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
+
+	private static final Duration NOW = Duration.ZERO;
+
+	private static final Duration AFTER_LEASE = SOON.plus(LEASE).plusSeconds(5);
+
+	@Test
+	void isReady() {
+		this.store.check();
+		assertThat(this.store.joinsTransaction()).isFalse();
+	}
+
+	@Test
+	void storesATask() {
+		NewTask task = task("k", HOUR);
+		Enqueued enqueued = this.store.enqueue(task);
+		assertThat(enqueued.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(enqueued.id()).startsWith(task.id());
+		assertThat(enqueued.leased()).isFalse();
+		assertThat(enqueued.dueAt()).isEqualTo(enqueued.now() + HOUR.toMillis());
+		StoredTask stored = this.other.find(key("k")).orElseThrow();
+		assertThat(stored)
+			.isEqualTo(new StoredTask(enqueued.id(), NAME, "k", enqueued.dueAt(), State.PENDING, 1, 0, null));
+		assertThat(this.other.find(enqueued.id())).contains(stored);
+	}
+
+	@Test
+	void tasksWithoutAKeyDoNotMeet() {
+		Enqueued first = enqueue(null, HOUR);
+		Enqueued second = enqueue(null, HOUR);
+		assertThat(List.of(first.outcome(), second.outcome())).containsOnly(Outcome.INSERTED);
+		assertThat(this.store.pending(NAME, 10)).hasSize(2).allMatch((task) -> task.key() == null);
+	}
+
+	@Test
+	void aReplacementHasItsOwnIdAndTheOldOneIsGone() {
+		Enqueued first = enqueue("k", HOUR);
+		Enqueued second = this.other.enqueue(task("k", HOUR.multipliedBy(2)));
+		assertThat(second.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(second.id()).isNotEqualTo(first.id());
+		assertThat(this.store.find(first.id())).isEmpty();
+		assertThat(this.store.find(key("k"))).get()
+			.extracting(StoredTask::id, StoredTask::dueAt)
+			.containsExactly(second.id(), second.dueAt());
+		assertThat(this.store.pending(NAME, 10)).hasSize(1);
+	}
+
+	@Test
+	void aReplacementStartsAnew() {
+		LeasedTask failed = begun("k");
+		assertThat(retry(this.store, failed.ref(), 2, NOW)).isEqualTo(Reply.DONE);
+		Enqueued replacement = enqueue("k", NOW);
+		assertThat(replacement.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(stored(replacement.id()).error()).isNull();
+		LeasedTask task = claim().get(0);
+		assertThat(task.attempt()).isEqualTo(1);
+		assertThat(task.deliveries()).isEqualTo(1);
+		assertThat(task.payload()).isEqualTo(payloadOf(replacement.id()));
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "REPLACE")
+	void thePendingTaskStaysUnlessItIsToBeReplaced(IfPending ifPending) {
+		Enqueued first = enqueue("k", HOUR);
+		NewTask late = new NewTask("never-stored", NAME, "k", "late", DueTime.after(NOW), ifPending, OFFER);
+		Enqueued second = this.other.enqueue(late);
+		assertThat(second.outcome()).isEqualTo(Outcome.PENDING);
+		assertThat(second.id()).isEqualTo(first.id());
+		assertThat(second.fence()).isEqualTo(first.fence());
+		assertThat(second.dueAt()).isEqualTo(first.dueAt());
+		assertThat(second.now()).isGreaterThanOrEqualTo(first.now());
+		assertThat(second.leased()).isFalse();
+		assertThat(this.store.find("never-stored")).isEmpty();
+		assertThat(claim()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aTaskThatHasBegunHoldsNoKey(IfPending ifPending) {
+		LeasedTask running = begun("k");
+		assertThat(this.store.find(key("k"))).isEmpty();
+		assertThat(this.store.cancel(key("k"))).isFalse();
+		assertThat(this.store.reschedule(key("k"), DueTime.after(NOW), null)).isNull();
+		Enqueued next = this.store.enqueue(task("k", HOUR, ifPending));
+		assertThat(next.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(stored(running.id()).state()).isEqualTo(State.RUNNING);
+		assertThat(stored(running.id()).key()).isEqualTo("k");
+		assertThat(stored(next.id()).state()).isEqualTo(State.PENDING);
+	}
+
+	@Test
+	void keysAreTheirBytes() {
+		List<String> keys = List.of("A", "a", "A ", " A", "\u00c4", "A\u0308", "\ud83d\ude97", "\ud83d\ude98", "",
+				"a\\", "a'", "a\"", "a%", "a_", "{a}", "a:b", "\u212a", "K", "k", "\u00df", "ss");
+		Set<String> ids = new HashSet<>();
+		for (String key : keys) {
+			Enqueued enqueued = enqueue(key, HOUR);
+			assertThat(enqueued.outcome()).as(key).isEqualTo(Outcome.INSERTED);
+			ids.add(enqueued.id());
+		}
+		assertThat(ids).hasSameSizeAs(keys);
+		for (String key : keys) {
+			assertThat(this.store.find(key(key))).as(key).get().extracting(StoredTask::key).isEqualTo(key);
+		}
+		for (String key : keys) {
+			assertThat(this.store.cancel(key(key))).as(key).isTrue();
+			assertThat(this.store.cancel(key(key))).as(key).isFalse();
+		}
+	}
+
+	@Test
+	void namesAreTheirBytes() {
+		List<String> names = List.of("A", "a", "A ", "\u00c4", "A\u0308", "\ud83d\ude97");
+		for (String name : names) {
+			Enqueued enqueued = this.store.enqueue(task(name, "k", DueTime.after(NOW), IfPending.REPLACE, null));
+			assertThat(enqueued.outcome()).as(name).isEqualTo(Outcome.INSERTED);
+		}
+		assertThat(this.store.counts()).containsOnlyKeys(names);
+		for (String name : names) {
+			Claim claim = this.store.claim(new ClaimRequest("a", Set.of(name), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
+			assertThat(claim.tasks()).as(name).singleElement().extracting(LeasedTask::name).isEqualTo(name);
+		}
+	}
+
+	@Test
+	void namesAndKeysMayBeAsLongAsStated() {
+		String name = "\u00c4".repeat(DelayedTaskStore.MAX_NAME_BYTES / 2) + "n";
+		String key = "\ud83d\ude97".repeat(DelayedTaskStore.MAX_KEY_BYTES / 4 - 1) + "long";
+		String sibling = key.substring(0, key.length() - 1) + "h";
+		this.store.enqueue(task(name, key, DueTime.after(HOUR), IfPending.REPLACE, null));
+		Enqueued second = this.store.enqueue(task(name, sibling, DueTime.after(HOUR), IfPending.REPLACE, null));
+		assertThat(second.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(this.store.find(new TaskId(name, key))).get()
+			.extracting(StoredTask::name, StoredTask::key)
+			.containsExactly(name, key);
+		String ascii = "x".repeat(DelayedTaskStore.MAX_KEY_BYTES);
+		assertThat(enqueue(ascii, HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(this.store.cancel(key(ascii))).isTrue();
+	}
+
+	@Test
+	void aPayloadComesBackAsItWas() {
+		String payload = "{\"v\":1,\"args\":[\"\u00c4 \ud83d\ude97 \\\\ \\\" ' \\u0000\"]}" + "x".repeat(300_000);
+		this.store.enqueue(new NewTask("id", NAME, null, payload, DueTime.after(NOW), IfPending.REPLACE, null));
+		assertThat(claim()).singleElement().extracting(LeasedTask::payload).isEqualTo(payload);
+	}
+
+	@Test
+	void aPayloadLargerThanAskedForIsNotRead() {
+		String payload = "\u00c4".repeat(500);
+		this.store.enqueue(new NewTask("large", NAME, null, payload + ".", DueTime.after(NOW), IfPending.KEEP, null));
+		this.store.enqueue(new NewTask("fits", NAME, null, payload, DueTime.after(NOW), IfPending.KEEP, null));
+		Claim claim = this.store.claim(new ClaimRequest("a", NAMES, 10, LOOK_AHEAD, LEASE, 1000));
+		assertThat(claim.tasks()).hasSize(2);
+		for (LeasedTask task : claim.tasks()) {
+			assertThat(task.payload()).isEqualTo(task.id().startsWith("fits") ? payload : null);
+		}
+	}
+
+	@Test
+	void aTimeMayBeAsLateAsStated() {
+		Enqueued enqueued = this.store
+			.enqueue(task(NAME, "k", DueTime.after(Duration.ofMillis(Long.MAX_VALUE)), IfPending.REPLACE, null));
+		assertThat(enqueued.dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+		assertThat(stored(enqueued.id()).dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+		Moved moved = this.store.reschedule(key("k"), DueTime.at(Instant.MAX), OFFER);
+		assertThat(moved.task().dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+		assertThat(moved.leased()).isFalse();
+		assertThat(claim(this.store, "a", 1).nextAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+	}
+
+	@Test
+	void aLeaseMayBeAsLongAsOneLikes() {
+		enqueue("k", NOW);
+		Duration ever = Duration.ofMillis(Long.MAX_VALUE);
+		Claim claim = this.store.claim(new ClaimRequest("a", NAMES, 10, ever, ever, ANY_SIZE));
+		LeasedTask task = claim.tasks().get(0);
+		assertThat(this.store.renew(refs(task), ever)).containsExactly(Reply.DONE);
+		assertThat(retry(this.store, task.ref(), 2, ever)).isEqualTo(Reply.DONE);
+		assertThat(stored(task.id()).dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+	}
+
+	@Test
+	void anAbsoluteTimeMayBePast() {
+		Enqueued enqueued = this.store
+			.enqueue(task(NAME, "k", DueTime.at(Instant.ofEpochMilli(42)), IfPending.REPLACE, OFFER));
+		assertThat(enqueued.dueAt()).isEqualTo(42);
+		assertThat(enqueued.leased()).isTrue();
+	}
+
+	@Test
+	void whoStoresATaskThatIsDueSoonLeasesItIfItOffersTo() {
+		Enqueued soon = this.store.enqueue(task(NAME, "k", DueTime.after(SOON), IfPending.REPLACE, OFFER));
+		Enqueued late = this.store.enqueue(task(NAME, "l", DueTime.after(HOUR), IfPending.REPLACE, OFFER));
+		assertThat(soon.leased()).isTrue();
+		assertThat(late.leased()).isFalse();
+		assertThat(claimByOther()).isEmpty();
+		assertThat(stored(soon.id()).state()).isEqualTo(State.PENDING);
+		assertThat(begin(this.store, ref(soon))).isEqualTo(Reply.DONE);
+		assertThat(begin(this.store, ref(late))).isEqualTo(Reply.REFUSED);
+	}
+
+	@Test
+	void theLeaseOfWhoStoresATaskLastsFromTheTimeThatItIsDue() {
+		Enqueued enqueued = this.store.enqueue(task(NAME, "k", DueTime.after(SOON), IfPending.REPLACE, OFFER));
+		clockAhead(LEASE);
+		assertThat(claimByOther()).isEmpty();
+		clockAhead(LEASE.plus(SOON));
+		assertThat(claimByOther()).singleElement().matches((task) -> task.begun() && task.id().equals(enqueued.id()));
+		assertThat(begin(this.store, ref(enqueued))).isEqualTo(Reply.REFUSED);
+	}
+
+	@Test
+	void aReplacementOfALeasedTaskStopsItsHolder() {
+		LeasedTask task = leased("k");
+		Enqueued replacement = this.other.enqueue(task("k", HOUR));
+		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(begin(this.store, ref(replacement))).isEqualTo(Reply.REFUSED);
+		assertThat(release(this.store, task.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(stored(replacement.id()).state()).isEqualTo(State.PENDING);
+	}
+
+	@Test
+	void cancelDeletesThePendingTaskWithAKey() {
+		Enqueued enqueued = enqueue("k", HOUR);
+		assertThat(this.other.cancel(key("other"))).isFalse();
+		assertThat(this.other.cancel(new TaskId("other", "k"))).isFalse();
+		assertThat(this.other.cancel(key("k"))).isTrue();
+		assertThat(this.store.find(enqueued.id())).isEmpty();
+		assertThat(this.store.cancel(key("k"))).isFalse();
+	}
+
+	@Test
+	void cancelDeletesAPendingTaskByItsId() {
+		Enqueued enqueued = enqueue(null, HOUR);
+		assertThat(this.other.cancel(enqueued.id())).isTrue();
+		assertThat(this.store.cancel(enqueued.id())).isFalse();
+		assertThat(this.store.cancel("unknown \ud83d\ude97")).isFalse();
+		assertThat(this.store.find(enqueued.id())).isEmpty();
+	}
+
+	@Test
+	void aCancelledTaskDoesNotBegin() {
+		LeasedTask byKey = leased("k");
+		LeasedTask byId = leased("l");
+		assertThat(this.other.cancel(key("k"))).isTrue();
+		assertThat(this.other.cancel(byId.id())).isTrue();
+		assertThat(this.store.begin(refs(byKey, byId), LEASE)).containsOnly(Reply.REFUSED);
+	}
+
+	@Test
+	void aTaskThatHasBegunIsNeitherCancelledNorMovedByItsId() {
+		LeasedTask running = begun("k");
+		assertThat(this.store.cancel(running.id())).isFalse();
+		assertThat(this.store.reschedule(running.id(), DueTime.after(HOUR), null)).isNull();
+		assertThat(acknowledge(this.store, running.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.cancel(running.id())).isFalse();
+	}
+
+	@Test
+	void rescheduleMovesATaskAndRaisesItsFence() {
+		Enqueued enqueued = enqueue("k", HOUR);
+		Moved moved = this.other.reschedule(key("k"), DueTime.after(HOUR.multipliedBy(2)), null);
+		assertThat(moved.leased()).isFalse();
+		assertThat(moved.task().id()).isEqualTo(enqueued.id());
+		assertThat(moved.task().fence()).isGreaterThan(enqueued.fence());
+		assertThat(moved.task().dueAt()).isEqualTo(moved.now() + HOUR.toMillis() * 2);
+		assertThat(moved.task().payload()).isEqualTo(payloadOf(enqueued.id()));
+		assertThat(moved.task().begun()).isFalse();
+		assertThat(moved.task().name()).isEqualTo(NAME);
+		assertThat(moved.task().key()).isEqualTo("k");
+		Moved again = this.store.reschedule(enqueued.id(), DueTime.at(Instant.ofEpochMilli(moved.now())), null);
+		assertThat(again.task().fence()).isGreaterThan(moved.task().fence());
+		assertThat(claim()).singleElement().extracting(LeasedTask::dueAt).isEqualTo(moved.now());
+	}
+
+	@Test
+	void rescheduleOfWhatIsNotPendingSaysSo() {
+		assertThat(this.store.reschedule(key("k"), DueTime.after(NOW), OFFER)).isNull();
+		assertThat(this.store.reschedule("unknown", DueTime.after(NOW), OFFER)).isNull();
+	}
+
+	@Test
+	void rescheduleLeasesATaskThatIsDueSoonIfTheCallerOffersTo() {
+		Enqueued enqueued = enqueue("k", HOUR);
+		Moved moved = this.store.reschedule(key("k"), DueTime.after(SOON), OFFER);
+		assertThat(moved.leased()).isTrue();
+		assertThat(claimByOther()).isEmpty();
+		assertThat(begin(this.store, ref(enqueued))).isEqualTo(Reply.REFUSED);
+		assertThat(begin(this.store, moved.task().ref())).isEqualTo(Reply.DONE);
+	}
+
+	@Test
+	void rescheduleEndsAnEarlierLease() {
+		LeasedTask task = leased("k");
+		Moved moved = this.other.reschedule(key("k"), DueTime.after(SOON), null);
+		assertThat(moved.leased()).isFalse();
+		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(begin(this.store, moved.task().ref())).isEqualTo(Reply.REFUSED);
+		assertThat(claimByOther()).singleElement().extracting(LeasedTask::id).isEqualTo(task.id());
+	}
+
+	@Test
+	void claimLeasesWhatIsDueSoon() {
+		Enqueued soon = enqueue("soon", SOON);
+		enqueue("late", HOUR);
+		Claim claim = claim(this.store, "a", 100);
+		assertThat(claim.now()).isGreaterThanOrEqualTo(soon.now());
+		LeasedTask task = claim.tasks().get(0);
+		assertThat(claim.tasks()).hasSize(1);
+		assertThat(task.fence()).isGreaterThan(soon.fence());
+		assertThat(task).isEqualTo(new LeasedTask(soon.id(), task.fence(), NAME, "soon", payloadOf(soon.id()),
+				soon.dueAt(), false, 1, 0, 0));
+		assertThat(stored(soon.id()).state()).isEqualTo(State.PENDING);
+		assertThat(claimByOther()).isEmpty();
+	}
+
+	@Test
+	void whatIsDueAlreadyHasBegunWithTheClaim() {
+		Enqueued enqueued = enqueue("k", NOW);
+		LeasedTask task = claim().get(0);
+		assertThat(task.begun()).isTrue();
+		assertThat(task.deliveries()).isEqualTo(1);
+		assertThat(task.key()).isEqualTo("k");
+		assertThat(stored(enqueued.id()).state()).isEqualTo(State.RUNNING);
+		assertThat(stored(enqueued.id()).deliveries()).isEqualTo(1);
+		assertThat(this.store.cancel(key("k"))).isFalse();
+		assertThat(acknowledge(this.store, task.ref())).isEqualTo(Reply.DONE);
+	}
+
+	@Test
+	void claimGivesTheEarliestFirstAndNoMoreThanAskedFor() {
+		List<String> ids = new ArrayList<>();
+		for (int minutes : List.of(3, 1, 5, 2, 4)) {
+			Instant due = Instant.now().minus(Duration.ofMinutes(minutes));
+			ids.add(this.store.enqueue(task(NAME, null, DueTime.at(due), IfPending.KEEP, null)).id());
+		}
+		assertThat(claim(this.store, "a", 2).tasks()).extracting(LeasedTask::id)
+			.containsExactly(ids.get(2), ids.get(4));
+		assertThat(claim(this.other, "b", 2).tasks()).extracting(LeasedTask::id)
+			.containsExactly(ids.get(0), ids.get(3));
+		assertThat(claim(this.store, "a", 2).tasks()).extracting(LeasedTask::id).containsExactly(ids.get(1));
+	}
+
+	@Test
+	void claimLeavesOtherNamesAsTheyAre() {
+		this.store.enqueue(task("unknown", "k", DueTime.after(NOW), IfPending.KEEP, null));
+		Enqueued known = enqueue("k", NOW);
+		Claim claim = this.store.claim(new ClaimRequest("a", Set.of(NAME, "never"), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
+		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
+		Claim nothing = this.store.claim(new ClaimRequest("a", Set.of(), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
+		assertThat(nothing.tasks()).isEmpty();
+		assertThat(nothing.nextAt()).isEqualTo(Long.MAX_VALUE);
+		assertThat(nothing.now()).isGreaterThanOrEqualTo(known.now());
+		assertThat(this.store.find(new TaskId("unknown", "k"))).get()
+			.extracting(StoredTask::state)
+			.isEqualTo(State.PENDING);
+	}
+
+	@Test
+	void claimTellsTheNextTimeOfTheseNames() {
+		assertThat(claim(this.store, "a", 10).nextAt()).isEqualTo(Long.MAX_VALUE);
+		this.store.enqueue(task("unknown", "k", DueTime.after(SOON), IfPending.KEEP, null));
+		assertThat(claim(this.store, "a", 10).nextAt()).isEqualTo(Long.MAX_VALUE);
+		enqueue("later", HOUR.multipliedBy(2));
+		Enqueued next = enqueue("next", HOUR);
+		assertThat(claim(this.store, "a", 10).nextAt()).isEqualTo(next.dueAt());
+		LeasedTask running = begun("now");
+		Claim afterwards = claim(this.other, "b", 10);
+		assertThat(afterwards.tasks()).isEmpty();
+		assertThat(afterwards.nextAt()).isBetween(running.dueAt() + LEASE.toMillis(),
+				afterwards.now() + LEASE.toMillis());
+	}
+
+	@Test
+	void aLeaseThatAnotherNodeHasIsNotTakenHoweverFarThisOneLooksAhead() {
+		LeasedTask task = leased("k");
+		LeasedTask running = begun("l");
+		Claim claim = this.other.claim(new ClaimRequest("b", NAMES, 10, HOUR, Duration.ofMillis(1), ANY_SIZE));
+		assertThat(claim.tasks()).isEmpty();
+		assertThat(claim.nextAt()).isLessThanOrEqualTo(task.dueAt() + LEASE.toMillis());
+		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(acknowledge(this.store, running.ref())).isEqualTo(Reply.DONE);
+	}
+
+	@Test
+	void aLeaseThatEndedIsClaimedByAnother() {
+		LeasedTask mine = leased("k");
+		clockAhead(LEASE.minusSeconds(1));
+		assertThat(claimByOther()).isEmpty();
+		clockAhead(AFTER_LEASE);
+		LeasedTask theirs = claimByOther().get(0);
+		assertThat(theirs.id()).isEqualTo(mine.id());
+		assertThat(theirs.fence()).isGreaterThan(mine.fence());
+		assertThat(theirs.begun()).isTrue();
+		assertThat(theirs.deliveries()).isEqualTo(1);
+		assertThat(theirs.lostDeliveries()).isZero();
+		assertThat(staleReplies(mine.ref())).containsOnly(Reply.REFUSED);
+		assertThat(acknowledge(this.other, theirs.ref())).isEqualTo(Reply.DONE);
+	}
+
+	@Test
+	void aDeliveryThatWasLostWithItsNodeIsCounted() {
+		LeasedTask mine = begun("k");
+		clockAhead(AFTER_LEASE);
+		LeasedTask theirs = claimByOther().get(0);
+		assertThat(theirs.begun()).isTrue();
+		assertThat(theirs.attempt()).isEqualTo(1);
+		assertThat(theirs.deliveries()).isEqualTo(2);
+		assertThat(theirs.lostDeliveries()).isEqualTo(1);
+		assertThat(staleReplies(mine.ref())).containsOnly(Reply.REFUSED);
+		assertThat(stored(mine.id()).state()).isEqualTo(State.RUNNING);
+		clockAhead(AFTER_LEASE.multipliedBy(2));
+		assertThat(claim()).singleElement().extracting(LeasedTask::lostDeliveries).isEqualTo(2);
+	}
+
+	@Test
+	void aTaskThatWasLostDoesNotTakeItsKeyBack() {
+		LeasedTask lost = begun("k");
+		Enqueued newer = enqueue("k", HOUR);
+		clockAhead(AFTER_LEASE);
+		assertThat(claimByOther()).singleElement().extracting(LeasedTask::id).isEqualTo(lost.id());
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::id).isEqualTo(newer.id());
+	}
+
+	private List<Reply> staleReplies(TaskRef stale) {
+		List<Reply> replies = new ArrayList<>();
+		replies.add(begin(this.store, stale));
+		replies.add(this.store.renew(List.of(stale), LEASE).get(0));
+		replies.add(acknowledge(this.store, stale));
+		replies.add(retry(this.store, stale, 2, NOW));
+		replies.add(release(this.store, stale));
+		replies.add(bury(this.store, stale));
+		return replies;
+	}
+
+	@Test
+	void beginCountsTheDeliveryGivesTheKeyUpAndHoldsTheTask() {
+		LeasedTask task = leased("k");
+		clockAhead(LEASE);
+		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
+		StoredTask running = stored(task.id());
+		assertThat(running.state()).isEqualTo(State.RUNNING);
+		assertThat(running.deliveries()).isEqualTo(1);
+		assertThat(this.store.find(key("k"))).isEmpty();
+		clockAhead(LEASE.multipliedBy(2).minusSeconds(20));
+		assertThat(claimByOther()).isEmpty();
+		clockAhead(LEASE.multipliedBy(2).plusSeconds(5));
+		assertThat(claimByOther()).hasSize(1);
+	}
+
+	@Test
+	void beginMayBeAskedTwiceAndCountsOnce() {
+		LeasedTask task = leased("k");
+		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(stored(task.id()).deliveries()).isEqualTo(1);
+		LeasedTask claimed = begun("l");
+		assertThat(begin(this.store, claimed.ref())).isEqualTo(Reply.DONE);
+		assertThat(stored(claimed.id()).deliveries()).isEqualTo(1);
+	}
+
+	@Test
+	void aTaskThatNobodyHasLeasedDoesNotBegin() {
+		Enqueued enqueued = enqueue("k", NOW);
+		assertThat(begin(this.store, ref(enqueued))).isEqualTo(Reply.REFUSED);
+		assertThat(begin(this.store, new TaskRef("unknown", 1))).isEqualTo(Reply.REFUSED);
+		assertThat(this.store.renew(List.of(ref(enqueued)), LEASE)).containsExactly(Reply.REFUSED);
+	}
+
+	@Test
+	void renewMakesTheLeaseLastFromNow() {
+		LeasedTask task = begun("k");
+		clockAhead(LEASE.minusSeconds(1));
+		assertThat(this.store.renew(refs(task), LEASE)).containsExactly(Reply.DONE);
+		clockAhead(LEASE.multipliedBy(2).minusSeconds(20));
+		assertThat(claimByOther()).isEmpty();
+		assertThat(this.store.renew(refs(task), LEASE)).containsExactly(Reply.DONE);
+		assertThat(stored(task.id()).deliveries()).isEqualTo(1);
+		assertThat(acknowledge(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.renew(refs(task), LEASE)).containsExactly(Reply.REFUSED);
+	}
+
+	@Test
+	void acknowledgeDeletesAndMayBeAskedTwice() {
+		LeasedTask task = begun("k");
+		assertThat(acknowledge(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.find(task.id())).isEmpty();
+		assertThat(acknowledge(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void acknowledgeOfARunLeavesTheNewTaskWithTheKey() {
+		LeasedTask running = begun("k");
+		Enqueued newer = enqueue("k", HOUR);
+		assertThat(acknowledge(this.store, running.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::id).isEqualTo(newer.id());
+	}
+
+	@Test
+	void repliesComeInTheOrderOfTheQuestions() {
+		List<LeasedTask> tasks = new ArrayList<>();
+		for (int i = 0; i < 40; i++) {
+			tasks.add(begun((i % 2 == 0) ? "k" + i : null));
+		}
+		List<TaskRef> questions = new ArrayList<>();
+		List<Reply> expected = new ArrayList<>();
+		for (LeasedTask task : tasks) {
+			questions.add(task.ref());
+			expected.add(Reply.DONE);
+			questions.add(new TaskRef(task.id(), task.fence() - 1));
+			expected.add(Reply.REFUSED);
+		}
+		assertThat(this.store.begin(questions, LEASE)).isEqualTo(expected);
+		assertThat(this.store.renew(questions, LEASE)).isEqualTo(expected);
+		List<TaskRef> acknowledged = tasks.subList(0, 10).stream().map(LeasedTask::ref).toList();
+		assertThat(this.store.acknowledge(questions.subList(1, 2))).containsExactly(Reply.REFUSED);
+		assertThat(this.store.acknowledge(acknowledged)).containsOnly(Reply.DONE);
+		List<Retry> retries = questions.subList(20, 40).stream().map((task) -> new Retry(task, 2, HOUR, "x")).toList();
+		assertThat(this.store.retry(retries)).isEqualTo(expected.subList(20, 40));
+		assertThat(this.store.release(questions.subList(40, 60))).isEqualTo(expected.subList(40, 60));
+		List<Burial> burials = questions.subList(60, 80).stream().map((task) -> new Burial(task, "no")).toList();
+		assertThat(this.store.bury(burials)).isEqualTo(expected.subList(60, 80));
+		assertThat(this.store.counts()).containsExactly(Map.entry(NAME, new StoredCounts(20, 10, 0, 10)));
+	}
+
+	@Test
+	void nothingAskedIsNothingAnswered() {
+		assertThat(this.store.begin(List.of(), LEASE)).isEmpty();
+		assertThat(this.store.renew(List.of(), LEASE)).isEmpty();
+		assertThat(this.store.acknowledge(List.of())).isEmpty();
+		assertThat(this.store.retry(List.of())).isEmpty();
+		assertThat(this.store.release(List.of())).isEmpty();
+		assertThat(this.store.bury(List.of())).isEmpty();
+	}
+
+	@Test
+	void retryMakesATaskPendingAgainWithItsKey() {
+		LeasedTask task = begun("k");
+		assertThat(retry(this.store, task.ref(), 2, HOUR)).isEqualTo(Reply.DONE);
+		StoredTask pending = this.store.find(key("k")).orElseThrow();
+		assertThat(pending.id()).isEqualTo(task.id());
+		assertThat(pending.state()).isEqualTo(State.PENDING);
+		assertThat(pending.attempt()).isEqualTo(2);
+		assertThat(pending.error()).isEqualTo("it failed");
+		assertThat(pending.dueAt()).isBetween(task.dueAt() + HOUR.toMillis(), this.store.now() + HOUR.toMillis());
+		assertThat(claim()).isEmpty();
+		clockAhead(HOUR.plusSeconds(1));
+		LeasedTask again = claimByOther().get(0);
+		assertThat(again.attempt()).isEqualTo(2);
+		assertThat(again.deliveries()).isEqualTo(2);
+		assertThat(again.lostDeliveries()).isZero();
+		assertThat(again.fence()).isGreaterThan(task.fence());
+	}
+
+	@Test
+	void retryMayBeAskedTwice() {
+		for (String key : new String[] { "k", null }) {
+			LeasedTask task = begun(key);
+			assertThat(retry(this.store, task.ref(), 2, NOW)).isEqualTo(Reply.DONE);
+			assertThat(retry(this.store, task.ref(), 2, NOW)).isEqualTo(Reply.DONE);
+			assertThat(stored(task.id()).attempt()).isEqualTo(2);
+			assertThat(begin(this.store, task.ref())).isEqualTo(Reply.REFUSED);
+			assertThat(claimByOther()).singleElement().extracting(LeasedTask::id).isEqualTo(task.id());
+			assertThat(retry(this.store, task.ref(), 2, NOW)).isEqualTo(Reply.REFUSED);
+		}
+	}
+
+	@Test
+	void aRetryGivesWayToANewerTaskWithItsKey() {
+		LeasedTask older = begun("k");
+		Enqueued newer = enqueue("k", HOUR);
+		assertThat(retry(this.store, older.ref(), 2, NOW)).isEqualTo(Reply.SUPERSEDED);
+		assertThat(this.store.find(older.id())).isEmpty();
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::id).isEqualTo(newer.id());
+		assertThat(retry(this.store, older.ref(), 2, NOW)).isIn(Reply.SUPERSEDED, Reply.REFUSED);
+		assertThat(this.store.pending(NAME, 10)).hasSize(1);
+	}
+
+	@Test
+	void ofTwoRunsOfAKeyThatAreRetriedOneGivesWay() {
+		LeasedTask first = begun("k");
+		LeasedTask second = begun("k");
+		List<Retry> retries = List.of(new Retry(first.ref(), 2, HOUR, "x"), new Retry(second.ref(), 2, HOUR, "x"));
+		assertThat(this.store.retry(retries)).containsExactlyInAnyOrder(Reply.DONE, Reply.SUPERSEDED);
+		assertThat(this.store.pending(NAME, 10)).hasSize(1);
+		assertThat(this.store.counts()).containsExactly(Map.entry(NAME, new StoredCounts(1, 0, 0, 0)));
+	}
+
+	@Test
+	void releaseGivesATaskThatHasNotBegunBackAsItWas() {
+		LeasedTask task = leased("k");
+		assertThat(release(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(release(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(stored(task.id()))
+			.isEqualTo(new StoredTask(task.id(), NAME, "k", task.dueAt(), State.PENDING, 1, 0, null));
+		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(claimByOther()).singleElement().extracting(LeasedTask::id).isEqualTo(task.id());
+		assertThat(release(this.store, task.ref())).isEqualTo(Reply.REFUSED);
+	}
+
+	@Test
+	void releaseGivesATaskThatHasBegunBackWithItsKey() {
+		LeasedTask task = begun("k");
+		assertThat(release(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(release(this.store, task.ref())).isEqualTo(Reply.DONE);
+		StoredTask pending = this.store.find(key("k")).orElseThrow();
+		assertThat(pending.id()).isEqualTo(task.id());
+		assertThat(pending.dueAt()).isEqualTo(task.dueAt());
+		assertThat(pending.attempt()).isEqualTo(1);
+		LeasedTask again = claimByOther().get(0);
+		assertThat(again.begun()).isTrue();
+		assertThat(again.attempt()).isEqualTo(1);
+		assertThat(again.lostDeliveries()).isZero();
+	}
+
+	@Test
+	void aReleasedRunGivesWayToANewerTaskWithItsKey() {
+		LeasedTask older = begun("k");
+		Enqueued newer = enqueue("k", HOUR);
+		assertThat(release(this.store, older.ref())).isEqualTo(Reply.SUPERSEDED);
+		assertThat(this.store.find(older.id())).isEmpty();
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::id).isEqualTo(newer.id());
+	}
+
+	@Test
+	void buryKeepsATaskWithoutItsKey() {
+		LeasedTask begun = begun("k");
+		LeasedTask leased = leased("l");
+		for (LeasedTask task : List.of(begun, leased)) {
+			assertThat(bury(this.store, task.ref())).isEqualTo(Reply.DONE);
+			assertThat(bury(this.store, task.ref())).isEqualTo(Reply.DONE);
+			StoredTask dead = stored(task.id());
+			assertThat(dead.state()).isEqualTo(State.DEAD);
+			assertThat(dead.key()).isEqualTo(task.key());
+			assertThat(dead.dueAt()).isEqualTo(task.dueAt());
+			assertThat(dead.error()).isEqualTo("hopeless");
+			assertThat(this.store.find(key(task.key()))).isEmpty();
+			assertThat(this.store.cancel(task.id())).isFalse();
+			assertThat(this.store.reschedule(task.id(), DueTime.after(NOW), null)).isNull();
+			assertThat(enqueue(task.key(), HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+		}
+		clockAhead(AFTER_LEASE);
+		assertThat(claimByOther()).isEmpty();
+		assertThat(acknowledge(this.store, begun.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(stored(begun.id()).state()).isEqualTo(State.DEAD);
+	}
+
+	@Test
+	void errorsMayBeAsLongAsStated() {
+		LeasedTask task = begun("k");
+		String reason = "\ud83d\ude97\u0000".repeat(DelayedTaskStore.MAX_ERROR_LENGTH / 3);
+		assertThat(this.store.bury(List.of(new Burial(task.ref(), reason)))).containsExactly(Reply.DONE);
+		assertThat(stored(task.id()).error()).hasSameSizeAs(reason).startsWith("\ud83d\ude97");
+	}
+
+	@Test
+	void requeueStartsADeadTaskAnew() {
+		LeasedTask task = begun("k");
+		retry(this.store, task.ref(), 7, NOW);
+		LeasedTask again = claim().get(0);
+		bury(this.store, again.ref());
+		assertThat(this.other.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
+		assertThat(this.other.requeue(task.id())).isEqualTo(Requeue.NOT_DEAD);
+		assertThat(this.other.requeue("unknown")).isEqualTo(Requeue.NOT_DEAD);
+		assertThat(bury(this.store, again.ref())).isEqualTo(Reply.REFUSED);
+		StoredTask pending = this.store.find(key("k")).orElseThrow();
+		assertThat(pending.error()).isNull();
+		assertThat(pending.dueAt()).isGreaterThanOrEqualTo(again.dueAt());
+		LeasedTask claimed = claim().get(0);
+		assertThat(claimed.id()).isEqualTo(task.id());
+		assertThat(claimed.begun()).isTrue();
+		assertThat(claimed.attempt()).isEqualTo(1);
+		assertThat(claimed.deliveries()).isEqualTo(1);
+		assertThat(claimed.lostDeliveries()).isZero();
+	}
+
+	@Test
+	void requeueLeavesADeadTaskWhoseKeyIsPending() {
+		LeasedTask task = begun("k");
+		bury(this.store, task.ref());
+		Enqueued newer = enqueue("k", HOUR);
+		assertThat(this.store.requeue(task.id())).isEqualTo(Requeue.KEY_PENDING);
+		assertThat(stored(task.id()).state()).isEqualTo(State.DEAD);
+		assertThat(this.store.cancel(newer.id())).isTrue();
+		assertThat(this.store.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
+	}
+
+	@Test
+	void discardDeletesADeadTaskOnly() {
+		LeasedTask task = begun("k");
+		assertThat(this.store.discard(task.id())).isFalse();
+		bury(this.store, task.ref());
+		assertThat(this.other.discard(task.id())).isTrue();
+		assertThat(this.other.discard(task.id())).isFalse();
+		assertThat(this.store.find(task.id())).isEmpty();
+		Enqueued pending = enqueue("k", HOUR);
+		assertThat(this.store.discard(pending.id())).isFalse();
+	}
+
+	@Test
+	void discardAllDeletesTheDeadOfAName() {
+		for (int i = 0; i < 3; i++) {
+			bury(this.store, begun("k" + i).ref());
+		}
+		enqueue("k", HOUR);
+		assertThat(this.store.discardAll("other")).isZero();
+		assertThat(this.store.discardAll(NAME)).isEqualTo(3);
+		assertThat(this.store.discardAll(NAME)).isZero();
+		assertThat(this.store.counts()).containsExactly(Map.entry(NAME, new StoredCounts(1, 0, 0, 0)));
+	}
+
+	@Test
+	void countsAreByName() {
+		bury(this.store, begun("dead").ref());
+		begun("running");
+		enqueue("overdue", NOW);
+		enqueue("pending", HOUR);
+		this.store.enqueue(task("other", "k", DueTime.after(SOON), IfPending.KEEP, OFFER));
+		assertThat(this.other.counts()).containsOnly(Map.entry(NAME, new StoredCounts(2, 1, 1, 1)),
+				Map.entry("other", new StoredCounts(1, 0, 0, 0)));
+		clockAhead(SOON.multipliedBy(2));
+		assertThat(this.other.counts()).containsEntry("other", new StoredCounts(1, 1, 0, 0));
+	}
+
+	@Test
+	void thePendingAreListedByTheTimeThatTheyAreDue() {
+		enqueue("late", HOUR.multipliedBy(3));
+		enqueue("later", HOUR.multipliedBy(4));
+		enqueue("first", HOUR);
+		leased("leased");
+		begun("running");
+		bury(this.store, begun("dead").ref());
+		this.store.enqueue(task("other", "k", DueTime.after(HOUR), IfPending.KEEP, null));
+		assertThat(this.other.pending(NAME, 3)).extracting(StoredTask::key).containsExactly("leased", "first", "late");
+		assertThat(this.other.pending("unknown", 3)).isEmpty();
+	}
+
+	@Test
+	void theDeadAreListedWithTheLatestFirst() {
+		List<LeasedTask> tasks = List.of(begun("a"), begun("b"), begun("c"), begun("d"));
+		for (int i : List.of(2, 0, 3, 1)) {
+			bury(this.store, tasks.get(i).ref());
+			clockAhead(SOON.multipliedBy(this.store.dead(NAME, 10).size()));
+		}
+		assertThat(this.other.dead(NAME, 3)).extracting(StoredTask::key).containsExactly("b", "d", "a");
+		assertThat(this.other.dead(NAME, 3)).allMatch((task) -> task.state() == State.DEAD);
+		assertThat(this.other.dead("unknown", 3)).isEmpty();
+	}
+
+	@Test
+	void theClockIsThatOfTheEngineAndCanBeMoved() {
+		long before = this.store.now();
+		this.store.setClockOffset(HOUR);
+		assertThat(this.store.now()).isBetween(before + HOUR.toMillis(), before + HOUR.toMillis() + 60_000);
+		assertThat(this.other.now()).isBetween(before, before + 60_000);
+		Enqueued enqueued = enqueue("k", NOW);
+		assertThat(enqueued.now()).isGreaterThanOrEqualTo(before + HOUR.toMillis());
+		assertThat(claimByOther()).isEmpty();
+		assertThat(claim()).hasSize(1);
+		this.store.setClockOffset(NOW);
+		assertThat(this.store.now()).isLessThan(before + 60_000);
+	}
+
+}

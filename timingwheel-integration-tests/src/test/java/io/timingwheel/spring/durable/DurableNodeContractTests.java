@@ -1,0 +1,354 @@
+package io.timingwheel.spring.durable;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What nodes promise on any store: tasks run at their time, are tried again, change
+ * hands, and are left alone by those who lost them.
+ */
+public abstract class DurableNodeContractTests extends StoreTestSupport {
+
+	private static final Duration LATE = Duration.ofMinutes(10);
+
+	private final List<TestNode> nodes = new ArrayList<>();
+
+	private final Map<Integer, AtomicInteger> runs = new ConcurrentHashMap<>();
+
+	@AfterEach
+	void closeNodes() throws Exception {
+		for (TestNode node : this.nodes) {
+			node.close();
+		}
+	}
+
+	private TestNode node(TestNode node) {
+		this.nodes.add(node);
+		return node;
+	}
+
+	private void count(int argument) {
+		this.runs.computeIfAbsent(argument, (key) -> new AtomicInteger()).incrementAndGet();
+	}
+
+	@Test
+	void aTaskRunsAtItsTimeAndIsGone() {
+		Queue<Instant> times = new ConcurrentLinkedQueue<>();
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			times.add(Instant.now());
+			assertThat(context.attempt()).isEqualTo(1);
+			assertThat(context.deliveries()).isEqualTo(1);
+			assertThat(context.taskId()).isEqualTo(new TaskId(TestNode.NAME, "k"));
+		}));
+		Instant before = Instant.now();
+		DelayedTask<?> task = node.enqueue("k", Duration.ofMillis(300), 1);
+		assertThat(task.status()).isEqualTo(Status.SCHEDULED);
+		await().until(() -> node.counts().completed() == 1);
+		assertThat(times).singleElement().matches((time) -> !time.isBefore(before.plusMillis(299)));
+		assertThat(this.store.find(task.id())).isEmpty();
+		await().until(() -> node.durable().inFlight() == 0);
+		assertThat(task.status()).isEqualTo(Status.SUCCEEDED);
+	}
+
+	@Test
+	void aTaskThatAnotherNodeStoresIsFoundAndRunsAtItsTime() {
+		Queue<Duration> lateness = new ConcurrentLinkedQueue<>();
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> lateness.add(context.lateness())));
+		TestNode storing = node(TestNode.withoutHandler(this.other));
+		storing.durable().enqueue(new TaskId(TestNode.NAME, "k"), Duration.ofSeconds(1), 7);
+		await().until(() -> node.counts().completed() == 1);
+		assertThat(lateness).singleElement().matches((late) -> late.compareTo(Duration.ofSeconds(1)) < 0);
+	}
+
+	@Test
+	void aBacklogIsSharedAndEachTaskRunsOnce() {
+		int tasks = 3000;
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		for (int i = 0; i < tasks; i++) {
+			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
+		}
+		TestNode first = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument)));
+		await().atMost(Duration.ofMinutes(1))
+			.until(() -> first.counts().completed() + second.counts().completed() == tasks);
+		assertThat(this.runs).hasSize(tasks).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
+		assertThat(first.counts().completed()).isPositive();
+		assertThat(second.counts().completed()).isPositive();
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void aFailureIsTriedAgainAndThenDead() {
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			count(context.attempt());
+			throw new IllegalStateException("broken");
+		}));
+		DelayedTask<?> task = node.enqueue("k", Duration.ZERO, 1);
+		await().until(() -> node.finalError() != null && task.status() == Status.FAILED);
+		assertThat(this.runs).containsOnlyKeys(1, 2, 3).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
+		StoredTask dead = this.store.find(task.id()).orElseThrow();
+		assertThat(dead.state()).isEqualTo(State.DEAD);
+		assertThat(dead.error()).contains("broken");
+		assertThat(node.counts().failed()).isEqualTo(3);
+		assertThat(node.durable().requeue(task.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
+		await().until(() -> this.runs.get(1).get() == 2);
+	}
+
+	@Test
+	void aRetryGivesWayToANewerTask() {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch replaced = new CountDownLatch(1);
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			count(argument);
+			if (argument == 1) {
+				begun.countDown();
+				replaced.await();
+				throw new IllegalStateException("broken");
+			}
+		}));
+		node.enqueue("k", Duration.ZERO, 1);
+		await().until(() -> begun.getCount() == 0);
+		node.enqueue("k", Duration.ofSeconds(1), 2);
+		replaced.countDown();
+		await().until(() -> node.counts().completed() == 1);
+		assertThat(node.counts().superseded()).isEqualTo(1);
+		assertThat(this.runs.get(1)).hasValue(1);
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void aWaitingTaskIsCancelledReplacedAndMovedByOthers() {
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		TestNode other = node(TestNode.withoutHandler(this.other));
+		for (String key : List.of("cancelled", "replaced", "moved", "kept")) {
+			node.enqueue(key, Duration.ofSeconds(1), key.length());
+		}
+		assertThat(node.durable().inFlight()).isEqualTo(4);
+		assertThat(other.durable().cancel(new TaskId(TestNode.NAME, "cancelled"))).isTrue();
+		other.durable().enqueue(new TaskId(TestNode.NAME, "replaced"), LATE, 100);
+		assertThat(other.durable().reschedule(new TaskId(TestNode.NAME, "moved"), LATE)).isTrue();
+		await().until(() -> node.counts().completed() == 1 && node.durable().inFlight() == 0);
+		assertThat(this.runs).containsOnlyKeys("kept".length());
+		assertThat(node.durable().figures().refusedBegins()).isEqualTo(3);
+		assertThat(this.store.counts().get(TestNode.NAME).pending()).isEqualTo(2);
+	}
+
+	@Test
+	void aNodeThatLosesItsLeaseIsInterruptedAndSaysNothing() {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch interrupted = new CountDownLatch(1);
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			begun.countDown();
+			try {
+				new CountDownLatch(1).await();
+			}
+			catch (InterruptedException ex) {
+				interrupted.countDown();
+			}
+		}));
+		DelayedTask<?> task = node.enqueue(null, Duration.ZERO, 1);
+		await().until(() -> begun.getCount() == 0);
+		clockAhead(LATE);
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(context.deliveries())));
+		await().until(() -> second.counts().completed() == 1);
+		assertThat(this.runs).containsOnlyKeys(2);
+		await().until(() -> interrupted.getCount() == 0);
+		await().until(() -> node.durable().inFlight() == 0 && node.busyThreads() == 0);
+		assertThat(node.durable().figures().lostLeases()).isEqualTo(1);
+		assertThat(node.counts().completed()).isZero();
+		assertThat(this.store.find(task.id())).isEmpty();
+	}
+
+	@Test
+	void aLeaseIsRenewedWhileTheBodyRuns() {
+		CountDownLatch end = new CountDownLatch(1);
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			count(argument);
+			end.await();
+		}, (settings) -> with(settings, Duration.ofSeconds(1), settings.maxInFlight())));
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument),
+				(settings) -> with(settings, Duration.ofSeconds(1), settings.maxInFlight())));
+		second.durable().pause();
+		node.enqueue(null, Duration.ZERO, 1);
+		await().until(() -> this.runs.containsKey(1));
+		second.durable().resume();
+		Instant later = Instant.now().plusSeconds(3);
+		await().until(() -> Instant.now().isAfter(later));
+		end.countDown();
+		await().until(() -> node.counts().completed() == 1);
+		assertThat(this.runs.get(1)).hasValue(1);
+		assertThat(second.counts().completed()).isZero();
+	}
+
+	@Test
+	void aTaskThatEndsItsNodeTooOftenIsDead() {
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		storing.durable().enqueue(new TaskId(TestNode.NAME, "k"), Duration.ZERO, 1);
+		ClaimRequest crashing = new ClaimRequest("crashing", Set.of(TestNode.NAME), 10, Duration.ZERO,
+				Duration.ofSeconds(1), ANY_SIZE);
+		for (int i = 0; i < 3; i++) {
+			clockAhead(LATE.multipliedBy(i));
+			assertThat(this.store.claim(crashing).tasks()).hasSize(1);
+		}
+		clockAhead(LATE.multipliedBy(4));
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		await().until(() -> node.durable().dead(TestNode.NAME, 10).size() == 1);
+		assertThat(node.durable().dead(TestNode.NAME, 10).get(0).error()).contains("max-lost-deliveries");
+		assertThat(this.runs).isEmpty();
+	}
+
+	@Test
+	void aClosingNodeGivesBackWhatHasNotBegunAndWaitsForWhatHas() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			count(argument);
+			begun.countDown();
+			end.await();
+		}));
+		node.enqueue(null, Duration.ZERO, 1);
+		await().until(() -> begun.getCount() == 0);
+		for (int i = 2; i < 12; i++) {
+			node.enqueue("k" + i, Duration.ofSeconds(1), i);
+		}
+		Thread closing = new Thread(() -> {
+			try {
+				node.shutdown(Duration.ofSeconds(30));
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		});
+		closing.start();
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> {
+			count(argument);
+			assertThat(context.attempt()).isEqualTo(1);
+		}));
+		await().until(() -> second.counts().completed() == 10);
+		end.countDown();
+		closing.join();
+		assertThat(node.counts().completed()).isEqualTo(1);
+		assertThat(this.runs).hasSize(11).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
+	}
+
+	@Test
+	void aBodyThatTakesTooLongToCloseIsInterruptedAndGivenBackAsItWas() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			begun.countDown();
+			new CountDownLatch(1).await();
+		}));
+		DelayedTask<?> task = node.enqueue("k", Duration.ZERO, 1);
+		await().until(() -> begun.getCount() == 0);
+		node.shutdown(Duration.ofMillis(100));
+		StoredTask released = this.store.find(task.id()).orElseThrow();
+		assertThat(released.state()).isEqualTo(State.PENDING);
+		assertThat(released.attempt()).isEqualTo(1);
+		assertThat(node.counts().failed()).isZero();
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(context.deliveries())));
+		await().until(() -> second.counts().completed() == 1);
+		assertThat(this.runs).containsOnlyKeys(2);
+	}
+
+	@Test
+	void aNodeHoldsNoMoreThanItsLimit() {
+		AtomicInteger most = new AtomicInteger();
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		for (int i = 0; i < 200; i++) {
+			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
+		}
+		CountDownLatch end = new CountDownLatch(1);
+		TestNode node = node(TestNode.start(this.other, (argument, context) -> {
+			end.await();
+			count(argument);
+		}, (settings) -> with(settings, settings.lease(), 20)));
+		await().until(() -> node.durable().inFlight() == 20);
+		most.set(node.durable().inFlight());
+		assertThat(this.store.counts().get(TestNode.NAME).pending()).isEqualTo(180);
+		end.countDown();
+		await().atMost(Duration.ofSeconds(30)).until(() -> {
+			most.accumulateAndGet(node.durable().inFlight(), Math::max);
+			return node.counts().completed() == 200;
+		});
+		assertThat(most).hasValue(20);
+	}
+
+	@Test
+	void aPausedNodeClaimsNothing() {
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		node.enqueue("k", Duration.ofSeconds(1), 1);
+		node.durable().pause();
+		await().until(() -> node.durable().inFlight() == 0);
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument)));
+		node.enqueue("l", Duration.ZERO, 2);
+		await().until(() -> second.counts().completed() == 2);
+		assertThat(node.counts().completed()).isZero();
+		second.durable().pause();
+		node.durable().resume();
+		node.enqueue("m", Duration.ZERO, 3);
+		await().until(() -> node.counts().completed() == 1);
+	}
+
+	@Test
+	void whatCannotBeReadIsDeadAndWhatIsUnknownWaits() {
+		String broken = "{\"v\":1,\"handler\":\"count\",\"args\":[";
+		String tagged = "{\"v\":1,\"handler\":\"count\",\"args\":[{\"@class\":\"java.io.File\"}]}";
+		store(TestNode.NAME, broken);
+		store(TestNode.NAME, tagged);
+		store(TestNode.NAME, "{\"v\":1,\"handler\":\"count\",\"args\":[\"" + "x".repeat(1_000_000) + "\"]}");
+		store("unknown", "{\"v\":1,\"handler\":\"unknown\",\"args\":[1]}");
+		store(TestNode.NAME, "{\"v\":1,\"handler\":\"count\",\"args\":[5]}");
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		await().until(() -> node.counts().completed() == 1);
+		await().until(() -> node.durable().dead(TestNode.NAME, 10).size() == 3);
+		assertThat(node.durable().dead(TestNode.NAME, 10)).allMatch((task) -> task.error() != null);
+		assertThat(this.runs).containsOnlyKeys(5);
+		assertThat(node.durable().counts().get("unknown").pending()).isEqualTo(1);
+		assertThat(node.durable().unknownCount()).isEqualTo(1);
+	}
+
+	private void store(String name, String payload) {
+		this.store.enqueue(new NewTask(DurableIds.next(), name, null, payload, DueTime.after(Duration.ZERO),
+				IfPending.REPLACE, null));
+	}
+
+	@Test
+	void whatCannotBeStoredIsRefused() {
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		assertThatIllegalArgumentException().isThrownBy(
+				() -> node.durable().enqueue(new TaskId(TestNode.NAME, "k"), Duration.ZERO, "x".repeat(100_000)));
+		assertThatIllegalArgumentException().isThrownBy(() -> node.enqueue("x".repeat(513), Duration.ZERO, 1))
+			.withMessageContaining("512");
+		assertThatIllegalArgumentException().isThrownBy(() -> node.enqueue("\0", Duration.ZERO, 1))
+			.withMessageContaining("NUL");
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	private static DurableSettings with(DurableSettings settings, Duration lease, int maxInFlight) {
+		return new DurableSettings(settings.nodeId(), lease, settings.lookAhead(), settings.pollInterval(),
+				settings.batchSize(), maxInFlight, settings.maxAttempts(), settings.maxLostDeliveries(),
+				settings.backoff(), settings.maxPayloadBytes());
+	}
+
+}

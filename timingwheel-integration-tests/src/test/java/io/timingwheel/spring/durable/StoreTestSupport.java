@@ -1,0 +1,162 @@
+package io.timingwheel.spring.durable;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+
+/**
+ * Two nodes on one store, and the vocabulary of the contract tests.
+ */
+public abstract class StoreTestSupport {
+
+	protected static final String NAME = "close-order";
+
+	protected static final Set<String> NAMES = Set.of(NAME);
+
+	protected static final Duration LOOK_AHEAD = Duration.ofSeconds(20);
+
+	protected static final Duration LEASE = Duration.ofSeconds(60);
+
+	/** Within the look-ahead, and not while a test runs. */
+	protected static final Duration SOON = Duration.ofSeconds(15);
+
+	protected static final Duration HOUR = Duration.ofHours(1);
+
+	protected static final LeaseOffer OFFER = new LeaseOffer("a", LOOK_AHEAD, LEASE);
+
+	protected static final long ANY_SIZE = Long.MAX_VALUE;
+
+	/** One node. */
+	protected DelayedTaskStore store;
+
+	/** Another. */
+	protected DelayedTaskStore other;
+
+	@BeforeEach
+	void nodes() throws Exception {
+		clear();
+		this.store = node();
+		this.other = node();
+	}
+
+	/**
+	 * The payload of a task, given the id that it was stored with: that which it was to
+	 * have, and what the store has added.
+	 */
+	protected static String payloadOf(String id) {
+		return "payload of " + id.substring(0, 36);
+	}
+
+	/**
+	 * Deletes all tasks.
+	 */
+	protected abstract void clear() throws Exception;
+
+	/**
+	 * A store object of its own on the same data, as another node has it.
+	 */
+	protected abstract DelayedTaskStore node() throws Exception;
+
+	/**
+	 * Sets the engine's clock ahead of the real one, as both nodes see it.
+	 */
+	protected final void clockAhead(Duration offset) {
+		this.store.setClockOffset(offset);
+		this.other.setClockOffset(offset);
+	}
+
+	protected static NewTask task(@Nullable String key, Duration delay) {
+		return task(NAME, key, DueTime.after(delay), IfPending.REPLACE, null);
+	}
+
+	protected static NewTask task(@Nullable String key, Duration delay, IfPending ifPending) {
+		return task(NAME, key, DueTime.after(delay), ifPending, null);
+	}
+
+	protected static NewTask task(String name, @Nullable String key, DueTime due, IfPending ifPending,
+			@Nullable LeaseOffer lease) {
+		String id = UUID.randomUUID().toString();
+		return new NewTask(id, name, key, "payload of " + id, due, ifPending, lease);
+	}
+
+	protected final Enqueued enqueue(@Nullable String key, Duration delay) {
+		return this.store.enqueue(task(key, delay));
+	}
+
+	protected static Claim claim(DelayedTaskStore store, String owner, int limit) {
+		return store.claim(new ClaimRequest(owner, NAMES, limit, LOOK_AHEAD, LEASE, ANY_SIZE));
+	}
+
+	protected final List<LeasedTask> claim() {
+		return claim(this.store, "a", 100).tasks();
+	}
+
+	protected final List<LeasedTask> claimByOther() {
+		return claim(this.other, "b", 100).tasks();
+	}
+
+	/**
+	 * A task with this key that the first node has leased and not begun.
+	 */
+	protected final LeasedTask leased(@Nullable String key) {
+		Enqueued enqueued = enqueue(key, SOON);
+		return only(claim(), enqueued.id());
+	}
+
+	/**
+	 * A task with this key that the first node has begun.
+	 */
+	protected final LeasedTask begun(@Nullable String key) {
+		Enqueued enqueued = enqueue(key, Duration.ZERO);
+		return only(claim(), enqueued.id());
+	}
+
+	private static LeasedTask only(List<LeasedTask> tasks, String id) {
+		return tasks.stream().filter((task) -> task.id().equals(id)).findFirst().orElseThrow();
+	}
+
+	protected static TaskRef ref(Enqueued enqueued) {
+		return new TaskRef(enqueued.id(), enqueued.fence());
+	}
+
+	protected static List<TaskRef> refs(LeasedTask... tasks) {
+		return Arrays.stream(tasks).map(LeasedTask::ref).toList();
+	}
+
+	protected static TaskId key(String key) {
+		return new TaskId(NAME, key);
+	}
+
+	protected static Reply begin(DelayedTaskStore store, TaskRef task) {
+		return store.begin(List.of(task), LEASE).get(0);
+	}
+
+	protected static Reply acknowledge(DelayedTaskStore store, TaskRef task) {
+		return store.acknowledge(List.of(task)).get(0);
+	}
+
+	protected static Reply retry(DelayedTaskStore store, TaskRef task, int attempt, Duration delay) {
+		return store.retry(List.of(new Retry(task, attempt, delay, "it failed"))).get(0);
+	}
+
+	protected static Reply release(DelayedTaskStore store, TaskRef task) {
+		return store.release(List.of(task)).get(0);
+	}
+
+	protected static Reply bury(DelayedTaskStore store, TaskRef task) {
+		return store.bury(List.of(new Burial(task, "hopeless"))).get(0);
+	}
+
+	protected final StoredTask stored(String id) {
+		return this.store.find(id).orElseThrow();
+	}
+
+}

@@ -1,0 +1,184 @@
+package io.timingwheel.spring.durable;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.HandOverExecutors;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskCounts;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A node as the auto-configuration makes it, with one handler that takes a number.
+ */
+final class TestNode implements AutoCloseable {
+
+	static final String NAME = "count";
+
+	static final DurableSettings SETTINGS = new DurableSettings("node", Duration.ofSeconds(5), Duration.ofSeconds(2),
+			Duration.ofMillis(200), 100, 1000, 3, 2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0),
+			64 * 1024);
+
+	private final ThreadPoolExecutor executor;
+
+	private final TimingWheel wheel;
+
+	private final DelayedTasks tasks;
+
+	private final DurableTasks durable;
+
+	private final Handler handler;
+
+	private TestNode(DelayedTaskStore store, DurableSettings settings, @Nullable Body body, int threads) {
+		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+		this.wheel = TimingWheel.builder(this.executor).build();
+		HandOverExecutors handOvers = new HandOverExecutors();
+		this.tasks = new DelayedTasks(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), handOvers, null, null);
+		this.durable = new DurableTasks(store, settings, new DurableHandlers(),
+				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes()), this.wheel, this.tasks,
+				handOvers, null);
+		this.handler = new Handler(body, this.executor);
+		if (body != null) {
+			this.durable.register(this.handler);
+		}
+	}
+
+	static TestNode start(DelayedTaskStore store, Body body) {
+		return start(store, body, UnaryOperator.identity());
+	}
+
+	static TestNode start(DelayedTaskStore store, Body body, UnaryOperator<DurableSettings> settings) {
+		TestNode node = new TestNode(store, settings.apply(SETTINGS), body, 4);
+		node.durable.start();
+		return node;
+	}
+
+	/**
+	 * One that only stores, as it has no handler.
+	 */
+	static TestNode withoutHandler(DelayedTaskStore store) {
+		return new TestNode(store, SETTINGS, null, 1);
+	}
+
+	DurableTasks durable() {
+		return this.durable;
+	}
+
+	TaskCounts counts() {
+		return this.tasks.counts(NAME);
+	}
+
+	int busyThreads() {
+		return this.executor.getActiveCount();
+	}
+
+	DelayedTask<?> enqueue(@Nullable Object key, Duration delay, int argument) {
+		return this.durable.enqueue(this.handler, key, IfPending.REPLACE, DueTime.after(delay),
+				new Object[] { argument });
+	}
+
+	@Nullable Throwable finalError() {
+		return this.handler.finalError;
+	}
+
+	void shutdown(Duration period) throws InterruptedException {
+		this.durable.shutdown(period);
+	}
+
+	@Override
+	public void close() throws InterruptedException {
+		this.durable.shutdown(Duration.ZERO);
+		this.wheel.close();
+		this.executor.shutdownNow();
+	}
+
+	/**
+	 * What a task does.
+	 */
+	@FunctionalInterface
+	interface Body {
+
+		void run(int argument, DelayedTaskContext context) throws Exception;
+
+	}
+
+	private static final class Handler implements DurableHandler {
+
+		private final @Nullable Body body;
+
+		private final Executor executor;
+
+		private volatile @Nullable Throwable finalError;
+
+		Handler(@Nullable Body body, Executor executor) {
+			this.body = body;
+			this.executor = executor;
+		}
+
+		@Override
+		public String name() {
+			return NAME;
+		}
+
+		@Override
+		public List<String> aliases() {
+			return List.of();
+		}
+
+		@Override
+		public Method method() {
+			try {
+				return Handler.class.getDeclaredMethod("count", int.class);
+			}
+			catch (NoSuchMethodException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+		@Override
+		public List<Type> argumentTypes() {
+			return List.of(int.class);
+		}
+
+		@Override
+		public Supplier<? extends Executor> executor() {
+			return () -> this.executor;
+		}
+
+		@Override
+		public @Nullable Duration expireAfter() {
+			return null;
+		}
+
+		@Override
+		public @Nullable Object invoke(@Nullable Object[] arguments) throws Exception {
+			count((Integer) arguments[0]);
+			return null;
+		}
+
+		void count(int argument) throws Exception {
+			this.body.run(argument, DelayedTaskContext.current().orElseThrow());
+		}
+
+		@Override
+		public void handleError(Throwable error, @Nullable Object[] arguments) {
+			this.finalError = error;
+		}
+
+	}
+
+}

@@ -1,0 +1,331 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.task.IfPending;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a store in a database promises to those who have transactions.
+ */
+abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
+
+	private final TestDatabase database;
+
+	private final JdbcNodes nodes;
+
+	private final HikariDataSource pool;
+
+	private final TransactionTemplate transaction;
+
+	JdbcStoreTransactionContractTests(TestDatabase database) {
+		this.database = database;
+		this.nodes = new JdbcNodes(database);
+		this.pool = database.pool();
+		this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.pool));
+	}
+
+	@Override
+	protected void clear() {
+		this.nodes.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return this.nodes.node();
+	}
+
+	@Test
+	void whatIsStoredInATransactionIsThereOnceItCommits() {
+		Enqueued enqueued = this.transaction.execute((status) -> {
+			assertThat(this.store.joinsTransaction()).isTrue();
+			Enqueued result = enqueue("k", SOON);
+			assertThat(this.store.find(key("k"))).isPresent();
+			assertThat(onAnotherThread(() -> this.other.find(key("k")))).isEmpty();
+			assertThat(onAnotherThread(this::claimByOther)).isEmpty();
+			return result;
+		});
+		assertThat(this.store.joinsTransaction()).isFalse();
+		assertThat(claimByOther()).singleElement().extracting(LeasedTask::id).isEqualTo(enqueued.id());
+	}
+
+	@Test
+	void aRollbackUndoesEverything() {
+		Enqueued kept = enqueue("kept", SOON);
+		Enqueued replaced = enqueue("replaced", SOON);
+		Enqueued moved = enqueue("moved", SOON);
+		this.transaction.executeWithoutResult((status) -> {
+			enqueue("new", SOON);
+			enqueue(null, SOON);
+			assertThat(enqueue("replaced", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
+			assertThat(this.store.cancel(key("kept"))).isTrue();
+			assertThat(this.store.reschedule(moved.id(), DueTime.after(HOUR), null)).isNotNull();
+			status.setRollbackOnly();
+		});
+		assertThat(claimByOther()).extracting(LeasedTask::id)
+			.containsExactlyInAnyOrder(kept.id(), replaced.id(), moved.id());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aTransactionGoesOnAfterItMetAPendingTask(IfPending ifPending) {
+		enqueue("k", HOUR);
+		this.transaction.executeWithoutResult((status) -> {
+			Enqueued second = this.store.enqueue(task("k", HOUR, ifPending));
+			assertThat(second.outcome())
+				.isEqualTo((ifPending == IfPending.REPLACE) ? Outcome.REPLACED : Outcome.PENDING);
+			enqueue("l", HOUR);
+		});
+		assertThat(this.store.find(key("l"))).isPresent();
+	}
+
+	@Test
+	void theMachineryStandsOutsideOfTheTransaction() {
+		enqueue("k", Duration.ZERO);
+		this.transaction.executeWithoutResult((status) -> {
+			LeasedTask task = claim().get(0);
+			assertThat(acknowledge(this.store, new TaskRef(task.id(), task.fence()))).isEqualTo(Reply.DONE);
+			assertThat(this.store.counts()).isEmpty();
+			enqueue("l", Duration.ZERO);
+			assertThat(claim()).isEmpty();
+			status.setRollbackOnly();
+		});
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void aLockedTaskKeepsNobodyElseWaiting() throws Exception {
+		LeasedTask locked = leased("locked");
+		LeasedTask free = leased("free");
+		enqueue("due", Duration.ZERO);
+		this.transaction.executeWithoutResult((status) -> {
+			assertThat(this.store.cancel(key("locked"))).isTrue();
+			assertThat(this.store.cancel(key("due"))).isTrue();
+			onAnotherThread(() -> {
+				assertThat(this.other.begin(refsOf(locked, free), LEASE)).containsExactly(Reply.BUSY, Reply.DONE);
+				assertThat(release(this.other, refsOf(locked).get(0))).isEqualTo(Reply.BUSY);
+				assertThat(bury(this.other, refsOf(locked).get(0))).isEqualTo(Reply.BUSY);
+				assertThat(claimByOther()).isEmpty();
+				return null;
+			});
+			status.setRollbackOnly();
+		});
+		assertThat(begin(this.store, refsOf(locked).get(0))).isEqualTo(Reply.DONE);
+		assertThat(claimByOther()).hasSize(1);
+	}
+
+	@Test
+	void aRetryDoesNotWaitForTheTransactionThatStoresANewTaskWithItsKey() {
+		LeasedTask older = begun("k");
+		LeasedTask unrelated = begun("l");
+		this.transaction.executeWithoutResult((status) -> {
+			assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+			onAnotherThread(() -> {
+				assertThat(retry(this.other, refsOf(older).get(0), 2, HOUR)).isEqualTo(Reply.BUSY);
+				assertThat(retry(this.other, refsOf(unrelated).get(0), 2, HOUR)).isIn(repliesBesideALockedKey());
+				return null;
+			});
+		});
+		assertThat(retry(this.other, refsOf(older).get(0), 2, HOUR)).isEqualTo(Reply.SUPERSEDED);
+	}
+
+	/**
+	 * What becomes of a retry whose key comes next to one that is being stored.
+	 */
+	protected Set<Reply> repliesBesideALockedKey() {
+		return Set.of(Reply.DONE);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatATransactionReadBeforeIsNotTakenForWhatIsPendingNow(IfPending ifPending) {
+		TransactionTemplate repeatable = new TransactionTemplate(new JdbcTransactionManager(this.pool));
+		repeatable.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+		LeasedTask task = leased("k");
+		try {
+			repeatable.executeWithoutResult((status) -> {
+				assertThat(this.store.find(key("k"))).isPresent();
+				assertThat(onAnotherThread(() -> begin(this.other, refsOf(task).get(0)))).isEqualTo(Reply.DONE);
+				assertThat(this.store.enqueue(task("k", HOUR, ifPending)).outcome()).isEqualTo(Outcome.INSERTED);
+			});
+			assertThat(this.store.pending(NAME, 10)).hasSize(1);
+		}
+		catch (ConcurrencyFailureException ex) {
+			// As H2 does, which lets no such transaction see what is new.
+			assertThat(this.store.pending(NAME, 10)).isEmpty();
+		}
+	}
+
+	@Test
+	void joinsThroughTheUsualProxies() {
+		DataSource lazy = new LazyConnectionDataSourceProxy(this.pool);
+		for (DataSource ours : List.of(this.pool, lazy, new TransactionAwareDataSourceProxy(this.pool))) {
+			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(ours, ours, TableName.DEFAULT);
+			for (DataSource theirs : List.of(this.pool, lazy, new TransactionAwareDataSourceProxy(lazy))) {
+				new TransactionTemplate(new JdbcTransactionManager(theirs)).executeWithoutResult((status) -> {
+					assertThat(node.joinsTransaction()).isTrue();
+					node.enqueue(task("k", HOUR));
+					assertThat(claim(node, "a", 10).tasks()).isEmpty();
+					status.setRollbackOnly();
+				});
+				assertThat(node.find(key("k"))).isEmpty();
+			}
+		}
+	}
+
+	@Test
+	void doesNotJoinATransactionOnSomethingElse() {
+		try (HikariDataSource elsewhere = this.database.newPool(1)) {
+			new TransactionTemplate(new JdbcTransactionManager(elsewhere)).executeWithoutResult((status) -> {
+				new JdbcTemplate(this.pool).queryForList("select 1");
+				assertThat(this.store.joinsTransaction()).isFalse();
+				enqueue("k", HOUR);
+				assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
+				status.setRollbackOnly();
+			});
+		}
+		assertThat(this.store.find(key("k"))).isPresent();
+	}
+
+	/**
+	 * As that of JPA does.
+	 */
+	@Test
+	void joinsTheTransactionOfAManagerThatExposesItsConnection() throws Exception {
+		try (Connection connection = this.pool.getConnection()) {
+			connection.setAutoCommit(false);
+			TransactionSynchronizationManager.bindResource(this.pool, new ConnectionHolder(connection));
+			TransactionSynchronizationManager.initSynchronization();
+			TransactionSynchronizationManager.setActualTransactionActive(true);
+			try {
+				assertThat(this.store.joinsTransaction()).isTrue();
+				enqueue("k", Duration.ZERO);
+				assertThat(claim()).isEmpty();
+				connection.rollback();
+				connection.setAutoCommit(true);
+			}
+			finally {
+				TransactionSynchronizationManager.clear();
+				TransactionSynchronizationManager.unbindResource(this.pool);
+			}
+		}
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void storesThroughConnectionsThatDoNotCommitByThemselves() {
+		HikariConfig config = new HikariConfig();
+		config.setJdbcUrl(this.pool.getJdbcUrl());
+		config.setAutoCommit(false);
+		try (HikariDataSource manual = new HikariDataSource(config)) {
+			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(manual, manual, TableName.DEFAULT);
+			node.enqueue(task("k", Duration.ZERO));
+			assertThat(this.store.find(key("k"))).isPresent();
+			LeasedTask task = claim(node, "a", 10).tasks().get(0);
+			assertThat(acknowledge(node, refsOf(task).get(0))).isEqualTo(Reply.DONE);
+			assertThat(this.store.counts()).isEmpty();
+		}
+	}
+
+	@Test
+	void leasesWhileTheApplicationHasUsedUpItsConnections() throws Exception {
+		enqueue("k", Duration.ZERO);
+		try (HikariDataSource exhausted = this.database.newPool(1)) {
+			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(exhausted, this.pool, TableName.DEFAULT);
+			assertThat(node.find(key("k"))).isPresent();
+			try (Connection connection = exhausted.getConnection()) {
+				LeasedTask task = claim(node, "a", 10).tasks().get(0);
+				assertThat(node.renew(refsOf(task), LEASE)).containsExactly(Reply.DONE);
+				assertThat(acknowledge(node, refsOf(task).get(0))).isEqualTo(Reply.DONE);
+			}
+		}
+	}
+
+	@Test
+	void manyNodesCreateTheTableAtTheSameTime() throws Exception {
+		int threads = 8;
+		var executor = Executors.newFixedThreadPool(threads);
+		try {
+			for (int round = 0; round < 5; round++) {
+				String table = "created_by_many_" + round;
+				CountDownLatch start = new CountDownLatch(1);
+				List<Future<?>> futures = new ArrayList<>();
+				for (int i = 0; i < threads; i++) {
+					TimingWheelDataSourceScriptDatabaseInitializer initializer = new TimingWheelDataSourceScriptDatabaseInitializer(
+							this.pool, table, DatabaseInitializationMode.ALWAYS);
+					futures.add(executor.submit(() -> {
+						start.await();
+						return initializer.initializeDatabase();
+					}));
+				}
+				start.countDown();
+				for (Future<?> future : futures) {
+					future.get(1, TimeUnit.MINUTES);
+				}
+				JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(this.pool, this.pool, table);
+				node.check();
+				assertThat(node.enqueue(task("k", HOUR)).outcome()).isEqualTo(Outcome.INSERTED);
+				assertThat(node.enqueue(task("k", HOUR)).outcome()).isEqualTo(Outcome.REPLACED);
+				new JdbcTemplate(this.pool).execute("drop table " + table);
+			}
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+	static List<TaskRef> refsOf(LeasedTask... tasks) {
+		return Arrays.stream(tasks).map((task) -> new TaskRef(task.id(), task.fence())).toList();
+	}
+
+	private static <T> T onAnotherThread(Callable<T> call) {
+		var executor = Executors.newSingleThreadExecutor();
+		try {
+			return executor.submit(call).get(30, TimeUnit.SECONDS);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+}

@@ -1,0 +1,21 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.Set;
+
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+
+class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
+
+	MariaDbStoreTransactionTests() {
+		super(TestDatabase.MARIADB);
+	}
+
+	/**
+	 * InnoDB may lock the gap between two keys.
+	 */
+	@Override
+	protected Set<Reply> repliesBesideALockedKey() {
+		return Set.of(Reply.DONE, Reply.BUSY);
+	}
+
+}

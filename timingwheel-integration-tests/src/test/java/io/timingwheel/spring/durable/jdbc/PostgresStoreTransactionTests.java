@@ -1,0 +1,9 @@
+package io.timingwheel.spring.durable.jdbc;
+
+class PostgresStoreTransactionTests extends JdbcStoreTransactionContractTests {
+
+	PostgresStoreTransactionTests() {
+		super(TestDatabase.POSTGRESQL);
+	}
+
+}

@@ -1,0 +1,281 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.task.IfPending;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.core.types.RedisClientInfo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What happens when Redis forgets its scripts, restarts, is full, or loses connections.
+ */
+class RedisFailureTests extends StoreTestSupport {
+
+	private static RedisProcess server;
+
+	private static RedisStores stores;
+
+	private static RedisClient client;
+
+	private static StatefulRedisConnection<String, String> admin;
+
+	@BeforeAll
+	static void start() {
+		server = RedisProcess.with();
+		stores = RedisStores.on(server);
+		client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+		admin = client.connect();
+	}
+
+	@AfterAll
+	static void stop() {
+		stores.close();
+		client.shutdown();
+		server.close();
+	}
+
+	@Override
+	protected void clear() {
+		stores.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return stores.node();
+	}
+
+	@Test
+	void goesOnWhenTheScriptsAreForgotten() {
+		for (int i = 0; i < 5; i++) {
+			LeasedTask task = begun("k");
+			flushScripts();
+			assertThat(acknowledge(this.other, ref(task))).isEqualTo(DelayedTaskStore.Reply.DONE);
+			flushScripts();
+		}
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void nothingIsLostByARestart() {
+		List<Enqueued> tasks = new ArrayList<>();
+		for (int i = 0; i < 200; i++) {
+			tasks.add(enqueue((i % 2 == 0) ? "k" + i : null, Duration.ZERO));
+		}
+		List<LeasedTask> claimed = claim(this.store, "a", 50).tasks();
+		server.close();
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k", HOUR));
+		server.start();
+		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.store.now() > 0);
+		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.other.now() > 0);
+		Set<String> ids = new HashSet<>();
+		claimed.forEach((task) -> ids.add(task.id()));
+		assertThat(this.store.acknowledge(claimed.stream().map(RedisFailureTests::ref).toList()))
+			.containsOnly(DelayedTaskStore.Reply.DONE);
+		claim(this.other, "b", 1000).tasks().forEach((task) -> assertThat(ids.add(task.id())).isTrue());
+		assertThat(ids).containsExactlyInAnyOrderElementsOf(tasks.stream().map(Enqueued::id).toList());
+	}
+
+	@Test
+	void whatWasAnsweredIsStoredHoweverOftenConnectionsBreak() throws Exception {
+		AtomicInteger answered = new AtomicInteger();
+		Set<String> unknown = ConcurrentHashMap.newKeySet();
+		ExecutorService executor = Executors.newFixedThreadPool(4);
+		for (int thread = 0; thread < 4; thread++) {
+			executor.execute(() -> {
+				for (int i = 0; i < 2000; i++) {
+					NewTask task = task(null, HOUR);
+					try {
+						this.store.enqueue(task);
+						answered.incrementAndGet();
+					}
+					catch (DataAccessException ex) {
+						unknown.add(task.id());
+					}
+				}
+			});
+		}
+		executor.shutdown();
+		while (!executor.awaitTermination(50, TimeUnit.MILLISECONDS)) {
+			redis((connection) -> {
+				for (RedisClientInfo client : connection.serverCommands().getClientList()) {
+					if (client.getAddressPort() != null && !"client".equals(client.getLastCommand())) {
+						String[] address = client.getAddressPort().split(":");
+						connection.serverCommands().killClient(address[0], Integer.parseInt(address[1]));
+					}
+				}
+				return null;
+			});
+		}
+		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.store.now() > 0);
+		List<StoredTask> stored = this.store.pending(NAME, Integer.MAX_VALUE);
+		long unanswered = stored.stream().filter((task) -> unknown.contains(task.id().substring(0, 36))).count();
+		assertThat(stored).hasSize((int) (answered.get() + unanswered));
+		assertThat(unknown).isNotEmpty();
+	}
+
+	@Test
+	void aCallOnAConnectionThatBreaksIsNotSentAgain() throws Exception {
+		assertThat(this.store.now()).isPositive();
+		client("PAUSE", "60000", "WRITE");
+		CompletableFuture<Enqueued> enqueued = CompletableFuture.supplyAsync(() -> enqueue("k", HOUR));
+		await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
+		admin.sync().clientKill(KillArgs.Builder.typeNormal().skipme());
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> enqueued.get(4, TimeUnit.SECONDS))
+			.withCauseInstanceOf(DataAccessException.class);
+		client("UNPAUSE");
+		await().ignoreExceptions().until(() -> this.store.now() > 0);
+		assertThat(this.store.find(key("k"))).isEmpty();
+	}
+
+	private static void client(String... arguments) {
+		CommandArgs<String, String> words = new CommandArgs<>(StringCodec.UTF8);
+		List.of(arguments).forEach(words::add);
+		admin.sync().dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), words);
+	}
+
+	@Test
+	void anInsertThatIsRepeatedIsTheSameInsert() {
+		NewTask task = task(NAME, "k", DueTime.after(SOON), IfPending.REJECT, OFFER);
+		Enqueued first = this.store.enqueue(task);
+		Enqueued again = this.store.enqueue(task);
+		assertThat(again.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(again.id()).isEqualTo(first.id());
+		assertThat(again.fence()).isEqualTo(first.fence());
+		assertThat(again.dueAt()).isEqualTo(first.dueAt());
+		assertThat(again.leased()).isTrue();
+		clockAhead(SOON.plus(LEASE).plusSeconds(1));
+		assertThat(claimByOther()).hasSize(1);
+		assertThat(this.store.enqueue(task).leased()).isFalse();
+	}
+
+	@Test
+	void aFullRedisRefusesNewTasksAndWorksOffTheOldOnes() {
+		for (int i = 0; i < 200; i++) {
+			enqueue("k" + i, Duration.ZERO);
+		}
+		redis((connection) -> {
+			connection.serverCommands().setConfig("maxmemory", "1");
+			return null;
+		});
+		try {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k1", HOUR))
+				.withStackTraceContaining("OOM");
+			assertThat(this.store.find(key("k1"))).isPresent();
+			List<LeasedTask> tasks = claim(this.store, "a", 300).tasks();
+			assertThat(tasks).hasSize(200);
+			assertThat(this.store.renew(refs(tasks.get(0)), LEASE)).containsOnly(DelayedTaskStore.Reply.DONE);
+			assertThat(retry(this.store, ref(tasks.get(1)), 2, HOUR)).isEqualTo(DelayedTaskStore.Reply.DONE);
+			assertThat(bury(this.store, ref(tasks.get(2)))).isEqualTo(DelayedTaskStore.Reply.DONE);
+			assertThat(this.store.acknowledge(tasks.stream().skip(3).map(RedisFailureTests::ref).toList()))
+				.containsOnly(DelayedTaskStore.Reply.DONE);
+		}
+		finally {
+			redis((connection) -> {
+				connection.serverCommands().setConfig("maxmemory", "0");
+				return null;
+			});
+		}
+		assertThat(this.store.counts().get(NAME).pending()).isEqualTo(1);
+	}
+
+	@Test
+	void nothingIsLeftBehind() {
+		for (int i = 0; i < 30; i++) {
+			bury(this.store, ref(begun("dead" + i)));
+			assertThat(acknowledge(this.store, ref(begun("run" + i)))).isEqualTo(DelayedTaskStore.Reply.DONE);
+			enqueue("k", HOUR);
+			enqueue("cancelled" + i, HOUR);
+			leased("leased" + i);
+			assertThat(this.store.cancel(key("cancelled" + i))).isTrue();
+			assertThat(this.store.cancel(key("leased" + i))).isTrue();
+			retry(this.store, ref(begun("retried" + i)), 2, HOUR);
+			assertThat(this.store.cancel(key("retried" + i))).isTrue();
+		}
+		this.store.cancel(key("k"));
+		assertThat(this.store.discardAll(NAME)).isEqualTo(30);
+		assertThat(this.store.counts()).isEmpty();
+		Long keys = redis((connection) -> connection.serverCommands().dbSize());
+		assertThat(keys).isZero();
+	}
+
+	@Test
+	void namesThatNoNodeKnowsStandInNobodysWay() {
+		for (int i = 0; i < 3000; i++) {
+			this.store.enqueue(task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null));
+		}
+		Enqueued known = enqueue("k", Duration.ZERO);
+		Claim claim = claim(this.store, "a", 1);
+		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
+		assertThat(this.store.counts()).hasSize(4);
+	}
+
+	@Test
+	void allPartitionsGetTheirTurnHoweverManyTasksOneHas() {
+		for (int i = 0; i < 640; i++) {
+			enqueue("k" + i, Duration.ZERO);
+		}
+		Set<String> partitions = new HashSet<>();
+		claim(this.store, "a", 64).tasks().forEach((task) -> partitions.add(task.id().substring(36)));
+		assertThat(partitions).hasSize(RedisStores.OPTIONS.partitions());
+		ClaimRequest rest = new ClaimRequest("a", NAMES, 1000, LOOK_AHEAD, LEASE, ANY_SIZE);
+		assertThat(this.store.claim(rest).tasks()).hasSize(576);
+	}
+
+	private static void flushScripts() {
+		redis((connection) -> {
+			connection.scriptingCommands().scriptFlush();
+			return null;
+		});
+	}
+
+	private static TaskRef ref(LeasedTask task) {
+		return refs(task).get(0);
+	}
+
+	private static <T> T redis(Function<RedisConnection, T> work) {
+		try (RedisConnection connection = stores.connection()) {
+			return work.apply(connection);
+		}
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.task.IfPending;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Waiting for a replica, and doing without it.
+ */
+class RedisReplicationTests extends StoreTestSupport {
+
+	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
+		.withWaitTimeout(Duration.ofSeconds(3));
+
+	private static RedisProcess primary;
+
+	private static RedisProcess replica;
+
+	private static RedisStores stores;
+
+	@BeforeAll
+	static void start() {
+		primary = RedisProcess.with("repl-diskless-sync yes", "repl-diskless-sync-delay 0");
+		replica = RedisProcess.with("replicaof 127.0.0.1 " + primary.port());
+		stores = RedisStores.on(primary);
+		awaitReplica();
+	}
+
+	@AfterAll
+	static void stop() {
+		stores.close();
+		replica.close();
+		primary.close();
+	}
+
+	@Override
+	protected void clear() {
+		stores.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return stores.node(WAITING);
+	}
+
+	@Test
+	void aWriteIsDoneOnceAReplicaHasIt() {
+		assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(this.store.reschedule(key("k"), DueTime.after(Duration.ofMinutes(1)), null)).isNotNull();
+		assertThat(this.store.enqueue(task("k", HOUR, IfPending.KEEP)).outcome()).isEqualTo(Outcome.PENDING);
+		assertThat(this.store.cancel(key("k"))).isTrue();
+		assertThat(this.store.cancel(key("k"))).isFalse();
+	}
+
+	@Test
+	void withoutAReplicaAWriteIsUncertain() {
+		replica.close();
+		try {
+			assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> enqueue("k", HOUR))
+				.withMessageContaining("0 of 1 replicas")
+				.withMessageContaining("may run");
+			assertThat(this.store.find(key("k"))).isPresent();
+			assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> this.store.cancel(key("k")));
+			assertThat(this.store.find(key("k"))).isEmpty();
+			assertThat(this.store.cancel(key("k"))).isFalse();
+		}
+		finally {
+			replica.start();
+			awaitReplica();
+		}
+	}
+
+	private static void awaitReplica() {
+		await().atMost(Duration.ofSeconds(30)).until(() -> {
+			try (RedisConnection connection = stores.connection()) {
+				String state = connection.serverCommands().info("replication").getProperty("slave0", "");
+				return state.contains("state=online");
+			}
+		});
+	}
+
+}

@@ -1,0 +1,104 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.util.Properties;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisConnection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * What is refused or warned of before the first task.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisRequirementsTests {
+
+	private static RedisProcess server;
+
+	private static RedisStores stores;
+
+	@BeforeAll
+	static void start() {
+		server = RedisProcess.with();
+		stores = RedisStores.on(server);
+	}
+
+	@AfterAll
+	static void stop() {
+		stores.close();
+		server.close();
+	}
+
+	@AfterEach
+	void restore() {
+		configure("maxmemory-policy", "noeviction");
+		configure("appendonly", "yes");
+		stores.clear();
+	}
+
+	@Test
+	void isContentWithADurableRedis(CapturedOutput output) {
+		stores.node().check();
+		stores.node().check();
+		assertThat(output).doesNotContain("Redis");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "allkeys-lru", "volatile-ttl" })
+	void refusesToShareARedisThatEvicts(String policy) {
+		configure("maxmemory-policy", policy);
+		assertThatIllegalStateException().isThrownBy(stores.node()::check)
+			.withMessageContaining("'" + policy + "'")
+			.withMessageContaining("maxmemory-policy noeviction");
+	}
+
+	@Test
+	void warnsWithoutAnAppendOnlyFile(CapturedOutput output) {
+		configure("appendonly", "no");
+		stores.node().check();
+		assertThat(output).contains("no append-only file").contains("appendonly yes");
+	}
+
+	@Test
+	void refusesAnotherNumberOfPartitionsThanAtFirst() {
+		stores.node().check();
+		assertThatIllegalStateException().isThrownBy(stores.node(RedisStores.OPTIONS.withPartitions(8))::check)
+			.withMessageContaining("16 partitions, not 8")
+			.withMessageContaining("timingwheel.store.redis.partitions=16")
+			.withMessageContaining("timingwheel.store.redis.namespace");
+		stores.node(RedisStores.OPTIONS.withPartitions(8).withNamespace("other")).check();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "5.0.14", "6.0.16", "6.1.9" })
+	void refusesAnOldRedis(String version) {
+		assertThatIllegalStateException().isThrownBy(() -> Requirements.checkVersion(version))
+			.withMessageContaining("6.2 or newer")
+			.withMessageContaining(version);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "6.2.0", "6.2.6-v5", "7.0.15", "8.0.0", "10.1" })
+	void takesANewerRedis(String version) {
+		Requirements.checkVersion(version);
+	}
+
+	private static void configure(String name, String value) {
+		try (RedisConnection connection = stores.connection()) {
+			connection.serverCommands().setConfig(name, value);
+			Properties found = connection.serverCommands().getConfig(name);
+			assertThat(found).containsEntry(name, value);
+		}
+	}
+
+}

@@ -1,0 +1,154 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.lettuce.core.MigrateArgs;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.lettuce.core.cluster.SlotHash;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.task.IfPending;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tasks go on while a Cluster moves a slot of theirs to another primary.
+ */
+class RedisReshardingTests extends StoreTestSupport {
+
+	private static RedisCluster cluster;
+
+	private static RedisStores stores;
+
+	private final Set<String> stored = ConcurrentHashMap.newKeySet();
+
+	private final Set<String> executed = ConcurrentHashMap.newKeySet();
+
+	private final Set<String> twice = ConcurrentHashMap.newKeySet();
+
+	private final AtomicBoolean over = new AtomicBoolean();
+
+	@BeforeAll
+	static void start() {
+		cluster = RedisServers.cluster();
+		stores = cluster.stores();
+	}
+
+	@AfterAll
+	static void stop() {
+		stores.close();
+	}
+
+	@Override
+	protected void clear() {
+		stores.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return stores.node();
+	}
+
+	@Test
+	void tasksRunOnceWhileTheirSlotMoves() throws Exception {
+		// So that it is known from the keys that there are who has the slot.
+		Enqueued far = farTaskIn(0);
+		ExecutorService executor = Executors.newFixedThreadPool(2);
+		Future<?> storing = executor.submit(this::store);
+		Future<?> running = executor.submit(this::execute);
+		awaitExecutions(200);
+		for (int round = 0; round < 3; round++) {
+			int before = this.executed.size();
+			move("timingwheel:{test:0}:");
+			awaitExecutions(before + 200);
+		}
+		this.over.set(true);
+		storing.get(30, TimeUnit.SECONDS);
+		await().atMost(Duration.ofSeconds(30)).until(() -> this.executed.size() >= this.stored.size());
+		executor.shutdownNow();
+		running.get(30, TimeUnit.SECONDS);
+		assertThat(this.executed).isEqualTo(this.stored);
+		assertThat(this.twice).isEmpty();
+		assertThat(this.store.find(far.id())).isPresent();
+		assertThat(this.stored).filteredOn((id) -> id.endsWith(".0")).hasSizeGreaterThan(20);
+	}
+
+	private void awaitExecutions(int count) {
+		await().atMost(Duration.ofMinutes(1)).until(() -> this.executed.size() > count);
+	}
+
+	private Enqueued farTaskIn(int partition) {
+		Enqueued enqueued = enqueue("far", HOUR);
+		while (!enqueued.id().endsWith("." + partition)) {
+			enqueued = enqueue("far" + this.stored.size() + enqueued.id(), HOUR);
+		}
+		return enqueued;
+	}
+
+	private void store() {
+		for (int i = 0; !this.over.get(); i++) {
+			String key = (i % 2 == 0) ? "k" + i : null;
+			this.stored.add(this.store
+				.enqueue(task(NAME, key, DueTime.after(Duration.ofMillis(i % 5)), IfPending.REPLACE, null))
+				.id());
+		}
+	}
+
+	private void execute() {
+		ClaimRequest due = new ClaimRequest("b", NAMES, 50, Duration.ZERO, LEASE, ANY_SIZE);
+		while (!Thread.currentThread().isInterrupted()) {
+			List<TaskRef> tasks = this.other.claim(due)
+				.tasks()
+				.stream()
+				.map((task) -> new TaskRef(task.id(), task.fence()))
+				.toList();
+			while (!tasks.isEmpty()) {
+				List<Reply> replies = this.other.acknowledge(tasks);
+				List<TaskRef> asked = tasks;
+				tasks = asked.stream().filter((task) -> replies.get(asked.indexOf(task)) == Reply.BUSY).toList();
+				asked.stream()
+					.filter((task) -> replies.get(asked.indexOf(task)) == Reply.DONE)
+					.filter((task) -> !this.executed.add(task.id()))
+					.forEach((task) -> this.twice.add(task.id()));
+			}
+		}
+	}
+
+	/**
+	 * As {@code redis-cli --cluster reshard} does it, with a rest in the middle.
+	 */
+	private static void move(String prefix) throws InterruptedException {
+		int slot = SlotHash.getSlot(prefix + "tasks");
+		int from = cluster.owner(slot);
+		int to = (from + 1) % cluster.size();
+		RedisCommands<String, String> source = cluster.server(from);
+		RedisCommands<String, String> target = cluster.server(to);
+		target.clusterSetSlotImporting(slot, source.clusterMyId());
+		source.clusterSetSlotMigrating(slot, target.clusterMyId());
+		for (String key : List.of("tasks", "index", "holders")) {
+			source.migrate("127.0.0.1", cluster.process(to).port(), 0, 5000, MigrateArgs.Builder.keys(prefix + key));
+			TimeUnit.MILLISECONDS.sleep(100); // in which the slot is in two halves
+		}
+		for (int i = 0; i < cluster.size(); i++) {
+			cluster.server(i).clusterSetSlotNode(slot, target.clusterMyId());
+		}
+	}
+
+}

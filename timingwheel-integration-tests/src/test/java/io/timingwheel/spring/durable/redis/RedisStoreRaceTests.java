@@ -1,0 +1,35 @@
+package io.timingwheel.spring.durable.redis;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DelayedTaskStoreRaceContractTests;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/**
+ * The contract between nodes on one Redis.
+ */
+class RedisStoreRaceTests extends DelayedTaskStoreRaceContractTests {
+
+	private static RedisStores stores;
+
+	@BeforeAll
+	static void connect() {
+		stores = RedisStores.on(RedisServers.standalone());
+	}
+
+	@AfterAll
+	static void disconnect() {
+		stores.close();
+	}
+
+	@Override
+	protected void clear() {
+		stores.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return stores.node();
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.timingwheel.spring.faults;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.LeasedTask;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/**
+ * Looks at what the store gives to this node.
+ */
+class ClaimRecorder implements BeanPostProcessor {
+
+	private final AtomicInteger largest = new AtomicInteger();
+
+	private final AtomicInteger unordered = new AtomicInteger();
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (!(bean instanceof DelayedTaskStore store)) {
+			return bean;
+		}
+		return Proxy.newProxyInstance(DelayedTaskStore.class.getClassLoader(),
+				new Class<?>[] { DelayedTaskStore.class }, (proxy, method, arguments) -> {
+					try {
+						Object result = method.invoke(store, arguments);
+						if (result instanceof Claim claim) {
+							record(claim.tasks());
+						}
+						return result;
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getTargetException();
+					}
+				});
+	}
+
+	private void record(List<LeasedTask> tasks) {
+		this.largest.accumulateAndGet(tasks.size(), Math::max);
+		if (!tasks.equals(tasks.stream().sorted(Comparator.comparingLong(LeasedTask::dueAt)).toList())) {
+			this.unordered.incrementAndGet();
+		}
+	}
+
+	/**
+	 * How many tasks the largest claim had.
+	 */
+	int largest() {
+		return this.largest.get();
+	}
+
+	/**
+	 * How many claims were not in the order in which their tasks were due.
+	 */
+	int unordered() {
+		return this.unordered.get();
+	}
+
+}

@@ -1,0 +1,187 @@
+package io.timingwheel.spring.faults;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PayloadCodec;
+import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * An application on the same store that has no handlers: stores, cancels, and looks.
+ */
+final class Client implements AutoCloseable {
+
+	private static final int PER_TRANSACTION = 1000;
+
+	private final ConfigurableApplicationContext context;
+
+	private final DelayedTaskStore store;
+
+	private final boolean relational;
+
+	Client(List<String> properties) {
+		this.context = new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.registerShutdownHook(false)
+			.run(Stream.concat(Stream.of("timingwheel.store.node-id=client"), properties.stream())
+				.map((property) -> "--" + property)
+				.toArray(String[]::new));
+		this.store = this.context.getBean(DelayedTaskStore.class);
+		this.relational = properties.contains("timingwheel.store.type=jdbc");
+	}
+
+	DelayedTaskStore store() {
+		return this.store;
+	}
+
+	DelayedTaskTemplate template() {
+		return this.context.getBean(DelayedTaskTemplate.class);
+	}
+
+	boolean isRelational() {
+		return this.relational;
+	}
+
+	JdbcTemplate jdbc() {
+		return this.context.getBean(JdbcTemplate.class);
+	}
+
+	LettuceConnectionFactory redis() {
+		return this.context.getBean(LettuceConnectionFactory.class);
+	}
+
+	TransactionTemplate transaction() {
+		return new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
+	}
+
+	/**
+	 * Stores tasks with their numbers as keys.
+	 * @param first the first number
+	 * @param count how many
+	 * @param due when the first one is due
+	 * @param spread how long after that the last one is due
+	 * @param millis how long they take
+	 */
+	void enqueue(long first, int count, Instant due, Duration spread, long millis) {
+		if (!this.relational) {
+			LongStream.range(0, count)
+				.parallel()
+				.forEach((i) -> enqueue(first + i, due.plus(spread.multipliedBy(i).dividedBy(count)), millis));
+			return;
+		}
+		for (int from = 0; from < count; from += PER_TRANSACTION) {
+			int start = from;
+			transaction().executeWithoutResult((status) -> {
+				for (int i = start; i < Math.min(count, start + PER_TRANSACTION); i++) {
+					enqueue(first + i, due.plus(spread.multipliedBy(i).dividedBy(count)), millis);
+				}
+			});
+		}
+	}
+
+	private void enqueue(long number, Instant due, long millis) {
+		template().enqueue(TaskId.of(Worker.NAME, number), due, number, millis);
+	}
+
+	/**
+	 * Stores a task that takes no time, in place of one that is pending.
+	 */
+	Enqueued replace(TaskId id, DueTime due, long number) {
+		return store(id.name(), id.key(),
+				this.context.getBean(PayloadCodec.class).encode(id.name(), new Object[] { number, 0 }), due);
+	}
+
+	/**
+	 * Stores a task that nobody could store by the library, due now.
+	 */
+	void smuggle(String name, String payload) {
+		if (!this.relational) {
+			store(name, null, payload, DueTime.after(Duration.ZERO));
+			return;
+		}
+		jdbc().update(
+				"insert into timingwheel_task (id, name, payload, due_at, next_at, status, fence, attempt,"
+						+ " deliveries, lost_deliveries, created_at) values (?, ?, ?, 0, 0, 0, 1, 1, 0, 0, 0)",
+				UUID.randomUUID().toString(), name, payload);
+	}
+
+	private Enqueued store(String name, String key, String payload, DueTime due) {
+		return this.store
+			.enqueue(new NewTask(UUID.randomUUID().toString(), name, key, payload, due, IfPending.REPLACE, null));
+	}
+
+	/**
+	 * The ids of what a node has begun, by the word of the database.
+	 */
+	Set<String> begunBy(NodeProcess node) {
+		return new HashSet<>(jdbc().queryForList("select id from timingwheel_task where owner = ? and status = 1",
+				String.class, node.id()));
+	}
+
+	/**
+	 * How many tasks a node has leased, by the word of the database.
+	 */
+	int leasedBy(NodeProcess node) {
+		return number("select count(*) from timingwheel_task where owner = ?", node.id());
+	}
+
+	int number(String sql, Object... parameters) {
+		Integer number = jdbc().queryForObject(sql, Integer.class, parameters);
+		return (number != null) ? number : 0;
+	}
+
+	StoredCounts counts() {
+		return this.store.counts().getOrDefault(Worker.NAME, StoredCounts.NONE);
+	}
+
+	boolean isEmpty() {
+		return this.store.counts().isEmpty();
+	}
+
+	void clear() {
+		if (this.relational) {
+			jdbc().update("delete from timingwheel_task");
+			return;
+		}
+		try (RedisConnection connection = redis().getConnection()) {
+			for (byte[] key : connection.keyCommands().keys("*:{*:*}:*".getBytes())) {
+				connection.keyCommands().del(key);
+			}
+		}
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.timingwheel.spring.faults;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of tasks whose transactions take long, or do not come to their end.
+ */
+abstract class DatabaseFaultTests extends FaultTests {
+
+	DatabaseFaultTests(FaultEnvironment environment) {
+		super(environment);
+	}
+
+	@Test
+	void aTransactionThatHoldsCancelledTasksBeyondALeaseDelaysOnlyThem() throws Exception {
+		List<NodeProcess> nodes = twoNodes();
+		// Two that a node has on its wheel, and two that nobody has looked at yet.
+		this.client.enqueue(0, 2, Instant.now().plusSeconds(4), Duration.ZERO, 0);
+		this.client.enqueue(2, 2, Instant.now().plusSeconds(7), Duration.ZERO, 0);
+		await(() -> nodes.stream().mapToInt(this.client::leasedBy).sum() >= 2);
+		ExecutorService threads = Executors.newFixedThreadPool(2);
+		CountDownLatch cancelled = new CountDownLatch(4);
+		CountDownLatch end = new CountDownLatch(1);
+		try {
+			List<Future<?>> transactions = List.of(
+					threads.submit(() -> cancelAndHold(List.of(0L, 2L), cancelled, end, true)),
+					threads.submit(() -> cancelAndHold(List.of(1L, 3L), cancelled, end, false)));
+			assertThat(cancelled.await(1, TimeUnit.MINUTES)).isTrue();
+			Instant since = Instant.now();
+			this.client.enqueue(10, 500, Instant.now(), LEASE, 0);
+			await(() -> this.executions.numbersEnded() == 500);
+			awaitTime(since.plus(LEASE.multipliedBy(2)));
+			this.client.enqueue(1000, 50, Instant.now(), Duration.ZERO, 0);
+			await(() -> this.executions.numbersEnded() == 550);
+			assertThat(runs()).doesNotContainKeys(0L, 1L, 2L, 3L);
+			end.countDown();
+			for (Future<?> transaction : transactions) {
+				transaction.get();
+			}
+		}
+		finally {
+			end.countDown();
+			threads.shutdown();
+		}
+		awaitEmptyStore();
+		assertThat(singleRuns()).hasSize(552).containsKeys(1L, 3L);
+		assertNeverEarly();
+	}
+
+	private void cancelAndHold(List<Long> numbers, CountDownLatch cancelled, CountDownLatch end, boolean commit) {
+		this.client.transaction().executeWithoutResult((status) -> {
+			numbers.forEach((number) -> {
+				if (this.client.template().cancel(key(number))) {
+					cancelled.countDown();
+				}
+			});
+			if (!commit) {
+				status.setRollbackOnly();
+			}
+			try {
+				end.await();
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+	}
+
+	@Test
+	void aTransactionThatIsRolledBackOrCutOffByACrashLeavesNoTask() {
+		List<NodeProcess> nodes = twoNodes();
+		for (NodeProcess node : nodes) {
+			node.tell("rollback 0 10 0 0");
+			node.tell("rollback 10 10 500 0");
+			node.tell("rollback 20 10 60000 0");
+			// A claim takes room while it is under way.
+			await(() -> node.ask("in-flight") == 0);
+		}
+		assertThat(this.client.isEmpty()).isTrue();
+		NodeProcess crashing = nodes.get(0);
+		// Soon enough to be leased at once, by the node that stores it.
+		crashing.tell("transaction 30 10 500 0");
+		Instant due = Instant.now().plusMillis(500);
+		crashing.kill();
+		assertThat(this.client.isEmpty()).isTrue();
+		awaitTime(due.plus(POLL_INTERVAL));
+		this.client.enqueue(100, 20, Instant.now(), Duration.ZERO, 0);
+		awaitEnded(20);
+		// The keys are free.
+		this.client.enqueue(0, 40, Instant.now(), Duration.ZERO, 0);
+		awaitEnded(60);
+		assertThat(singleRuns().keySet()).containsExactlyInAnyOrderElementsOf(
+				LongStream.concat(LongStream.range(0, 40), LongStream.range(100, 120)).boxed().toList());
+		assertThat(IntStream.range(0, 40).mapToObj((i) -> runs().get((long) i).get(0)))
+			.allSatisfy((run) -> assertThat(run.startedAt()).isGreaterThan(due.toEpochMilli()));
+	}
+
+}

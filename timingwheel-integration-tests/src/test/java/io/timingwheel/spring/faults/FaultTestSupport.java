@@ -1,0 +1,233 @@
+package io.timingwheel.spring.faults;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.faults.Executions.Execution;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A server, a client, and nodes in JVMs of their own. Nodes with the settings that most
+ * tests use are kept for the next test, unless that one has ended them.
+ */
+@Tag("faults")
+@TestInstance(Lifecycle.PER_CLASS)
+@ExtendWith(FaultTestSupport.ShowLogs.class)
+abstract class FaultTestSupport {
+
+	/** Of all nodes unless a test says otherwise. */
+	static final Duration LEASE = Duration.ofSeconds(4);
+
+	static final Duration POLL_INTERVAL = Duration.ofMillis(250);
+
+	static final int MAX_IN_FLIGHT = 800;
+
+	/** The tick of the wheel. */
+	static final long TICK_MILLIS = 1;
+
+	/** A test takes as long as it takes on a machine that is busy with other things. */
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+	private final FaultEnvironment environment;
+
+	private final Map<String, NodeProcess> kept = new HashMap<>();
+
+	private final List<NodeProcess> special = new ArrayList<>();
+
+	private List<String> properties;
+
+	Executions executions;
+
+	Client client;
+
+	FaultTestSupport(FaultEnvironment environment) {
+		this.environment = environment;
+	}
+
+	@BeforeAll
+	void start() throws Exception {
+		this.environment.start();
+		this.properties = new ArrayList<>(List.of("spring.main.banner-mode=off",
+				"spring.data.redis.repositories.enabled=false", "spring.datasource.hikari.connection-timeout=1000",
+				"spring.datasource.hikari.maximum-pool-size=10", "timingwheel.store.jdbc.initialize-schema=always",
+				"spring.task.execution.pool.core-size=64", "logging.level.io.timingwheel=info",
+				"logging.level.com.zaxxer.hikari=off", "timingwheel.store.look-ahead=4s",
+				"timingwheel.store.max-in-flight=" + MAX_IN_FLIGHT, "timingwheel.store.lease=" + LEASE,
+				"timingwheel.store.poll-interval=" + POLL_INTERVAL, "faults.executions=" + Executions.server()));
+		this.properties.addAll(this.environment.properties());
+		this.executions = new Executions(Executions.server());
+		this.client = new Client(this.properties);
+	}
+
+	@AfterAll
+	void end() throws Exception {
+		killNodes();
+		this.client.close();
+		this.executions.close();
+		this.environment.close();
+	}
+
+	@BeforeEach
+	void clear() {
+		this.client.clear();
+		this.executions.clear();
+	}
+
+	@AfterEach
+	void rest() {
+		this.special.forEach(NodeProcess::close);
+		this.special.clear();
+		this.kept.values().removeIf((node) -> !node.isAlive());
+		this.kept.values().forEach((node) -> node.tell("pause"));
+	}
+
+	FaultEnvironment environment() {
+		return this.environment;
+	}
+
+	/**
+	 * Two nodes with the usual settings, which claim tasks.
+	 */
+	List<NodeProcess> twoNodes() {
+		List<NodeProcess> nodes = List.of(idleNode("a"), idleNode("b"));
+		nodes.forEach(NodeProcess::awaitReady);
+		nodes.forEach((node) -> node.tell("resume"));
+		return nodes;
+	}
+
+	/**
+	 * A node with the usual settings, that does not claim tasks.
+	 */
+	NodeProcess pausedNode(String id) {
+		NodeProcess node = idleNode(id).awaitReady();
+		node.tell("pause");
+		return node;
+	}
+
+	private NodeProcess idleNode(String id) {
+		return this.kept.compute(id, (key, node) -> (node != null && node.isAlive()) ? node
+				: NodeProcess.start(id, List.of(), this.properties));
+	}
+
+	/**
+	 * Starts a node for one test, and does not wait for it.
+	 * @param jvmOptions options of the JVM, which precede those of all nodes
+	 * @param properties properties, which precede those of all nodes
+	 */
+	NodeProcess startNode(String id, List<String> jvmOptions, String... properties) {
+		List<String> all = new ArrayList<>(this.properties);
+		for (String property : properties) {
+			String name = property.substring(0, property.indexOf('=') + 1);
+			all.removeIf((other) -> other.startsWith(name));
+			all.add(property);
+		}
+		NodeProcess node = NodeProcess.start(id, jvmOptions, all);
+		this.special.add(node);
+		return node;
+	}
+
+	void killNodes() {
+		this.special.forEach(NodeProcess::close);
+		this.kept.values().forEach(NodeProcess::close);
+		this.special.clear();
+		this.kept.clear();
+	}
+
+	String logs() {
+		return Stream.concat(this.kept.values().stream(), this.special.stream())
+			.map((node) -> "--- Node %s%n%s".formatted(node.id(), node.log()))
+			.collect(Collectors.joining());
+	}
+
+	static ConditionFactory await() {
+		return Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20));
+	}
+
+	static void await(BooleanSupplier condition) {
+		await().until(condition::getAsBoolean);
+	}
+
+	/**
+	 * Waits until so many tasks have been run to their end, and the store has heard of
+	 * all.
+	 */
+	void awaitEnded(int tasks) {
+		await().untilAsserted(() -> assertThat(this.executions.numbersEnded()).isEqualTo(tasks));
+		awaitEmptyStore();
+	}
+
+	void awaitEmptyStore() {
+		await(() -> this.client.isEmpty());
+	}
+
+	/**
+	 * Waits until a time, which it takes for something to go wrong.
+	 */
+	static void awaitTime(Instant time) {
+		await(() -> Instant.now().isAfter(time));
+	}
+
+	/**
+	 * The runs of each task, the first one first.
+	 */
+	Map<Long, List<Execution>> runs() {
+		return this.executions.all().stream().collect(Collectors.groupingBy(Execution::number));
+	}
+
+	/**
+	 * The runs of each task, when each has run once.
+	 */
+	Map<Long, Execution> singleRuns() {
+		return runs().values()
+			.stream()
+			.peek((runs) -> assertThat(runs).hasSize(1))
+			.collect(Collectors.toMap((runs) -> runs.get(0).number(), (runs) -> runs.get(0)));
+	}
+
+	void assertNeverEarly() {
+		assertThat(this.executions.all())
+			.allSatisfy((run) -> assertThat(run.startedAt()).isGreaterThanOrEqualTo(run.dueAt() - TICK_MILLIS));
+	}
+
+	static long millis(Duration... durations) {
+		return Arrays.stream(durations).mapToLong(Duration::toMillis).sum();
+	}
+
+	/**
+	 * Shows what the nodes have to say of a failure, and has the next test start anew.
+	 */
+	static final class ShowLogs implements TestExecutionExceptionHandler {
+
+		@Override
+		public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+			FaultTestSupport test = (FaultTestSupport) context.getRequiredTestInstance();
+			System.err.println(test.logs());
+			test.executions.all().stream().limit(50).forEach(System.err::println);
+			test.killNodes();
+			throw failure;
+		}
+
+	}
+
+}

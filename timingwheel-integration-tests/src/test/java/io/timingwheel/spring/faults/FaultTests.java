@@ -1,0 +1,308 @@
+package io.timingwheel.spring.faults;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.faults.Executions.Execution;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of the tasks of nodes that die, hang, close, or lose the store; on every
+ * store.
+ */
+abstract class FaultTests extends FaultTestSupport {
+
+	/**
+	 * What the other node may need, beyond the lease and a poll, to catch up with the
+	 * tasks of two.
+	 */
+	private static final Duration TOLERANCE = Duration.ofSeconds(5);
+
+	private static final Duration SOON = Duration.ofSeconds(3);
+
+	private static final long A_MINUTE = Duration.ofMinutes(1).toMillis();
+
+	private static final String GONE = "cannot be reached";
+
+	private static final String BACK = "is back after";
+
+	FaultTests(FaultEnvironment environment) {
+		super(environment);
+	}
+
+	/**
+	 * How many tasks fall due while a node is killed.
+	 */
+	int killedWhile() {
+		return 2000;
+	}
+
+	/**
+	 * How many cancels and replacements race the start.
+	 */
+	int races() {
+		return 1000;
+	}
+
+	/**
+	 * How much time each of these has, on average.
+	 */
+	int millisPerRace() {
+		return 4;
+	}
+
+	@Test
+	void whatANodeHadWhenItWasKilledIsRunByTheOther() {
+		List<NodeProcess> nodes = twoNodes();
+		NodeProcess killed = nodes.get(0);
+		int tasks = killedWhile();
+		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofMillis(4L * tasks), 40);
+		await(() -> this.executions.startedOn(killed.id()) > tasks / 10);
+		killed.kill();
+		long killedAt = System.currentTimeMillis();
+		Set<String> begun = this.client.isRelational() ? this.client.begunBy(killed) : Set.of();
+		int leased = this.client.isRelational() ? this.client.leasedBy(killed) : 1;
+		awaitEnded(tasks);
+		assertThat(leased).isPositive().isLessThanOrEqualTo(MAX_IN_FLIGHT);
+		Map<Long, List<Execution>> runs = runs();
+		assertThat(runs).hasSize(tasks);
+		List<List<Execution>> again = runs.values().stream().filter((all) -> all.size() > 1).toList();
+		assertThat(again).hasSizeLessThanOrEqualTo(MAX_IN_FLIGHT).allSatisfy((all) -> {
+			assertThat(all).extracting(Execution::node).containsExactly(killed.id(), nodes.get(1).id());
+			assertThat(all).extracting(Execution::deliveries).containsExactly(1, 2);
+			assertThat(all).extracting(Execution::attempt).containsExactly(1, 1);
+			if (this.client.isRelational()) {
+				assertThat(begun).contains(all.get(0).taskId());
+			}
+		});
+		assertNeverEarly();
+		assertThat(this.executions.all()).allSatisfy((run) -> assertThat(run.startedAt())
+			.isLessThanOrEqualTo(Math.max(run.dueAt(), killedAt) + millis(LEASE, POLL_INTERVAL, TOLERANCE)));
+	}
+
+	@Test
+	void whatANodeSaysAfterItWasStoppedBeyondItsLeaseCountsForNothing() {
+		NodeProcess other = pausedNode("b");
+		NodeProcess stopped = startNode("stopped", List.of(), "timingwheel.store.look-ahead=20s").awaitReady();
+		Instant later = Instant.now().plusSeconds(7);
+		this.client.enqueue(20, 10, later, Duration.ZERO, 0);
+		this.client.enqueue(0, 10, Instant.now(), Duration.ZERO, 5000);
+		this.client.enqueue(10, 10, Instant.now(), Duration.ZERO, A_MINUTE);
+		await(() -> this.executions.started() == 20 && stopped.ask("in-flight") == 30);
+		stopped.stop();
+		assertThat(Instant.now()).as("the machine is too slow for this test").isBefore(later);
+		assertThat(this.client.replace(key(20), DueTime.after(Duration.ZERO), 120).outcome())
+			.isEqualTo(Outcome.REPLACED);
+		assertThat(this.client.replace(key(10), DueTime.after(Duration.ZERO), 110).outcome())
+			.isEqualTo(Outcome.INSERTED);
+		other.tell("hold");
+		other.tell("resume");
+		await(() -> this.executions.startedOn("b") == 31);
+		stopped.goOn();
+		await(() -> stopped.ask("in-flight") == 0);
+		assertThat(stopped.ask("lost-leases")).isEqualTo(20);
+		assertThat(stopped.ask("refused-begins")).isEqualTo(10);
+		assertThat(this.client.counts().running()).isEqualTo(31);
+		if (this.client.isRelational()) {
+			assertThat(this.client.begunBy(other)).hasSize(31);
+		}
+		assertThat(this.executions.startedOn("stopped")).isEqualTo(20);
+		other.tell("let-go");
+		awaitEmptyStore();
+		assertThat(runs().keySet()).containsExactlyInAnyOrderElementsOf(
+				numbers(LongStream.rangeClosed(0, 29).filter((n) -> n != 20), 110, 120));
+		assertThat(this.executions.all()).filteredOn((run) -> run.node().equals("b"))
+			.hasSize(31)
+			.allSatisfy((run) -> assertThat(run.endedAt()).isNotNull());
+		assertNeverEarly();
+	}
+
+	@Test
+	void nodesGoOnByThemselvesWhenTheStoreHasDroppedConnectionsOrRestarted() throws Exception {
+		List<NodeProcess> nodes = twoNodes();
+		int tasks = 1200;
+		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofSeconds(8), 20);
+		for (int drop = 1; drop <= 3; drop++) {
+			int progress = drop * 100;
+			await(() -> this.executions.started() > progress);
+			environment().dropConnections(this.client);
+		}
+		await(() -> this.executions.started() > 400 && nodes.stream().allMatch(FaultTests::isUp));
+		List<Long> before = nodes.stream().map((node) -> node.logged(GONE)).toList();
+		environment().stop();
+		await(() -> nodes.stream().noneMatch(FaultTests::isUp));
+		environment().start();
+		await(() -> nodes.stream().allMatch(FaultTests::isUp));
+		awaitEnded(tasks);
+		for (NodeProcess node : nodes) {
+			assertThat(node.logged(GONE) - before.get(nodes.indexOf(node))).isEqualTo(1);
+		}
+		List<Long> claims = nodes.stream().map((node) -> node.ask("claims")).toList();
+		this.client.enqueue(tasks, 100, Instant.now(), Duration.ofSeconds(1), 0);
+		awaitEnded(tasks + 100);
+		await(() -> IntStream.range(0, 2).allMatch((i) -> nodes.get(i).ask("claims") > claims.get(i)));
+		assertThat(this.executions.all()).extracting(Execution::attempt).containsOnly(1);
+		assertNeverEarly();
+	}
+
+	private static boolean isUp(NodeProcess node) {
+		return node.logged(GONE) == node.logged(BACK);
+	}
+
+	@Test
+	void aClosingNodeFinishesItsTasksOrGivesThemToTheOtherAtOnce() {
+		NodeProcess other = pausedNode("b");
+		NodeProcess closing = startNode("closing", List.of(), "timingwheel.store.look-ahead=40s",
+				"timingwheel.store.lease=2m", "timingwheel.shutdown.await-termination-period=6s",
+				"spring.task.execution.pool.core-size=4")
+			.awaitReady();
+		closing.tell("hold");
+		this.client.enqueue(0, 3, Instant.now(), Duration.ZERO, 0);
+		this.client.enqueue(3, 1, Instant.now(), Duration.ZERO, 2 * A_MINUTE);
+		await(() -> this.executions.started() == 4);
+		this.client.enqueue(10, 10, Instant.now(), Duration.ZERO, 0);
+		this.client.enqueue(20, 10, Instant.now().plusSeconds(5), Duration.ZERO, 0);
+		await(() -> closing.ask("in-flight") == 24);
+		other.tell("resume");
+		closing.terminate();
+		long closedAt = System.currentTimeMillis();
+		await(() -> this.executions.startedOn("b") > 0);
+		closing.tell("let-go");
+		closing.awaitEnd();
+		awaitEnded(24);
+		Map<Long, List<Execution>> runs = runs();
+		assertThat(runs.get(3L)).extracting(Execution::node).containsExactly("closing", "b");
+		assertThat(runs.get(3L)).extracting(Execution::attempt).containsExactly(1, 1);
+		for (long number : numbers(LongStream.range(0, 3))) {
+			assertThat(runs.get(number)).extracting(Execution::node).containsExactly("closing");
+		}
+		for (long number : numbers(LongStream.range(10, 30))) {
+			assertThat(runs.get(number)).extracting(Execution::node).containsExactly("b");
+		}
+		// By the end of a lease it would be two minutes.
+		assertThat(this.executions.all())
+			.allSatisfy((run) -> assertThat(run.startedAt()).isLessThan(closedAt + A_MINUTE));
+		assertNeverEarly();
+	}
+
+	@Test
+	void aCancelOrReplacementThatRacesTheStartHasOneOutcome() throws Exception {
+		twoNodes();
+		int perRound = 1000;
+		Set<Long> cancelled = new HashSet<>();
+		Set<Long> replaced = new HashSet<>();
+		ExecutorService threads = Executors.newFixedThreadPool(8);
+		try {
+			AtomicInteger offset = new AtomicInteger();
+			Duration lead = SOON;
+			for (int from = 0; from < races(); from += perRound) {
+				Instant before = Instant.now();
+				Instant due = before.plus(lead);
+				this.client.enqueue(from, perRound, due, Duration.ofMillis((long) millisPerRace() * perRound), 0);
+				lead = Duration.between(before, Instant.now()).plusSeconds(1);
+				int first = from;
+				AtomicInteger next = new AtomicInteger();
+				List<Future<Set<Long>>> racers = IntStream.range(0, 8).mapToObj((i) -> threads.submit(() -> {
+					Set<Long> won = new HashSet<>();
+					for (int n = next.getAndIncrement(); n < perRound; n = next.getAndIncrement()) {
+						if (race(first + n, due.plusMillis((long) millisPerRace() * n), offset)) {
+							won.add((long) first + n);
+						}
+					}
+					return won;
+				})).toList();
+				for (Future<Set<Long>> racer : racers) {
+					racer.get().forEach((number) -> ((number % 2 == 0) ? cancelled : replaced).add(number));
+				}
+			}
+		}
+		finally {
+			threads.shutdown();
+		}
+		awaitEmptyStore();
+		// Else it was no race.
+		assertThat(cancelled).hasSizeBetween(races() / 50, races() / 2 - races() / 50);
+		assertThat(replaced).hasSizeBetween(races() / 50, races() / 2 - races() / 50);
+		Set<Long> expected = LongStream.range(0, races())
+			.filter((number) -> !cancelled.contains(number) && !replaced.contains(number))
+			.boxed()
+			.collect(Collectors.toSet());
+		LongStream.range(0, races()).filter((number) -> number % 2 == 1).forEach((number) -> expected.add(-number));
+		assertThat(singleRuns().keySet()).isEqualTo(expected);
+		assertNeverEarly();
+	}
+
+	/**
+	 * Cancels a task with an even number and replaces one with an odd number, at about
+	 * the time when it starts.
+	 * @param offset when that is, after it is due
+	 * @return whether it had not started
+	 */
+	private boolean race(long number, Instant due, AtomicInteger offset) throws InterruptedException {
+		long at = due.toEpochMilli() + offset.get() + ThreadLocalRandom.current().nextInt(-3, 4);
+		Thread.sleep(Math.max(0, at - System.currentTimeMillis()));
+		boolean won = (number % 2 == 0) ? this.client.store().cancel(key(number))
+				: this.client.replace(key(number), DueTime.after(Duration.ZERO), -number).outcome() == Outcome.REPLACED;
+		offset.updateAndGet((millis) -> Math.max(-20, Math.min(millis + (won ? 1 : -1), 500)));
+		return won;
+	}
+
+	@Test
+	void nothingInAHostileRowIsInstantiatedOrInvoked() {
+		List<NodeProcess> nodes = twoNodes();
+		String tripwire = Tripwire.class.getName();
+		List<String> unknown = List.of("no-such-handler", "worker.unannotated", Worker.class.getName() + ".unannotated",
+				tripwire, "runtime.exec");
+		unknown.forEach((name) -> this.client.smuggle(name, payload("1,2")));
+		List<String> hostile = List.of("", "{", "null", "{\"v\":1,\"args\":[1,2", payload("1"), payload("1,2,3"),
+				payload("[\"%s\",{}],2".formatted(tripwire)), payload("{\"@class\":\"%s\"},2".formatted(tripwire)),
+				payload("{\"@type\":\"%s\",\"number\":1},2".formatted(tripwire)),
+				"{\"v\":1,\"handler\":\"unannotated\",\"args\":[1,2],\"@class\":\"%s\"}".formatted(tripwire),
+				"[\"%s\",{}]".formatted(tripwire), payload("\"\\u0000\",2"), payload("1e999999999,2"),
+				payload("[".repeat(20_000) + "]".repeat(20_000) + ",2"),
+				payload("\"" + "x".repeat(10 * 1024 * 1024) + "\",2"));
+		hostile.forEach((payload) -> this.client.smuggle(Worker.NAME, payload));
+		this.client.enqueue(0, 50, Instant.now(), Duration.ofSeconds(1), 0);
+		await(() -> this.executions.numbersEnded() == 50 && this.client.counts().dead() == hostile.size()
+				&& this.client.counts().pending() == 0);
+		assertThat(singleRuns()).hasSize(50);
+		assertThat(nodes).allSatisfy((node) -> assertThat(node.ask("trips")).isZero());
+		List<StoredTask> dead = this.client.store().dead(Worker.NAME, 100);
+		assertThat(dead).hasSize(hostile.size()).allSatisfy((task) -> assertThat(task.error()).isNotBlank());
+		assertThat(dead).filteredOn((task) -> task.error().contains("max-payload-size")).hasSize(1);
+		for (String name : unknown) {
+			assertThat(this.client.store().counts().get(name).pending()).isEqualTo(1);
+		}
+	}
+
+	private static String payload(String arguments) {
+		return "{\"v\":1,\"args\":[" + arguments + "]}";
+	}
+
+	static TaskId key(long number) {
+		return TaskId.of(Worker.NAME, number);
+	}
+
+	static List<Long> numbers(LongStream stream, long... more) {
+		return LongStream.concat(stream, LongStream.of(more)).boxed().toList();
+	}
+
+}

@@ -1,0 +1,120 @@
+package io.timingwheel.spring.faults;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CountDownLatch;
+
+import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.NodeFigures;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.TaskId;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * What a test may ask of a node: a line each, answered by a line.
+ */
+class NodeCommands {
+
+	private final DurableTasks tasks;
+
+	private final DelayedTaskTemplate template;
+
+	private final Worker worker;
+
+	private final ClaimRecorder claims;
+
+	private final HeapBeforeStart heapBeforeStart;
+
+	private final ObjectProvider<PlatformTransactionManager> transactionManager;
+
+	NodeCommands(DurableTasks tasks, DelayedTaskTemplate template, Worker worker, ClaimRecorder claims,
+			HeapBeforeStart heapBeforeStart, ObjectProvider<PlatformTransactionManager> transactionManager) {
+		this.tasks = tasks;
+		this.template = template;
+		this.worker = worker;
+		this.claims = claims;
+		this.heapBeforeStart = heapBeforeStart;
+		this.transactionManager = transactionManager;
+	}
+
+	void serve(PrintStream replies) throws IOException {
+		BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+		String line;
+		while ((line = lines.readLine()) != null) {
+			String[] words = line.split(" ");
+			replies.println(reply(words[0], words, replies));
+		}
+	}
+
+	private String reply(String command, String[] words, PrintStream replies) {
+		NodeFigures figures = this.tasks.figures();
+		return switch (command) {
+			case "pause" -> done(this.tasks::pause);
+			case "resume" -> done(this.tasks::resume);
+			case "hold" -> done(this.worker::hold);
+			case "let-go" -> done(this.worker::letGo);
+			case "in-flight" -> String.valueOf(this.tasks.inFlight());
+			case "claims" -> String.valueOf(figures.claims());
+			case "lost-leases" -> String.valueOf(figures.lostLeases());
+			case "refused-begins" -> String.valueOf(figures.refusedBegins());
+			case "largest-claim" -> String.valueOf(this.claims.largest());
+			case "unordered-claims" -> String.valueOf(this.claims.unordered());
+			case "heap-growth" -> String.valueOf(HeapBeforeStart.used() - this.heapBeforeStart.bytes());
+			case "clock" -> String.valueOf(System.currentTimeMillis());
+			case "instant" -> String.valueOf(Instant.now().toEpochMilli());
+			case "trips" -> String.valueOf(Tripwire.trips());
+			case "enqueue" -> done(() -> enqueue(words));
+			case "rollback" -> done(() -> transaction().executeWithoutResult((status) -> {
+				enqueue(words);
+				status.setRollbackOnly();
+			}));
+			case "transaction" -> {
+				transaction().executeWithoutResult((status) -> {
+					enqueue(words);
+					replies.println(NodeProcess.DONE);
+					hang();
+				});
+				yield NodeProcess.DONE;
+			}
+			default -> "What is " + command + "?";
+		};
+	}
+
+	private static String done(Runnable action) {
+		action.run();
+		return NodeProcess.DONE;
+	}
+
+	private TransactionTemplate transaction() {
+		return new TransactionTemplate(this.transactionManager.getObject());
+	}
+
+	/**
+	 * The first number, how many, the delay and the duration in milliseconds.
+	 */
+	private void enqueue(String[] words) {
+		long first = Long.parseLong(words[1]);
+		for (long number = first; number < first + Long.parseLong(words[2]); number++) {
+			this.template.enqueue(TaskId.of(Worker.NAME, number), Duration.ofMillis(Long.parseLong(words[3])), number,
+					Long.parseLong(words[4]));
+		}
+	}
+
+	private static void hang() {
+		try {
+			new CountDownLatch(1).await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,224 @@
+package io.timingwheel.spring.faults;
+
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A {@link NodeApplication} in a JVM of its own, for as long as it is left alive. Its log
+ * is kept in a file.
+ */
+final class NodeProcess implements AutoCloseable {
+
+	static final String DONE = "DONE";
+
+	/** A started JVM may have to share two processors with many others. */
+	private static final long PATIENCE_SECONDS = 180;
+
+	private final String id;
+
+	private final Path log;
+
+	private final Process process;
+
+	private final BlockingQueue<String> replies = new LinkedBlockingQueue<>();
+
+	private final BufferedWriter commands;
+
+	private boolean ready;
+
+	private NodeProcess(String id, List<String> jvmOptions, List<String> properties) {
+		this.id = id;
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+				System.getProperty("java.class.path")));
+		command.addAll(jvmOptions);
+		command.add(NodeApplication.class.getName());
+		command.add("--timingwheel.store.node-id=" + id);
+		properties.forEach((property) -> command.add("--" + property));
+		try {
+			Path folder = Files.createDirectories(Path.of("target", "nodes"));
+			this.log = Files.createTempFile(folder, id + "-", ".log");
+			this.process = new ProcessBuilder(command).redirectError(this.log.toFile()).start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.commands = this.process.outputWriter();
+		Thread reader = new Thread(this::read, "replies of " + id);
+		reader.setDaemon(true);
+		reader.start();
+	}
+
+	/**
+	 * Starts a node, and does not wait for it.
+	 */
+	static NodeProcess start(String id, List<String> jvmOptions, List<String> properties) {
+		return new NodeProcess(id, jvmOptions, properties);
+	}
+
+	private void read() {
+		try (BufferedReader reader = this.process.inputReader()) {
+			reader.lines().forEach(this.replies::add);
+		}
+		catch (IOException | UncheckedIOException ex) {
+			// It is dead.
+		}
+	}
+
+	NodeProcess awaitReady() {
+		if (!this.ready) {
+			expect(NodeApplication.READY);
+			this.ready = true;
+		}
+		return this;
+	}
+
+	String id() {
+		return this.id;
+	}
+
+	boolean isAlive() {
+		return this.process.isAlive();
+	}
+
+	/**
+	 * Tells it what to do, and waits until it is done.
+	 */
+	void tell(String command) {
+		send(command);
+		expect(DONE);
+	}
+
+	/**
+	 * Asks for a figure.
+	 */
+	long ask(String question) {
+		send(question);
+		return Long.parseLong(reply());
+	}
+
+	private void send(String line) {
+		try {
+			this.commands.write(line);
+			this.commands.newLine();
+			this.commands.flush();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private void expect(String expected) {
+		String reply = reply();
+		if (!reply.equals(expected)) {
+			throw new IllegalStateException("Node %s says %s, not %s".formatted(this.id, reply, expected));
+		}
+	}
+
+	private String reply() {
+		try {
+			for (int i = 0; i < PATIENCE_SECONDS; i++) {
+				String reply = this.replies.poll(1, TimeUnit.SECONDS);
+				if (reply != null) {
+					return reply;
+				}
+				if (!isAlive()) {
+					break;
+				}
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		throw new IllegalStateException("No reply of node %s:%n%s".formatted(this.id, log()));
+	}
+
+	/**
+	 * {@code kill -9}, and waits until it is dead.
+	 */
+	void kill() {
+		this.process.destroyForcibly();
+		awaitEnd();
+	}
+
+	/**
+	 * {@code SIGSTOP}: not a thread of it goes on.
+	 */
+	void stop() {
+		signal("STOP");
+	}
+
+	/**
+	 * {@code SIGCONT}: goes on as if nothing had been.
+	 */
+	void goOn() {
+		signal("CONT");
+	}
+
+	private void signal(String signal) {
+		try {
+			int status = new ProcessBuilder("kill", "-" + signal, String.valueOf(this.process.pid())).inheritIO()
+				.start()
+				.waitFor();
+			if (status != 0) {
+				throw new IllegalStateException("kill -%s said %d".formatted(signal, status));
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * {@code SIGTERM}: its context closes. Does not wait for that.
+	 */
+	void terminate() {
+		this.process.toHandle().destroy();
+	}
+
+	void awaitEnd() {
+		try {
+			if (!this.process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+				throw new IllegalStateException("Node %s does not end:%n%s".formatted(this.id, log()));
+			}
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	String log() {
+		try {
+			return Files.readString(this.log);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * How often it has logged something.
+	 */
+	long logged(String text) {
+		return log().lines().filter((line) -> line.contains(text)).count();
+	}
+
+	@Override
+	public void close() {
+		kill();
+	}
+
+}

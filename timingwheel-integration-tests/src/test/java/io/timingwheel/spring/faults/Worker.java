@@ -1,0 +1,60 @@
+package io.timingwheel.spring.faults;
+
+import java.util.concurrent.CountDownLatch;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTaskContext;
+
+import org.springframework.beans.factory.annotation.Value;
+
+/**
+ * What the nodes have to do: each run is recorded at its start and at its end.
+ */
+class Worker {
+
+	static final String NAME = "work";
+
+	private final Executions executions;
+
+	private final String node;
+
+	private volatile CountDownLatch gate = new CountDownLatch(0);
+
+	Worker(Executions executions, @Value("${timingwheel.store.node-id}") String node) {
+		this.executions = executions;
+		this.node = node;
+	}
+
+	/**
+	 * Takes a while when it begins for the first time.
+	 */
+	@Delayed(delay = "0s", name = NAME, durable = true)
+	void work(long number, long millis) throws InterruptedException {
+		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
+		long execution = this.executions.begin(number, this.node, context);
+		this.gate.await();
+		if (context.deliveries() == 1) {
+			Thread.sleep(millis);
+		}
+		this.executions.end(execution);
+	}
+
+	/**
+	 * Not to be called by anybody but its owner.
+	 */
+	void unannotated(long number, long millis) {
+		Tripwire.trip();
+	}
+
+	/**
+	 * Has runs that start from now on wait.
+	 */
+	void hold() {
+		this.gate = new CountDownLatch(1);
+	}
+
+	void letGo() {
+		this.gate.countDown();
+	}
+
+}
