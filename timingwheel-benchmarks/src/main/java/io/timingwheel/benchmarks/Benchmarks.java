@@ -1,5 +1,6 @@
 package io.timingwheel.benchmarks;
 
+import io.timingwheel.benchmarks.durable.DurableCommand;
 import io.timingwheel.benchmarks.report.ReportCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -8,7 +9,8 @@ import picocli.CommandLine.Command;
  * The command line. JMH's own is in the same archive:
  * {@code java -cp benchmarks.jar org.openjdk.jmh.Main}.
  */
-@Command(name = "benchmarks", mixinStandardHelpOptions = true, subcommands = ReportCommand.class,
+@Command(name = "benchmarks", mixinStandardHelpOptions = true,
+		subcommands = { ReportCommand.class, DurableCommand.class },
 		description = "Measures the timing wheel beside its peers.")
 public final class Benchmarks {
 

@@ -10,13 +10,16 @@ import java.util.Locale;
  * @param moreIsBetter whether the greatest figure is the best, not the least
  * @param decimals how many decimals to print
  */
-record Column(String key, String title, boolean moreIsBetter, int decimals) {
+public record Column(String key, String title, boolean moreIsBetter, int decimals) {
 
 	static Column rate(String key, String title) {
 		return new Column(key, title + " [M/s]", true, 2);
 	}
 
-	static Column cost(String key, String title, int decimals) {
+	/**
+	 * A column of which less is better.
+	 */
+	public static Column cost(String key, String title, int decimals) {
 		return new Column(key, title, false, decimals);
 	}
 

@@ -16,7 +16,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
  * @param depths other numbers of pending timers, to see what it means
  * @param jvmArgs equal settings for all
  */
-record Effort(int warmups, int iterations, int batches, TimeValue iterationTime, double seconds, int timers,
+public record Effort(int warmups, int iterations, int batches, TimeValue iterationTime, double seconds, int timers,
 		List<Integer> depths, List<String> jvmArgs) {
 
 	private static final int MILLION = 1_000_000;
@@ -28,5 +28,12 @@ record Effort(int warmups, int iterations, int batches, TimeValue iterationTime,
 
 	static final Effort QUICK = new Effort(5, 3, 10, TimeValue.milliseconds(500), 5, MILLION, List.of(1_000, MILLION),
 			JVM);
+
+	/**
+	 * The effort of measurements without benchmarks.
+	 */
+	public static Effort of(double seconds, int tasks, List<String> jvmArgs) {
+		return new Effort(0, 0, 0, TimeValue.NONE, seconds, tasks, List.of(), jvmArgs);
+	}
 
 }

@@ -16,7 +16,7 @@ import io.timingwheel.benchmarks.Contestant;
  * @param steps what gives the figures
  * @param chart the chart
  */
-record Measurement(String id, String title, String text, Collection<? extends Contestant> contestants,
+public record Measurement(String id, String title, String text, Collection<? extends Contestant> contestants,
 		List<Column> columns, List<Step> steps, Chart chart) {
 
 	Column column(String key) {
@@ -30,9 +30,12 @@ record Measurement(String id, String title, String text, Collection<? extends Co
 	 * @param axis the title of the values' axis
 	 * @param columns the keys of the columns to draw
 	 */
-	record Chart(Kind kind, String axis, List<String> columns) {
+	public record Chart(Kind kind, String axis, List<String> columns) {
 
-		enum Kind {
+		/**
+		 * How to draw a chart.
+		 */
+		public enum Kind {
 
 			/** A bar for each contestant and column. */
 			BARS,

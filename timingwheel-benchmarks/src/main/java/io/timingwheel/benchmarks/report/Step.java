@@ -7,8 +7,11 @@ import io.timingwheel.benchmarks.Contestant;
 /**
  * A run in a JVM of its own that gives the figures of some columns.
  */
-interface Step {
+public interface Step {
 
+	/**
+	 * Whether a contestant takes part.
+	 */
 	boolean suits(Contestant contestant);
 
 	/**

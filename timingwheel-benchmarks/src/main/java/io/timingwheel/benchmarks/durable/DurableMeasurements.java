@@ -1,0 +1,159 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.benchmarks.report.Column;
+import io.timingwheel.benchmarks.report.Effort;
+import io.timingwheel.benchmarks.report.Measurement;
+import io.timingwheel.benchmarks.report.Measurement.Chart;
+import io.timingwheel.benchmarks.report.Step;
+
+/**
+ * All that is measured of durable tasks.
+ */
+final class DurableMeasurements {
+
+	private final Store store;
+
+	private final Server server;
+
+	private final Effort effort;
+
+	private final List<DurablePeer> peers;
+
+	DurableMeasurements(Store store, Server server, Effort effort) {
+		this.store = store;
+		this.server = server;
+		this.effort = effort;
+		this.peers = contestants(false);
+	}
+
+	List<Measurement> all() {
+		return switch (this.store) {
+			case POSTGRESQL -> List.of(executions(), enqueue(), lateness(), idle());
+			case REDIS -> List.of(executions(), enqueue(), lateness(), sharing());
+		};
+	}
+
+	private Measurement executions() {
+		return new Measurement("executions", "Executions from a backlog", """
+				%,d tasks are due; their bodies do nothing but look at the clock. From the first one's run to the last \
+				one's, after %,d others to warm up.""".formatted(this.effort.timers(), Nodes.warmUp(this.store)),
+				contestants(true), List.of(rate("1", "1 node"), rate("2", "2 nodes")),
+				List.of(step(1, (nodes, peer) -> Map.of("1", executions(nodes, peer))),
+						step(2, (nodes, peer) -> Map.of("2", executions(nodes, peer)))),
+				new Chart(Chart.Kind.BARS, "executions/s", List.of("1", "2")));
+	}
+
+	private List<DurablePeer> contestants(boolean large) {
+		return Arrays.stream(DurablePeer.values())
+			.filter((peer) -> peer.uses(this.store) && (large || peer != DurablePeer.TIMINGWHEEL_500))
+			.toList();
+	}
+
+	private double executions(Nodes nodes, DurablePeer peer) throws Exception {
+		int count = this.effort.timers();
+		nodes.all("pause");
+		int lead = peer.canPause() ? 0 : 5 + count / 2_000;
+		double left = figure(nodes.first().run("fill %d %d".formatted(count, lead)), "left");
+		if (left < 0 && lead > 0) {
+			throw new IllegalStateException("The tasks were due before all were stored");
+		}
+		nodes.all("resume");
+		nodes.await(count);
+		List<Map<String, Double>> figures = nodes.all("figures");
+		double first = figures.stream().mapToDouble((answer) -> figure(answer, "first")).min().orElseThrow();
+		double last = figures.stream().mapToDouble((answer) -> figure(answer, "last")).max().orElseThrow();
+		return count * 1e6 / (last - first);
+	}
+
+	private Measurement enqueue() {
+		boolean batched = this.store == Store.POSTGRESQL;
+		Column single = rate("1", "1 thread");
+		Column eight = rate("8", "8 threads");
+		Column batch = rate("batch", "1 thread, 100 in a transaction");
+		return new Measurement("enqueue", "Storing",
+				"Tasks that are due in an hour, for %.0f s after half as long to warm up.".formatted(enqueueSeconds()),
+				this.peers, batched ? List.of(single, eight, batch) : List.of(single, eight),
+				batched ? List.of(enqueue("1", 1, 1), enqueue("8", 8, 1), enqueue("batch", 1, 100))
+						: List.of(enqueue("1", 1, 1), enqueue("8", 8, 1)),
+				new Chart(Chart.Kind.BARS, "tasks/s", batched ? List.of("1", "8", "batch") : List.of("1", "8")));
+	}
+
+	private Step enqueue(String column, int threads, int batch) {
+		return step(1, (nodes, peer) -> Map.of(column,
+				figure(nodes.first().run("enqueue %d %d %s".formatted(threads, batch, enqueueSeconds())), "rate")));
+	}
+
+	private double enqueueSeconds() {
+		return this.effort.seconds() / 5;
+	}
+
+	private Measurement lateness() {
+		return new Measurement("lateness", "Lateness", """
+				%,d tasks a second for %.0f s, each stored half a second to five before it is due, by the node that \
+				runs it.""".formatted(this.store.rate(), this.effort.seconds()), this.peers,
+				List.of(Column.cost("early", "early", 0), Column.cost("p50", "p50 [ms]", 1),
+						Column.cost("p99", "p99 [ms]", 1), Column.cost("max", "max [ms]", 1)),
+				List.of(step(1, (nodes, peer) -> {
+					nodes.await(load(nodes.first(), this.effort.seconds()));
+					Map<String, Double> figures = nodes.first().run("figures");
+					figures.keySet().retainAll(List.of("early", "p50", "p99", "max"));
+					return figures;
+				})), new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
+	}
+
+	private long load(NodeProcess node, double seconds) throws Exception {
+		return (long) figure(node.run("load %d %s".formatted(this.store.rate(), seconds)), "count");
+	}
+
+	private Measurement idle() {
+		return new Measurement("idle", "Idling",
+				"Statements per second of a node that has nothing to do, transaction statements included.", this.peers,
+				List.of(Column.cost("statements", "statements/s", 2)), List.of(step(1, (nodes, peer) -> {
+					TimeUnit.SECONDS.sleep(3);
+					long before = this.server.statements();
+					long start = System.nanoTime();
+					TimeUnit.MILLISECONDS.sleep((long) (this.effort.seconds() * 1_000 / 2));
+					long statements = this.server.statements() - before;
+					return Map.of("statements", statements * 1e9 / (System.nanoTime() - start));
+				})), new Chart(Chart.Kind.BARS, "statements/s", List.of("statements")));
+	}
+
+	private Measurement sharing() {
+		return new Measurement("sharing", "Two nodes share a steady load", """
+				%,d tasks a second for %.0f s, stored by a third node that runs none: the share of the node that runs \
+				fewer.""".formatted(this.store.rate(), this.effort.seconds() / 2), this.peers,
+				List.of(new Column("share", "smaller share [%]", true, 1)),
+				List.of(step(2, (nodes, peer) -> Map.of("share", share(nodes, peer)))),
+				new Chart(Chart.Kind.BARS, "%", List.of("share")));
+	}
+
+	private double share(Nodes nodes, DurablePeer peer) throws Exception {
+		try (NodeProcess client = new NodeProcess(this.store, this.server.url(), peer, this.effort.jvmArgs())) {
+			client.awaitStart();
+			client.run("pause");
+			nodes.await(load(client, this.effort.seconds() / 2));
+		}
+		List<Map<String, Double>> counts = nodes.all("count");
+		double least = counts.stream().mapToDouble((answer) -> figure(answer, "count")).min().orElseThrow();
+		return 100 * least / Nodes.sum(counts, "count");
+	}
+
+	private static double figure(Map<String, Double> answer, String name) {
+		return Objects.requireNonNull(answer.get(name), name);
+	}
+
+	private Step step(int nodes, DurableStep.Work work) {
+		return new DurableStep(this.store, this.server, nodes, work);
+	}
+
+	private static Column rate(String key, String title) {
+		return new Column(key, title + " [/s]", true, 0);
+	}
+
+}

@@ -1,0 +1,41 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.util.Map;
+
+import io.timingwheel.benchmarks.Contestant;
+import io.timingwheel.benchmarks.report.Effort;
+import io.timingwheel.benchmarks.report.Step;
+
+/**
+ * A run of nodes.
+ *
+ * @param store the kind of server
+ * @param server the server
+ * @param nodes how many nodes
+ * @param work what gives the figures
+ */
+record DurableStep(Store store, Server server, int nodes, Work work) implements Step {
+
+	@Override
+	public boolean suits(Contestant contestant) {
+		return contestant instanceof DurablePeer peer && peer.uses(this.store);
+	}
+
+	@Override
+	public Map<String, Double> run(Contestant contestant, Effort effort) throws Exception {
+		DurablePeer peer = (DurablePeer) contestant;
+		try (Nodes nodes = new Nodes(this.nodes, this.store, this.server, peer, effort.jvmArgs())) {
+			return this.work.run(nodes, peer);
+		}
+	}
+
+	/**
+	 * What is done with the nodes.
+	 */
+	interface Work {
+
+		Map<String, Double> run(Nodes nodes, DurablePeer peer) throws Exception;
+
+	}
+
+}

@@ -1,0 +1,136 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Stores tasks with several threads.
+ */
+final class Load {
+
+	private static final int FILLERS = 8;
+
+	private static final int BATCH = 100;
+
+	private static final int PACERS = 4;
+
+	private static final int MIN_DELAY_MILLIS = 500;
+
+	private static final int MAX_DELAY_MILLIS = 5_000;
+
+	private final TaskNode node;
+
+	Load(TaskNode node) {
+		this.node = node;
+	}
+
+	/**
+	 * Stores tasks for one time as fast as possible.
+	 */
+	void fill(int count, Instant due) throws Exception {
+		inThreads(FILLERS, (thread) -> {
+			long stored = 0;
+			for (int i = thread * BATCH; i < count; i += FILLERS * BATCH) {
+				int size = Math.min(BATCH, count - i);
+				this.node.enqueueBatch(size, due);
+				stored += size;
+			}
+			return stored;
+		});
+	}
+
+	/**
+	 * Stores tasks for later.
+	 * @param threads how many threads
+	 * @param batch how many tasks at once
+	 * @return how many tasks a second
+	 */
+	double rate(int threads, int batch, double seconds) throws Exception {
+		store(threads, batch, seconds / 2);
+		long start = System.nanoTime();
+		long stored = store(threads, batch, seconds);
+		return stored * 1e9 / (System.nanoTime() - start);
+	}
+
+	private long store(int threads, int batch, double seconds) throws Exception {
+		long end = System.nanoTime() + nanos(seconds);
+		return inThreads(threads, (thread) -> {
+			long stored = 0;
+			while (System.nanoTime() - end < 0) {
+				Instant due = due(TimeUnit.HOURS.toMillis(1));
+				if (batch == 1) {
+					this.node.enqueue(due);
+				}
+				else {
+					this.node.enqueueBatch(batch, due);
+				}
+				stored += batch;
+			}
+			return stored;
+		});
+	}
+
+	/**
+	 * Stores tasks at a steady rate, with random delays of half a second to five.
+	 * @return how many
+	 */
+	long steady(int rate, double seconds) throws Exception {
+		long start = System.nanoTime();
+		long count = (long) (rate * seconds);
+		return inThreads(PACERS, (thread) -> {
+			SplittableRandom random = new SplittableRandom(thread);
+			long stored = 0;
+			for (long i = thread; i < count; i += PACERS) {
+				TimeUnit.NANOSECONDS.sleep(start + nanos((double) i / rate) - System.nanoTime());
+				this.node.enqueue(due(random.nextInt(MIN_DELAY_MILLIS, MAX_DELAY_MILLIS)));
+				stored++;
+			}
+			return stored;
+		});
+	}
+
+	private static Instant due(long millis) {
+		return Instant.now().truncatedTo(ChronoUnit.MILLIS).plusMillis(millis);
+	}
+
+	private static long nanos(double seconds) {
+		return (long) (seconds * TimeUnit.SECONDS.toNanos(1));
+	}
+
+	private static long inThreads(int count, Work work) throws Exception {
+		ExecutorService executor = Executors.newFixedThreadPool(count);
+		try {
+			List<Future<Long>> futures = new ArrayList<>();
+			for (int i = 0; i < count; i++) {
+				int thread = i;
+				futures.add(executor.submit((Callable<Long>) () -> work.run(thread)));
+			}
+			long sum = 0;
+			for (Future<Long> future : futures) {
+				sum += future.get();
+			}
+			return sum;
+		}
+		finally {
+			executor.shutdown();
+		}
+	}
+
+	/**
+	 * What a thread does.
+	 */
+	private interface Work {
+
+		long run(int thread) throws Exception;
+
+	}
+
+}

@@ -1,0 +1,89 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A node in another JVM, as this one sees it.
+ */
+final class NodeProcess implements AutoCloseable {
+
+	private final Process process;
+
+	private final PrintStream commands;
+
+	private final BufferedReader answers;
+
+	NodeProcess(Store store, String url, DurablePeer peer, List<String> jvmArgs) throws IOException {
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(jvmArgs);
+		command.addAll(List.of("-cp", System.getProperty("java.class.path"), NodeMain.class.getName(), store.name(),
+				url, peer.name()));
+		this.process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+		this.commands = new PrintStream(this.process.getOutputStream(), true, StandardCharsets.UTF_8);
+		this.answers = this.process.inputReader(StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Waits until the node has started.
+	 */
+	void awaitStart() throws IOException {
+		answer();
+	}
+
+	/**
+	 * Has the node do something, and waits until it has.
+	 */
+	Map<String, Double> run(String command) throws IOException {
+		this.commands.println(command);
+		return answer();
+	}
+
+	private Map<String, Double> answer() throws IOException {
+		String line;
+		while ((line = this.answers.readLine()) != null) {
+			if (line.startsWith(NodeMain.ANSWER)) {
+				return figures(line.substring(NodeMain.ANSWER.length()));
+			}
+		}
+		throw new IOException("The node has ended");
+	}
+
+	private static Map<String, Double> figures(String text) {
+		Map<String, Double> figures = new LinkedHashMap<>();
+		for (String figure : text.isEmpty() ? new String[0] : text.split(" ")) {
+			String[] parts = figure.split("=");
+			figures.put(parts[0], Double.valueOf(parts[1]));
+		}
+		return figures;
+	}
+
+	/**
+	 * Ends the node, in peace if it can.
+	 */
+	@Override
+	public void close() {
+		this.commands.close();
+		try {
+			this.process.onExit().get(15, TimeUnit.SECONDS);
+		}
+		catch (TimeoutException ex) {
+			this.process.destroyForcibly().onExit().join();
+		}
+		catch (ExecutionException | InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

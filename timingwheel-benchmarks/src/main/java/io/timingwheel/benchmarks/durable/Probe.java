@@ -1,0 +1,78 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What the tasks of a node do: they look at the clock. Thread-safe.
+ */
+final class Probe {
+
+	private static final int MAX = 1_000_000;
+
+	private final long[] lateness = new long[MAX];
+
+	private final AtomicInteger count = new AtomicInteger();
+
+	private final AtomicLong first = new AtomicLong(Long.MAX_VALUE);
+
+	private final AtomicLong last = new AtomicLong();
+
+	/**
+	 * A task runs.
+	 * @param due when it is due, in whole milliseconds
+	 */
+	void run(Instant due) {
+		Instant now = Instant.now();
+		long micros = micros(now);
+		this.lateness[this.count.getAndIncrement()] = micros - micros(due);
+		if (micros < this.first.get()) {
+			this.first.accumulateAndGet(micros, Math::min);
+		}
+		this.last.accumulateAndGet(micros, Math::max);
+	}
+
+	private static long micros(Instant time) {
+		return Duration.between(Instant.EPOCH, time).toNanos() / 1_000;
+	}
+
+	void reset() {
+		this.count.set(0);
+		this.first.set(Long.MAX_VALUE);
+		this.last.set(0);
+	}
+
+	int count() {
+		return this.count.get();
+	}
+
+	/**
+	 * What has run since the last reset: how many tasks, when the first and the last one
+	 * did, in microseconds of the time of day, and how late they were.
+	 */
+	Map<String, Double> figures() {
+		long[] sorted = Arrays.copyOf(this.lateness, this.count.get());
+		Arrays.sort(sorted);
+		Map<String, Double> figures = new LinkedHashMap<>();
+		figures.put("count", (double) sorted.length);
+		figures.put("first", (double) this.first.get());
+		figures.put("last", (double) this.last.get());
+		if (sorted.length > 0) {
+			figures.put("early", (double) Arrays.stream(sorted).filter((late) -> late < 0).count());
+			figures.put("p50", millis(sorted, 0.5));
+			figures.put("p99", millis(sorted, 0.99));
+			figures.put("max", millis(sorted, 1));
+		}
+		return figures;
+	}
+
+	private static double millis(long[] sorted, double quantile) {
+		return sorted[Math.max(0, (int) Math.ceil(quantile * sorted.length) - 1)] / 1e3;
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import redis.embedded.RedisServer;
+
+/**
+ * A Redis with an append-only file.
+ */
+final class RedisInstance implements Server {
+
+	private final String url;
+
+	private final RedisServer server;
+
+	private final RedisClient client;
+
+	private final StatefulRedisConnection<String, String> connection;
+
+	RedisInstance() throws IOException {
+		int port = freePort();
+		Path folder = Files.createTempDirectory("redis");
+		this.server = RedisServer.newRedisServer()
+			.bind("127.0.0.1")
+			.port(port)
+			.setting("dir " + folder)
+			.setting("save \"\"")
+			.setting("appendonly yes")
+			.setting("appendfsync everysec")
+			.build();
+		this.server.start();
+		this.url = "redis://127.0.0.1:" + port;
+		this.client = RedisClient.create(this.url);
+		this.connection = this.client.connect();
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0)) {
+			return socket.getLocalPort();
+		}
+	}
+
+	@Override
+	public String url() {
+		return this.url;
+	}
+
+	@Override
+	public void clear() {
+		this.connection.sync().flushall();
+	}
+
+	@Override
+	public long statements() {
+		return this.connection.sync()
+			.info("stats")
+			.lines()
+			.filter((line) -> line.startsWith("total_commands_processed:"))
+			.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+			.sum();
+	}
+
+	@Override
+	public void close() throws IOException {
+		this.client.shutdown();
+		this.server.stop();
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.timingwheel.benchmarks.report;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
+
+import io.timingwheel.benchmarks.Contestant;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The options of a command that measures and writes a report.
+ */
+public final class ReportOptions {
+
+	@Spec(Spec.Target.MIXEE)
+	@SuppressWarnings("NullAway.Init")
+	private CommandSpec spec;
+
+	@Option(names = "--quick", description = "One short round: some twenty minutes, rough figures.")
+	private boolean quick;
+
+	@Option(names = "--rounds", description = "How often to measure everything. Default: 3, with --quick 1.")
+	private int rounds;
+
+	@Option(names = "--measurements", split = ",", paramLabel = "NAME",
+			description = "What to measure, by the names below. Default: all.")
+	private List<String> measurements = List.of();
+
+	@Option(names = "--output", paramLabel = "DIRECTORY",
+			description = "Where to write the report. Default: ${DEFAULT-VALUE}.", defaultValue = "target/performance")
+	private Path output = Path.of("target/performance");
+
+	/**
+	 * Whether a short round is wanted.
+	 */
+	public boolean isQuick() {
+		return this.quick;
+	}
+
+	/**
+	 * Measures, prints the tables and writes them with all figures and the charts.
+	 * @param name how the names of the files begin
+	 * @param all what can be measured
+	 * @param chosen the contestants that take part
+	 * @param effort how much time to spend
+	 * @return the status to end with
+	 * @throws IOException if the report cannot be written
+	 * @throws InterruptedException if the thread is interrupted
+	 */
+	public int report(String name, List<Measurement> all, Predicate<Contestant> chosen, Effort effort)
+			throws IOException, InterruptedException {
+		List<Measurement> measured = choose(all);
+		int rounds = (this.rounds > 0) ? this.rounds : this.quick ? 1 : 3;
+		PrintWriter out = this.spec.commandLine().getOut();
+		Session session = new Session(measured, chosen, rounds, effort, this.spec.commandLine().getErr());
+		Results results = session.run();
+
+		Files.createDirectories(this.output);
+		results.writeTo(this.output.resolve(name + ".csv"));
+		String charts = name + "-";
+		String report = new MarkdownWriter(results, charts).write(measured, Machine.describe(effort, rounds));
+		Files.writeString(this.output.resolve(name + ".md"), report);
+		for (Measurement measurement : measured) {
+			new ChartWriter(results).write(measurement, this.output.resolve(charts + measurement.id() + ".svg"));
+		}
+		out.println(report);
+		session.failures().forEach((failure) -> out.println("FAILED " + failure));
+		out.flush();
+		return session.failures().isEmpty() ? 0 : 1;
+	}
+
+	private List<Measurement> choose(List<Measurement> all) {
+		if (this.measurements.isEmpty()) {
+			return all;
+		}
+		List<Measurement> chosen = new ArrayList<>();
+		for (String name : this.measurements) {
+			chosen.add(all.stream()
+				.filter((measurement) -> measurement.id().equals(name.toLowerCase(Locale.ROOT)))
+				.findFirst()
+				.orElseThrow(() -> new ParameterException(this.spec.commandLine(),
+						"There is no measurement '" + name + "', only " + all.stream().map(Measurement::id).toList())));
+		}
+		return chosen;
+	}
+
+}
