@@ -5,7 +5,13 @@ import java.util.List;
 import io.timingwheel.spring.annotation.CancelDelayed;
 
 import org.springframework.stereotype.Service;
+import org.springframework.transaction.annotation.Transactional;
 
+/**
+ * Takes orders and payments. The transactions matter where orders and tasks are in a
+ * database: an order is stored with its closing, and paid with its cancelling. Without a
+ * database there are none.
+ */
 @Service
 class OrderService {
 
@@ -26,6 +32,7 @@ class OrderService {
 	 * @param item what is ordered
 	 * @return the order
 	 */
+	@Transactional
 	public Order create(String item) {
 		return this.orders.add((orderId) -> {
 			Order order = Order.placed(orderId, item, this.properties.paymentWindow());
@@ -42,6 +49,7 @@ class OrderService {
 	 * @throws OrderNotFoundException if there is no such order
 	 * @throws OrderClosedException if it has been closed
 	 */
+	@Transactional
 	@CancelDelayed(name = "close-order", key = "#orderId")
 	public Order pay(long orderId) {
 		return this.orders.update(orderId, Order::pay).orElseThrow(() -> new OrderNotFoundException(orderId));

@@ -11,11 +11,11 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-class OrderRepositoryTests {
+class InMemoryOrderRepositoryTests {
 
 	private static final int ROUNDS = 10_000;
 
-	private final OrderRepository orders = new OrderRepository();
+	private final OrderRepository orders = new InMemoryOrderRepository();
 
 	@Test
 	void ofPayingAndClosingExactlyOneWins() throws Exception {
@@ -51,10 +51,10 @@ class OrderRepositoryTests {
 	void onlyTheNewestOrdersAreKept() {
 		Order oldest = add();
 		Order next = add();
-		for (int i = 2; i <= OrderRepository.CAPACITY; i++) {
+		for (int i = 2; i <= InMemoryOrderRepository.CAPACITY; i++) {
 			add();
 		}
-		assertThat(this.orders.count()).isEqualTo(OrderRepository.CAPACITY);
+		assertThat(this.orders.count()).isEqualTo(InMemoryOrderRepository.CAPACITY);
 		assertThat(this.orders.find(oldest.id())).isEmpty();
 		assertThat(this.orders.find(next.id())).contains(next);
 	}

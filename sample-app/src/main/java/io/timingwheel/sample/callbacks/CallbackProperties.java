@@ -1,0 +1,27 @@
+package io.timingwheel.sample.callbacks;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * The settings of callbacks.
+ *
+ * @param allowedHosts the hosts that callbacks may go to
+ * @param timeout how long one request may take
+ */
+@ConfigurationProperties("callbacks")
+record CallbackProperties(@DefaultValue("localhost") Set<String> allowedHosts, @DefaultValue("5s") Duration timeout) {
+
+	/**
+	 * Whether callbacks may go there: nobody is to reach, through us, what only we can.
+	 */
+	boolean allows(URI url) {
+		return url.getHost() != null && this.allowedHosts.contains(url.getHost().toLowerCase(Locale.ROOT));
+	}
+
+}

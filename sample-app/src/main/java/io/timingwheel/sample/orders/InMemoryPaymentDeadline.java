@@ -1,0 +1,28 @@
+package io.timingwheel.sample.orders;
+
+import io.timingwheel.spring.annotation.Delayed;
+
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+
+/**
+ * Forgets the orders' closing when the process ends, as the orders themselves are
+ * forgotten then.
+ */
+@Component
+@Profile("!stored")
+class InMemoryPaymentDeadline implements PaymentDeadline {
+
+	private final OrderRepository orders;
+
+	InMemoryPaymentDeadline(OrderRepository orders) {
+		this.orders = orders;
+	}
+
+	@Override
+	@Delayed(delay = "${orders.payment-window:30m}", name = "close-order", key = "#orderId")
+	public void closeIfUnpaid(long orderId) {
+		this.orders.update(orderId, Order::closeIfUnpaid);
+	}
+
+}

@@ -1,0 +1,109 @@
+package io.timingwheel.sample;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The packaged application in a JVM of its own.
+ */
+final class PackagedApplication {
+
+	private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
+
+	private static final Duration START = Duration.ofMinutes(2);
+
+	private final Process process;
+
+	private final Path output;
+
+	private final RestTestClient http;
+
+	private PackagedApplication(Process process, Path output) throws IOException {
+		this.process = process;
+		this.output = output;
+		await().atMost(START).untilAsserted(() -> assertThat(!process.isAlive() || port() > 0).as(output()).isTrue());
+		assertThat(process.isAlive()).as(output()).isTrue();
+		this.http = RestTestClient.bindToServer().baseUrl("http://localhost:" + port()).build();
+	}
+
+	/**
+	 * Starts the application, and waits until it answers.
+	 * @param directory for its output
+	 * @param jvmOption an option of the JVM
+	 * @param arguments what else to tell it
+	 */
+	static PackagedApplication start(Path directory, String jvmOption, String... arguments) throws IOException {
+		Path output = Files.createTempFile(directory, "output", ".txt");
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), jvmOption, "-jar",
+						System.getProperty("sample-app.jar"), "--server.port=0"));
+		command.addAll(List.of(arguments));
+		return new PackagedApplication(
+				new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start(), output);
+	}
+
+	RestTestClient http() {
+		return this.http;
+	}
+
+	Number order() {
+		return (Number) this.http.post()
+			.uri("/orders")
+			.exchange()
+			.expectStatus()
+			.isCreated()
+			.expectBody(new ParameterizedTypeReference<Map<String, Object>>() {
+			})
+			.returnResult()
+			.getResponseBody()
+			.get("id");
+	}
+
+	Map<String, Object> order(Number id) {
+		return this.http.get()
+			.uri("/orders/{id}", id)
+			.exchange()
+			.expectStatus()
+			.isOk()
+			.expectBody(new ParameterizedTypeReference<Map<String, Object>>() {
+			})
+			.returnResult()
+			.getResponseBody();
+	}
+
+	String output() throws IOException {
+		return Files.readString(this.output);
+	}
+
+	/**
+	 * As {@code kill -9} does.
+	 */
+	void kill() throws InterruptedException {
+		this.process.destroyForcibly();
+		this.process.waitFor();
+	}
+
+	void stop() throws InterruptedException {
+		this.process.destroy();
+		this.process.waitFor();
+	}
+
+	private int port() throws IOException {
+		Matcher matcher = PORT.matcher(output());
+		return matcher.find() ? Integer.parseInt(matcher.group(1)) : 0;
+	}
+
+}
