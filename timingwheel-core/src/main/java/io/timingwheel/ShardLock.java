@@ -29,6 +29,10 @@ final class ShardLock {
 	/** 1 while it is held, otherwise 0. */
 	private volatile int locked;
 
+	/** Keeps the locks of two shards out of one cache line, and of its neighbour. */
+	@SuppressWarnings("unused")
+	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
 	void lock() {
 		if (!tryLock()) {
 			await();
