@@ -6,4 +6,12 @@ class MariaDbFaultTests extends DatabaseFaultTests {
 		super(new MariaDbEnvironment());
 	}
 
+	/**
+	 * InnoDB locks gaps.
+	 */
+	@Override
+	boolean waitsForLocks() {
+		return true;
+	}
+
 }
