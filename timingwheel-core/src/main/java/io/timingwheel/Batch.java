@@ -5,15 +5,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The expired timers that the driver has in hand: the array of a chunk as it stood in its
- * slot, since storing each timer elsewhere would cost a barrier of the garbage collector.
- * Only the driver uses it.
+ * The timers that the driver has in hand: the array of a chunk as it stood in its slot,
+ * since storing each timer elsewhere would cost a barrier of the garbage collector. Only
+ * the driver uses it.
  */
 final class Batch {
 
 	private static final @Nullable Timer[] NONE = new Timer[0];
 
+	/** From 0 those that are kept, from the position on those that are to come. */
 	private @Nullable Timer[] timers = NONE;
+
+	private int kept;
 
 	/** The index behind the timer in hand. */
 	private int position;
@@ -24,9 +27,9 @@ final class Batch {
 
 	/**
 	 * Fills an empty batch.
-	 * @param timers the array, the batch's from now on
-	 * @param size how many timers are at its beginning
-	 * @param tick the tick at which all of them expire
+	 * @param timers the array, the batch's from now on; null where a timer was cancelled
+	 * @param size how much of it is in use
+	 * @param tick the tick at which all of them are due that were not moved
 	 */
 	void fill(@Nullable Timer[] timers, int size, long tick) {
 		this.timers = timers;
@@ -43,40 +46,54 @@ final class Batch {
 	}
 
 	boolean isEmpty() {
-		return this.position == this.size;
+		return this.position == this.size && this.kept == 0;
 	}
 
 	/**
-	 * Takes the next timer in hand and lets go of the last one.
+	 * Takes the next timer in hand.
 	 * @return the timer, null if there is none
 	 */
 	@Nullable Timer poll() {
-		takeInHand();
-		if (isEmpty()) {
-			this.timers = NONE;
-			this.position = 0;
-			this.size = 0;
-			return null;
+		while (this.position < this.size) {
+			Timer timer = this.timers[this.position++];
+			if (timer != null) {
+				return timer;
+			}
 		}
-		return this.timers[this.position++];
+		this.position = 0;
+		this.size = 0;
+		if (this.kept == 0) {
+			this.timers = NONE;
+		}
+		return null;
 	}
 
 	/**
-	 * The timer that was polled last, unless it was taken out of hand.
+	 * The timer that was polled last, null once there was none.
 	 */
 	@Nullable Timer inHand() {
 		return (this.position > 0) ? this.timers[this.position - 1] : null;
 	}
 
 	/**
-	 * Takes the timer in hand out.
+	 * Keeps the timer in hand, which has been moved.
 	 */
-	@Nullable Timer takeInHand() {
-		Timer timer = inHand();
-		if (timer != null) {
-			this.timers[this.position - 1] = null;
+	void keep() {
+		this.timers[this.kept++] = this.timers[this.position - 1];
+	}
+
+	/**
+	 * One of those that are kept, the last one after all have been polled.
+	 */
+	@Nullable Timer lastKept() {
+		return (this.kept > 0) ? this.timers[this.kept - 1] : null;
+	}
+
+	void dropLastKept() {
+		this.kept--;
+		if (this.kept == 0) {
+			this.timers = NONE;
 		}
-		return timer;
 	}
 
 	/**
@@ -85,6 +102,10 @@ final class Batch {
 	void drainTo(Shard shard, List<Runnable> tasks) {
 		for (Timer timer = poll(); timer != null; timer = poll()) {
 			shard.giveBack(timer, tasks);
+		}
+		for (Timer timer = lastKept(); timer != null; timer = lastKept()) {
+			shard.giveBack(timer, tasks);
+			dropLastKept();
 		}
 	}
 

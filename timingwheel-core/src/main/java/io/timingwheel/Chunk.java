@@ -121,7 +121,7 @@ final class Chunk {
 	 */
 	void clear() {
 		if (this.timers.length == MIN_LENGTH) {
-			Arrays.fill(this.timers, 0, this.size, null);
+			Arrays.fill(this.timers, null);
 		}
 		else {
 			this.timers = NONE;
@@ -131,18 +131,10 @@ final class Chunk {
 	}
 
 	/**
-	 * Gives its array away, all timers at the beginning.
+	 * Gives its array away; the size remains as it was.
 	 */
 	@Nullable Timer[] takeTimers() {
 		@Nullable Timer[] timers = this.timers;
-		if (this.holes > 0) {
-			int kept = 0;
-			for (int i = 0; i < this.size; i++) {
-				timers[kept] = timers[i];
-				kept += (timers[i] != null) ? 1 : 0;
-			}
-			Arrays.fill(timers, kept, this.size, null);
-		}
 		this.timers = NONE;
 		return timers;
 	}

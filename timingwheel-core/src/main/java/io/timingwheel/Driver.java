@@ -35,10 +35,14 @@ final class Driver {
 	private volatile long tickInHand = Wheel.NEVER;
 
 	/**
-	 * The class of the last task that is neither direct nor routed: to find that out anew
-	 * costs as much as all the rest of a hand-over.
+	 * The class of the last task, and what it is: to find that out anew costs as much as
+	 * all the rest of a hand-over.
 	 */
-	private @Nullable Class<?> plainClass;
+	private @Nullable Class<?> knownClass;
+
+	private boolean direct;
+
+	private boolean routed;
 
 	private volatile long maxLag;
 
@@ -112,47 +116,79 @@ final class Driver {
 		Shard shard = this.shardInHand;
 		if (shard != null) {
 			for (Timer timer = this.batch.poll(); timer != null; timer = this.batch.poll()) {
-				// Not if the executor has stopped the wheel, which settles the timer.
-				if (handOver(timer, shard) && this.batch.inHand() != null) {
-					shard.handedOver();
-				}
+				handOver(timer, shard);
+			}
+			if (!this.batch.isEmpty()) {
+				shard.placeKept(this.batch);
 			}
 		}
 		this.tickInHand = Wheel.NEVER;
 		this.backoff.turnEnded();
 	}
 
-	private boolean handOver(Timer timer, Shard shard) {
+	private void handOver(Timer timer, Shard shard) {
 		Runnable task = timer.task();
+		if (task == null) {
+			// Cancelled in the meantime.
+			return;
+		}
+		if (task.getClass() != this.knownClass) {
+			learn(task);
+		}
 		try {
-			if (task != null && task.getClass() == this.plainClass) {
-				this.executor.execute(timer);
-			}
-			else if (task instanceof DirectTask) {
-				timer.run();
-			}
-			else if (task instanceof RoutedTask routed) {
-				routed.executor().execute(timer);
-			}
-			else {
-				this.plainClass = (task != null) ? task.getClass() : null;
-				this.executor.execute(timer);
+			if (!(this.direct ? timer.runIfDue(this.batch.tick()) : execute(timer, task))) {
+				if (timer.isPending()) {
+					this.batch.keep();
+				}
+				return;
 			}
 			this.backoff.accepted();
-			return true;
 		}
 		catch (Throwable ex) {
-			long elapsed = this.time.elapsed();
-			long retryAt = this.time.deadline(elapsed, this.backoff.refused(ex));
-			if (shard.retry(timer, retryAt, this.time.tickAt(elapsed))) {
-				this.rejected++;
-				return false;
+			if (refused(timer, shard, task, ex)) {
+				return;
 			}
-			if (task != null && !timer.isReturned()) {
-				this.errors.report(task, ex);
-			}
+		}
+		// Not if the task has stopped the wheel, which settles the timer.
+		if (this.batch.inHand() != null) {
+			shard.handedOver();
+		}
+	}
+
+	private boolean execute(Timer timer, Runnable task) {
+		if (!timer.expire(this.batch.tick())) {
+			return false;
+		}
+		if (this.routed && task instanceof RoutedTask routedTask) {
+			routedTask.executor().execute(timer);
+		}
+		else {
+			this.executor.execute(timer);
+		}
+		return true;
+	}
+
+	private void learn(Runnable task) {
+		this.direct = task instanceof DirectTask;
+		this.routed = task instanceof RoutedTask;
+		this.knownClass = task.getClass();
+	}
+
+	/**
+	 * Makes a timer pending again whose hand-over has failed.
+	 * @return false if its task has begun all the same
+	 */
+	private boolean refused(Timer timer, Shard shard, Runnable task, Throwable ex) {
+		long elapsed = this.time.elapsed();
+		long retryAt = this.time.deadline(elapsed, this.backoff.refused(ex));
+		if (shard.retry(timer, retryAt, this.time.tickAt(elapsed))) {
+			this.rejected++;
 			return true;
 		}
+		if (!timer.isReturned()) {
+			this.errors.report(task, ex);
+		}
+		return false;
 	}
 
 	/**
@@ -167,7 +203,7 @@ final class Driver {
 		try {
 			Shard shard = this.shardInHand;
 			if (shard != null) {
-				Timer timer = this.batch.takeInHand();
+				Timer timer = this.batch.inHand();
 				if (timer != null && !shard.giveBack(timer, tasks)) {
 					shard.handedOver();
 				}

@@ -79,7 +79,7 @@ final class Ring {
 	}
 
 	/**
-	 * Removes a timer that was put elsewhere from a chunk that will be taken out.
+	 * Removes a timer that was put elsewhere from a chunk that will be discarded.
 	 */
 	void removeMoved(Chunk chunk, int index) {
 		chunk.remove(index);
@@ -116,14 +116,19 @@ final class Ring {
 	}
 
 	/**
-	 * Takes a chunk out.
-	 * @return its timers, at the beginning of an array that is the caller's
+	 * Takes a chunk out of its slot.
 	 */
-	@Nullable Timer[] take(Chunk chunk) {
-		@Nullable Timer[] timers = chunk.takeTimers();
+	void detach(Chunk chunk) {
 		sizeChanged(-chunk.count());
-		release(chunk);
-		return timers;
+		unlink(chunk);
+	}
+
+	/**
+	 * Takes a chunk out whose timers have been taken care of.
+	 */
+	void discard(Chunk chunk) {
+		detach(chunk);
+		this.chunks.release(chunk);
 	}
 
 	private void unlink(Chunk chunk) {

@@ -24,8 +24,6 @@ final class Shard {
 
 	private boolean closed;
 
-	private boolean drained;
-
 	/** How many timers may be pending here. */
 	private long quota = Long.MAX_VALUE;
 
@@ -147,16 +145,35 @@ final class Shard {
 	/**
 	 * Makes the timer of a refused hand-over pending again, also in a closed shard, whose
 	 * timers are to be returned.
-	 * @return false if its task has begun or the shard's timers have been returned
+	 * @return false if its task has begun or been returned
 	 */
 	boolean retry(Timer timer, long when, long now) {
 		this.lock.lock();
 		try {
-			if (this.drained || !timer.refuse(when)) {
+			if (!timer.refuse(when)) {
 				return false;
 			}
 			this.wheel.place(timer, when, now);
 			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Puts timers where they belong that were moved before the driver came to them.
+	 */
+	void placeKept(Batch batch) {
+		this.lock.lock();
+		try {
+			for (Timer timer = batch.lastKept(); timer != null; timer = batch.lastKept()) {
+				long when = timer.when();
+				if (when >= 0) {
+					this.wheel.place(timer, when, batch.tick());
+				}
+				batch.dropLastKept();
+			}
 		}
 		finally {
 			this.lock.unlock();
@@ -213,7 +230,6 @@ final class Shard {
 		this.lock.lock();
 		try {
 			this.wheel.drainTo((timer) -> addReturned(timer, tasks));
-			this.drained = true;
 		}
 		finally {
 			this.lock.unlock();

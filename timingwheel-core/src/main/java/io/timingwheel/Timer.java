@@ -108,9 +108,27 @@ final class Timer implements TimerHandle, Runnable {
 	 */
 	@Override
 	public void run() {
+		if (WHEN.compareAndSet(this, FIRED, BEGUN)) {
+			execute();
+		}
+	}
+
+	/**
+	 * Runs the task if the deadline is not after the given tick.
+	 * @return false if it is, or if the timer is not pending
+	 */
+	boolean runIfDue(long tick) {
+		if (!expire(tick, BEGUN)) {
+			return false;
+		}
+		execute();
+		return true;
+	}
+
+	private void execute() {
 		Shard shard = this.shard;
 		Runnable task = this.task;
-		if (shard == null || task == null || !WHEN.compareAndSet(this, FIRED, BEGUN)) {
+		if (shard == null || task == null) {
 			return;
 		}
 		this.shard = null;
@@ -139,18 +157,23 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Expires the timer if its deadline is not after the given tick.
-	 * @return the deadline if it is later, otherwise -1
+	 * Expires the timer if its deadline is not after the given tick, so that it can be
+	 * handed over.
+	 * @return false if it is, or if the timer is not pending
 	 */
-	long expire(long tick) {
+	boolean expire(long tick) {
+		return expire(tick, FIRED);
+	}
+
+	private boolean expire(long tick, long state) {
 		long when = this.when;
-		while (when <= tick) {
-			if (WHEN.compareAndSet(this, when, FIRED)) {
-				return FIRED;
+		while (when >= 0 && when <= tick) {
+			if (WHEN.compareAndSet(this, when, state)) {
+				return true;
 			}
 			when = this.when;
 		}
-		return when;
+		return false;
 	}
 
 	/**

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
  * is no longer pending the handle retains nothing.
  *
  * <p>
- * A timer that the driver has taken up to hand over counts as handed over, also when its
- * task has not begun: {@link #cancel} and {@link #reschedule} say {@code false} and the
- * task runs.
+ * A timer can be cancelled and moved until it is handed over itself, also when others of
+ * its tick have been. From then on {@link #cancel} and {@link #reschedule} say
+ * {@code false} and the task runs, also when it has not begun.
  */
 public interface TimerHandle {
 

@@ -36,17 +36,23 @@ final class Wheel {
 	/** How many timers one call moves down. */
 	private static final int CASCADE_BATCH = 512;
 
+	/** How long that takes for each in a JVM that is not warm; later it is a third. */
+	private static final int CASCADE_NANOS = 192;
+
 	private final int bits;
 
 	private final int mask;
 
-	/** How many timers cascade within a tick, by a cautious estimate. */
+	/** How many timers cascade within a tick. */
 	private final long cascadesPerTick;
 
 	/** The level of a difference, by its number of leading zeros. */
 	private final byte[] levelOf = new byte[Long.SIZE];
 
 	private final Chunks chunks = new Chunks();
+
+	/** The chunk whose timers the driver has in hand, or had last. */
+	private @Nullable Chunk inHand;
 
 	/** Two for each level; null until used. */
 	private final @Nullable Ring[] rings;
@@ -77,7 +83,7 @@ final class Wheel {
 	Wheel(int size, long tickNanos) {
 		this.bits = Integer.numberOfTrailingZeros(size);
 		this.mask = size - 1;
-		this.cascadesPerTick = Math.max(1, tickNanos / 64);
+		this.cascadesPerTick = Math.max(1, tickNanos / CASCADE_NANOS);
 		int levels = (Long.SIZE - 2) / this.bits + 1;
 		this.rings = new Ring[2 * levels];
 		this.preparing = new long[levels];
@@ -116,27 +122,34 @@ final class Wheel {
 		return NEVER;
 	}
 
+	/**
+	 * Removes a timer that has ended. What the driver has in hand it finds out itself.
+	 */
 	void remove(Timer timer) {
 		Chunk chunk = this.chunks.of(timer);
-		ring(chunk.slot >>> this.bits).remove(chunk, timer);
+		if (chunk != this.inHand) {
+			ring(chunk.slot >>> this.bits).remove(chunk, timer);
+		}
 	}
 
 	/**
 	 * Whether a timer has to be moved for a new deadline: its slot would come too late.
 	 */
 	boolean isTooLate(Timer timer, long when) {
-		return startOf(this.chunks.of(timer).slot) > Math.max(when, this.clock);
+		Chunk chunk = this.chunks.of(timer);
+		return chunk != this.inHand && startOf(chunk.slot) > Math.max(when, this.clock);
 	}
 
 	/**
-	 * Serves the first occupied slot if it has begun: cascades some of its timers or lets
-	 * some expire. If none has begun, lets a crowded slot cascade that is about to begin.
-	 * If it begins later than {@link #nextDue} has said, corrects that only: timers of
-	 * another wheel may come before it.
+	 * Serves the first occupied slot if it has begun: cascades some of its timers or
+	 * gives some to the driver. If none has begun, lets a crowded slot cascade that is
+	 * about to begin. If it begins later than {@link #nextDue} has said, corrects that
+	 * only: timers of another wheel may come before it.
 	 * @param now the current tick
-	 * @param batch takes what expires; empty
+	 * @param batch takes what is due; empty
 	 */
 	void advance(long now, Batch batch) {
+		releaseInHand();
 		int slot = first();
 		long start = (slot < 0) ? NEVER : startOf(slot);
 		if (start == this.nextDue) {
@@ -158,33 +171,26 @@ final class Wheel {
 		plan();
 	}
 
+	private void releaseInHand() {
+		Chunk chunk = this.inHand;
+		if (chunk != null) {
+			this.inHand = null;
+			this.chunks.release(chunk);
+		}
+	}
+
 	/**
-	 * Lets the first chunk of a slot expire. Timers whose deadline has been moved go
-	 * where they belong.
+	 * Gives the driver the first chunk of a slot. Its timers are still pending: each
+	 * expires when its turn comes, unless it was cancelled or moved until then.
 	 */
 	private void expire(int slot, Batch batch) {
 		Ring ring = ring(slot >>> this.bits);
 		Chunk chunk = ring.first(slot & this.mask, Chunk.CAPACITY);
-		if (chunk == null) {
-			return;
+		if (chunk != null) {
+			ring.detach(chunk);
+			this.inHand = chunk;
+			batch.fill(chunk.takeTimers(), chunk.size(), this.clock);
 		}
-		try {
-			for (int i = 0; i < chunk.size(); i++) {
-				Timer timer = chunk.get(i);
-				long later = (timer != null) ? timer.expire(this.clock) : -1;
-				if (timer != null && later >= 0) {
-					append(timer, later);
-					ring.removeMoved(chunk, i);
-				}
-			}
-		}
-		catch (Throwable ex) {
-			// No memory: none of them was handed over.
-			chunk.forEach((timer) -> timer.refuse(this.clock));
-			throw ex;
-		}
-		int size = chunk.count();
-		batch.fill(ring.take(chunk), size, this.clock);
 	}
 
 	/**
@@ -207,7 +213,7 @@ final class Wheel {
 					ring.removeMoved(chunk, i);
 				}
 			}
-			ring.take(chunk);
+			ring.discard(chunk);
 		}
 		return !ring.isOccupied(digit);
 	}
@@ -378,7 +384,7 @@ final class Wheel {
 			Chunk chunk = ring.first(slot & this.mask, Chunk.CAPACITY);
 			if (chunk != null) {
 				chunk.forEach(consumer);
-				ring.take(chunk);
+				ring.discard(chunk);
 			}
 		}
 	}

@@ -59,8 +59,6 @@ final class ModelRun {
 
 	private final Deque<String> log = new ArrayDeque<>();
 
-	private boolean advancing;
-
 	private boolean refusing = true;
 
 	private int nextId;
@@ -87,7 +85,7 @@ final class ModelRun {
 		try (this.callers) {
 			for (int i = 0; i < steps; i++) {
 				step();
-				checkPending(0, 0);
+				checkPending(0);
 				if (i % 64 == 0) {
 					checkSnapshot();
 				}
@@ -152,7 +150,8 @@ final class ModelRun {
 		}
 		boolean cancelled = timer.handle.cancel();
 		log("cancel %s: %s", timer, cancelled);
-		if (saidRightly(timer, cancelled, "cancel")) {
+		saidRightly(timer, cancelled, "cancel");
+		if (cancelled) {
 			this.reference.cancel(timer);
 			finished(timer);
 			query(timer);
@@ -166,7 +165,8 @@ final class ModelRun {
 		RandomDelay delay = chooseDelay();
 		boolean moved = delay.reschedule(timer.handle);
 		log("reschedule %s to %s: %s", timer, delay, moved);
-		if (saidRightly(timer, moved, "reschedule")) {
+		saidRightly(timer, moved, "reschedule");
+		if (moved) {
 			this.reference.reschedule(timer, delay.nanos());
 			query(timer);
 		}
@@ -179,33 +179,17 @@ final class ModelRun {
 		saidRightly(timer, timer.handle.isPending(), "isPending");
 		assertThat(timer.handle.isCancelled()).as("isCancelled of %s", timer)
 			.isEqualTo(timer.state == ReferenceTimer.State.CANCELLED);
-		if (!this.advancing || !this.reference.mayBeInHand(timer)) {
-			this.reference.checkRemaining(timer, timer.handle.remaining(TimeUnit.NANOSECONDS));
-		}
+		this.reference.checkRemaining(timer, timer.handle.remaining(TimeUnit.NANOSECONDS));
 	}
 
-	/**
-	 * Checks what a method said that says whether the timer is pending. While its tick is
-	 * being handed over either answer is right, but a no is final.
-	 */
-	private boolean saidRightly(ReferenceTimer timer, boolean yes, String method) {
-		boolean isPending = timer.state == ReferenceTimer.State.PENDING;
-		if (isPending && this.advancing && this.reference.mayBeInHand(timer)) {
-			assertThat(yes && timer.takenUp).as("%s of %s after the wheel has taken it up", method, timer).isFalse();
-			timer.takenUp = !yes;
-		}
-		else {
-			assertThat(yes).as("%s of %s", method, timer).isEqualTo(isPending);
-		}
-		return yes;
+	private void saidRightly(ReferenceTimer timer, boolean yes, String method) {
+		assertThat(yes).as("%s of %s", method, timer).isEqualTo(timer.state == ReferenceTimer.State.PENDING);
 	}
 
 	private void advance(long by) {
 		long target = this.reference.now() + by;
 		log("advance by %s to %s", by, target);
-		this.advancing = true;
 		this.clock.advance(Duration.ofNanos(by));
-		this.advancing = false;
 		checkFailures();
 		assertThat(this.thrownByTasks).as("exceptions that did not reach onError").isEmpty();
 		assertThat(this.clock.nanoTime() - this.start).as("time after advance").isEqualTo(target);
@@ -218,7 +202,7 @@ final class ModelRun {
 			this.reference.fire(timer, elapsed());
 			finished(timer);
 			query(timer);
-			checkPending(this.reference.inHand(), 1);
+			checkPending(1);
 			if (this.random.nextInt(4) == 0) {
 				for (int i = this.random.nextInt(1, 4); i > 0; i--) {
 					operate();
@@ -314,12 +298,11 @@ final class ModelRun {
 	}
 
 	/**
-	 * Checks {@code pending()}: timers of the tick in hand may count as handed over, and
-	 * a running task as pending until its executor returns.
+	 * Checks {@code pending()}: a running task may count until its executor returns.
 	 */
-	private void checkPending(int maxFewer, int maxMore) {
+	private void checkPending(int maxMore) {
 		long expected = this.reference.pending();
-		assertThat(this.wheel.pending()).as("pending").isBetween(expected - maxFewer, expected + maxMore);
+		assertThat(this.wheel.pending()).as("pending").isBetween(expected, expected + maxMore);
 	}
 
 	private void checkSnapshot() {

@@ -43,14 +43,15 @@ class RaceTests {
 			"Batch.tick" };
 
 	@ParameterizedTest
-	@ValueSource(classes = { CancelAndFire.class, MoveToLaterAndFire.class, MoveToSoonerAndFire.class,
-			MoveAndCancel.class, MoveAndMove.class, MoveAndMoveToLater.class, AddAndAdvance.class,
-			TellBeforeAdding.class, AddAndStop.class, FireAndStop.class, CascadeAndCancel.class,
-			CascadeAndMoveToSooner.class, CascadeAndMoveToLater.class, RefuseAndCancel.class, RefuseAndStop.class,
-			RefuseAndRun.class, AddAndAddAtTheLimit.class, CancelAndAddAtTheLimit.class, PeriodicAndCancel.class,
-			PeriodicAndShutdown.class, PeriodicAndShutdownNow.class, PeriodicAndStop.class, SubmitAndShutdown.class,
-			SubmitAndShutdownNow.class, AddAndPark.class, InterruptAndPark.class, AddBeforeAFarTimerAndPark.class,
-			MoveToSoonerAndPark.class, AddToAnotherShardAndPark.class, StopAndPark.class })
+	@ValueSource(classes = { CancelAndFire.class, CancelAndRunDirectly.class, MoveToLaterAndFire.class,
+			MoveToLaterAndRunDirectly.class, MoveToSoonerAndFire.class, MoveAndCancel.class, MoveAndMove.class,
+			MoveAndMoveToLater.class, AddAndAdvance.class, TellBeforeAdding.class, AddAndStop.class, FireAndStop.class,
+			CascadeAndCancel.class, CascadeAndMoveToSooner.class, CascadeAndMoveToLater.class, RefuseAndCancel.class,
+			RefuseAndStop.class, RefuseAndRun.class, AddAndAddAtTheLimit.class, CancelAndAddAtTheLimit.class,
+			PeriodicAndCancel.class, PeriodicAndShutdown.class, PeriodicAndShutdownNow.class, PeriodicAndStop.class,
+			SubmitAndShutdown.class, SubmitAndShutdownNow.class, AddAndPark.class, InterruptAndPark.class,
+			AddBeforeAFarTimerAndPark.class, MoveToSoonerAndPark.class, AddToAnotherShardAndPark.class,
+			StopAndPark.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
 		int atSynchronization = Interleavings.atSynchronization(race, 2 + MORE_PREEMPTIONS)
 			.knowing(READ_AHEAD)
@@ -96,10 +97,14 @@ class RaceTests {
 		}
 
 		TimerHandle schedule(long millis) {
-			return this.wheel.schedule(() -> {
+			return this.wheel.schedule(task(), millis, TimeUnit.MILLISECONDS);
+		}
+
+		Runnable task() {
+			return () -> {
 				this.runs.incrementAndGet();
 				this.ranAt = now();
-			}, millis, TimeUnit.MILLISECONDS);
+			};
 		}
 
 		long now() {
@@ -232,6 +237,31 @@ class RaceTests {
 
 		MoveToLaterAndFire() {
 			super(1, 0, 1, 3);
+		}
+
+	}
+
+	/**
+	 * A task that is not handed over.
+	 */
+	private static final class MoveToLaterAndRunDirectly extends MoveAndFire {
+
+		MoveToLaterAndRunDirectly() {
+			super(1, 0, 1, 3);
+		}
+
+		@Override
+		Runnable task() {
+			return (DirectTask) super.task()::run;
+		}
+
+	}
+
+	private static final class CancelAndRunDirectly extends CancelAndFire {
+
+		@Override
+		Runnable task() {
+			return (DirectTask) super.task()::run;
 		}
 
 	}

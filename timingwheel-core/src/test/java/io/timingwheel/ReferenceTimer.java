@@ -28,11 +28,6 @@ final class ReferenceTimer {
 	/** Whether an executor refused it, so that the tick of the next try is not known. */
 	boolean backingOff;
 
-	/**
-	 * Whether the wheel said that it has taken the timer up, so that it has to run now.
-	 */
-	boolean takenUp;
-
 	State state = State.PENDING;
 
 	/** Its place in the list of pending timers. */

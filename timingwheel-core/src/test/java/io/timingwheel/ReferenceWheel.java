@@ -48,21 +48,6 @@ final class ReferenceWheel {
 	}
 
 	/**
-	 * The number of timers that the wheel may have taken up for the running hand-over.
-	 */
-	int inHand() {
-		Set<ReferenceTimer> timers = this.byTick.get(currentTick());
-		return this.backingOff.size() + ((timers != null) ? timers.size() : 0);
-	}
-
-	/**
-	 * Whether the wheel may have taken the timer up already.
-	 */
-	boolean mayBeInHand(ReferenceTimer timer) {
-		return timer.backingOff || timer.tick <= currentTick();
-	}
-
-	/**
 	 * When the next timer of a known tick fires, {@link Long#MAX_VALUE} if there is none.
 	 */
 	long nextExpiry() {
@@ -98,14 +83,12 @@ final class ReferenceWheel {
 		this.fired++;
 		this.pending--;
 		timer.state = ReferenceTimer.State.FIRED;
-		timer.takenUp = false;
 	}
 
 	void refuse(ReferenceTimer timer, long at) {
 		handOver(timer, at);
 		this.rejected++;
 		timer.moved = true;
-		timer.takenUp = false;
 		timer.backingOff = true;
 		this.backingOff.add(timer);
 	}
@@ -120,7 +103,7 @@ final class ReferenceWheel {
 	 * may be late.
 	 */
 	void checkRemaining(ReferenceTimer timer, long remaining) {
-		if (timer.state != ReferenceTimer.State.PENDING || timer.takenUp) {
+		if (timer.state != ReferenceTimer.State.PENDING) {
 			assertThat(remaining).as("remaining of %s", timer).isZero();
 		}
 		else if (timer.deadline > Long.MAX_VALUE - this.tickNanos) {

@@ -201,27 +201,59 @@ class TimerHandleTests {
 				TimeUnit.MILLISECONDS.toNanos(30));
 	}
 
-	/**
-	 * They may be in the batch in hand: then cancel says false and the task runs.
-	 */
 	@Test
-	void timerOfTheSameTickIsEitherCancelledOrRuns() {
+	void timersOfTheSameTickCanBeCancelledUntilTheirOwnTurn() {
 		List<RecordingTask> tasks = new ArrayList<>();
 		List<TimerHandle> handles = new ArrayList<>();
-		List<Boolean> cancelled = new ArrayList<>();
-		this.wheel.schedule(() -> handles.forEach((handle) -> cancelled.add(handle.cancel())), 10,
-				TimeUnit.MILLISECONDS);
 		for (int i = 0; i < 2_000; i++) {
 			RecordingTask task = new RecordingTask(this.clock);
 			tasks.add(task);
 			handles.add(this.wheel.schedule(task, 10, TimeUnit.MILLISECONDS));
+			if (i == 999) {
+				this.wheel.schedule(() -> handles.forEach(TimerHandle::cancel), 10, TimeUnit.MILLISECONDS);
+			}
 		}
 		this.clock.advance(Duration.ofMillis(10));
-		assertThat(cancelled).hasSize(2_000);
 		for (int i = 0; i < 2_000; i++) {
-			assertThat(tasks.get(i).count()).isEqualTo(cancelled.get(i) ? 0 : 1);
-			assertThat(handles.get(i).isCancelled()).isEqualTo(cancelled.get(i));
+			assertThat(tasks.get(i).count()).isEqualTo((i < 1_000) ? 1 : 0);
+			assertThat(handles.get(i).isCancelled()).isEqualTo(i >= 1_000);
 		}
+		assertThat(this.wheel.pending()).isZero();
+		assertThat(this.wheel.snapshot().cancelled()).isEqualTo(1_000);
+	}
+
+	@Test
+	void timersOfTheSameTickCanBeMovedUntilTheirOwnTurn() {
+		List<TimerHandle> handles = new ArrayList<>();
+		this.wheel.schedule(() -> {
+			handles.get(0).reschedule(5, TimeUnit.MILLISECONDS);
+			handles.get(1).reschedule(1, TimeUnit.DAYS);
+			handles.get(1).reschedule(7, TimeUnit.MILLISECONDS);
+			handles.get(2).reschedule(1, TimeUnit.DAYS);
+			handles.get(2).cancel();
+			handles.get(3).reschedule(1, TimeUnit.DAYS);
+			handles.get(3).reschedule(0, TimeUnit.MILLISECONDS);
+		}, 10, TimeUnit.MILLISECONDS);
+		for (int i = 0; i < 4; i++) {
+			handles.add(this.wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS));
+		}
+		this.clock.advance(Duration.ofMillis(20));
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(10),
+				TimeUnit.MILLISECONDS.toNanos(15), TimeUnit.MILLISECONDS.toNanos(17));
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	@Test
+	void stopInATaskReturnsAlsoThoseOfItsTickThatItMoved() {
+		List<TimerHandle> handles = new ArrayList<>();
+		List<Runnable> returned = new ArrayList<>();
+		this.wheel.schedule(() -> handles.get(0).reschedule(1, TimeUnit.DAYS), 10, TimeUnit.MILLISECONDS);
+		handles.add(this.wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS));
+		this.wheel.schedule(() -> returned.addAll(this.wheel.stop()), 10, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(20));
+		assertThat(returned).containsExactly(this.task);
+		assertThat(this.task.count()).isZero();
+		assertThat(handles.get(0).isPending()).isFalse();
 	}
 
 	@Test

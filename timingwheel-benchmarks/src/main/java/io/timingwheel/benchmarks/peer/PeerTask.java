@@ -2,12 +2,13 @@ package io.timingwheel.benchmarks.peer;
 
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
+import io.timingwheel.DirectTask;
 
 /**
  * A task in a form that nearly every peer takes as it is, so that adapting it costs none
  * of them anything.
  */
-public abstract class PeerTask implements Runnable, TimerTask {
+public abstract class PeerTask implements DirectTask, TimerTask {
 
 	/** Does nothing. */
 	public static final PeerTask NO_OP = of(() -> {

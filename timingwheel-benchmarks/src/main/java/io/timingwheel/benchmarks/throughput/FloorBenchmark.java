@@ -1,0 +1,110 @@
+package io.timingwheel.benchmarks.throughput;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.NullUnmarked;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What no timer can do without, by itself: for a reset the clock and the word of a random
+ * timer, for being in time a thread that parks.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(value = 1, jvmArgs = { "-Xms4g", "-Xmx4g" })
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class FloorBenchmark {
+
+	@Benchmark
+	public long clock() {
+		return System.nanoTime();
+	}
+
+	/**
+	 * Parks for a millisecond; what is more is the machine's.
+	 */
+	@Benchmark
+	public void park() {
+		LockSupport.parkNanos(this, 1_000_000);
+	}
+
+	/**
+	 * Moves a random word. Moves of successive calls overlap.
+	 */
+	@Benchmark
+	public boolean move(Words words, RandomKey random) {
+		AtomicLong word = words.any(random);
+		long value = word.get();
+		return word.compareAndSet(value, value + 1);
+	}
+
+	/**
+	 * Reads a random word, chosen only after the one before it has been read.
+	 */
+	@Benchmark
+	public long readAfterRead(Words words, RandomKey random, Last last) {
+		AtomicLong word = words.words[random.next(words.words.length - last.zero)];
+		last.zero = (int) (word.get() >>> (Long.SIZE - 1));
+		return last.zero;
+	}
+
+	/**
+	 * Moves a random word to the time, as a reset has to.
+	 */
+	@Benchmark
+	public boolean moveToTime(Words words, RandomKey random) {
+		AtomicLong word = words.any(random);
+		return word.compareAndSet(word.get(), System.nanoTime());
+	}
+
+	/**
+	 * As many words as there are timers in the other benchmarks.
+	 */
+	@NullUnmarked
+	@State(Scope.Benchmark)
+	public static class Words {
+
+		@Param("1000000")
+		public int pending;
+
+		AtomicLong[] words;
+
+		@Setup(Level.Trial)
+		public void create() {
+			this.words = new AtomicLong[this.pending];
+			for (int i = 0; i < this.pending; i++) {
+				this.words[i] = new AtomicLong();
+			}
+		}
+
+		AtomicLong any(RandomKey random) {
+			return this.words[random.next(this.words.length)];
+		}
+
+	}
+
+	/**
+	 * What the next read depends on.
+	 */
+	@State(Scope.Thread)
+	public static class Last {
+
+		int zero;
+
+	}
+
+}
