@@ -68,9 +68,9 @@ class RaceTests {
 	 */
 	@ParameterizedTest
 	@ValueSource(classes = { MoveAndMove.class, MoveAndMoveToLater.class, AddAndStop.class, CancelAndStop.class,
-			MoveToSoonerAndStop.class, StopAndRun.class, CancelAndAddAtTheLimit.class, AddAndPark.class,
-			AddBeforeAFarTimerAndPark.class, MoveToSoonerAndPark.class, AddToAnotherShardAndPark.class,
-			StopAndPark.class })
+			MoveToSoonerAndStop.class, StopAndRun.class, StopAndCountAndRun.class, CancelAndAddAtTheLimit.class,
+			AddAndPark.class, AddBeforeAFarTimerAndPark.class, MoveToSoonerAndPark.class,
+			AddToAnotherShardAndPark.class, StopAndPark.class })
 	void holdsWithTwoPreemptionsAnywhere(Class<? extends Race> race) {
 		assertThat(Interleavings.atEveryAccess(race, 2).knowing(READ_AHEAD).explore()).isGreaterThan(1);
 	}
@@ -671,7 +671,7 @@ class RaceTests {
 	/**
 	 * The executor gives the task to another thread, which runs it, and stops the wheel.
 	 */
-	private static final class StopAndRun extends OnAManualClock {
+	private static class StopAndRun extends OnAManualClock {
 
 		private final AtomicReference<Runnable> given = new AtomicReference<>();
 
@@ -689,13 +689,14 @@ class RaceTests {
 
 		@Override
 		public List<Runnable> threads() {
-			return List.of(() -> advance(1), () -> {
-				assertThat(this.wheel.pending()).isBetween(0L, 1L);
-				Runnable task = this.given.get();
-				if (task != null) {
-					task.run();
-				}
-			});
+			return List.of(() -> advance(1), this::run);
+		}
+
+		void run() {
+			Runnable task = this.given.get();
+			if (task != null) {
+				task.run();
+			}
 		}
 
 		@Override
@@ -704,6 +705,16 @@ class RaceTests {
 			this.given.get().run();
 			assertThat(this.returned.size() + this.runs.get()).isEqualTo(1);
 			assertThat(this.wheel.pending()).isZero();
+		}
+
+	}
+
+	private static final class StopAndCountAndRun extends StopAndRun {
+
+		@Override
+		void run() {
+			assertThat(this.wheel.pending()).isBetween(0L, 1L);
+			super.run();
 		}
 
 	}
