@@ -80,6 +80,9 @@ final class ScriptRunner {
 				pause();
 			}
 		}
+		if (all.stream().anyMatch((attempt) -> attempt.reply.failure() != null)) {
+			this.connection.refresh();
+		}
 		return all.stream().map((attempt) -> attempt.reply).toList();
 	}
 
