@@ -96,7 +96,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 			.of((key != null) ? Partitions.holding(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
 		ScriptCall call = ScriptCall.of(Script.ENQUEUE, partition, this.offset, task.id(), task.name(), key != null)
 			.with(key, task.payload(), task.due().millis(), task.due().absolute(), task.ifPending());
-		Fields fields = this.writes.run(withLease(call, task.lease()), (reply) -> reply.integer(0) != 2);
+		Fields fields = this.writes.run(withLease(call, task.lease()), (reply) -> reply.integer(0) != 2,
+				(reply) -> giveBack(partition, reply.text(1), reply.number(2), reply.flag(5)));
 		return new Enqueued(outcome(fields.integer(0)), Partitions.publicId(partition, fields.text(1)),
 				fields.number(2), fields.number(3), fields.number(4), fields.flag(5));
 	}
@@ -125,7 +126,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	private boolean cancel(@Nullable ScriptCall call) {
-		return call != null && this.writes.run(call, (reply) -> reply.flag(0)).flag(0);
+		return call != null && this.writes.run(call, (reply) -> reply.flag(0), (reply) -> {
+		}).flag(0);
 	}
 
 	@Override
@@ -143,9 +145,28 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 			return null;
 		}
 		call.with(due.millis(), due.absolute());
-		Fields fields = this.writes.run(withLease(call, lease), (reply) -> !reply.isAbsent());
+		Fields fields = this.writes.run(withLease(call, lease), (reply) -> !reply.isAbsent(), (reply) -> {
+			Fields task = reply.fields(2);
+			giveBack(call.partition(), task.text(0), task.number(1), reply.flag(1));
+		});
 		return fields.isAbsent() ? null
 				: new Moved(TaskFields.leased(call.partition(), fields.fields(2)), fields.number(0), fields.flag(1));
+	}
+
+	/**
+	 * A caller who gets an exception puts nothing on its wheel: others need not wait for
+	 * the end of its lease.
+	 */
+	private void giveBack(int partition, String id, long fence, boolean leased) {
+		if (!leased) {
+			return;
+		}
+		try {
+			release(List.of(new TaskRef(Partitions.publicId(partition, id), fence)));
+		}
+		catch (RuntimeException ex) {
+			// The end of its lease it is, then.
+		}
 	}
 
 	@Override
