@@ -33,6 +33,8 @@ final class PartitionOutages {
 
 	private final Map<Integer, Outage> outages = new TreeMap<>();
 
+	private volatile boolean allAnswer = true;
+
 	private volatile @Nullable PartialOutage partial;
 
 	PartitionOutages(ScriptRunner scripts, StoreConnection connection, Partitions partitions) {
@@ -92,7 +94,7 @@ final class PartitionOutages {
 	}
 
 	private void heard(int partition, @Nullable RuntimeException failure) {
-		if (failure == null && this.partial == null) {
+		if (failure == null && this.allAnswer) {
 			return;
 		}
 		synchronized (this) {
@@ -102,6 +104,7 @@ final class PartitionOutages {
 			else {
 				this.outages.remove(partition);
 			}
+			this.allAnswer = this.outages.isEmpty();
 			this.partial = partialOutage();
 		}
 	}

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableSettings;
@@ -68,6 +69,42 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 			cluster.process(LOST).start();
 		}
 		awaitBack(held, output);
+		cluster.awaitOk();
+	}
+
+	@Test
+	void aClusterThatIsGoneAltogetherIsMissedUntilItsLastPrimaryIsBack(CapturedOutput output) {
+		Set<Integer> held = enqueueOn(LOST, 1, 20, Duration.ofSeconds(1));
+		IntStream.range(0, 3).forEach((server) -> cluster.process(server).kill());
+		try {
+			await().until(() -> output.toString().contains(GONE));
+			assertThat(this.node.durable().missingStoreParts()).isEmpty();
+		}
+		finally {
+			cluster.process(0).start();
+			cluster.process(2).start();
+		}
+		await().until(() -> this.node.durable().missingStoreParts().equals(Set.of(cluster.address(LOST))));
+		assertOthersGoOn();
+		assertThat(output).doesNotContain(BACK);
+		cluster.process(LOST).start();
+		awaitRun(held);
+		awaitUp();
+		assertThat(output).containsOnlyOnce(GONE).containsOnlyOnce(BACK);
+		awaitEmptyStore();
+		cluster.awaitOk();
+	}
+
+	@Test
+	void noNodeStartsWithoutAPrimary() {
+		cluster.process(LOST).kill();
+		try (RedisStores late = cluster.stores(TIMEOUT)) {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(late.node()::check);
+		}
+		finally {
+			cluster.process(LOST).start();
+		}
+		awaitUp();
 		cluster.awaitOk();
 	}
 
