@@ -1,6 +1,7 @@
 package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
+import java.util.Set;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
@@ -14,8 +15,9 @@ import org.springframework.boot.health.contributor.Status;
 
 /**
  * {@link HealthIndicator} of the wheel: up while it runs and is not too far behind its
- * time, and while the store, if there is one, can be reached. A driver that died or that
- * an executor blocks falls behind.
+ * time, and while the store, if there is one, can be reached; all of it, as tasks do not
+ * run that are in a part which cannot. A driver that died or that an executor blocks
+ * falls behind.
  */
 public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 
@@ -60,6 +62,10 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 		tasks.storeError().ifPresentOrElse((error) -> {
 			builder.down(error).withDetail("store", Status.DOWN.getCode());
 			tasks.storeDownSince().ifPresent((since) -> builder.withDetail("storeDownSince", since));
+			Set<String> missing = tasks.missingStoreParts();
+			if (!missing.isEmpty()) {
+				builder.withDetail("missingStoreParts", missing);
+			}
 		}, () -> builder.withDetail("store", Status.UP.getCode()));
 	}
 

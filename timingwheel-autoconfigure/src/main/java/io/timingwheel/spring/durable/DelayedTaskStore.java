@@ -61,6 +61,16 @@ public interface DelayedTaskStore {
 	}
 
 	/**
+	 * What part of the store the calls of the machinery did not reach lately, while they
+	 * reached another. A claim gives the tasks of the others meanwhile, and the reply for
+	 * a task of this part is {@link Reply#BUSY}.
+	 * @return the part, {@code null} if there is none
+	 */
+	default @Nullable PartialOutage partialOutage() {
+		return null;
+	}
+
+	/**
 	 * Whether the calling thread is in a transaction that {@link #enqueue},
 	 * {@link #cancel} and {@link #reschedule} take part in.
 	 * @return {@code true} if a rollback undoes them

@@ -48,7 +48,7 @@ final class DurableNode {
 
 	private final @Nullable TaskExecutionInterceptor interceptor;
 
-	private final StoreAvailability availability = new StoreAvailability();
+	private final StoreAvailability availability;
 
 	private final NodeFigures figures = new NodeFigures();
 
@@ -70,6 +70,7 @@ final class DurableNode {
 			TimingWheel wheel, DelayedTasks tasks, HandOverExecutors handOvers,
 			@Nullable TaskExecutionInterceptor interceptor) {
 		this.store = store;
+		this.availability = new StoreAvailability(store::partialOutage);
 		this.settings = settings;
 		this.handlers = handlers;
 		this.codec = codec;

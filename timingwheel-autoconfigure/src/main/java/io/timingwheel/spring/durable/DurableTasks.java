@@ -333,7 +333,7 @@ public final class DurableTasks implements StoredTasks {
 	}
 
 	/**
-	 * Whether the store can be reached, by the latest requests of this node.
+	 * Whether all of the store can be reached, by the latest requests of this node.
 	 * @return what the latest request met, empty if all is well
 	 */
 	public Optional<Throwable> storeError() {
@@ -341,7 +341,16 @@ public final class DurableTasks implements StoredTasks {
 	}
 
 	/**
-	 * Since when the store cannot be reached.
+	 * What part of the store cannot be reached, by the latest requests of this node,
+	 * while the rest can.
+	 * @return the part, empty if all is well or all is gone
+	 */
+	public Set<String> missingStoreParts() {
+		return this.node.availability().missingParts();
+	}
+
+	/**
+	 * Since when the store, or a part of it, cannot be reached.
 	 * @return the time by this node's clock, empty if all is well
 	 */
 	public Optional<Instant> storeDownSince() {

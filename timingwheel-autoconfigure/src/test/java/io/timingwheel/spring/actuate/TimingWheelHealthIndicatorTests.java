@@ -1,14 +1,24 @@
 package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.MemoryStore;
+import io.timingwheel.spring.durable.PartialOutage;
+import io.timingwheel.spring.task.DelayedTasks;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -18,6 +28,7 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.health.registry.HealthContributorRegistry;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -75,6 +86,37 @@ class TimingWheelHealthIndicatorTests {
 	}
 
 	@Test
+	void aStoreOfWhichAPartDoesNotAnswerIsDownAndNamesIt() {
+		MemoryStore store = new MemoryStore();
+		this.contextRunner
+			.withConfiguration(
+					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withBean(MemoryStore.class, () -> store)
+			.withBean(Reminders.class)
+			.withPropertyValues("timingwheel.store.poll-interval=10ms")
+			.run((context) -> {
+				MeterRegistry meters = new SimpleMeterRegistry();
+				new StoreMetrics(context.getBean(DurableTasks.class), context.getBean(DelayedTasks.class))
+					.bindTo(meters);
+				Gauge up = meters.get("timingwheel.store.up").gauge();
+				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
+				assertThat(indicator.health().getDetails()).contains(entry("store", "UP"))
+					.doesNotContainKeys("storeDownSince", "missingStoreParts");
+				assertThat(up.value()).isOne();
+				store.partialOutage(new PartialOutage(Set.of("redis-2:6379"), new IllegalStateException("no answer")));
+				await().until(() -> Status.DOWN.equals(indicator.health().getStatus()));
+				assertThat(indicator.health().getDetails())
+					.contains(entry("store", "DOWN"), entry("missingStoreParts", Set.of("redis-2:6379")),
+							entry("error", "java.lang.IllegalStateException: no answer"))
+					.containsKey("storeDownSince");
+				assertThat(up.value()).isZero();
+				store.partialOutage(null);
+				await().until(() -> Status.UP.equals(indicator.health().getStatus()));
+				assertThat(up.value()).isOne();
+			});
+	}
+
+	@Test
 	void theComponentIsNamedAfterTheWheel() {
 		this.contextRunner.withConfiguration(AutoConfigurations.of(HealthContributorRegistryAutoConfiguration.class))
 			.run((context) -> assertThat(context.getBean(HealthContributorRegistry.class).getContributor("timingWheel"))
@@ -97,6 +139,14 @@ class TimingWheelHealthIndicatorTests {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	static class Reminders {
+
+		@Delayed(delay = "1h", name = "remind", durable = true)
+		public void remind(long userId) {
+		}
+
 	}
 
 }

@@ -28,12 +28,26 @@ public final class MemoryStore implements DelayedTaskStore {
 
 	private long offset;
 
+	private volatile PartialOutage partialOutage;
+
 	public MemoryStore() {
 		this(false);
 	}
 
 	public MemoryStore(boolean joining) {
 		this.joining = joining;
+	}
+
+	/**
+	 * A part of it is gone, or back ({@code null}).
+	 */
+	public void partialOutage(PartialOutage outage) {
+		this.partialOutage = outage;
+	}
+
+	@Override
+	public PartialOutage partialOutage() {
+		return this.partialOutage;
 	}
 
 	/**

@@ -25,9 +25,9 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * A node as the auto-configuration makes it, with one handler that takes a number.
  */
-final class TestNode implements AutoCloseable {
+public final class TestNode implements AutoCloseable {
 
-	static final String NAME = "count";
+	public static final String NAME = "count";
 
 	static final DurableSettings SETTINGS = new DurableSettings("node", Duration.ofSeconds(5), Duration.ofSeconds(2),
 			Duration.ofMillis(200), 100, 1000, 3, 2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0),
@@ -57,11 +57,11 @@ final class TestNode implements AutoCloseable {
 		}
 	}
 
-	static TestNode start(DelayedTaskStore store, Body body) {
+	public static TestNode start(DelayedTaskStore store, Body body) {
 		return start(store, body, UnaryOperator.identity());
 	}
 
-	static TestNode start(DelayedTaskStore store, Body body, UnaryOperator<DurableSettings> settings) {
+	public static TestNode start(DelayedTaskStore store, Body body, UnaryOperator<DurableSettings> settings) {
 		TestNode node = new TestNode(store, settings.apply(SETTINGS), body, 4);
 		node.durable.start();
 		return node;
@@ -70,23 +70,23 @@ final class TestNode implements AutoCloseable {
 	/**
 	 * One that only stores, as it has no handler.
 	 */
-	static TestNode withoutHandler(DelayedTaskStore store) {
+	public static TestNode withoutHandler(DelayedTaskStore store) {
 		return new TestNode(store, SETTINGS, null, 1);
 	}
 
-	DurableTasks durable() {
+	public DurableTasks durable() {
 		return this.durable;
 	}
 
-	TaskCounts counts() {
+	public TaskCounts counts() {
 		return this.tasks.counts(NAME);
 	}
 
-	int busyThreads() {
+	public int busyThreads() {
 		return this.executor.getActiveCount();
 	}
 
-	DelayedTask<?> enqueue(@Nullable Object key, Duration delay, int argument) {
+	public DelayedTask<?> enqueue(@Nullable Object key, Duration delay, int argument) {
 		return this.durable.enqueue(this.handler, key, IfPending.REPLACE, DueTime.after(delay),
 				new Object[] { argument });
 	}
@@ -95,7 +95,7 @@ final class TestNode implements AutoCloseable {
 		return this.handler.finalError;
 	}
 
-	void shutdown(Duration period) throws InterruptedException {
+	public void shutdown(Duration period) throws InterruptedException {
 		this.durable.shutdown(period);
 	}
 
@@ -110,7 +110,7 @@ final class TestNode implements AutoCloseable {
 	 * What a task does.
 	 */
 	@FunctionalInterface
-	interface Body {
+	public interface Body {
 
 		void run(int argument, DelayedTaskContext context) throws Exception;
 

@@ -12,6 +12,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.Signals;
+
 /**
  * A {@link NodeApplication} in a JVM of its own, for as long as it is left alive. Its log
  * is kept in a file.
@@ -155,31 +157,14 @@ final class NodeProcess implements AutoCloseable {
 	 * {@code SIGSTOP}: not a thread of it goes on.
 	 */
 	void stop() {
-		signal("STOP");
+		Signals.send("STOP", this.process.pid());
 	}
 
 	/**
 	 * {@code SIGCONT}: goes on as if nothing had been.
 	 */
 	void goOn() {
-		signal("CONT");
-	}
-
-	private void signal(String signal) {
-		try {
-			int status = new ProcessBuilder("kill", "-" + signal, String.valueOf(this.process.pid())).inheritIO()
-				.start()
-				.waitFor();
-			if (status != 0) {
-				throw new IllegalStateException("kill -%s said %d".formatted(signal, status));
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		Signals.send("CONT", this.process.pid());
 	}
 
 	/**

@@ -10,8 +10,6 @@ import io.timingwheel.spring.durable.Claim;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.redis.TaskFields.Timed;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,18 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClaimRounds {
 
-	private static final Log logger = LogFactory.getLog(ClaimRounds.class);
-
 	/** Of how many more tasks a partition tells that gives some. */
 	private static final int TOLD = 2;
 
-	private final ScriptRunner scripts;
+	private final PartitionOutages scripts;
 
 	private final int partitions;
 
 	private final AtomicInteger turn = new AtomicInteger();
 
-	ClaimRounds(ScriptRunner scripts, int partitions) {
+	ClaimRounds(PartitionOutages scripts, int partitions) {
 		this.scripts = scripts;
 		this.partitions = partitions;
 	}
@@ -82,7 +78,7 @@ final class ClaimRounds {
 				shares[(this.first + i) % this.count]++;
 			}
 			ask(shares, (share > 0) ? TOLD : limit, false);
-			while (this.failure == null && this.tasks.size() < limit && hasMore()) {
+			while (this.tasks.size() < limit && hasMore()) {
 				ask(allot(limit - this.tasks.size()), TOLD, true);
 			}
 			if (this.failure != null && !this.reached) {
@@ -121,7 +117,6 @@ final class ClaimRounds {
 			this.more[partition] = new long[0];
 			if (reply.failure() != null) {
 				// What the others gave is leased, so it is worth more than an exception.
-				logger.debug("No claim from partition " + partition, reply.failure());
 				this.failure = reply.failure();
 				return;
 			}

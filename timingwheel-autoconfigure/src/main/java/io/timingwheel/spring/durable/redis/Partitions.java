@@ -4,8 +4,11 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32;
 
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
 
 /**
  * Which task is in which partition: a keyed one by its name and key, any other by its id.
@@ -59,10 +62,15 @@ final class Partitions {
 
 	/**
 	 * The field that tells which pending task has a key.
+	 * @throws IllegalArgumentException if the name is too long for any task
 	 */
 	static byte[] holding(TaskId id) {
 		byte[] name = bytes(id.name());
 		byte[] key = bytes(id.key());
+		// Its length is to fit into a byte.
+		Assert.isTrue(name.length <= DelayedTaskStore.MAX_NAME_BYTES,
+				() -> "The name of a task has %d bytes of UTF-8, and may have %d".formatted(name.length,
+						DelayedTaskStore.MAX_NAME_BYTES));
 		return ByteBuffer.allocate(1 + name.length + key.length).put((byte) name.length).put(name).put(key).array();
 	}
 

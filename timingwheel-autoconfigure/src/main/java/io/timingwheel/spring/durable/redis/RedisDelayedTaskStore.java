@@ -17,6 +17,7 @@ import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.Moved;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
@@ -34,9 +35,9 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  *
  * <p>
  * On a Cluster a server that cannot be reached concerns its own partitions alone: a claim
- * gives what the others have, and a batch answers {@link Reply#BUSY} for its tasks. The
- * clocks of its primaries must agree, as those of all machines do that run a time
- * service: by as much as they differ a task may be late.
+ * gives what the others have, a batch answers {@link Reply#BUSY} for its tasks, and
+ * {@link #partialOutage()} names it. The clocks of its primaries must agree, as those of
+ * all machines do that run a time service: by as much as they differ a task may be late.
  */
 public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoCloseable {
 
@@ -49,6 +50,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	private final Partitions partitions;
 
 	private final ScriptRunner scripts;
+
+	private final PartitionOutages outages;
 
 	private final ReplicatedWrites writes;
 
@@ -66,13 +69,19 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.connection = new StoreConnection(connectionFactory);
 		this.partitions = new Partitions(options.namespace(), options.partitions());
 		this.scripts = new ScriptRunner(this.connection, this.partitions);
+		this.outages = new PartitionOutages(this.scripts, this.connection, this.partitions);
 		this.writes = new ReplicatedWrites(this.scripts, this.connection, this.partitions, options);
-		this.claims = new ClaimRounds(this.scripts, options.partitions());
+		this.claims = new ClaimRounds(this.outages, options.partitions());
 	}
 
 	@Override
 	public void check() {
 		new Requirements(this.connection, this.options).check();
+	}
+
+	@Override
+	public @Nullable PartialOutage partialOutage() {
+		return this.outages.partial();
 	}
 
 	@Override
@@ -87,7 +96,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 			.of((key != null) ? Partitions.holding(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
 		ScriptCall call = ScriptCall.of(Script.ENQUEUE, partition, this.offset, task.id(), task.name(), key != null)
 			.with(key, task.payload(), task.due().millis(), task.due().absolute(), task.ifPending());
-		Fields fields = this.writes.run(withLease(call, task.lease()), (reply) -> reply.integer(0) != 2);
+		Fields fields = this.writes.run(withLease(call, task.lease()), (reply) -> reply.integer(0) != 2,
+				(reply) -> giveBack(partition, reply.text(1), reply.number(2), reply.flag(5)));
 		return new Enqueued(outcome(fields.integer(0)), Partitions.publicId(partition, fields.text(1)),
 				fields.number(2), fields.number(3), fields.number(4), fields.flag(5));
 	}
@@ -116,7 +126,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	private boolean cancel(@Nullable ScriptCall call) {
-		return call != null && this.writes.run(call, (reply) -> reply.flag(0)).flag(0);
+		return call != null && this.writes.run(call, (reply) -> reply.flag(0), (reply) -> {
+		}).flag(0);
 	}
 
 	@Override
@@ -134,9 +145,28 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 			return null;
 		}
 		call.with(due.millis(), due.absolute());
-		Fields fields = this.writes.run(withLease(call, lease), (reply) -> !reply.isAbsent());
+		Fields fields = this.writes.run(withLease(call, lease), (reply) -> !reply.isAbsent(), (reply) -> {
+			Fields task = reply.fields(2);
+			giveBack(call.partition(), task.text(0), task.number(1), reply.flag(1));
+		});
 		return fields.isAbsent() ? null
 				: new Moved(TaskFields.leased(call.partition(), fields.fields(2)), fields.number(0), fields.flag(1));
+	}
+
+	/**
+	 * A caller who gets an exception puts nothing on its wheel: others need not wait for
+	 * the end of its lease.
+	 */
+	private void giveBack(int partition, String id, long fence, boolean leased) {
+		if (!leased) {
+			return;
+		}
+		try {
+			release(List.of(new TaskRef(Partitions.publicId(partition, id), fence)));
+		}
+		catch (RuntimeException ex) {
+			// The end of its lease it is, then.
+		}
 	}
 
 	@Override
@@ -167,7 +197,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	private List<Reply> ask(List<TaskRef> tasks, Script script, Object... arguments) {
 		TaskBatch batch = new TaskBatch(this.partitions, script, arguments);
 		tasks.forEach(batch::add);
-		return batch.run(this.scripts);
+		return batch.run(this.outages);
 	}
 
 	@Override
@@ -175,14 +205,14 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		TaskBatch batch = new TaskBatch(this.partitions, Script.RETRY, this.offset);
 		retries
 			.forEach((retry) -> batch.add(retry.task(), retry.attempt(), Times.millis(retry.delay()), retry.error()));
-		return batch.run(this.scripts);
+		return batch.run(this.outages);
 	}
 
 	@Override
 	public List<Reply> bury(List<Burial> burials) {
 		TaskBatch batch = new TaskBatch(this.partitions, Script.BURY, this.offset);
 		burials.forEach((burial) -> batch.add(burial.task(), burial.reason()));
-		return batch.run(this.scripts);
+		return batch.run(this.outages);
 	}
 
 	@Override

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import io.lettuce.core.RedisClient;
@@ -58,9 +59,11 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	/**
 	 * Runs a script that changes what is stored if its reply says so.
+	 * @param uncertain given the reply, which the caller does not get, before the
+	 * exception is thrown
 	 * @throws UncertainWriteException if it has and too few replicas know of it
 	 */
-	Fields run(ScriptCall call, Predicate<Fields> changed) {
+	Fields run(ScriptCall call, Predicate<Fields> changed, Consumer<Fields> uncertain) {
 		if (this.options.waitReplicas() == 0) {
 			return this.scripts.run(call);
 		}
@@ -69,7 +72,7 @@ final class ReplicatedWrites implements AutoCloseable {
 			StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
 			own = (own != null && own.isOpen()) ? own : connect();
 			try {
-				return run(own, call, changed);
+				return run(own, call, changed, uncertain);
 			}
 			finally {
 				this.idle.addFirst(own);
@@ -80,7 +83,8 @@ final class ReplicatedWrites implements AutoCloseable {
 		}
 	}
 
-	private Fields run(StatefulConnection<byte[], byte[]> own, ScriptCall call, Predicate<Fields> changed) {
+	private Fields run(StatefulConnection<byte[], byte[]> own, ScriptCall call, Predicate<Fields> changed,
+			Consumer<Fields> uncertain) {
 		long start = System.nanoTime();
 		while (true) {
 			RedisAsyncCommands<byte[], byte[]> server = server(own, call.partition());
@@ -91,7 +95,13 @@ final class ReplicatedWrites implements AutoCloseable {
 			}
 			Fields fields = reply.fields();
 			if (changed.test(fields)) {
-				await(server);
+				try {
+					await(server);
+				}
+				catch (UncertainWriteException ex) {
+					uncertain.accept(fields);
+					throw ex;
+				}
 			}
 			return fields;
 		}

@@ -9,7 +9,6 @@ import java.util.concurrent.TimeoutException;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.RedisReadOnlyException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import org.jspecify.annotations.Nullable;
@@ -80,16 +79,28 @@ final class ScriptRunner {
 				pause();
 			}
 		}
+		if (all.stream().anyMatch((attempt) -> attempt.reply.failure() != null)) {
+			this.connection.refresh();
+		}
 		return all.stream().map((attempt) -> attempt.reply).toList();
 	}
 
+	/**
+	 * As Spring has it, but with what Redis or Lettuce says for a message, which is all
+	 * that health shows.
+	 */
 	static RuntimeException translated(Exception cause) {
 		RuntimeException translated = EXCEPTIONS.convert(cause);
-		return (translated != null) ? translated : new RedisSystemException("Redis failed", cause);
+		return (translated == null || translated.getClass() == RedisSystemException.class)
+				? new RedisSystemException("Redis failed: " + cause.getMessage(), cause) : translated;
 	}
 
+	/**
+	 * Before Redis 7 it is a script that has failed, for this reason.
+	 */
 	private static boolean isReadOnly(@Nullable RuntimeException failure) {
-		return failure != null && failure.getCause() instanceof RedisReadOnlyException;
+		Throwable cause = (failure != null) ? failure.getCause() : null;
+		return cause != null && String.valueOf(cause.getMessage()).contains("READONLY ");
 	}
 
 	private static void pause() {

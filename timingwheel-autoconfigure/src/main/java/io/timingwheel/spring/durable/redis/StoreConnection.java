@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
@@ -11,9 +12,13 @@ import io.lettuce.core.ReadFrom;
 import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.Delay;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -37,12 +42,16 @@ final class StoreConnection implements AutoCloseable {
 
 	private static final Duration MAX_TIMEOUT = Duration.ofSeconds(5);
 
+	private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
+
 	/** The least that Lettuce takes. */
 	private static final int THREADS = 2;
 
 	private final ClientResources resources;
 
 	private final LettuceConnectionFactory factory;
+
+	private final AtomicLong refreshedNanos = new AtomicLong(System.nanoTime());
 
 	StoreConnection(LettuceConnectionFactory application) {
 		this.resources = resources(application.getClientConfiguration());
@@ -98,6 +107,28 @@ final class StoreConnection implements AutoCloseable {
 		finally {
 			connection.close(); // which leaves the native one open, as all share it
 		}
+	}
+
+	/**
+	 * Has the servers of a Cluster looked up anew: another may have taken the place of
+	 * one that does not answer. Does not wait for it.
+	 */
+	void refresh() {
+		long last = this.refreshedNanos.get();
+		long now = System.nanoTime();
+		if (client() instanceof RedisClusterClient cluster && now - last > REFRESH_INTERVAL.toNanos()
+				&& this.refreshedNanos.compareAndSet(last, now)) {
+			cluster.refreshPartitionsAsync();
+		}
+	}
+
+	/**
+	 * The server of a Cluster that has a key, {@code null} if none is known.
+	 */
+	@Nullable String server(byte[] key) {
+		RedisClusterNode node = ((RedisClusterClient) client()).getPartitions()
+			.getPartitionBySlot(SlotHash.getSlot(key));
+		return (node != null) ? node.getUri().getHost() + ":" + node.getUri().getPort() : null;
 	}
 
 	/**

@@ -59,9 +59,10 @@ final class TaskBatch {
 	/**
 	 * Asks.
 	 * @return the replies; {@link Reply#BUSY} where a server was not to be had
-	 * @throws RuntimeException if no server was to be had
+	 * @throws RuntimeException if no server was to be had, and as far as is known no
+	 * other is
 	 */
-	List<Reply> run(ScriptRunner scripts) {
+	List<Reply> run(PartitionOutages scripts) {
 		Reply[] replies = new Reply[this.size];
 		Arrays.fill(replies, Reply.REFUSED);
 		RuntimeException failure = null;
@@ -80,7 +81,7 @@ final class TaskBatch {
 				replies[positions.get(j)] = reply(answer.fields().integer(j));
 			}
 		}
-		if (failure != null && !reached) {
+		if (failure != null && !reached && scripts.partial() == null) {
 			throw failure;
 		}
 		return Collections.unmodifiableList(Arrays.asList(replies));

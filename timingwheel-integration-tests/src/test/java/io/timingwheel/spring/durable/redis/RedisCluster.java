@@ -1,13 +1,19 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import io.lettuce.core.MigrateArgs;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
+
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 
@@ -15,52 +21,113 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Three primaries that share the slots.
+ * Three primaries that share the slots. One that is down stops its own slots alone. As an
+ * extension it is stopped after the tests of a class.
  */
-final class RedisCluster {
+public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 
-	private final List<RedisProcess> servers = IntStream.range(0, 3)
-		.mapToObj((i) -> RedisProcess.with("cluster-enabled yes", "cluster-node-timeout 5000"))
-		.toList();
+	private static final int PRIMARIES = 3;
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private final List<RedisProcess> servers = new ArrayList<>();
+
+	private final List<RedisCommands<String, String>> commands = new ArrayList<>();
 
 	private final RedisClient client = RedisClient.create();
 
-	private final List<RedisCommands<String, String>> commands = this.servers.stream()
-		.map((server) -> this.client.connect(RedisURI.create("127.0.0.1", server.port())).sync())
-		.toList();
-
 	private RedisCluster() {
-		int size = this.servers.size();
-		for (int i = 0; i < size; i++) {
-			int first = SlotHash.SLOT_COUNT * i / size;
-			int last = SlotHash.SLOT_COUNT * (i + 1) / size;
-			this.commands.get(i).clusterAddSlots(IntStream.range(first, last).toArray());
-			this.commands.get(0).clusterMeet("127.0.0.1", this.servers.get(i).port());
+		for (int i = 0; i < PRIMARIES; i++) {
+			add();
+			server(i).clusterAddSlots(IntStream.range(firstSlot(i), firstSlot(i + 1)).toArray());
 		}
-		await().atMost(Duration.ofSeconds(30))
-			.untilAsserted(() -> assertThat(this.commands)
-				.allMatch((server) -> server.clusterInfo().contains("cluster_state:ok")
-						&& server.clusterInfo().contains("cluster_known_nodes:3")));
+		awaitOk();
 	}
 
-	static RedisCluster start() {
+	/**
+	 * Starts one that ends with the JVM at the latest.
+	 */
+	public static RedisCluster start() {
 		return new RedisCluster();
 	}
 
-	RedisStores stores() {
-		return new RedisStores(new RedisClusterConfiguration(
-				this.servers.stream().map((server) -> "127.0.0.1:" + server.port()).toList()));
+	/**
+	 * Starts one with a replica for each primary.
+	 */
+	static RedisCluster withReplicas() {
+		RedisCluster cluster = new RedisCluster();
+		for (int i = 0; i < PRIMARIES; i++) {
+			cluster.add();
+		}
+		cluster.awaitOk();
+		for (int i = 0; i < PRIMARIES; i++) {
+			String primary = cluster.server(i).clusterMyId();
+			cluster.server(PRIMARIES + i).clusterReplicate(primary);
+			cluster.awaitReplica(i);
+		}
+		return cluster;
 	}
 
-	int size() {
+	private void add() {
+		RedisProcess server = RedisProcess.with("cluster-enabled yes", "cluster-node-timeout 2000",
+				"cluster-require-full-coverage no", "repl-diskless-sync yes", "repl-diskless-sync-delay 0");
+		this.servers.add(server);
+		this.commands.add(this.client.connect(RedisURI.create("127.0.0.1", server.port())).sync());
+		server(0).clusterMeet("127.0.0.1", server.port());
+	}
+
+	/**
+	 * Waits until all servers know of all others, and that each slot is served.
+	 */
+	void awaitOk() {
+		await().atMost(PATIENCE)
+			.ignoreExceptions()
+			.untilAsserted(() -> assertThat(this.commands)
+				.allMatch((server) -> server.clusterInfo().contains("cluster_state:ok")
+						&& server.clusterInfo().contains("cluster_slots_ok:" + SlotHash.SLOT_COUNT)
+						&& server.clusterInfo().contains("cluster_known_nodes:" + this.servers.size())));
+	}
+
+	/**
+	 * Waits until a server, which is a primary, has a replica that keeps up.
+	 */
+	void awaitReplica(int index) {
+		await().atMost(PATIENCE)
+			.ignoreExceptions()
+			.until(() -> server(index).info("replication").contains("state=online"));
+	}
+
+	RedisStores stores() {
+		return stores(Duration.ofSeconds(5));
+	}
+
+	/**
+	 * Stores that wait for a reply for so long.
+	 */
+	RedisStores stores(Duration timeout) {
+		return new RedisStores(new RedisClusterConfiguration(addresses()), timeout);
+	}
+
+	/**
+	 * Host and port of each server.
+	 */
+	public List<String> addresses() {
+		return IntStream.range(0, this.servers.size()).mapToObj(this::address).toList();
+	}
+
+	public String address(int index) {
+		return "127.0.0.1:" + process(index).port();
+	}
+
+	public int size() {
 		return this.servers.size();
 	}
 
-	RedisProcess process(int index) {
+	public RedisProcess process(int index) {
 		return this.servers.get(index);
 	}
 
-	RedisCommands<String, String> server(int index) {
+	public RedisCommands<String, String> server(int index) {
 		return this.commands.get(index);
 	}
 
@@ -69,11 +136,55 @@ final class RedisCluster {
 	 */
 	int owner(int slot) {
 		for (int i = 0; i < size(); i++) {
-			if (this.commands.get(i).clusterCountKeysInSlot(slot) > 0) {
+			if (server(i).clusterCountKeysInSlot(slot) > 0) {
 				return i;
 			}
 		}
 		throw new IllegalStateException("Slot " + slot + " is empty");
+	}
+
+	/**
+	 * Which server has had a slot from the start.
+	 */
+	static int firstOwner(int slot) {
+		return (int) IntStream.rangeClosed(1, PRIMARIES).filter((i) -> firstSlot(i) <= slot).count();
+	}
+
+	private static int firstSlot(int index) {
+		return SlotHash.SLOT_COUNT * index / PRIMARIES;
+	}
+
+	/**
+	 * Moves a partition to another primary, as {@code redis-cli --cluster reshard} does
+	 * it, with a rest in the middle.
+	 */
+	public void move(String namespace, int partition) throws InterruptedException {
+		String prefix = "timingwheel:{" + namespace + ":" + partition + "}:";
+		int slot = SlotHash.getSlot(prefix + "tasks");
+		int from = owner(slot);
+		int to = (from + 1) % PRIMARIES;
+		RedisCommands<String, String> source = server(from);
+		RedisCommands<String, String> target = server(to);
+		target.clusterSetSlotImporting(slot, source.clusterMyId());
+		source.clusterSetSlotMigrating(slot, target.clusterMyId());
+		for (String key : List.of("tasks", "index", "holders")) {
+			source.migrate("127.0.0.1", process(to).port(), 0, 5000, MigrateArgs.Builder.keys(prefix + key));
+			TimeUnit.MILLISECONDS.sleep(100); // in which the slot is in two halves
+		}
+		for (int i = 0; i < PRIMARIES; i++) {
+			server(i).clusterSetSlotNode(slot, target.clusterMyId());
+		}
+	}
+
+	@Override
+	public void afterAll(ExtensionContext context) {
+		close();
+	}
+
+	@Override
+	public void close() {
+		this.client.shutdown();
+		this.servers.forEach(RedisProcess::kill);
 	}
 
 }

@@ -2,34 +2,19 @@ package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStoreRaceContractTests;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 
-/**
- * The contract between nodes on a Cluster.
- */
 class RedisClusterStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
-	private static RedisStores stores;
-
-	@BeforeAll
-	static void connect() {
-		stores = RedisServers.cluster().stores();
-	}
-
-	@AfterAll
-	static void disconnect() {
-		stores.close();
-	}
+	private final RedisStores stores = TestRedis.CLUSTER.stores();
 
 	@Override
 	protected void clear() {
-		stores.clear();
+		this.stores.clear();
 	}
 
 	@Override
 	protected DelayedTaskStore node() {
-		return stores.node();
+		return this.stores.node();
 	}
 
 }

@@ -37,6 +37,7 @@ import io.timingwheel.spring.task.IfPending;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -51,9 +52,11 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisFailureTests extends StoreTestSupport {
 
-	private static RedisProcess server;
+	@RegisterExtension
+	static final RedisProcess server = RedisProcess.with();
 
-	private static RedisStores stores;
+	@RegisterExtension
+	static final RedisStores stores = RedisStores.on(server);
 
 	private static RedisClient client;
 
@@ -61,17 +64,13 @@ class RedisFailureTests extends StoreTestSupport {
 
 	@BeforeAll
 	static void start() {
-		server = RedisProcess.with();
-		stores = RedisStores.on(server);
 		client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
 		admin = client.connect();
 	}
 
 	@AfterAll
 	static void stop() {
-		stores.close();
 		client.shutdown();
-		server.close();
 	}
 
 	@Override

@@ -7,14 +7,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import io.timingwheel.spring.Signals;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
 import redis.embedded.RedisServer;
 import redis.embedded.core.RedisServerBuilder;
 
 /**
  * A Redis of the tests' own, with an append-only file in a folder of its own unless the
- * settings say otherwise. It can be stopped and started again.
+ * settings say otherwise. It can be stopped and started again. As an extension it is
+ * stopped after the tests of a class.
  */
-public final class RedisProcess implements AutoCloseable {
+public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 
 	private final int port = freePort();
 
@@ -23,6 +27,8 @@ public final class RedisProcess implements AutoCloseable {
 	private final Path folder;
 
 	private RedisServer server;
+
+	private ProcessHandle process;
 
 	private RedisProcess(String... settings) {
 		try {
@@ -40,7 +46,7 @@ public final class RedisProcess implements AutoCloseable {
 	 */
 	public static RedisProcess with(String... settings) {
 		RedisProcess process = new RedisProcess(settings);
-		Runtime.getRuntime().addShutdownHook(new Thread(process::close));
+		Runtime.getRuntime().addShutdownHook(new Thread(process::kill));
 		return process;
 	}
 
@@ -49,23 +55,57 @@ public final class RedisProcess implements AutoCloseable {
 	}
 
 	public void start() {
+		Path pidFile = this.folder.resolve("redis.pid");
 		try {
 			RedisServerBuilder builder = RedisServer.newRedisServer()
 				.bind("127.0.0.1")
 				.port(this.port)
 				.setting("dir " + this.folder)
+				.setting("pidfile " + pidFile)
 				.setting("save \"\"")
 				.setting("appendonly yes")
 				.setting("appendfsync always");
 			this.settings.forEach(builder::setting);
 			this.server = builder.build();
 			this.server.start();
+			this.process = ProcessHandle.of(Long.parseLong(Files.readString(pidFile).trim())).orElseThrow();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 	}
 
+	/**
+	 * {@code kill -9}, and waits until it is dead.
+	 */
+	public void kill() {
+		this.process.destroyForcibly();
+		this.process.onExit().join();
+		close();
+	}
+
+	/**
+	 * {@code SIGSTOP}: it keeps its connections and answers nothing.
+	 */
+	public void hang() {
+		Signals.send("STOP", this.process.pid());
+	}
+
+	/**
+	 * {@code SIGCONT}: goes on as if nothing had been.
+	 */
+	public void goOn() {
+		Signals.send("CONT", this.process.pid());
+	}
+
+	@Override
+	public void afterAll(ExtensionContext context) {
+		kill();
+	}
+
+	/**
+	 * Shuts it down, which it refuses while it writes its first append-only file.
+	 */
 	@Override
 	public void close() {
 		try {

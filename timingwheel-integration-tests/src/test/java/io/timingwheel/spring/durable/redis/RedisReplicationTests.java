@@ -1,15 +1,20 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.DurableSettings;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.task.IfPending;
-import org.junit.jupiter.api.AfterAll;
+import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.data.redis.connection.RedisConnection;
 
@@ -25,25 +30,18 @@ class RedisReplicationTests extends StoreTestSupport {
 	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
 		.withWaitTimeout(Duration.ofSeconds(3));
 
-	private static RedisProcess primary;
+	@RegisterExtension
+	static final RedisProcess primary = RedisProcess.with("repl-diskless-sync yes", "repl-diskless-sync-delay 0");
 
-	private static RedisProcess replica;
+	@RegisterExtension
+	static final RedisProcess replica = RedisProcess.with("replicaof 127.0.0.1 " + primary.port());
 
-	private static RedisStores stores;
+	@RegisterExtension
+	static final RedisStores stores = RedisStores.on(primary);
 
 	@BeforeAll
 	static void start() {
-		primary = RedisProcess.with("repl-diskless-sync yes", "repl-diskless-sync-delay 0");
-		replica = RedisProcess.with("replicaof 127.0.0.1 " + primary.port());
-		stores = RedisStores.on(primary);
 		awaitReplica();
-	}
-
-	@AfterAll
-	static void stop() {
-		stores.close();
-		replica.close();
-		primary.close();
 	}
 
 	@Override
@@ -78,6 +76,32 @@ class RedisReplicationTests extends StoreTestSupport {
 			assertThat(this.store.cancel(key("k"))).isFalse();
 		}
 		finally {
+			replica.start();
+			awaitReplica();
+		}
+	}
+
+	@Test
+	void aTaskWhoseWriteIsUncertainWaitsForNoLeaseToEnd() throws Exception {
+		Set<Integer> runs = ConcurrentHashMap.newKeySet();
+		TestNode node = TestNode.start(this.store, (argument, context) -> runs.add(argument),
+				(settings) -> new DurableSettings(settings.nodeId(), HOUR, settings.lookAhead(),
+						settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
+						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes()));
+		TaskId far = TaskId.of(TestNode.NAME, "far");
+		node.durable().enqueue(far, HOUR, 2);
+		replica.close();
+		try {
+			assertThatExceptionOfType(UncertainWriteException.class)
+				.isThrownBy(() -> node.enqueue("k", Duration.ofMillis(1500), 1));
+			assertThatExceptionOfType(UncertainWriteException.class)
+				.isThrownBy(() -> node.durable().reschedule(far, Duration.ofMillis(1500)));
+			await().until(() -> runs.equals(Set.of(1, 2)));
+			await().until(() -> node.durable().inFlight() == 0);
+			assertThat(this.store.counts()).isEmpty();
+		}
+		finally {
+			node.close();
 			replica.start();
 			awaitReplica();
 		}

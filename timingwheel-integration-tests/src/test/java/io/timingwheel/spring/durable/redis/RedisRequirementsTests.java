@@ -2,11 +2,10 @@ package io.timingwheel.spring.durable.redis;
 
 import java.util.Properties;
 
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,21 +22,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisRequirementsTests {
 
-	private static RedisProcess server;
+	@RegisterExtension
+	static final RedisProcess server = RedisProcess.with();
 
-	private static RedisStores stores;
-
-	@BeforeAll
-	static void start() {
-		server = RedisProcess.with();
-		stores = RedisStores.on(server);
-	}
-
-	@AfterAll
-	static void stop() {
-		stores.close();
-		server.close();
-	}
+	@RegisterExtension
+	static final RedisStores stores = RedisStores.on(server);
 
 	@AfterEach
 	void restore() {

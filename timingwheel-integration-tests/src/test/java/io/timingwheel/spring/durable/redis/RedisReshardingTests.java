@@ -10,9 +10,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.lettuce.core.MigrateArgs;
-import io.lettuce.core.api.sync.RedisCommands;
-import io.lettuce.core.cluster.SlotHash;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
@@ -21,9 +18,8 @@ import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.IfPending;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -33,9 +29,11 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisReshardingTests extends StoreTestSupport {
 
-	private static RedisCluster cluster;
+	@RegisterExtension
+	static final RedisCluster cluster = RedisCluster.start();
 
-	private static RedisStores stores;
+	@RegisterExtension
+	static final RedisStores stores = cluster.stores();
 
 	private final Set<String> stored = ConcurrentHashMap.newKeySet();
 
@@ -44,17 +42,6 @@ class RedisReshardingTests extends StoreTestSupport {
 	private final Set<String> twice = ConcurrentHashMap.newKeySet();
 
 	private final AtomicBoolean over = new AtomicBoolean();
-
-	@BeforeAll
-	static void start() {
-		cluster = RedisServers.cluster();
-		stores = cluster.stores();
-	}
-
-	@AfterAll
-	static void stop() {
-		stores.close();
-	}
 
 	@Override
 	protected void clear() {
@@ -76,7 +63,7 @@ class RedisReshardingTests extends StoreTestSupport {
 		awaitExecutions(200);
 		for (int round = 0; round < 3; round++) {
 			int before = this.executed.size();
-			move("timingwheel:{test:0}:");
+			cluster.move(RedisStores.OPTIONS.namespace(), 0);
 			awaitExecutions(before + 200);
 		}
 		this.over.set(true);
@@ -128,26 +115,6 @@ class RedisReshardingTests extends StoreTestSupport {
 					.filter((task) -> !this.executed.add(task.id()))
 					.forEach((task) -> this.twice.add(task.id()));
 			}
-		}
-	}
-
-	/**
-	 * As {@code redis-cli --cluster reshard} does it, with a rest in the middle.
-	 */
-	private static void move(String prefix) throws InterruptedException {
-		int slot = SlotHash.getSlot(prefix + "tasks");
-		int from = cluster.owner(slot);
-		int to = (from + 1) % cluster.size();
-		RedisCommands<String, String> source = cluster.server(from);
-		RedisCommands<String, String> target = cluster.server(to);
-		target.clusterSetSlotImporting(slot, source.clusterMyId());
-		source.clusterSetSlotMigrating(slot, target.clusterMyId());
-		for (String key : List.of("tasks", "index", "holders")) {
-			source.migrate("127.0.0.1", cluster.process(to).port(), 0, 5000, MigrateArgs.Builder.keys(prefix + key));
-			TimeUnit.MILLISECONDS.sleep(100); // in which the slot is in two halves
-		}
-		for (int i = 0; i < cluster.size(); i++) {
-			cluster.server(i).clusterSetSlotNode(slot, target.clusterMyId());
 		}
 	}
 

@@ -2,34 +2,19 @@ package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStoreContractTests;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 
-/**
- * The contract on one Redis.
- */
 class RedisStoreTests extends DelayedTaskStoreContractTests {
 
-	private static RedisStores stores;
-
-	@BeforeAll
-	static void connect() {
-		stores = RedisStores.on(RedisServers.standalone());
-	}
-
-	@AfterAll
-	static void disconnect() {
-		stores.close();
-	}
+	private final RedisStores stores = TestRedis.STANDALONE.stores();
 
 	@Override
 	protected void clear() {
-		stores.clear();
+		this.stores.clear();
 	}
 
 	@Override
 	protected DelayedTaskStore node() {
-		return stores.node();
+		return this.stores.node();
 	}
 
 }

@@ -4,15 +4,20 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Stores on one Redis, each with a connection of its own like those of two nodes.
+ * Stores on one Redis, each with a connection of its own like those of two nodes. As an
+ * extension it is closed after the tests of a class.
  */
-final class RedisStores implements AutoCloseable {
+final class RedisStores implements AutoCloseable, AfterAllCallback {
 
 	static final RedisStoreOptions OPTIONS = new RedisStoreOptions("test", 16, 0, Duration.ofSeconds(1));
 
@@ -20,14 +25,15 @@ final class RedisStores implements AutoCloseable {
 
 	private final List<RedisDelayedTaskStore> stores = new ArrayList<>();
 
-	RedisStores(RedisConfiguration configuration) {
-		this.factory = new LettuceConnectionFactory(configuration);
+	RedisStores(RedisConfiguration configuration, Duration timeout) {
+		this.factory = new LettuceConnectionFactory(configuration,
+				LettuceClientConfiguration.builder().commandTimeout(timeout).build());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
 	}
 
 	static RedisStores on(RedisProcess server) {
-		return new RedisStores(new RedisStandaloneConfiguration("127.0.0.1", server.port()));
+		return new RedisStores(new RedisStandaloneConfiguration("127.0.0.1", server.port()), Duration.ofSeconds(5));
 	}
 
 	RedisDelayedTaskStore node() {
@@ -53,6 +59,11 @@ final class RedisStores implements AutoCloseable {
 		try (RedisConnection connection = connection()) {
 			connection.serverCommands().flushAll();
 		}
+	}
+
+	@Override
+	public void afterAll(ExtensionContext context) {
+		close();
 	}
 
 	@Override

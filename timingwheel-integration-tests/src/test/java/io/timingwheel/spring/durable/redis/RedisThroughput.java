@@ -21,8 +21,8 @@ import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Measures the store alone on a Redis of its own: how many tasks a second are stored, and
- * claimed and acknowledged, and how much memory one takes. Arguments: how many tasks, and
- * how many partitions.
+ * claimed and acknowledged, and how much memory one takes. Arguments: how many tasks, how
+ * many partitions, and how many tasks to a claim.
  */
 final class RedisThroughput {
 
@@ -34,9 +34,12 @@ final class RedisThroughput {
 
 	private final int backlog;
 
-	private RedisThroughput(RedisStores stores, int backlog, int partitions) {
+	private final int perClaim;
+
+	private RedisThroughput(RedisStores stores, int backlog, int partitions, int perClaim) {
 		this.stores = stores;
 		this.backlog = backlog;
+		this.perClaim = perClaim;
 		this.store = stores.node(new RedisStoreOptions("speed", partitions, 0, Duration.ofSeconds(1)));
 		this.store.check();
 	}
@@ -44,9 +47,10 @@ final class RedisThroughput {
 	public static void main(String[] arguments) throws Exception {
 		int backlog = (arguments.length > 0) ? Integer.parseInt(arguments[0]) : 100_000;
 		int partitions = (arguments.length > 1) ? Integer.parseInt(arguments[1]) : 16;
+		int perClaim = (arguments.length > 2) ? Integer.parseInt(arguments[2]) : 100;
 		try (RedisProcess server = RedisProcess.with("appendfsync everysec");
 				RedisStores stores = RedisStores.on(server)) {
-			RedisThroughput measurement = new RedisThroughput(stores, backlog, partitions);
+			RedisThroughput measurement = new RedisThroughput(stores, backlog, partitions, perClaim);
 			for (int round = 0; round < 3; round++) {
 				for (int threads : new int[] { 1, 2, 8 }) {
 					measurement.run(threads);
@@ -67,12 +71,12 @@ final class RedisThroughput {
 		double cpu = info("cpu", "used_cpu_user") + info("cpu", "used_cpu_sys");
 		double executed = rate(this.backlog, threads, () -> {
 			while (left.get() > 0) {
-				left.addAndGet(-execute(100));
+				left.addAndGet(-execute(this.perClaim));
 			}
 		});
 		cpu = info("cpu", "used_cpu_user") + info("cpu", "used_cpu_sys") - cpu;
-		System.out.printf("%d thread(s): %,.0f enqueues/s, %,.0f executions/s (claimed by 100 and acknowledged), each"
-				+ " %.1f us of Redis%n", threads, enqueued, executed, cpu * 1e6 / this.backlog);
+		System.out.printf("%d thread(s): %,.0f enqueues/s, %,.0f executions/s (claimed by %d and acknowledged), each"
+				+ " %.1f us of Redis%n", threads, enqueued, executed, this.perClaim, cpu * 1e6 / this.backlog);
 	}
 
 	private void enqueue(int count, String key, Duration delay) {

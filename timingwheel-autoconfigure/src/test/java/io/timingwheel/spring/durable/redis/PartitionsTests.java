@@ -1,0 +1,54 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class PartitionsTests {
+
+	private final Partitions partitions = new Partitions("test", 16);
+
+	@Test
+	void nameAndKeyAreNotMixedUp() {
+		assertThat(Partitions.holding(new TaskId("ab", "c"))).isNotEqualTo(Partitions.holding(new TaskId("a", "bc")));
+	}
+
+	@Test
+	void theLengthOfANameFitsIntoItsByte() {
+		String longest = "x".repeat(DelayedTaskStore.MAX_NAME_BYTES);
+		assertThat(Partitions.holding(new TaskId(longest, "k"))).hasSize(257).startsWith(0xFF);
+		assertThatIllegalArgumentException().isThrownBy(() -> Partitions.holding(new TaskId(longest + "x", "k")))
+			.withMessageContaining("256 bytes")
+			.withMessageContaining("255");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Partitions.holding(new TaskId("\u00e4".repeat(128), "k")));
+	}
+
+	@Test
+	void keysAreSpreadOverAllPartitions() {
+		Set<Integer> used = IntStream.range(0, 1000)
+			.mapToObj((i) -> this.partitions.of(Partitions.holding(TaskId.of("close-order", i))))
+			.collect(Collectors.toSet());
+		assertThat(used).hasSize(16).allMatch((partition) -> partition >= 0 && partition < 16);
+	}
+
+	@Test
+	void anIdTellsWhereItsTaskIs() {
+		assertThat(this.partitions.locate(Partitions.publicId(15, "id.of"))).satisfies((id) -> {
+			assertThat(id.partition()).isEqualTo(15);
+			assertThat(id.id()).isEqualTo("id.of");
+		});
+		assertThat(this.partitions.locate("id.16")).isNull();
+		assertThat(this.partitions.locate("id.x")).isNull();
+		assertThat(this.partitions.locate(".3")).isNull();
+		assertThat(this.partitions.locate("id")).isNull();
+	}
+
+}

@@ -1,0 +1,20 @@
+package io.timingwheel.spring.durable.redis;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DurableNodeContractTests;
+
+class RedisClusterNodeTests extends DurableNodeContractTests {
+
+	private final RedisStores stores = TestRedis.CLUSTER.stores();
+
+	@Override
+	protected void clear() {
+		this.stores.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return this.stores.node();
+	}
+
+}

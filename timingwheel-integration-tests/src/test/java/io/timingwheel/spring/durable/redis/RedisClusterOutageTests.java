@@ -1,0 +1,142 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DurableSettings;
+import io.timingwheel.spring.durable.TestNode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.dao.DataAccessException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A Cluster without one of its primaries, which hangs or is dead and comes back: its
+ * tasks wait, the others do not.
+ */
+class RedisClusterOutageTests extends RedisClusterTestSupport {
+
+	@RegisterExtension
+	static final RedisCluster cluster = RedisCluster.start();
+
+	@RegisterExtension
+	static final RedisStores stores = cluster.stores(TIMEOUT);
+
+	@Override
+	protected void clear() {
+		stores.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return stores.node();
+	}
+
+	@Test
+	void aPrimaryThatHangsHoldsUpItsOwnTasksAlone(CapturedOutput output) {
+		Set<Integer> held = enqueueOn(LOST, 1, 60, Duration.ofSeconds(1));
+		cluster.process(LOST).hang();
+		try {
+			awaitLost(cluster.address(LOST), output);
+			assertOthersGoOn();
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueueOn(LOST, 9, 1, Duration.ZERO))
+				.withMessageContaining("timed out");
+			assertThat(this.lateness).doesNotContainKeys(held.toArray(Integer[]::new));
+		}
+		finally {
+			cluster.process(LOST).goOn();
+		}
+		awaitBack(held, output);
+	}
+
+	@Test
+	void aPrimaryThatIsDeadHoldsUpItsOwnTasksAloneUntilItIsStartedAgain(CapturedOutput output) {
+		Set<Integer> held = enqueueOn(LOST, 1, 60, Duration.ofSeconds(1));
+		cluster.process(LOST).kill();
+		try {
+			awaitLost(cluster.address(LOST), output);
+			assertOthersGoOn();
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueueOn(LOST, 9, 1, Duration.ZERO));
+			assertThat(this.lateness).doesNotContainKeys(held.toArray(Integer[]::new));
+		}
+		finally {
+			cluster.process(LOST).start();
+		}
+		awaitBack(held, output);
+		cluster.awaitOk();
+	}
+
+	@Test
+	void aClusterThatIsGoneAltogetherIsMissedUntilItsLastPrimaryIsBack(CapturedOutput output) {
+		Set<Integer> held = enqueueOn(LOST, 1, 20, Duration.ofSeconds(1));
+		IntStream.range(0, 3).forEach((server) -> cluster.process(server).kill());
+		try {
+			await().until(() -> output.toString().contains(GONE));
+			assertThat(this.node.durable().missingStoreParts()).isEmpty();
+		}
+		finally {
+			cluster.process(0).start();
+			cluster.process(2).start();
+		}
+		await().until(() -> this.node.durable().missingStoreParts().equals(Set.of(cluster.address(LOST))));
+		assertOthersGoOn();
+		assertThat(output).doesNotContain(BACK);
+		cluster.process(LOST).start();
+		awaitRun(held);
+		awaitUp();
+		assertThat(output).containsOnlyOnce(GONE).containsOnlyOnce(BACK);
+		awaitEmptyStore();
+		cluster.awaitOk();
+	}
+
+	@Test
+	void noNodeStartsWithoutAPrimary() {
+		cluster.process(LOST).kill();
+		try (RedisStores late = cluster.stores(TIMEOUT)) {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(late.node()::check);
+		}
+		finally {
+			cluster.process(LOST).start();
+		}
+		awaitUp();
+		cluster.awaitOk();
+	}
+
+	@Test
+	void aNodeThatHasRoomForFewerTasksThanThereArePartitionsGoesOnToo() throws Exception {
+		this.node.close();
+		cluster.process(LOST).kill();
+		this.node = TestNode.start(this.store, this::run,
+				(settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(),
+						settings.pollInterval(), settings.batchSize(), 4, settings.maxAttempts(),
+						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes()));
+		try {
+			await().until(() -> !this.node.durable().missingStoreParts().isEmpty());
+			assertOthersGoOn();
+		}
+		finally {
+			cluster.process(LOST).start();
+		}
+		awaitUp();
+		cluster.awaitOk();
+	}
+
+	/**
+	 * Several times, far faster than if they waited for what does not answer.
+	 */
+	private void assertOthersGoOn() {
+		for (int round = 1; round <= 3; round++) {
+			Set<Integer> others = enqueueOn((LOST + round) % 2 * 2, 10 * round, 40, Duration.ofMillis(300));
+			awaitRun(others);
+			assertThat(others)
+				.allSatisfy((number) -> assertThat(this.lateness.get(number)).isLessThan(TIMEOUT.dividedBy(2)));
+		}
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import io.lettuce.core.cluster.SlotHash;
+
+import org.springframework.boot.test.system.CapturedOutput;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Nodes on a Cluster, of which one primary is gone for a while.
+ */
+abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
+
+	/** The server that is gone. */
+	static final int LOST = 1;
+
+	/** For how long a reply is waited for. */
+	static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+	/**
+	 * Stores tasks on a server.
+	 * @param thousands their numbers start with
+	 * @param server where they were before any failover
+	 * @return their numbers
+	 */
+	final Set<Integer> enqueueOn(int server, int thousands, int count, Duration delay) {
+		List<Integer> numbers = IntStream.iterate(thousands * 1000, (number) -> number + 1)
+			.filter((number) -> server(number) == server)
+			.limit(count)
+			.boxed()
+			.toList();
+		numbers.forEach((number) -> enqueue(number, delay));
+		return Set.copyOf(numbers);
+	}
+
+	private static int server(int number) {
+		Partitions partitions = new Partitions(RedisStores.OPTIONS.namespace(), RedisStores.OPTIONS.partitions());
+		byte[] tasks = partitions.keys(partitions.of(Partitions.holding(taskId(number))))[0];
+		return RedisCluster.firstOwner(SlotHash.getSlot(tasks));
+	}
+
+	/**
+	 * Waits until the node knows that it misses a server, and nothing else.
+	 */
+	final void awaitLost(String server, CapturedOutput output) {
+		await().until(() -> !this.node.durable().missingStoreParts().isEmpty());
+		assertThat(this.node.durable().missingStoreParts()).containsExactly(server);
+		assertThat(this.node.durable().storeError()).isPresent();
+		assertThat(this.node.durable().storeDownSince()).isPresent();
+		assertThat(output).contains(PARTLY_GONE + " (" + server + ")");
+	}
+
+	/**
+	 * Waits until tasks have run that were held up, and everything is said to be well.
+	 */
+	final void awaitBack(Set<Integer> held, CapturedOutput output) {
+		awaitRun(held);
+		awaitUp();
+		assertThat(output).containsOnlyOnce(PARTLY_GONE).containsOnlyOnce(BACK).doesNotContain(GONE);
+		awaitEmptyStore();
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.dao.DataAccessException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A replica takes the place of a primary: all that its replica was waited for runs.
+ */
+class RedisFailoverTests extends RedisClusterTestSupport {
+
+	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
+		.withWaitTimeout(Duration.ofSeconds(3));
+
+	/** The replica of the server that is gone. */
+	private static final int HEIR = LOST + 3;
+
+	private final RedisCluster cluster = RedisCluster.withReplicas();
+
+	private final RedisStores stores = this.cluster.stores(TIMEOUT);
+
+	@Override
+	@AfterEach
+	void closeNodes() throws Exception {
+		super.closeNodes();
+		this.stores.close();
+		this.cluster.close();
+	}
+
+	@Override
+	protected void clear() {
+		// Each test has a new one.
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return this.stores.node(WAITING);
+	}
+
+	@Test
+	void aPrimaryThatDiesIsReplacedByItsReplica(CapturedOutput output) {
+		Set<Integer> tasks = enqueueEverywhere(1);
+		this.cluster.process(LOST).kill();
+		awaitFailover();
+		awaitBack(tasks, output);
+		assertNewTasksRun();
+	}
+
+	@Test
+	void aPrimaryThatHangsIsReplacedByItsReplicaAndTakesNoPartWhenItGoesOn(CapturedOutput output) {
+		Set<Integer> tasks = enqueueEverywhere(1);
+		this.cluster.process(LOST).hang();
+		try {
+			awaitFailover();
+			awaitBack(tasks, output);
+		}
+		finally {
+			this.cluster.process(LOST).goOn();
+		}
+		await().until(() -> this.cluster.server(LOST).info("replication").contains("role:slave"));
+		this.cluster.awaitReplica(HEIR);
+		assertNewTasksRun();
+	}
+
+	@Test
+	void nothingIsLostByAFailoverByHandWhileTasksAreStoredAndRun() throws Exception {
+		Set<Integer> stored = ConcurrentHashMap.newKeySet();
+		AtomicInteger number = new AtomicInteger();
+		AtomicBoolean over = new AtomicBoolean();
+		Thread client = new Thread(() -> {
+			while (!over.get()) {
+				int next = number.incrementAndGet();
+				try {
+					enqueue(next, Duration.ofMillis(next % 500));
+					stored.add(next);
+				}
+				catch (DataAccessException ex) {
+					// Not known to be stored.
+				}
+			}
+		});
+		client.start();
+		await().until(() -> this.lateness.size() > 200);
+		this.cluster.server(HEIR).clusterFailover(false);
+		awaitFailover();
+		int before = this.lateness.size();
+		await().until(() -> this.lateness.size() > before + 500);
+		over.set(true);
+		client.join();
+		awaitRun(stored);
+		awaitUp();
+		awaitEmptyStore();
+	}
+
+	private Set<Integer> enqueueEverywhere(int thousands) {
+		return IntStream.range(0, 3)
+			.mapToObj((server) -> enqueueOn(server, 10 * server + thousands, 50, Duration.ofSeconds(1)))
+			.flatMap(Set::stream)
+			.collect(Collectors.toSet());
+	}
+
+	private void awaitFailover() {
+		await().ignoreExceptions().until(() -> this.cluster.server(HEIR).info("replication").contains("role:master"));
+	}
+
+	/**
+	 * Whoever is not replaced has a replica yet.
+	 */
+	private void assertNewTasksRun() {
+		Set<Integer> others = Stream.of(0, 2)
+			.flatMap((server) -> enqueueOn(server, 10 * server + 5, 10, Duration.ofMillis(100)).stream())
+			.collect(Collectors.toSet());
+		awaitRun(others);
+	}
+
+}

@@ -1,0 +1,189 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.dao.DataAccessException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What nodes make of a Redis that restarts, loads, is busy, becomes a replica, forgets
+ * its scripts or drops connections: calls fail meanwhile and say why, and afterwards all
+ * tasks run without help.
+ */
+class RedisNodeFailureTests extends RedisNodeTestSupport {
+
+	/** It takes four seconds to load ten thousand keys. */
+	@RegisterExtension
+	static final RedisProcess server = RedisProcess.with("key-load-delay 400", "rdbcompression no");
+
+	@RegisterExtension
+	static final RedisStores stores = RedisStores.on(server);
+
+	private static RedisClient client;
+
+	private static RedisCommands<String, String> admin;
+
+	/** For bodies that wait until the test lets them go. */
+	private volatile CountDownLatch held = new CountDownLatch(0);
+
+	@BeforeAll
+	static void start() {
+		client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+		admin = client.connect().sync();
+	}
+
+	@AfterAll
+	static void stop() {
+		client.shutdown();
+	}
+
+	@Override
+	protected void clear() {
+		stores.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return stores.node();
+	}
+
+	@Override
+	void run(int number, DelayedTaskContext context) throws Exception {
+		super.run(number, context);
+		this.held.await();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void tasksThatRunWhileRedisRestartsAreAcknowledgedAndTheOthersFollow(boolean kill, CapturedOutput output) {
+		this.held = new CountDownLatch(1);
+		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
+		await().until(() -> this.node.busyThreads() == 4);
+		if (kill) {
+			server.kill();
+		}
+		else {
+			server.close();
+		}
+		this.held.countDown();
+		awaitDownAndRefused("not connected");
+		server.start();
+		awaitAllRun(tasks);
+		assertSaidOnce(output);
+		assertThat(this.node.counts().completed()).isEqualTo(this.lateness.size());
+	}
+
+	@Test
+	void tasksWaitWhileRedisLoads(CapturedOutput output) {
+		// It looks up from loading every two megabytes.
+		admin.eval("for i = 1, 10000 do redis.call('SET', 'key' .. i, string.rep('x', 4000)) end",
+				ScriptOutputType.STATUS);
+		admin.bgrewriteaof();
+		await().until(() -> admin.info("persistence").contains("aof_rewrite_in_progress:0"));
+		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
+		server.close();
+		CompletableFuture<Void> loaded = CompletableFuture.runAsync(server::start);
+		awaitDownAndRefused("LOADING");
+		assertThat(loaded).isNotDone();
+		loaded.join();
+		awaitAllRun(tasks);
+		assertSaidOnce(output);
+	}
+
+	@Test
+	void tasksWaitWhileAScriptOfSomebodyElseKeepsRedisBusy(CapturedOutput output) {
+		admin.configSet("lua-time-limit", "100");
+		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
+		try (StatefulRedisConnection<String, String> busy = client.connect()) {
+			busy.async().eval("while true do end", ScriptOutputType.STATUS);
+			awaitDownAndRefused("BUSY");
+			admin.scriptKill();
+		}
+		awaitAllRun(tasks);
+		assertSaidOnce(output);
+	}
+
+	@Test
+	void tasksWaitWhileRedisIsAReplica(CapturedOutput output) {
+		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
+		admin.replicaof("127.0.0.1", 1);
+		awaitDownAndRefused("READONLY");
+		admin.replicaofNoOne();
+		awaitAllRun(tasks);
+		assertSaidOnce(output);
+	}
+
+	@Test
+	void nobodyNoticesThatScriptsAreForgotten(CapturedOutput output) {
+		Set<Integer> tasks = enqueue(0, 300, Duration.ofSeconds(2));
+		for (int progress = 0; progress < 250; progress += 50) {
+			int reached = progress;
+			await().until(() -> this.lateness.size() > reached);
+			admin.scriptFlush();
+		}
+		awaitAllRun(tasks);
+		assertThat(output).doesNotContain(GONE);
+		assertThat(this.node.counts().completed()).isEqualTo(this.lateness.size());
+	}
+
+	@Test
+	void connectionsThatAreLostAreMadeAnew(CapturedOutput output) {
+		Set<Integer> tasks = enqueue(0, 300, Duration.ofSeconds(3));
+		for (int progress = 0; progress < 250; progress += 50) {
+			int reached = progress;
+			await().until(() -> this.lateness.size() > reached);
+			admin.clientKill(KillArgs.Builder.typeNormal().skipme());
+		}
+		awaitAllRun(tasks);
+		assertThat(count(output, BACK)).isEqualTo(count(output, GONE));
+	}
+
+	/**
+	 * Waits until the node knows that the store is gone, and to store a task fails for
+	 * this reason.
+	 */
+	private void awaitDownAndRefused(String reason) {
+		await().until(() -> this.node.durable().storeError().isPresent());
+		await().untilAsserted(
+				() -> assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(-1, Duration.ZERO))
+					.withMessageContaining(reason));
+	}
+
+	private void awaitAllRun(Set<Integer> tasks) {
+		awaitRun(tasks);
+		awaitUp();
+		Set<Integer> more = enqueue(1000, 10, Duration.ofMillis(100));
+		awaitRun(more);
+		awaitEmptyStore();
+		Set<Integer> all = new HashSet<>(tasks);
+		all.addAll(more);
+		assertThat(this.lateness.keySet()).isEqualTo(all);
+	}
+
+	private static void assertSaidOnce(CapturedOutput output) {
+		assertThat(output).containsOnlyOnce(GONE).containsOnlyOnce(BACK).doesNotContain(PARTLY_GONE);
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.TestNode;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.TaskId;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.StringUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A node that runs tasks and another that only stores them, while something befalls
+ * Redis.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+abstract class RedisNodeTestSupport extends StoreTestSupport {
+
+	static final String PARTLY_GONE = "A part of the store of durable tasks does not answer";
+
+	static final String GONE = "The store of durable tasks cannot be reached";
+
+	static final String BACK = "The store of durable tasks is back after";
+
+	/** By the number of each task that has run. */
+	final Map<Integer, Duration> lateness = new ConcurrentHashMap<>();
+
+	TestNode node;
+
+	/** Leaves all tasks to the first. */
+	TestNode storing;
+
+	@BeforeEach
+	void startNodes() {
+		this.node = TestNode.start(this.store, this::run);
+		this.storing = TestNode.withoutHandler(this.other);
+	}
+
+	@AfterEach
+	void closeNodes() throws Exception {
+		this.node.close();
+		this.storing.close();
+	}
+
+	void run(int number, DelayedTaskContext context) throws Exception {
+		this.lateness.put(number, context.lateness());
+	}
+
+	static ConditionFactory await() {
+		return Awaitility.await().atMost(Duration.ofMinutes(1));
+	}
+
+	/**
+	 * Stores tasks.
+	 * @param spread when the last one is due, while the first one is due now
+	 * @return their numbers
+	 */
+	final Set<Integer> enqueue(int first, int count, Duration spread) {
+		List<Integer> numbers = IntStream.range(first, first + count).boxed().toList();
+		numbers.forEach((number) -> enqueue(number, spread.multipliedBy(number - first).dividedBy(count)));
+		return Set.copyOf(numbers);
+	}
+
+	final void enqueue(int number, Duration delay) {
+		this.storing.durable().enqueue(taskId(number), delay, number);
+	}
+
+	static TaskId taskId(int number) {
+		return TaskId.of(TestNode.NAME, number);
+	}
+
+	final void awaitRun(Collection<Integer> numbers) {
+		await().until(() -> this.lateness.keySet().containsAll(numbers));
+	}
+
+	final void awaitUp() {
+		await().until(() -> this.node.durable().storeError().isEmpty());
+		assertThat(this.node.durable().storeDownSince()).isEmpty();
+		assertThat(this.node.durable().missingStoreParts()).isEmpty();
+	}
+
+	final void awaitEmptyStore() {
+		await().until(() -> this.store.counts().isEmpty());
+	}
+
+	static int count(CapturedOutput output, String text) {
+		return StringUtils.countOccurrencesOf(output.toString(), text);
+	}
+
+}

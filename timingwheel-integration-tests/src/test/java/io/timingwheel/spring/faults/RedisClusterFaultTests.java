@@ -1,0 +1,47 @@
+package io.timingwheel.spring.faults;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import io.timingwheel.spring.durable.redis.RedisCluster;
+import io.timingwheel.spring.durable.redis.RedisStoreOptions;
+import io.timingwheel.spring.faults.Executions.Execution;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RedisClusterFaultTests extends FaultTests {
+
+	RedisClusterFaultTests() {
+		super(new RedisClusterEnvironment());
+	}
+
+	@Test
+	void nothingIsLostWhenAPrimaryAndANodeAreKilledAndASlotMovesWhileTasksFallDue() throws Exception {
+		RedisCluster cluster = ((RedisClusterEnvironment) environment()).cluster();
+		List<NodeProcess> nodes = twoNodes();
+		NodeProcess killed = nodes.get(0);
+		NodeProcess other = nodes.get(1);
+		long saidBefore = other.logged(PARTLY_GONE);
+		int tasks = 2000;
+		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofSeconds(15), 20);
+		await(() -> this.executions.started() > 200);
+		cluster.move(RedisStoreOptions.DEFAULTS.namespace(), 0);
+		await(() -> this.executions.started() > 400);
+		cluster.process(1).kill();
+		await(() -> nodes.stream().noneMatch(FaultTests::isUp));
+		long started = this.executions.started();
+		await(() -> this.executions.started() > started + 200);
+		killed.kill();
+		cluster.process(1).start();
+		await(() -> isUp(other));
+		awaitEnded(tasks);
+		assertThat(runs()).hasSize(tasks);
+		assertThat(this.executions.all()).extracting(Execution::attempt).containsOnly(1);
+		assertNeverEarly();
+		assertThat(other.logged(PARTLY_GONE)).isEqualTo(saidBefore + 1);
+		assertThat(other.log()).contains(PARTLY_GONE + " (" + cluster.address(1) + ")");
+	}
+
+}
