@@ -41,7 +41,7 @@ final class TaskPoller {
 	 * Creates a poller, to be started.
 	 * @param node the node
 	 * @param inFlight what the node holds
-	 * @param signal raised when there is room again
+	 * @param signal raised when there is the room that was expected
 	 */
 	TaskPoller(DurableNode node, InFlight inFlight, Signal signal) {
 		this.node = node;
@@ -86,10 +86,10 @@ final class TaskPoller {
 
 	private void round() {
 		Set<String> names = this.node.handlers().names();
-		int room = (this.paused || names.isEmpty()) ? 0
-				: this.inFlight.reserve(this.minRoom, this.node.settings().batchSize());
+		boolean claims = !this.paused && !names.isEmpty();
+		int room = claims ? this.inFlight.reserve(this.minRoom, this.node.settings().batchSize()) : 0;
 		if (room == 0) {
-			awaitRoom();
+			awaitRoom(claims);
 			return;
 		}
 		this.minRoom = this.usualRoom;
@@ -116,10 +116,12 @@ final class TaskPoller {
 	/**
 	 * Waits for room for a batch; when none has come up, for any.
 	 */
-	private void awaitRoom() {
+	private void awaitRoom(boolean claims) {
 		long start = System.nanoTime();
 		long interval = this.node.settings().pollInterval().toNanos();
-		this.signal.await(interval);
+		if (!claims || this.inFlight.expect(this.minRoom)) {
+			this.signal.await(interval);
+		}
 		this.waitedNanos += System.nanoTime() - start;
 		this.minRoom = (this.waitedNanos >= interval) ? 1 : this.usualRoom;
 	}
