@@ -155,8 +155,11 @@ final class DurableNode {
 	 * Offers to lease, at once, a task that is stored now.
 	 * @return room for one task, {@code null} if it is better left to the poller
 	 */
-	@Nullable LeaseOffer offer(String name) {
+	@Nullable LeaseOffer offer(String name, DueTime due) {
 		if (!this.started || !isClaiming() || this.handlers.find(name) == null) {
+			return null;
+		}
+		if (!due.absolute() && due.millis() > this.settings.lookAhead().toMillis()) {
 			return null;
 		}
 		// What others have stored, and what was stored before, is not to be crowded out.
@@ -167,10 +170,10 @@ final class DurableNode {
 	}
 
 	/**
-	 * The offer was not taken.
+	 * Offers were not taken.
 	 */
-	void withdrawOffer() {
-		this.inFlight.free(1);
+	void withdrawOffers(int count) {
+		this.inFlight.free(count);
 	}
 
 	/**

@@ -87,4 +87,9 @@ final class PostgresDialect extends Dialect {
 		return new PostgresEnqueueing(database);
 	}
 
+	@Override
+	BulkEnqueueing bulkEnqueueing(Database database) {
+		return new PostgresBulkEnqueueing(database, enqueueing(database));
+	}
+
 }

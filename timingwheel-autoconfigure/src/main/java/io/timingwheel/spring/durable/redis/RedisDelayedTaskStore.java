@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -82,22 +83,31 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public Enqueued enqueue(NewTask task) {
-		String key = task.key();
-		int partition = this.partitions
-			.of((key != null) ? Partitions.holding(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
-		ScriptCall call = ScriptCall.of(Script.ENQUEUE, partition, this.offset, task.id(), task.name(), key != null)
-			.with(key, task.payload(), task.due().millis(), task.due().absolute(), task.ifPending());
-		Fields fields = this.writes.run(withLease(call, task.lease()), (reply) -> reply.integer(0) != 2);
-		return new Enqueued(outcome(fields.integer(0)), Partitions.publicId(partition, fields.text(1)),
-				fields.number(2), fields.number(3), fields.number(4), fields.flag(5));
+		return enqueueAll(List.of(task)).get(0);
 	}
 
-	private static Enqueued.Outcome outcome(int code) {
-		return switch (code) {
-			case 0 -> Enqueued.Outcome.INSERTED;
-			case 1 -> Enqueued.Outcome.REPLACED;
-			default -> Enqueued.Outcome.PENDING;
-		};
+	/**
+	 * Each partition stores all of its own or none. If one fails the others have stored
+	 * theirs, which are given back if they were leased, as the caller does not hear of
+	 * them.
+	 */
+	@Override
+	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
+		EnqueueBatch batch = new EnqueueBatch(this.partitions, this.offset);
+		tasks.forEach(batch::add);
+		List<@Nullable Enqueued> enqueued = batch.run(this.writes);
+		RuntimeException failure = batch.failure();
+		if (failure == null) {
+			return enqueued.stream().<Enqueued>map(Objects::requireNonNull).toList();
+		}
+		try {
+			release(EnqueueBatch.leased(enqueued));
+		}
+		catch (RuntimeException ex) {
+			// The ends of their leases bring them back.
+			failure.addSuppressed(ex);
+		}
+		throw failure;
 	}
 
 	private static ScriptCall withLease(ScriptCall call, @Nullable LeaseOffer lease) {

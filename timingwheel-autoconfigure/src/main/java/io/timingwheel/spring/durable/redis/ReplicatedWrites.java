@@ -80,6 +80,25 @@ final class ReplicatedWrites implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Runs scripts that change what is stored if their replies say so. Those that wait
+	 * for replicas do so one after another.
+	 * @return how it went with each, in this order
+	 */
+	List<ScriptReply> run(List<ScriptCall> calls, Predicate<Fields> changed) {
+		if (this.options.waitReplicas() == 0) {
+			return this.scripts.run(calls);
+		}
+		return calls.stream().map((call) -> {
+			try {
+				return new ScriptReply(run(call, changed), null);
+			}
+			catch (RuntimeException ex) {
+				return new ScriptReply(null, ex);
+			}
+		}).toList();
+	}
+
 	private Fields run(StatefulConnection<byte[], byte[]> own, ScriptCall call, Predicate<Fields> changed) {
 		long start = System.nanoTime();
 		while (true) {
