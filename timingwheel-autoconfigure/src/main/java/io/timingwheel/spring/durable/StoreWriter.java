@@ -94,9 +94,9 @@ final class StoreWriter {
 		List<Enqueued> enqueued = enqueue(requests.stream()
 			.map((request) -> request.newTask(this.node.offer(request.task().name(), request.due())))
 			.toList());
-		long received = this.node.wheelNanos();
+		this.node.engineClock().heard(enqueued.get(0).now(), this.node.wheelNanos());
 		for (int i = 0; i < requests.size(); i++) {
-			stored(requests.get(i), enqueued.get(i), received);
+			stored(requests.get(i), enqueued.get(i));
 		}
 		for (StoreRequest request : requests) {
 			if (request.ifPending() == IfPending.REPLACE) {
@@ -117,7 +117,7 @@ final class StoreWriter {
 		}
 	}
 
-	private void stored(StoreRequest request, Enqueued enqueued, long received) {
+	private void stored(StoreRequest request, Enqueued enqueued) {
 		if (enqueued.outcome() == Enqueued.Outcome.PENDING) {
 			pending(request, enqueued.id(), enqueued.dueAt());
 			return;
@@ -127,7 +127,7 @@ final class StoreWriter {
 			count(request.task().name(), TaskOutcome.REPLACED);
 		}
 		if (enqueued.leased()) {
-			take(request.leased(enqueued), enqueued.now(), received);
+			take(request.leased(enqueued));
 		}
 	}
 
@@ -202,8 +202,8 @@ final class StoreWriter {
 	 * Puts a leased task on the wheel, as soon as the transaction that stored it has
 	 * committed.
 	 */
-	private void take(LeasedTask task, long now, long received) {
-		afterCommit(() -> this.node.accept(task, now, received, LeaseTerm.NONE), () -> this.node.withdrawOffers(1));
+	private void take(LeasedTask task) {
+		afterCommit(() -> this.node.accept(task, LeaseTerm.NONE), () -> this.node.withdrawOffers(1));
 	}
 
 	boolean cancel(TaskId id) {
@@ -271,6 +271,9 @@ final class StoreWriter {
 		Moved moved = null;
 		try {
 			moved = move.apply(offer);
+			if (moved != null) {
+				this.node.engineClock().heard(moved.now(), this.node.wheelNanos());
+			}
 		}
 		finally {
 			if (offer != null && (moved == null || !moved.leased())) {
@@ -278,7 +281,7 @@ final class StoreWriter {
 			}
 		}
 		if (moved != null && moved.leased()) {
-			take(moved.task(), moved.now(), this.node.wheelNanos());
+			take(moved.task());
 		}
 		return moved != null;
 	}

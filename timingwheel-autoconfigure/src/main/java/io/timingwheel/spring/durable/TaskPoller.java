@@ -128,7 +128,7 @@ final class TaskPoller {
 
 	private void accept(Claimed claimed) {
 		Claim claim = claimed.claim();
-		claim.tasks().forEach((task) -> this.node.accept(task, claim.now(), claimed.received(), claimed.term()));
+		claim.tasks().forEach((task) -> this.node.accept(task, claimed.term()));
 		if (this.paused) {
 			this.node.releaseWaiting();
 		}
@@ -140,11 +140,11 @@ final class TaskPoller {
 		Claim claim = this.node.store()
 			.claim(new ClaimRequest(settings.nodeId(), names, limit, settings.lookAhead(), settings.lease(),
 					settings.maxPayloadBytes()));
-		long received = this.node.wheelNanos();
+		this.node.engineClock().heard(claim.now(), this.node.wheelNanos());
 		this.node.availability().succeeded(Caller.CLAIM);
 		this.failures = 0;
 		this.node.figures().addClaim(claim.tasks().size());
-		return new Claimed(claim, received, term);
+		return new Claimed(claim, term);
 	}
 
 	/**
@@ -175,10 +175,9 @@ final class TaskPoller {
 	 * An answer of the store.
 	 *
 	 * @param claim the answer
-	 * @param received when it came, by the clock of the wheel
 	 * @param term the lease of what has begun with it
 	 */
-	private record Claimed(Claim claim, long received, LeaseTerm term) {
+	private record Claimed(Claim claim, LeaseTerm term) {
 
 	}
 

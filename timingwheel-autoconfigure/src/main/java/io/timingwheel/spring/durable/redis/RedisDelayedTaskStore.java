@@ -37,7 +37,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * On a Cluster a server that cannot be reached concerns its own partitions alone: a claim
  * gives what the others have, and a batch answers {@link Reply#BUSY} for its tasks. The
  * clocks of its primaries must agree, as those of all machines do that run a time
- * service: by as much as they differ a task may be late.
+ * service: by as much as they differ a task may be late, or up to 5 ms early.
  */
 public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoCloseable {
 
@@ -68,7 +68,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.partitions = new Partitions(options.namespace(), options.partitions());
 		this.scripts = new ScriptRunner(this.connection, this.partitions);
 		this.writes = new ReplicatedWrites(this.scripts, this.connection, this.partitions, options);
-		this.claims = new ClaimRounds(this.scripts, options.partitions());
+		this.claims = new ClaimRounds(this.scripts, options.partitions(), this.connection.isCluster());
 	}
 
 	@Override
