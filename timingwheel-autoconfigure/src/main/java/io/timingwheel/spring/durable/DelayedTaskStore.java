@@ -28,12 +28,12 @@ import org.jspecify.annotations.Nullable;
  * task of a name; a task gives its key up when it begins.
  *
  * <p>
- * {@link #enqueue}, {@link #cancel} and {@link #reschedule} may be called within a
- * transaction of the application, which they take part in if {@link #joinsTransaction()}
- * says so. The calls of the machinery ({@link #claim} and all that take a
- * {@link TaskRef}) stand outside of any transaction and do not wait for locks that others
- * hold: the reply is {@link Reply#BUSY} then. They are idempotent, as a reply may get
- * lost.
+ * {@link #enqueue}, {@link #enqueueAll}, {@link #cancel} and {@link #reschedule} may be
+ * called within a transaction of the application, which they take part in if
+ * {@link #joinsTransaction()} says so. The calls of the machinery ({@link #claim} and all
+ * that take a {@link TaskRef}) stand outside of any transaction and do not wait for locks
+ * that others hold: the reply is {@link Reply#BUSY} then. They are idempotent, as a reply
+ * may get lost.
  *
  * <p>
  * All methods are thread-safe and may throw any {@link RuntimeException} when the engine
@@ -83,6 +83,17 @@ public interface DelayedTaskStore {
 	 * @return what has become of it
 	 */
 	Enqueued enqueue(NewTask task);
+
+	/**
+	 * Stores tasks as if one after another, so that of two with the same key the later
+	 * one meets the earlier. A store with transactions stores all or none. A store
+	 * without may have stored some when it throws.
+	 * @param tasks the tasks
+	 * @return what has become of each, in this order
+	 */
+	default List<Enqueued> enqueueAll(List<NewTask> tasks) {
+		return tasks.stream().map(this::enqueue).toList();
+	}
 
 	/**
 	 * Deletes the pending task with a key.

@@ -52,6 +52,8 @@ final class DurableNode {
 
 	private final NodeFigures figures = new NodeFigures();
 
+	private final EngineClock engineClock = new EngineClock();
+
 	private final InFlight inFlight;
 
 	private final TaskPoller poller;
@@ -144,6 +146,10 @@ final class DurableNode {
 		return this.wheel.timeSource().nanoTime();
 	}
 
+	EngineClock engineClock() {
+		return this.engineClock;
+	}
+
 	int inFlight() {
 		return this.inFlight.size();
 	}
@@ -156,8 +162,11 @@ final class DurableNode {
 	 * Offers to lease, at once, a task that is stored now.
 	 * @return room for one task, {@code null} if it is better left to the poller
 	 */
-	@Nullable LeaseOffer offer(String name) {
+	@Nullable LeaseOffer offer(String name, DueTime due) {
 		if (!this.started || !isClaiming() || this.handlers.find(name) == null) {
+			return null;
+		}
+		if (!due.absolute() && due.millis() > this.settings.lookAhead().toMillis()) {
 			return null;
 		}
 		// What others have stored, and what was stored before, is not to be crowded out.
@@ -168,28 +177,25 @@ final class DurableNode {
 	}
 
 	/**
-	 * The offer was not taken.
+	 * Offers were not taken.
 	 */
-	void withdrawOffer() {
-		this.inFlight.free(1);
+	void withdrawOffers(int count) {
+		this.inFlight.free(count);
 	}
 
 	/**
 	 * Takes a task, for which there is room.
 	 * @param task the task
-	 * @param now the time by the engine's clock when it was leased
-	 * @param received when the node heard of it, by the clock of the wheel
 	 * @param term for how long the node may believe that it has begun, if it has
 	 */
-	void accept(LeasedTask task, long now, long received, LeaseTerm term) {
+	void accept(LeasedTask task, LeaseTerm term) {
 		DurableHandler handler = this.handlers.find(task.name());
 		if (handler == null) {
 			// Asked for by no name of ours.
 			this.inFlight.free(1);
 			return;
 		}
-		DurableRun run = new DurableRun(task, handler, this,
-				received + TimeUnit.MILLISECONDS.toNanos(task.dueAt() - now));
+		DurableRun run = new DurableRun(task, handler, this, this.engineClock.toWheelNanos(task.dueAt()));
 		this.inFlight.add(run);
 		try {
 			accept(run, term);

@@ -2,9 +2,11 @@ package io.timingwheel.spring.durable;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -15,6 +17,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.DuplicateTaskException;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.HandOverExecutors;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.StoredTasks;
@@ -115,13 +118,50 @@ public final class DurableTasks implements StoredTasks {
 	}
 
 	private DelayedTask<@Nullable Void> enqueue(TaskId id, DueTime due, @Nullable Object[] arguments) {
-		DurableHandler handler = this.handlers.find(id.name());
-		if (handler != null) {
-			return enqueue(handler, id.key(), IfPending.REPLACE, due, arguments);
+		return put(request(id.name(), id.key(), due, arguments));
+	}
+
+	@Override
+	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
+		List<StoreRequest> requests = calls.stream().map(this::request).toList();
+		if (!requests.isEmpty()) {
+			checkAccepting(requests.get(0).task().name());
+			this.writer.putAll(requests);
 		}
-		StoreWriter.checkLength("name", id.name(), DelayedTaskStore.MAX_NAME_BYTES);
-		return put(id.name(), null, id.key(), IfPending.REPLACE, due, this.codec.encode(id.name(), arguments),
-				arguments);
+		return requests.stream().<DelayedTask<@Nullable Void>>map(StoreRequest::task).toList();
+	}
+
+	private StoreRequest request(DurableCall call) {
+		Instant due = call.due();
+		// It has one of them.
+		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
+		return request(call.name(), call.key(), time, call.arguments().toArray());
+	}
+
+	/**
+	 * A call of whatever has the name, here or elsewhere.
+	 */
+	private StoreRequest request(String name, @Nullable String key, DueTime due, @Nullable Object[] arguments) {
+		DurableHandler handler = this.handlers.find(name);
+		if (handler != null) {
+			return request(handler, key, IfPending.REPLACE, due, arguments);
+		}
+		StoreWriter.checkLength("name", name, DelayedTaskStore.MAX_NAME_BYTES);
+		return request(name, null, key, IfPending.REPLACE, due, this.codec.encode(name, arguments), arguments);
+	}
+
+	private StoreRequest request(DurableHandler handler, @Nullable String key, IfPending ifPending, DueTime due,
+			@Nullable Object[] arguments) {
+		return request(handler.name(), handler, key, ifPending, due, this.codec.encode(handler, arguments), arguments);
+	}
+
+	private StoreRequest request(String name, @Nullable DurableHandler handler, @Nullable String key,
+			IfPending ifPending, DueTime due, String payload, @Nullable Object[] arguments) {
+		if (key != null) {
+			StoreWriter.checkLength("key", key, DelayedTaskStore.MAX_KEY_BYTES);
+		}
+		DurableTask task = new DurableTask(this, name, key, DurableIds.next(), due);
+		return new StoreRequest(task, handler, ifPending, due, payload, arguments);
 	}
 
 	/**
@@ -139,17 +179,20 @@ public final class DurableTasks implements StoredTasks {
 	 */
 	public DelayedTask<@Nullable Void> enqueue(DurableHandler handler, @Nullable Object key, IfPending ifPending,
 			DueTime due, @Nullable Object[] arguments) {
-		return put(handler.name(), handler, (key != null) ? String.valueOf(key) : null, ifPending, due,
-				this.codec.encode(handler, arguments), arguments);
+		return put(request(handler, (key != null) ? String.valueOf(key) : null, ifPending, due, arguments));
 	}
 
-	private DelayedTask<@Nullable Void> put(String name, @Nullable DurableHandler handler, @Nullable String key,
-			IfPending ifPending, DueTime due, String payload, @Nullable Object[] arguments) {
+	private DelayedTask<@Nullable Void> put(StoreRequest request) {
+		checkAccepting(request.task().name());
+		this.writer.put(request);
+		return request.task();
+	}
+
+	private void checkAccepting(String name) {
 		if (!this.accepting) {
 			throw new TaskRejectedException(
 					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
 		}
-		return this.writer.put(this, name, handler, key, ifPending, due, payload, arguments);
 	}
 
 	@Override

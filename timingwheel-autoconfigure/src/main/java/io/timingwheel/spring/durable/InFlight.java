@@ -18,10 +18,13 @@ final class InFlight {
 
 	private final Runnable onRoom;
 
+	/** How much room is waited for. */
+	private volatile int expected = Integer.MAX_VALUE;
+
 	/**
 	 * Creates an empty set.
 	 * @param limit how many tasks at most
-	 * @param onRoom called when there is room again
+	 * @param onRoom called when there is the room that was expected
 	 */
 	InFlight(int limit, Runnable onRoom) {
 		this.limit = limit;
@@ -49,10 +52,20 @@ final class InFlight {
 	 * Gives reserved room back.
 	 */
 	void free(int amount) {
-		if (amount > 0) {
-			this.free.addAndGet(amount);
+		if (amount > 0 && this.free.addAndGet(amount) >= this.expected) {
+			this.expected = Integer.MAX_VALUE;
 			this.onRoom.run();
 		}
+	}
+
+	/**
+	 * Has it said once that there is room.
+	 * @param atLeast how much
+	 * @return {@code false} if there is as much already
+	 */
+	boolean expect(int atLeast) {
+		this.expected = atLeast;
+		return this.free.get() < atLeast;
 	}
 
 	/**

@@ -47,106 +47,121 @@ final class StoreWriter {
 	}
 
 	/**
-	 * Stores a task. In a transaction that the store does not take part in, it is stored
-	 * once that has committed.
+	 * Stores a task, or tells of the one that it was kept back for. In a transaction that
+	 * the store does not take part in, it is stored once that has committed.
 	 */
-	DelayedTask<@Nullable Void> put(DurableTasks owner, String name, @Nullable DurableHandler handler,
-			@Nullable String key, IfPending ifPending, DueTime due, String payload, @Nullable Object[] arguments) {
-		if (key != null) {
-			checkLength("key", key, DelayedTaskStore.MAX_KEY_BYTES);
-		}
-		DurableTask task = new DurableTask(owner, name, key, DurableIds.next(), due);
-		if (!Transactions.isActive() || this.store.joinsTransaction()) {
-			store(task, ifPending, due, payload);
-			onRollback(task::abandon);
-			return task;
-		}
-		if (ifPending != IfPending.REPLACE && key != null) {
-			Optional<StoredTask> pending = findPending(new TaskId(name, key));
+	void put(StoreRequest request) {
+		String key = request.key();
+		if (isAfterCommit() && request.ifPending() != IfPending.REPLACE && key != null) {
+			Optional<StoredTask> pending = findPending(new TaskId(request.task().name(), key));
 			if (pending.isPresent()) {
-				pending(task, pending.get().id(), pending.get().dueAt(), ifPending);
-				return task;
+				pending(request, pending.get().id(), pending.get().dueAt());
+				return;
 			}
+		}
+		putAll(List.of(request));
+	}
+
+	/**
+	 * Stores tasks at once, which are to replace those with their keys unless there is
+	 * but one.
+	 */
+	void putAll(List<StoreRequest> requests) {
+		Runnable abandon = () -> requests.forEach((request) -> request.task().abandon());
+		if (!isAfterCommit()) {
+			store(requests);
+			onRollback(abandon);
+			return;
 		}
 		Transactions.afterCompletion(() -> {
 			try {
-				store(task, ifPending, due, payload);
+				store(requests);
 			}
 			catch (RuntimeException ex) {
-				// The transaction is committed: its caller has no use for this.
-				task.abandon();
-				if (handler != null) {
-					handler.handleError(ex, arguments);
-				}
-				else {
-					logger.error("The durable task \"%s\" could not be stored after the commit".formatted(name), ex);
-				}
+				requests.forEach((request) -> request.failed(ex));
 			}
-		}, task::abandon);
-		return task;
+		}, abandon);
 	}
 
-	private void store(DurableTask task, IfPending ifPending, DueTime due, String payload) {
-		TaskId taskId = task.taskId();
-		DurableHandler handler = this.handlers.find(task.name());
-		if (ifPending != IfPending.REPLACE && keepsAlias(handler, taskId, ifPending, task)) {
+	private boolean isAfterCommit() {
+		return Transactions.isActive() && !this.store.joinsTransaction();
+	}
+
+	private void store(List<StoreRequest> requests) {
+		if (requests.size() == 1 && keepsAlias(requests.get(0))) {
 			return;
 		}
-		LeaseOffer offer = this.node.offer(task.name());
-		Enqueued enqueued = null;
-		try {
-			enqueued = this.store.enqueue(new NewTask(task.id(), task.name(), (taskId != null) ? taskId.key() : null,
-					payload, due, ifPending, offer));
+		List<Enqueued> enqueued = enqueue(requests.stream()
+			.map((request) -> request.newTask(this.node.offer(request.task().name(), request.due())))
+			.toList());
+		this.node.engineClock().heard(enqueued.get(0).now(), this.node.wheelNanos());
+		for (int i = 0; i < requests.size(); i++) {
+			stored(requests.get(i), enqueued.get(i));
 		}
-		finally {
-			if (offer != null && (enqueued == null || !enqueued.leased())) {
-				this.node.withdrawOffer();
+		for (StoreRequest request : requests) {
+			if (request.ifPending() == IfPending.REPLACE) {
+				replaceAliases(request);
 			}
 		}
+	}
+
+	private List<Enqueued> enqueue(List<NewTask> tasks) {
+		List<Enqueued> enqueued = List.of();
+		try {
+			enqueued = (tasks.size() == 1) ? List.of(this.store.enqueue(tasks.get(0))) : this.store.enqueueAll(tasks);
+			return enqueued;
+		}
+		finally {
+			long offered = tasks.stream().filter((task) -> task.lease() != null).count();
+			this.node.withdrawOffers((int) (offered - enqueued.stream().filter(Enqueued::leased).count()));
+		}
+	}
+
+	private void stored(StoreRequest request, Enqueued enqueued) {
 		if (enqueued.outcome() == Enqueued.Outcome.PENDING) {
-			pending(task, enqueued.id(), enqueued.dueAt(), ifPending);
+			pending(request, enqueued.id(), enqueued.dueAt());
 			return;
 		}
-		task.stored(enqueued.id(), enqueued.dueAt());
+		request.task().stored(enqueued.id(), enqueued.dueAt());
 		if (enqueued.outcome() == Enqueued.Outcome.REPLACED) {
-			count(task.name(), TaskOutcome.REPLACED);
+			count(request.task().name(), TaskOutcome.REPLACED);
 		}
 		if (enqueued.leased()) {
-			take(new LeasedTask(enqueued.id(), enqueued.fence(), task.name(), (taskId != null) ? taskId.key() : null,
-					payload, enqueued.dueAt(), false, 1, 0, 0), enqueued.now());
-		}
-		if (ifPending == IfPending.REPLACE) {
-			replaceAliases(handler, taskId);
+			take(request.leased(enqueued));
 		}
 	}
 
 	/**
 	 * What is pending under an earlier name counts as pending.
-	 * @return whether there is such a task
+	 * @return whether there is such a task, and it stays
 	 */
-	private boolean keepsAlias(@Nullable DurableHandler handler, @Nullable TaskId taskId, IfPending ifPending,
-			DurableTask task) {
-		Optional<StoredTask> pending = aliases(handler, taskId).stream()
+	private boolean keepsAlias(StoreRequest request) {
+		if (request.ifPending() == IfPending.REPLACE) {
+			return false;
+		}
+		Optional<StoredTask> pending = aliases(request).stream()
 			.flatMap((alias) -> this.store.find(alias).stream())
 			.findFirst();
-		pending.ifPresent((found) -> pending(task, found.id(), found.dueAt(), ifPending));
+		pending.ifPresent((found) -> pending(request, found.id(), found.dueAt()));
 		return pending.isPresent();
 	}
 
 	/**
 	 * After the new task is stored: a failure in between leaves both rather than none.
 	 */
-	private void replaceAliases(@Nullable DurableHandler handler, @Nullable TaskId taskId) {
-		for (TaskId alias : aliases(handler, taskId)) {
+	private void replaceAliases(StoreRequest request) {
+		for (TaskId alias : aliases(request)) {
 			if (this.store.cancel(alias)) {
 				count(alias.name(), TaskOutcome.REPLACED);
 			}
 		}
 	}
 
-	private static List<TaskId> aliases(@Nullable DurableHandler handler, @Nullable TaskId taskId) {
-		return (handler != null && taskId != null)
-				? handler.aliases().stream().map((alias) -> new TaskId(alias, taskId.key())).toList() : List.of();
+	private List<TaskId> aliases(StoreRequest request) {
+		DurableHandler handler = this.handlers.find(request.task().name());
+		String key = request.key();
+		return (handler != null && key != null)
+				? handler.aliases().stream().map((alias) -> new TaskId(alias, key)).toList() : List.of();
 	}
 
 	/**
@@ -175,20 +190,20 @@ final class StoreWriter {
 		}, action);
 	}
 
-	private static void pending(DurableTask task, String id, long dueAt, IfPending ifPending) {
-		if (ifPending == IfPending.REJECT && task.taskId() != null) {
-			throw new DuplicateTaskException(task.taskId());
+	private static void pending(StoreRequest request, String id, long dueAt) {
+		TaskId taskId = request.task().taskId();
+		if (request.ifPending() == IfPending.REJECT && taskId != null) {
+			throw new DuplicateTaskException(taskId);
 		}
-		task.stored(id, dueAt);
+		request.task().stored(id, dueAt);
 	}
 
 	/**
 	 * Puts a leased task on the wheel, as soon as the transaction that stored it has
 	 * committed.
 	 */
-	private void take(LeasedTask task, long now) {
-		long received = this.node.wheelNanos();
-		afterCommit(() -> this.node.accept(task, now, received, LeaseTerm.NONE), this.node::withdrawOffer);
+	private void take(LeasedTask task) {
+		afterCommit(() -> this.node.accept(task, LeaseTerm.NONE), () -> this.node.withdrawOffers(1));
 	}
 
 	boolean cancel(TaskId id) {
@@ -238,32 +253,35 @@ final class StoreWriter {
 	}
 
 	boolean reschedule(TaskId id, Duration delay) {
+		DueTime due = DueTime.after(delay);
 		return afterCommitUnlessJoined(
 				() -> names(id).stream()
-					.anyMatch((name) -> moved(name.name(),
-							(offer) -> this.store.reschedule(name, DueTime.after(delay), offer))),
+					.anyMatch((name) -> moved(name.name(), due, (offer) -> this.store.reschedule(name, due, offer))),
 				() -> findPending(id).isPresent());
 	}
 
 	boolean reschedule(String name, String id, Duration delay) {
-		return afterCommitUnlessJoined(
-				() -> moved(name, (offer) -> this.store.reschedule(id, DueTime.after(delay), offer)),
+		DueTime due = DueTime.after(delay);
+		return afterCommitUnlessJoined(() -> moved(name, due, (offer) -> this.store.reschedule(id, due, offer)),
 				() -> isPending(id));
 	}
 
-	private boolean moved(String name, Function<@Nullable LeaseOffer, @Nullable Moved> move) {
-		LeaseOffer offer = this.node.offer(name);
+	private boolean moved(String name, DueTime due, Function<@Nullable LeaseOffer, @Nullable Moved> move) {
+		LeaseOffer offer = this.node.offer(name, due);
 		Moved moved = null;
 		try {
 			moved = move.apply(offer);
+			if (moved != null) {
+				this.node.engineClock().heard(moved.now(), this.node.wheelNanos());
+			}
 		}
 		finally {
 			if (offer != null && (moved == null || !moved.leased())) {
-				this.node.withdrawOffer();
+				this.node.withdrawOffers(1);
 			}
 		}
 		if (moved != null && moved.leased()) {
-			take(moved.task(), moved.now());
+			take(moved.task());
 		}
 		return moved != null;
 	}

@@ -41,7 +41,7 @@ final class TaskPoller {
 	 * Creates a poller, to be started.
 	 * @param node the node
 	 * @param inFlight what the node holds
-	 * @param signal raised when there is room again
+	 * @param signal raised when there is the room that was expected
 	 */
 	TaskPoller(DurableNode node, InFlight inFlight, Signal signal) {
 		this.node = node;
@@ -86,10 +86,10 @@ final class TaskPoller {
 
 	private void round() {
 		Set<String> names = this.node.handlers().names();
-		int room = (this.paused || names.isEmpty()) ? 0
-				: this.inFlight.reserve(this.minRoom, this.node.settings().batchSize());
+		boolean claims = !this.paused && !names.isEmpty();
+		int room = claims ? this.inFlight.reserve(this.minRoom, this.node.settings().batchSize()) : 0;
 		if (room == 0) {
-			awaitRoom();
+			awaitRoom(claims);
 			return;
 		}
 		this.minRoom = this.usualRoom;
@@ -116,17 +116,19 @@ final class TaskPoller {
 	/**
 	 * Waits for room for a batch; when none has come up, for any.
 	 */
-	private void awaitRoom() {
+	private void awaitRoom(boolean claims) {
 		long start = System.nanoTime();
 		long interval = this.node.settings().pollInterval().toNanos();
-		this.signal.await(interval);
+		if (!claims || this.inFlight.expect(this.minRoom)) {
+			this.signal.await(interval);
+		}
 		this.waitedNanos += System.nanoTime() - start;
 		this.minRoom = (this.waitedNanos >= interval) ? 1 : this.usualRoom;
 	}
 
 	private void accept(Claimed claimed) {
 		Claim claim = claimed.claim();
-		claim.tasks().forEach((task) -> this.node.accept(task, claim.now(), claimed.received(), claimed.term()));
+		claim.tasks().forEach((task) -> this.node.accept(task, claimed.term()));
 		if (this.paused) {
 			this.node.releaseWaiting();
 		}
@@ -138,11 +140,11 @@ final class TaskPoller {
 		Claim claim = this.node.store()
 			.claim(new ClaimRequest(settings.nodeId(), names, limit, settings.lookAhead(), settings.lease(),
 					settings.maxPayloadBytes()));
-		long received = this.node.wheelNanos();
+		this.node.engineClock().heard(claim.now(), this.node.wheelNanos());
 		this.node.availability().succeeded(Caller.CLAIM);
 		this.failures = 0;
 		this.node.figures().addClaim(claim.tasks().size());
-		return new Claimed(claim, received, term);
+		return new Claimed(claim, term);
 	}
 
 	/**
@@ -173,10 +175,9 @@ final class TaskPoller {
 	 * An answer of the store.
 	 *
 	 * @param claim the answer
-	 * @param received when it came, by the clock of the wheel
 	 * @param term the lease of what has begun with it
 	 */
-	private record Claimed(Claim claim, long received, LeaseTerm term) {
+	private record Claimed(Claim claim, LeaseTerm term) {
 
 	}
 

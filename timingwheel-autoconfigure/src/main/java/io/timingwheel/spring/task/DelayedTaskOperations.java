@@ -2,6 +2,8 @@ package io.timingwheel.spring.task;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -97,6 +99,24 @@ public interface DelayedTaskOperations {
 	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
+
+	/**
+	 * Stores many calls at once, as if {@link #enqueue} stored one after another in this
+	 * order, in far fewer requests: of two calls with the same key the later one replaces
+	 * the earlier.
+	 * <p>
+	 * In a database all are stored or none, within the caller's transaction if there is
+	 * one. On Redis, where they are stored after the commit of such a transaction, each
+	 * partition is written for itself: if one fails, those of the others are stored all
+	 * the same, and this throws what the failed one has met.
+	 * @param calls the calls; their names and ways to be due may differ
+	 * @return the tasks, in the order of the calls; their results cannot be asked for
+	 * @throws IllegalStateException if there is no store
+	 * @throws IllegalArgumentException if a call cannot be stored; no other is either
+	 * then
+	 * @throws TaskRejectedException after shutdown
+	 */
+	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
 	/**
 	 * Calls off a pending task, whoever scheduled it: a durable one also on other nodes.

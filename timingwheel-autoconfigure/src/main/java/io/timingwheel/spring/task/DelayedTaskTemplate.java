@@ -2,6 +2,8 @@ package io.timingwheel.spring.task;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -90,6 +92,13 @@ public class DelayedTaskTemplate implements DelayedTaskOperations {
 		Assert.notNull(id, ID_NULL);
 		Assert.notNull(due, "The time must not be null");
 		return store().enqueue(id, due, arguments);
+	}
+
+	@Override
+	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
+		Assert.notNull(calls, "The calls must not be null");
+		Assert.noNullElements(calls, "None of the calls may be null");
+		return store().enqueueAll(calls);
 	}
 
 	private StoredTasks store() {

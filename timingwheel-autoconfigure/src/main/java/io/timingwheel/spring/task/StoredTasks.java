@@ -2,6 +2,8 @@ package io.timingwheel.spring.task;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,14 @@ public interface StoredTasks {
 	 * @return the task
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
+
+	/**
+	 * Stores calls of durable methods at once, each in place of the one that is pending
+	 * with its key.
+	 * @param calls the calls
+	 * @return the tasks, in the order of the calls
+	 */
+	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
 	/**
 	 * Calls off a pending task, on whichever node.

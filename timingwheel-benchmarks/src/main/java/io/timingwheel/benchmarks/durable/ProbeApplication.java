@@ -15,6 +15,8 @@ import org.springframework.context.annotation.Configuration;
 @EnableAutoConfiguration
 class ProbeApplication {
 
+	static final String NAME = "probe";
+
 	@Bean
 	Tasks tasks(Probe probe) {
 		return new Tasks(probe);
@@ -31,7 +33,7 @@ class ProbeApplication {
 			this.probe = probe;
 		}
 
-		@Delayed(delayExpression = "#due", name = "probe", durable = true)
+		@Delayed(delayExpression = "#due", name = NAME, durable = true)
 		public void probe(Instant due) {
 			this.probe.run(due);
 		}

@@ -1,23 +1,19 @@
 package io.timingwheel.benchmarks.durable;
 
 import java.time.Instant;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.function.Consumer;
-
-import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionOperations;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * A Spring Boot application as users set it up.
@@ -30,7 +26,7 @@ final class TimingWheelNode implements TaskNode {
 
 	private final DurableTasks durable;
 
-	private final TransactionOperations transactions;
+	private final DelayedTaskOperations template;
 
 	TimingWheelNode(Store store, String url, Map<String, Object> settings, Probe probe) {
 		this.context = new SpringApplicationBuilder(ProbeApplication.class).web(WebApplicationType.NONE)
@@ -40,11 +36,7 @@ final class TimingWheelNode implements TaskNode {
 			.run();
 		this.tasks = this.context.getBean(ProbeApplication.Tasks.class);
 		this.durable = this.context.getBean(DurableTasks.class);
-		ObjectProvider<DataSource> dataSource = this.context.getBeanProvider(DataSource.class);
-		this.transactions = dataSource.stream()
-			.findFirst()
-			.<TransactionOperations>map((source) -> new TransactionTemplate(new JdbcTransactionManager(source)))
-			.orElse(TransactionOperations.withoutTransaction());
+		this.template = this.context.getBean(DelayedTaskOperations.class);
 	}
 
 	private static Map<String, Object> properties(Store store, String url) {
@@ -66,12 +58,7 @@ final class TimingWheelNode implements TaskNode {
 
 	@Override
 	public void enqueueBatch(int count, Instant due) {
-		Consumer<Object> batch = (status) -> {
-			for (int i = 0; i < count; i++) {
-				this.tasks.probe(due);
-			}
-		};
-		this.transactions.executeWithoutResult(batch::accept);
+		this.template.enqueueAll(Collections.nCopies(count, DurableCall.of(ProbeApplication.NAME, due, due)));
 	}
 
 	@Override

@@ -115,6 +115,85 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void storesManyTasksAtOnce() {
+		List<NewTask> tasks = new ArrayList<>();
+		for (int i = 0; i < 2_100; i++) {
+			tasks.add(task((i % 3 == 0) ? "k" + i : null, HOUR.plusMillis(i)));
+		}
+		List<Enqueued> enqueued = this.store.enqueueAll(tasks);
+		assertThat(enqueued).hasSameSizeAs(tasks);
+		for (int i = 0; i < tasks.size(); i += 99) {
+			Enqueued one = enqueued.get(i);
+			assertThat(one.outcome()).isEqualTo(Outcome.INSERTED);
+			assertThat(one.id()).startsWith(tasks.get(i).id());
+			assertThat(one.leased()).isFalse();
+			assertThat(one.dueAt()).isEqualTo(one.now() + HOUR.toMillis() + i);
+			assertThat(this.other.find(one.id())).get()
+				.isEqualTo(new StoredTask(one.id(), NAME, tasks.get(i).key(), one.dueAt(), State.PENDING, 1, 0, null));
+		}
+		assertThat(this.other.counts().get(NAME).pending()).isEqualTo(2_100);
+		assertThat(this.store.enqueueAll(List.of())).isEmpty();
+	}
+
+	@Test
+	void tasksThatAreStoredAtOnceReplaceThoseThatArePending() {
+		Enqueued first = enqueue("a", HOUR);
+		LeasedTask leased = leased("b");
+		List<Enqueued> enqueued = this.other.enqueueAll(List.of(task("c", HOUR), task("b", HOUR), task("a", HOUR)));
+		assertThat(enqueued).extracting(Enqueued::outcome)
+			.containsExactly(Outcome.INSERTED, Outcome.REPLACED, Outcome.REPLACED);
+		assertThat(this.store.find(first.id())).isEmpty();
+		assertThat(begin(this.store, leased.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(this.store.find(key("b"))).get().extracting(StoredTask::id).isEqualTo(enqueued.get(1).id());
+		clockAhead(HOUR);
+		assertThat(claim()).extracting(LeasedTask::payload)
+			.containsExactlyInAnyOrderElementsOf(enqueued.stream().map((task) -> payloadOf(task.id())).toList());
+	}
+
+	@Test
+	void ofTasksThatAreStoredAtOnceTheLastOneWithAKeyStays() {
+		List<NewTask> tasks = List.of(task("k", HOUR), task("l", HOUR), task("k", HOUR.multipliedBy(2)),
+				task("k", HOUR.multipliedBy(3)));
+		List<Enqueued> enqueued = this.store.enqueueAll(tasks);
+		assertThat(enqueued).extracting(Enqueued::outcome)
+			.containsExactly(Outcome.INSERTED, Outcome.INSERTED, Outcome.REPLACED, Outcome.REPLACED);
+		assertThat(this.store.find(key("k"))).get()
+			.extracting(StoredTask::id, StoredTask::dueAt)
+			.containsExactly(enqueued.get(3).id(), enqueued.get(3).dueAt());
+		assertThat(this.store.pending(NAME, 10)).hasSize(2);
+		assertThat(this.store.cancel(key("k"))).isTrue();
+		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::key).containsExactly("l");
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "REPLACE")
+	void ofTasksThatAreStoredAtOnceThoseStayWhichAreNotToBeReplaced(IfPending ifPending) {
+		Enqueued pending = enqueue("a", HOUR);
+		List<Enqueued> enqueued = this.store.enqueueAll(
+				List.of(task("a", HOUR, ifPending), task("b", HOUR), task("b", HOUR, ifPending), task(null, HOUR)));
+		assertThat(enqueued).extracting(Enqueued::outcome)
+			.containsExactly(Outcome.PENDING, Outcome.INSERTED, Outcome.PENDING, Outcome.INSERTED);
+		assertThat(enqueued.get(0).id()).isEqualTo(pending.id());
+		assertThat(enqueued.get(2).id()).isEqualTo(enqueued.get(1).id());
+		assertThat(this.store.pending(NAME, 10)).hasSize(3);
+	}
+
+	@Test
+	void ofTasksThatAreStoredAtOnceTheNodeLeasesThoseThatAreDueSoon() {
+		List<Enqueued> enqueued = this.store
+			.enqueueAll(List.of(task(NAME, "a", DueTime.after(SOON), IfPending.REPLACE, OFFER),
+					task(NAME, null, DueTime.after(SOON), IfPending.REPLACE, OFFER),
+					task(NAME, "b", DueTime.after(HOUR), IfPending.REPLACE, OFFER),
+					task(NAME, null, DueTime.after(SOON), IfPending.REPLACE, null)));
+		assertThat(enqueued).extracting(Enqueued::leased).containsExactly(true, true, false, false);
+		assertThat(claimByOther()).extracting(LeasedTask::id).containsExactly(enqueued.get(3).id());
+		assertThat(this.store.begin(List.of(ref(enqueued.get(0)), ref(enqueued.get(1))), LEASE))
+			.containsOnly(Reply.DONE);
+		assertThat(this.store.acknowledge(List.of(ref(enqueued.get(0)), ref(enqueued.get(1)))))
+			.containsOnly(Reply.DONE);
+	}
+
+	@Test
 	void keysAreTheirBytes() {
 		List<String> keys = List.of("A", "a", "A ", " A", "\u00c4", "A\u0308", "\ud83d\ude97", "\ud83d\ude98", "",
 				"a\\", "a'", "a\"", "a%", "a_", "{a}", "a:b", "\u212a", "K", "k", "\u00df", "ss");

@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
@@ -96,6 +97,50 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThat(first.counts().completed()).isPositive();
 		assertThat(second.counts().completed()).isPositive();
 		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void tasksThatAreStoredAtOnceRunOnceEachAtTheirTimesWithoutAPoll() {
+		Queue<Duration> lateness = new ConcurrentLinkedQueue<>();
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			lateness.add(context.lateness());
+			count(argument);
+		}, (settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(), LATE,
+				settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
+				settings.backoff(), settings.maxPayloadBytes())));
+		List<DurableCall> calls = new ArrayList<>();
+		for (int i = 0; i < 50; i++) {
+			calls.add(DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ofMillis(300 + i), i));
+			calls.add(DurableCall.of(TestNode.NAME, Instant.now().plusMillis(500), 100 + i));
+		}
+		calls.add(DurableCall.of(new TaskId(TestNode.NAME, "k0"), Duration.ofMillis(200), 200));
+		List<DelayedTask<Void>> tasks = node.durable().enqueueAll(calls);
+		assertThat(tasks).hasSize(101).extracting(DelayedTask::id).doesNotHaveDuplicates();
+		assertThat(tasks.get(2).taskId()).isEqualTo(new TaskId(TestNode.NAME, "k1"));
+		await().until(() -> node.counts().completed() == 100);
+		assertThat(this.runs).hasSize(100)
+			.doesNotContainKey(0)
+			.containsKey(200)
+			.allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
+		assertThat(lateness).allMatch((late) -> late.compareTo(Duration.ofSeconds(2)) < 0);
+		assertThat(node.counts().replaced()).isEqualTo(1);
+		await().until(() -> node.durable().inFlight() == 0);
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void ofTasksThatAreStoredAtOnceNoneIsIfOneCannotBe() {
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		TaskId id = new TaskId(TestNode.NAME, "k");
+		for (DurableCall bad : List.of(DurableCall.of(TestNode.NAME, Duration.ZERO, "no number"),
+				DurableCall.of(new TaskId(TestNode.NAME, "k".repeat(513)), Duration.ZERO, 1),
+				DurableCall.of("n".repeat(256), Duration.ZERO, 1))) {
+			List<DurableCall> calls = List.of(DurableCall.of(id, Duration.ZERO, 1), bad);
+			assertThatIllegalArgumentException().isThrownBy(() -> node.durable().enqueueAll(calls));
+		}
+		assertThat(this.store.counts()).isEmpty();
+		assertThat(node.durable().enqueueAll(List.of())).isEmpty();
+		await().until(() -> node.durable().inFlight() == 0);
 	}
 
 	@Test

@@ -100,6 +100,10 @@ abstract class Dialect {
 		return new Enqueueing(database);
 	}
 
+	BulkEnqueueing bulkEnqueueing(Database database) {
+		return new BulkEnqueueing(database, enqueueing(database));
+	}
+
 	/**
 	 * A list of parameters, with few lengths so that statements can be cached.
 	 * @return the list in parentheses, as many as {@link #padded} gives

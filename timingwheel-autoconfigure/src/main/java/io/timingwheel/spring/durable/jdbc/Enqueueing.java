@@ -1,8 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.Enqueued;
-import io.timingwheel.spring.durable.Enqueued.Outcome;
-import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
@@ -18,13 +16,11 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 class Enqueueing {
 
-	static final long FIRST_FENCE = 1;
-
-	static final int MAX_ATTEMPTS = 100;
+	private static final int MAX_ATTEMPTS = 100;
 
 	private final Database database;
 
-	private final String insert;
+	private final NewRows rows;
 
 	private final String idByKey;
 
@@ -32,22 +28,15 @@ class Enqueueing {
 
 	private final String lockByKey;
 
-	private final String replace;
-
 	Enqueueing(Database database) {
 		this.database = database;
+		this.rows = new NewRows(database);
 		TableName table = database.table();
-		this.insert = ("insert into %s (id, name, task_key, pending_key, payload, due_at, next_at, status, owner, fence,"
-				+ " attempt, deliveries, lost_deliveries, created_at) values (?, ?, ?, ?, ?, ?, ?, %d, ?, %d, 1, 0, 0, ?)")
-			.formatted(table, Status.PENDING, FIRST_FENCE);
 		this.idByKey = "select id from %s where name = ? and pending_key = ?".formatted(table);
 		this.lockById = "select %s from %s where id = ? and status = %d for update".formatted(TaskRow.COLUMNS, table,
 				Status.PENDING);
 		this.lockByKey = "select %s from %s where name = ? and pending_key = ? for update".formatted(TaskRow.COLUMNS,
 				table);
-		this.replace = ("update %s set id = ?, payload = ?, due_at = ?, next_at = ?, owner = ?, fence = fence + 1,"
-				+ " attempt = 1, deliveries = 0, lost_deliveries = 0, error = null, created_at = ? where id = ?")
-			.formatted(table);
 	}
 
 	final Enqueued enqueue(NewTask task, @Nullable JdbcOperations joined) {
@@ -72,9 +61,7 @@ class Enqueueing {
 
 	private Enqueued store(JdbcOperations jdbc, NewTask task) {
 		long now = this.database.now(jdbc);
-		long dueAt = task.due().resolve(now);
-		boolean leased = Times.accepted(task.lease(), dueAt, now);
-		Enqueued inserted = new Enqueued(Outcome.INSERTED, task.id(), FIRST_FENCE, dueAt, now, leased);
+		Enqueued inserted = NewRows.inserted(task, now);
 		if (task.key() == null) {
 			insert(jdbc, task, inserted, "");
 			return inserted;
@@ -94,12 +81,10 @@ class Enqueueing {
 			}
 		}
 		if (task.ifPending() != IfPending.REPLACE) {
-			return new Enqueued(Outcome.PENDING, pending.id(), pending.fence(), pending.dueAt(), now, false);
+			return NewRows.kept(pending, now);
 		}
-		LeaseOffer lease = leased ? task.lease() : null;
-		jdbc.update(this.replace, task.id(), task.payload(), dueAt, nextAt(inserted, lease), owner(lease), now,
-				pending.id());
-		return new Enqueued(Outcome.REPLACED, task.id(), pending.fence() + 1, dueAt, now, leased);
+		jdbc.update(this.rows.replace(), NewRows.replacement(task, inserted, pending));
+		return NewRows.replaced(inserted, pending);
 	}
 
 	private @Nullable TaskRow pending(JdbcOperations jdbc, String name, String key) {
@@ -129,19 +114,7 @@ class Enqueueing {
 	}
 
 	private void insert(JdbcOperations jdbc, NewTask task, Enqueued inserted, String unlessPending) {
-		Dialect dialect = this.database.dialect();
-		Object key = dialect.nullableText(task.key());
-		LeaseOffer lease = inserted.leased() ? task.lease() : null;
-		jdbc.update(this.insert + unlessPending, task.id(), dialect.text(task.name()), key, key, task.payload(),
-				inserted.dueAt(), nextAt(inserted, lease), owner(lease), inserted.now());
-	}
-
-	private static long nextAt(Enqueued task, @Nullable LeaseOffer lease) {
-		return (lease != null) ? Times.leaseEnd(task.dueAt(), task.now(), lease.lease()) : task.dueAt();
-	}
-
-	private static @Nullable String owner(@Nullable LeaseOffer lease) {
-		return (lease != null) ? lease.owner() : null;
+		jdbc.update(this.rows.insert() + unlessPending, this.rows.insertion(task, inserted));
 	}
 
 }

@@ -80,6 +80,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
+		return operations().bulkEnqueueing().enqueueAll(tasks, this.transaction.current());
+	}
+
+	@Override
 	public boolean cancel(TaskId taskId) {
 		return operations().pendingTasks().cancel(taskId, this.transaction.current());
 	}
@@ -202,13 +207,15 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 				() -> this.offset);
 	}
 
-	private record Operations(Database database, Enqueueing enqueueing, PendingTasks pendingTasks, Claims claims,
-			Leases leases, Returns returns, Readings readings, DeadTasks deadTasks) {
+	private record Operations(Database database, Enqueueing enqueueing, BulkEnqueueing bulkEnqueueing,
+			PendingTasks pendingTasks, Claims claims, Leases leases, Returns returns, Readings readings,
+			DeadTasks deadTasks) {
 
 		Operations(Database database) {
-			this(database, database.dialect().enqueueing(database), new PendingTasks(database),
-					database.dialect().claims(database), database.dialect().leases(database), new Returns(database),
-					new Readings(database), new DeadTasks(database));
+			this(database, database.dialect().enqueueing(database), database.dialect().bulkEnqueueing(database),
+					new PendingTasks(database), database.dialect().claims(database),
+					database.dialect().leases(database), new Returns(database), new Readings(database),
+					new DeadTasks(database));
 		}
 
 	}

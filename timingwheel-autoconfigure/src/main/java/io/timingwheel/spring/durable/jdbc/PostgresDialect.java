@@ -15,6 +15,16 @@ final class PostgresDialect extends Dialect {
 
 	static final String NOW = "floor(extract(epoch from statement_timestamp()) * 1000)::bigint";
 
+	/**
+	 * A condition that holds if its three parameters are 1, and has PostgreSQL plan the
+	 * statement anew for each execution. A plan that it made for later ones, while the
+	 * table was small, would read the table from end to end when it is large. It keeps
+	 * one that does not know the parameters unless that seems dearer: then it expects a
+	 * thousand rows from each of these, and else one.
+	 */
+	static final String PLANNED_ANEW = "(select count(*) from generate_series(1, ?::int) a, generate_series(1, ?::int) b,"
+			+ " generate_series(1, ?::int) c) > 0";
+
 	@Override
 	long now(JdbcOperations jdbc) {
 		return Rows.number(jdbc, "select " + NOW);
@@ -75,6 +85,11 @@ final class PostgresDialect extends Dialect {
 	@Override
 	Enqueueing enqueueing(Database database) {
 		return new PostgresEnqueueing(database);
+	}
+
+	@Override
+	BulkEnqueueing bulkEnqueueing(Database database) {
+		return new PostgresBulkEnqueueing(database, enqueueing(database));
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -44,17 +45,20 @@ final class PostgresLeases extends Leases {
 	/**
 	 * Written so that PostgreSQL neither reads a large table as a whole nor compares each
 	 * id with each, whatever its statistics say: the ids stand beside the pairs, which
-	 * leads to the index, and the case hides what seems to hold for few rows.
+	 * leads to the index, the case hides what seems to hold for few rows, and no plan
+	 * outlives the size of the table that it was made for. To plan with the ids in sight
+	 * would take longer than to look them up.
 	 */
 	private Question question(String condition, String change, Reply gone) {
 		return new Question("""
 				with held as (
-					select t.id from %1$s t where t.id = any(?::text[])
+					select t.id from %1$s t where t.id = any((select ?::text[])::text[])
 						and (t.id, t.fence) in (select * from unnest(?::text[], ?::bigint[]))
 						and case when t.owner is not null and t.%2$s then true end
+						and %4$s
 					order by t.id for update of t skip locked)
 				%3$s
-				""".formatted(this.database.table(), condition, change),
+				""".formatted(this.database.table(), condition, change, PostgresDialect.PLANNED_ANEW),
 				"select id, case when owner is not null and %2$s then fence else 0 end as fence from %1$s where id = any(?::text[])"
 					.formatted(this.database.table(), condition),
 				gone);
@@ -77,14 +81,15 @@ final class PostgresLeases extends Leases {
 
 	private List<Reply> ask(Question question, List<TaskRef> tasks, Object... more) {
 		String[] ids = ids(tasks);
-		Object[] parameters = new Object[3 + more.length];
-		parameters[0] = ids;
-		parameters[1] = ids;
-		parameters[2] = tasks.stream().map(TaskRef::fence).toArray(Long[]::new);
-		System.arraycopy(more, 0, parameters, 3, more.length);
+		List<Object> parameters = new ArrayList<>();
+		parameters.add(ids);
+		parameters.add(ids);
+		parameters.add(tasks.stream().map(TaskRef::fence).toArray(Long[]::new));
+		parameters.addAll(List.of(1, 1, 1));
+		parameters.addAll(List.of(more));
 		Set<TaskRef> changed = this.database.engine()
 			.single((jdbc) -> new HashSet<>(jdbc.query(question.change(),
-					(rs, rowNum) -> new TaskRef(rs.getString("id"), rs.getLong("fence")), parameters)));
+					(rs, rowNum) -> new TaskRef(rs.getString("id"), rs.getLong("fence")), parameters.toArray())));
 		List<TaskRef> others = tasks.stream().filter((task) -> !changed.contains(task)).toList();
 		Map<String, Long> fences = others.isEmpty() ? Map.of() : fences(question, others);
 		return tasks.stream().map((task) -> {

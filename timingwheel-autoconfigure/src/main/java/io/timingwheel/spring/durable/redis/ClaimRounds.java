@@ -27,11 +27,14 @@ final class ClaimRounds {
 
 	private final int partitions;
 
+	private final boolean cluster;
+
 	private final AtomicInteger turn = new AtomicInteger();
 
-	ClaimRounds(PartitionOutages scripts, int partitions) {
+	ClaimRounds(PartitionOutages scripts, int partitions, boolean cluster) {
 		this.scripts = scripts;
 		this.partitions = partitions;
+		this.cluster = cluster;
 	}
 
 	Claim claim(ClaimRequest request, long offset) {
@@ -56,7 +59,7 @@ final class ClaimRounds {
 
 		private final List<Timed<LeasedTask>> tasks = new ArrayList<>();
 
-		private long now = Long.MAX_VALUE;
+		private long now;
 
 		private boolean reached;
 
@@ -120,9 +123,11 @@ final class ClaimRounds {
 				this.failure = reply.failure();
 				return;
 			}
-			this.reached = true;
 			Fields fields = reply.fields();
-			this.now = Math.min(this.now, fields.number(0));
+			long now = fields.number(0);
+			// The latest time of one clock, the earliest of several.
+			this.now = (this.reached && ClaimRounds.this.cluster) ? Math.min(this.now, now) : Math.max(this.now, now);
+			this.reached = true;
 			this.later[partition] = (fields.number(1) >= 0) ? fields.number(1) : Long.MAX_VALUE;
 			Fields times = fields.fields(2);
 			this.more[partition] = new long[times.size()];

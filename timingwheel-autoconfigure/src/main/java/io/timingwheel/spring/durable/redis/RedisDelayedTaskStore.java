@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -37,7 +38,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * On a Cluster a server that cannot be reached concerns its own partitions alone: a claim
  * gives what the others have, a batch answers {@link Reply#BUSY} for its tasks, and
  * {@link #partialOutage()} names it. The clocks of its primaries must agree, as those of
- * all machines do that run a time service: by as much as they differ a task may be late.
+ * all machines do that run a time service: by as much as they differ a task may be late,
+ * or up to 5 ms early.
  */
 public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoCloseable {
 
@@ -71,7 +73,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.scripts = new ScriptRunner(this.connection, this.partitions);
 		this.outages = new PartitionOutages(this.scripts, this.connection, this.partitions);
 		this.writes = new ReplicatedWrites(this.scripts, this.connection, this.partitions, options);
-		this.claims = new ClaimRounds(this.outages, options.partitions());
+		this.claims = new ClaimRounds(this.outages, options.partitions(), this.connection.isCluster());
 	}
 
 	@Override
@@ -91,23 +93,25 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public Enqueued enqueue(NewTask task) {
-		String key = task.key();
-		int partition = this.partitions
-			.of((key != null) ? Partitions.holding(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
-		ScriptCall call = ScriptCall.of(Script.ENQUEUE, partition, this.offset, task.id(), task.name(), key != null)
-			.with(key, task.payload(), task.due().millis(), task.due().absolute(), task.ifPending());
-		Fields fields = this.writes.run(withLease(call, task.lease()), (reply) -> reply.integer(0) != 2,
-				(reply) -> giveBack(partition, reply.text(1), reply.number(2), reply.flag(5)));
-		return new Enqueued(outcome(fields.integer(0)), Partitions.publicId(partition, fields.text(1)),
-				fields.number(2), fields.number(3), fields.number(4), fields.flag(5));
+		return enqueueAll(List.of(task)).get(0);
 	}
 
-	private static Enqueued.Outcome outcome(int code) {
-		return switch (code) {
-			case 0 -> Enqueued.Outcome.INSERTED;
-			case 1 -> Enqueued.Outcome.REPLACED;
-			default -> Enqueued.Outcome.PENDING;
-		};
+	/**
+	 * Each partition stores all of its own or none. If one fails the others have stored
+	 * theirs, which are given back if they were leased, as the caller does not hear of
+	 * them.
+	 */
+	@Override
+	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
+		EnqueueBatch batch = new EnqueueBatch(this.partitions, this.offset);
+		tasks.forEach(batch::add);
+		List<@Nullable Enqueued> enqueued = batch.run(this.writes, this::giveBack);
+		RuntimeException failure = batch.failure();
+		if (failure == null) {
+			return enqueued.stream().<Enqueued>map(Objects::requireNonNull).toList();
+		}
+		giveBack(EnqueueBatch.leased(enqueued));
+		throw failure;
 	}
 
 	private static ScriptCall withLease(ScriptCall call, @Nullable LeaseOffer lease) {
@@ -146,8 +150,10 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		}
 		call.with(due.millis(), due.absolute());
 		Fields fields = this.writes.run(withLease(call, lease), (reply) -> !reply.isAbsent(), (reply) -> {
-			Fields task = reply.fields(2);
-			giveBack(call.partition(), task.text(0), task.number(1), reply.flag(1));
+			if (reply.flag(1)) {
+				Fields task = reply.fields(2);
+				giveBack(List.of(new TaskRef(Partitions.publicId(call.partition(), task.text(0)), task.number(1))));
+			}
 		});
 		return fields.isAbsent() ? null
 				: new Moved(TaskFields.leased(call.partition(), fields.fields(2)), fields.number(0), fields.flag(1));
@@ -157,12 +163,9 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	 * A caller who gets an exception puts nothing on its wheel: others need not wait for
 	 * the end of its lease.
 	 */
-	private void giveBack(int partition, String id, long fence, boolean leased) {
-		if (!leased) {
-			return;
-		}
+	private void giveBack(List<TaskRef> leased) {
 		try {
-			release(List.of(new TaskRef(Partitions.publicId(partition, id), fence)));
+			release(leased);
 		}
 		catch (RuntimeException ex) {
 			// The end of its lease it is, then.

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -81,6 +82,26 @@ final class ReplicatedWrites implements AutoCloseable {
 		finally {
 			this.permits.release();
 		}
+	}
+
+	/**
+	 * Runs scripts that change what is stored if their replies say so. Those that wait
+	 * for replicas do so one after another.
+	 * @param uncertain given the call and the reply of one that too few replicas know of
+	 * @return how it went with each, in this order
+	 */
+	List<ScriptReply> run(List<ScriptCall> calls, Predicate<Fields> changed, BiConsumer<ScriptCall, Fields> uncertain) {
+		if (this.options.waitReplicas() == 0) {
+			return this.scripts.run(calls);
+		}
+		return calls.stream().map((call) -> {
+			try {
+				return new ScriptReply(run(call, changed, (reply) -> uncertain.accept(call, reply)), null);
+			}
+			catch (RuntimeException ex) {
+				return new ScriptReply(null, ex);
+			}
+		}).toList();
 	}
 
 	private Fields run(StatefulConnection<byte[], byte[]> own, ScriptCall call, Predicate<Fields> changed,

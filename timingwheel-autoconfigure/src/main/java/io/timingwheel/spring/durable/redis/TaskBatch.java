@@ -1,59 +1,41 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.TaskRef;
-import org.jspecify.annotations.Nullable;
+import io.timingwheel.spring.durable.redis.PartitionedCalls.Part;
 
 /**
- * A question about many tasks: one call for each partition that has some of them, or
- * several if these are many. Not thread-safe.
+ * A question about many tasks. Not thread-safe.
  */
 final class TaskBatch {
 
-	/** More would keep Redis from others for milliseconds. */
-	private static final int LIMIT = 500;
-
 	private final Partitions partitions;
 
-	private final Script script;
-
-	private final Object[] head;
-
-	private final @Nullable Part[] open;
-
-	private final List<Part> parts = new ArrayList<>();
-
-	private int size;
+	private final PartitionedCalls calls;
 
 	TaskBatch(Partitions partitions, Script script, Object... head) {
 		this.partitions = partitions;
-		this.script = script;
-		this.head = head;
-		this.open = new Part[partitions.count()];
+		this.calls = new PartitionedCalls(partitions.count(), script, head);
 	}
 
 	/**
 	 * Adds a task and what the script wants to know of it.
 	 */
 	void add(TaskRef task, Object... values) {
-		int position = this.size++;
 		Partitions.StoredId id = this.partitions.locate(task.id());
 		if (id == null) {
+			this.calls.skip();
 			return;
 		}
-		Part part = this.open[id.partition()];
-		if (part == null || part.positions.size() == LIMIT) {
-			part = new Part(ScriptCall.of(this.script, id.partition(), this.head), new ArrayList<>());
-			this.open[id.partition()] = part;
-			this.parts.add(part);
-		}
-		part.call.with(id.id(), task.fence()).with(values);
-		part.positions.add(position);
+		Object[] arguments = new Object[2 + values.length];
+		arguments[0] = id.id();
+		arguments[1] = task.fence();
+		System.arraycopy(values, 0, arguments, 2, values.length);
+		this.calls.add(id.partition(), arguments);
 	}
 
 	/**
@@ -63,13 +45,14 @@ final class TaskBatch {
 	 * other is
 	 */
 	List<Reply> run(PartitionOutages scripts) {
-		Reply[] replies = new Reply[this.size];
+		Reply[] replies = new Reply[this.calls.size()];
 		Arrays.fill(replies, Reply.REFUSED);
 		RuntimeException failure = null;
-		boolean reached = this.parts.isEmpty();
-		List<ScriptReply> answers = scripts.run(this.parts.stream().map(Part::call).toList());
-		for (int i = 0; i < this.parts.size(); i++) {
-			List<Integer> positions = this.parts.get(i).positions;
+		List<Part> parts = this.calls.parts();
+		boolean reached = parts.isEmpty();
+		List<ScriptReply> answers = scripts.run(this.calls.calls());
+		for (int i = 0; i < parts.size(); i++) {
+			List<Integer> positions = parts.get(i).positions();
 			ScriptReply answer = answers.get(i);
 			if (answer.failure() != null) {
 				failure = answer.failure();
@@ -93,10 +76,6 @@ final class TaskBatch {
 			case 1 -> Reply.SUPERSEDED;
 			default -> Reply.REFUSED;
 		};
-	}
-
-	private record Part(ScriptCall call, List<Integer> positions) {
-
 	}
 
 }

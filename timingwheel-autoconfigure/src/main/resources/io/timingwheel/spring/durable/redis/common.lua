@@ -100,7 +100,9 @@ local function load_entries(list, limit)
 end
 
 local function find(id)
-  load({ id })
+  if not read[id] then -- or put by this very script
+    load({ id })
+  end
   return read[id]
 end
 

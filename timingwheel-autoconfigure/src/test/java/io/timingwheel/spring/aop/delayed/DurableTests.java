@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -24,6 +25,7 @@ import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.DuplicateTaskException;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
@@ -271,6 +273,71 @@ class DurableTests {
 			transaction.executeWithoutResult((status) -> service.replace(1, "committed"));
 			assertThat(this.store.payloads("replace")).hasSize(1);
 		});
+	}
+
+	@Test
+	void manyCallsAreStoredAtOnceByTheTemplate() {
+		this.runner.run((context) -> {
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			TaskId taskId = TaskId.of("replace", 1);
+			List<DelayedTask<Void>> tasks = template
+				.enqueueAll(List.of(DurableCall.of(taskId, Duration.ofHours(1), 1, "first"),
+						DurableCall.of("elsewhere", Instant.parse("2100-01-01T00:00:00Z"), "a", null),
+						DurableCall.of(taskId, Duration.ofHours(1), 1, "second")));
+			assertThat(tasks).extracting(DelayedTask::taskId).containsExactly(taskId, null, taskId);
+			assertThat(tasks.get(1).dueAt()).isEqualTo("2100-01-01T00:00:00Z");
+			assertThat(this.store.payloads("replace")).singleElement().asString().contains("second");
+			assertThat(this.store.payloads("elsewhere"))
+				.containsExactly("{\"v\":1,\"handler\":\"elsewhere\",\"args\":[\"a\",null]}");
+			assertThat(template.enqueueAll(List.of())).isEmpty();
+		});
+	}
+
+	@Test
+	void ofManyCallsNoneIsStoredIfOneCannotBe() {
+		this.runner.run((context) -> {
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			DurableCall good = DurableCall.of("replace", Duration.ZERO, 1, "good");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> template
+					.enqueueAll(List.of(good, DurableCall.of("replace", Duration.ZERO, 1, "x".repeat(65 * 1024)))))
+				.withMessageContaining("timingwheel.store.max-payload-size");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> template.enqueueAll(List.of(good, DurableCall.of("replace", Duration.ZERO, 1))))
+				.withMessageContaining("takes 2 arguments");
+			assertThatIllegalArgumentException().isThrownBy(() -> template.enqueueAll(Arrays.asList(good, null)));
+			assertThat(this.store.payloads("replace")).isEmpty();
+		});
+	}
+
+	@Test
+	void manyCallsArePartOfTheTransactionOrStoredAfterIt() {
+		for (MemoryStore store : List.of(this.store, new MemoryStore(false))) {
+			DurableContexts.runner(store, Application.class).run((context) -> {
+				DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+				TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+				List<DurableCall> calls = List.of(DurableCall.of(TaskId.of("replace", 1), Duration.ofHours(1), 1, "a"),
+						DurableCall.of(TaskId.of("replace", 2), Duration.ofHours(1), 2, "b"));
+				List<DelayedTask<Void>> rolledBack = transaction.execute((status) -> {
+					status.setRollbackOnly();
+					return template.enqueueAll(calls);
+				});
+				assertThat(rolledBack).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.CANCELLED);
+				assertThat(store.payloads("replace")).isEmpty();
+				List<DelayedTask<Void>> committed = transaction.execute((status) -> template.enqueueAll(calls));
+				assertThat(committed).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.SCHEDULED);
+				assertThat(store.payloads("replace")).hasSize(2);
+			});
+		}
+	}
+
+	@Test
+	void aCallHasANameAndEitherADelayOrATime() {
+		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of(" ", Duration.ZERO));
+		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("replace", (Duration) null));
+		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of((TaskId) null, Duration.ZERO));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new DurableCall("replace", null, Duration.ZERO, Instant.EPOCH, List.of()));
 	}
 
 	@Test

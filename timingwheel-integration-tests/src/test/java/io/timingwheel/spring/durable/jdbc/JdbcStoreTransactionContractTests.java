@@ -22,6 +22,7 @@ import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.IfPending;
@@ -31,6 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
@@ -41,6 +43,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * What a store in a database promises to those who have transactions.
@@ -101,6 +105,36 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		});
 		assertThat(claimByOther()).extracting(LeasedTask::id)
 			.containsExactlyInAnyOrder(kept.id(), replaced.id(), moved.id());
+	}
+
+	@Test
+	void tasksThatAreStoredAtOnceTakePartInTheTransaction() {
+		Enqueued replaced = enqueue("replaced", SOON);
+		this.transaction.executeWithoutResult((status) -> {
+			this.store.enqueueAll(List.of(task("new", SOON), task(null, SOON), task("replaced", HOUR)));
+			assertThat(this.store.find(key("new"))).isPresent();
+			assertThat(onAnotherThread(() -> this.other.find(key("new")))).isEmpty();
+			status.setRollbackOnly();
+		});
+		assertThat(claimByOther()).extracting(LeasedTask::id).containsExactly(replaced.id());
+		this.transaction.executeWithoutResult(
+				(status) -> this.store.enqueueAll(List.of(task("k", SOON), task("l", SOON), task("k", HOUR))));
+		assertThat(this.store.counts().get(NAME).pending()).isEqualTo(3);
+	}
+
+	@Test
+	void ofTasksThatAreStoredAtOnceNoneIsIfOneCannotBe() {
+		List<NewTask> tasks = new ArrayList<>();
+		for (int i = 0; i < 1_500; i++) {
+			tasks.add(task("k" + i, HOUR));
+		}
+		// Refused by the database, in the second statement.
+		tasks.add(new NewTask("x".repeat(65), NAME, "z", "", DueTime.after(HOUR), IfPending.REPLACE, null));
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.store.enqueueAll(tasks));
+		assertThat(this.store.counts()).isEmpty();
+		List<NewTask> tooLong = List.of(task("k", HOUR), task("k".repeat(513), HOUR));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.store.enqueueAll(tooLong));
+		assertThat(this.store.counts()).isEmpty();
 	}
 
 	@ParameterizedTest

@@ -1,0 +1,87 @@
+package io.timingwheel.spring.task;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * A call of a durable {@code @Delayed} method that is to be stored, with others at once:
+ * see {@link DelayedTaskOperations#enqueueAll}. Immutable, as far as its arguments are.
+ *
+ * @param name the task's name
+ * @param key the key within the name, {@code null} for a task without one
+ * @param delay how long from now; zero and negative: as soon as possible; {@code null} if
+ * there is a due time
+ * @param due when it is due, by the clock of the store; may be past; {@code null} if
+ * there is a delay
+ * @param arguments what the method is given, by position; elements may be {@code null}
+ */
+public record DurableCall(String name, @Nullable String key, @Nullable Duration delay, @Nullable Instant due,
+		List<@Nullable Object> arguments) {
+
+	/**
+	 * Checks the parts.
+	 * @throws IllegalArgumentException if the name is empty, if there is neither or both
+	 * of delay and due time, or if there are no arguments but {@code null}
+	 */
+	public DurableCall {
+		Assert.hasText(name, "The name of a task must not be empty");
+		Assert.isTrue((delay == null) != (due == null), "A durable call must have either a delay or a due time");
+		Assert.notNull(arguments, "The arguments must not be null");
+		arguments = Collections.unmodifiableList(new ArrayList<>(arguments));
+	}
+
+	/**
+	 * A call in place of the one that is pending under an id.
+	 * @param id name and key
+	 * @param delay how long from now; zero and negative: as soon as possible
+	 * @param arguments what the method is given, by position
+	 * @return the call
+	 */
+	public static DurableCall of(TaskId id, Duration delay, @Nullable Object... arguments) {
+		Assert.notNull(id, "The id must not be null");
+		return new DurableCall(id.name(), id.key(), delay, null, Arrays.asList(arguments));
+	}
+
+	/**
+	 * A call in place of the one that is pending under an id.
+	 * @param id name and key
+	 * @param due when it is due, by the clock of the store; may be past
+	 * @param arguments what the method is given, by position
+	 * @return the call
+	 */
+	public static DurableCall of(TaskId id, Instant due, @Nullable Object... arguments) {
+		Assert.notNull(id, "The id must not be null");
+		return new DurableCall(id.name(), id.key(), null, due, Arrays.asList(arguments));
+	}
+
+	/**
+	 * A call without a key: one more, whatever is pending.
+	 * @param name the task's name
+	 * @param delay how long from now; zero and negative: as soon as possible
+	 * @param arguments what the method is given, by position
+	 * @return the call
+	 */
+	public static DurableCall of(String name, Duration delay, @Nullable Object... arguments) {
+		return new DurableCall(name, null, delay, null, Arrays.asList(arguments));
+	}
+
+	/**
+	 * A call without a key: one more, whatever is pending.
+	 * @param name the task's name
+	 * @param due when it is due, by the clock of the store; may be past
+	 * @param arguments what the method is given, by position
+	 * @return the call
+	 */
+	public static DurableCall of(String name, Instant due, @Nullable Object... arguments) {
+		return new DurableCall(name, null, null, due, Arrays.asList(arguments));
+	}
+
+}
