@@ -143,6 +143,16 @@ class WheelTests {
 		assertThat(expireAll(wheel, 100)).hasSize(1);
 	}
 
+	@Test
+	void chunksAreUsedAgainOnceTheirTimersHaveExpired() {
+		Wheel wheel = new Wheel(4, MILLI);
+		for (int tick = 1; tick <= 1_000; tick++) {
+			Timer timer = place(wheel, tick, tick - 1);
+			assertThat(expireAll(wheel, tick)).containsExactly(timer);
+			assertThat(timer.position).isLessThan(3 * Chunk.CAPACITY);
+		}
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "2, 1", "2, 64", "4, 1", "4, 64", "8, 1", "16, 64", "64, 1", "256, 64", "256, 1000000" })
 	void firesInOrderWhateverHappensBetweenTwoSteps(int size, long tickNanos) {
