@@ -29,7 +29,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	/**
 	 * Checks the parts.
 	 * @throws IllegalArgumentException if the name is empty, if there is neither or both
-	 * of delay and due time, or if there are no arguments but {@code null}
+	 * of delay and due time, or if the list of arguments is {@code null}
 	 */
 	public DurableCall {
 		Assert.hasText(name, "The name of a task must not be empty");
@@ -47,7 +47,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	 */
 	public static DurableCall of(TaskId id, Duration delay, @Nullable Object... arguments) {
 		Assert.notNull(id, "The id must not be null");
-		return new DurableCall(id.name(), id.key(), delay, null, Arrays.asList(arguments));
+		return new DurableCall(id.name(), id.key(), delay, null, list(arguments));
 	}
 
 	/**
@@ -59,7 +59,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	 */
 	public static DurableCall of(TaskId id, Instant due, @Nullable Object... arguments) {
 		Assert.notNull(id, "The id must not be null");
-		return new DurableCall(id.name(), id.key(), null, due, Arrays.asList(arguments));
+		return new DurableCall(id.name(), id.key(), null, due, list(arguments));
 	}
 
 	/**
@@ -70,7 +70,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	 * @return the call
 	 */
 	public static DurableCall of(String name, Duration delay, @Nullable Object... arguments) {
-		return new DurableCall(name, null, delay, null, Arrays.asList(arguments));
+		return new DurableCall(name, null, delay, null, list(arguments));
 	}
 
 	/**
@@ -81,7 +81,12 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	 * @return the call
 	 */
 	public static DurableCall of(String name, Instant due, @Nullable Object... arguments) {
-		return new DurableCall(name, null, null, due, Arrays.asList(arguments));
+		return new DurableCall(name, null, null, due, list(arguments));
+	}
+
+	private static List<@Nullable Object> list(@Nullable Object[] arguments) {
+		Assert.notNull(arguments, "The arguments must not be null");
+		return Arrays.asList(arguments);
 	}
 
 }

@@ -55,7 +55,7 @@ final class Load {
 	 * @return how many tasks a second
 	 */
 	double rate(int threads, int batch, double seconds) throws Exception {
-		store(1, batch, seconds / 2);
+		store(1, batch, 2 * seconds);
 		store(threads, batch, seconds / 2);
 		long start = System.nanoTime();
 		long stored = store(threads, batch, seconds);

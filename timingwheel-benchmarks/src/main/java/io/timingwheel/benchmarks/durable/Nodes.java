@@ -30,6 +30,8 @@ final class Nodes implements AutoCloseable {
 			int warmUp = warmUp(store);
 			first().run("fill %d 0".formatted(warmUp));
 			await(warmUp);
+			// The compiler has yet to follow.
+			TimeUnit.SECONDS.sleep(2);
 			all("reset");
 		}
 		catch (Exception ex) {

@@ -337,6 +337,8 @@ class DurableTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("replace", (Duration) null));
 		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of((TaskId) null, Duration.ZERO));
 		assertThatIllegalArgumentException()
+			.isThrownBy(() -> DurableCall.of("replace", Duration.ZERO, (Object[]) null));
+		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new DurableCall("replace", null, Duration.ZERO, Instant.EPOCH, List.of()));
 	}
 
