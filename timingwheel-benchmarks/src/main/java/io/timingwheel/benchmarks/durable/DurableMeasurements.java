@@ -76,9 +76,8 @@ final class DurableMeasurements {
 		Column eight = rate("8", "8 threads");
 		Column batch = rate("batch", "1 thread, 100 at once");
 		return new Measurement("enqueue", "Storing",
-				"""
-				Tasks that are due in an hour, for %.0f s after one thread and then all have warmed up for %.1f s.\
-				""".formatted(enqueueSeconds(), 2.5 * enqueueSeconds()),
+				"Tasks that are due in an hour, for %.0f s after one thread and then all have warmed up for %.1f s."
+					.formatted(enqueueSeconds(), 2.5 * enqueueSeconds()),
 				this.peers, List.of(single, eight, batch),
 				List.of(enqueue("1", 1, 1), enqueue("8", 8, 1), enqueue("batch", 1, 100)),
 				new Chart(Chart.Kind.BARS, "tasks/s", List.of("1", "8", "batch")));
