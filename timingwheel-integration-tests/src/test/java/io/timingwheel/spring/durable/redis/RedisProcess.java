@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.Signals;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -19,6 +21,8 @@ import redis.embedded.core.RedisServerBuilder;
  * stopped after the tests of a class.
  */
 public final class RedisProcess implements AutoCloseable, AfterAllCallback {
+
+	private static final Duration GRACE = Duration.ofSeconds(5);
 
 	private final int port = freePort();
 
@@ -104,10 +108,16 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Shuts it down, which it refuses while it writes its first append-only file.
+	 * Shuts it down. It refuses that while it writes its first append-only file, and is
+	 * killed then.
 	 */
 	@Override
 	public void close() {
+		this.process.destroy();
+		this.process.onExit()
+			.completeOnTimeout(null, GRACE.toMillis(), TimeUnit.MILLISECONDS)
+			.thenAccept((exited) -> this.process.destroyForcibly())
+			.join();
 		try {
 			this.server.stop();
 		}
