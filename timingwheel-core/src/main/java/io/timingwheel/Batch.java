@@ -18,6 +18,9 @@ final class Batch {
 
 	private int kept;
 
+	/** How many of those that are kept have been dropped. */
+	private int dropped;
+
 	/** The index behind the timer in hand. */
 	private int position;
 
@@ -35,10 +38,6 @@ final class Batch {
 		this.timers = timers;
 		this.size = size;
 		this.tick = tick;
-	}
-
-	int capacity() {
-		return Chunk.CAPACITY;
 	}
 
 	long tick() {
@@ -76,23 +75,25 @@ final class Batch {
 	}
 
 	/**
-	 * Keeps the timer in hand, which has been moved.
+	 * Keeps the timer in hand, which was moved or refused.
 	 */
 	void keep() {
 		this.timers[this.kept++] = this.timers[this.position - 1];
 	}
 
 	/**
-	 * One of those that are kept, the last one after all have been polled.
+	 * The first of those that are kept, null if there is none. Called after all have been
+	 * polled.
 	 */
-	@Nullable Timer lastKept() {
-		return (this.kept > 0) ? this.timers[this.kept - 1] : null;
+	@Nullable Timer firstKept() {
+		return (this.dropped < this.kept) ? this.timers[this.dropped] : null;
 	}
 
-	void dropLastKept() {
-		this.kept--;
-		if (this.kept == 0) {
+	void dropFirstKept() {
+		if (++this.dropped == this.kept) {
 			this.timers = NONE;
+			this.kept = 0;
+			this.dropped = 0;
 		}
 	}
 
@@ -103,9 +104,9 @@ final class Batch {
 		for (Timer timer = poll(); timer != null; timer = poll()) {
 			shard.giveBack(timer, tasks);
 		}
-		for (Timer timer = lastKept(); timer != null; timer = lastKept()) {
+		for (Timer timer = firstKept(); timer != null; timer = firstKept()) {
 			shard.giveBack(timer, tasks);
-			dropLastKept();
+			dropFirstKept();
 		}
 	}
 

@@ -145,11 +145,11 @@ final class Driver {
 			this.backoff.accepted();
 		}
 		catch (Throwable ex) {
-			if (refused(timer, shard, task, ex)) {
+			if (refused(timer, task, ex)) {
 				return;
 			}
 		}
-		// Not if the task has stopped the wheel, which settles the timer.
+		// Not if the task or its executor has stopped the wheel, which settles the timer.
 		if (this.batch.inHand() != null) {
 			shard.handedOver();
 		}
@@ -176,12 +176,11 @@ final class Driver {
 
 	/**
 	 * Makes a timer pending again whose hand-over has failed.
-	 * @return false if its task has begun all the same
+	 * @return false if its task has begun all the same, or stop has returned it
 	 */
-	private boolean refused(Timer timer, Shard shard, Runnable task, Throwable ex) {
-		long elapsed = this.time.elapsed();
-		long retryAt = this.time.deadline(elapsed, this.backoff.refused(ex));
-		if (shard.retry(timer, retryAt, this.time.tickAt(elapsed))) {
+	private boolean refused(Timer timer, Runnable task, Throwable ex) {
+		if (timer.refuse(this.time.deadline(this.time.elapsed(), this.backoff.refused(ex)))) {
+			this.batch.keep();
 			this.rejected++;
 			return true;
 		}

@@ -51,6 +51,9 @@ final class Ring {
 
 	private Chunk extend(int slot, @Nullable Chunk tail) {
 		Chunk chunk = this.chunks.take(this.firstSlot + slot);
+		if (tail != null) {
+			chunk.reserve();
+		}
 		chunk.previous = tail;
 		if (tail == null) {
 			this.heads[slot] = chunk;
@@ -58,7 +61,6 @@ final class Ring {
 		}
 		else {
 			tail.next = chunk;
-			chunk.reserve();
 		}
 		this.tails[slot] = chunk;
 		return chunk;

@@ -95,8 +95,8 @@ final class Shard {
 			if (!timer.endCancelled()) {
 				return false;
 			}
-			this.wheel.remove(timer);
 			this.cancelled++;
+			this.wheel.remove(timer);
 			return true;
 		}
 		finally {
@@ -143,36 +143,18 @@ final class Shard {
 	}
 
 	/**
-	 * Makes the timer of a refused hand-over pending again, also in a closed shard, whose
-	 * timers are to be returned.
-	 * @return false if its task has begun or been returned
-	 */
-	boolean retry(Timer timer, long when, long now) {
-		this.lock.lock();
-		try {
-			if (!timer.refuse(when)) {
-				return false;
-			}
-			this.wheel.place(timer, when, now);
-			return true;
-		}
-		finally {
-			this.lock.unlock();
-		}
-	}
-
-	/**
-	 * Puts timers where they belong that were moved before the driver came to them.
+	 * Puts timers where they belong that were moved before the driver came to them, or
+	 * refused; also in a closed shard, whose timers are to be returned.
 	 */
 	void placeKept(Batch batch) {
 		this.lock.lock();
 		try {
-			for (Timer timer = batch.lastKept(); timer != null; timer = batch.lastKept()) {
+			for (Timer timer = batch.firstKept(); timer != null; timer = batch.firstKept()) {
 				long when = timer.when();
 				if (when >= 0) {
 					this.wheel.place(timer, when, batch.tick());
 				}
-				batch.dropLastKept();
+				batch.dropFirstKept();
 			}
 		}
 		finally {

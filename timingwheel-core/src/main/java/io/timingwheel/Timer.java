@@ -9,10 +9,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A timer is the entry of a slot, its own handle and what the executor is given. Its
- * position and all transitions of {@link #when} but one are guarded by the shard's lock.
- * The one is the lazy move: a deadline is moved to later by a compare-and-set of
- * {@code when} alone, and the timer stays where it is until the driver meets it there.
- * Hence a timer never stands in a slot that begins after {@code when}.
+ * position is guarded by the shard's lock, and so are the transitions of {@link #when}
+ * that concern it. The others are a compare-and-set of {@code when} alone: the lazy move
+ * to later, after which the timer stays where it is until the driver meets it there, the
+ * expiry, and the begin. Hence a timer never stands in a slot that begins after
+ * {@code when}. A {@link DirectTask} expires and begins at once.
  *
  * <pre>
  *            +--- refused ---+   +-- move

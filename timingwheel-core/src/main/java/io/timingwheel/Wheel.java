@@ -51,7 +51,10 @@ final class Wheel {
 
 	private final Chunks chunks = new Chunks();
 
-	/** The chunk whose timers the driver has in hand, or had last. */
+	/**
+	 * The chunk whose timers the driver has in hand. Until it comes back the wheel's next
+	 * slot is the chunk's, so that nothing overtakes those that the driver puts back.
+	 */
 	private @Nullable Chunk inHand;
 
 	/** Two for each level; null until used. */
@@ -114,7 +117,7 @@ final class Wheel {
 			this.nextWake = Math.min(this.nextWake, start);
 			return start;
 		}
-		if (ring.hasGrown()) {
+		if (this.inHand == null && ring.hasGrown()) {
 			long wake = this.nextWake;
 			plan();
 			return (this.nextWake < wake) ? this.nextWake : NEVER;
@@ -136,15 +139,15 @@ final class Wheel {
 	 * Whether a timer has to be moved for a new deadline: its slot would come too late.
 	 */
 	boolean isTooLate(Timer timer, long when) {
-		Chunk chunk = this.chunks.of(timer);
-		return chunk != this.inHand && startOf(chunk.slot) > Math.max(when, this.clock);
+		return startOf(this.chunks.of(timer).slot) > Math.max(when, this.clock);
 	}
 
 	/**
 	 * Serves the first occupied slot if it has begun: cascades some of its timers or
 	 * gives some to the driver. If none has begun, lets a crowded slot cascade that is
 	 * about to begin. If it begins later than {@link #nextDue} has said, corrects that
-	 * only: timers of another wheel may come before it.
+	 * only: timers of another wheel may come before it. What the driver got before has
+	 * been taken care of.
 	 * @param now the current tick
 	 * @param batch takes what is due; empty
 	 */
@@ -168,7 +171,9 @@ final class Wheel {
 			}
 		}
 		this.cascading = cascadingLevel();
-		plan();
+		if (this.inHand == null) {
+			plan();
+		}
 	}
 
 	private void releaseInHand() {

@@ -64,7 +64,7 @@ class DriverTests {
 		this.clock.advance(Duration.ofMillis(span));
 		int most = catchUp();
 		assertThat(this.fired).hasSize(count - count / 10).isSorted();
-		assertThat(most).isLessThanOrEqualTo(new Batch().capacity());
+		assertThat(most).isLessThanOrEqualTo(Chunk.CAPACITY);
 		assertThat(this.shards.pending()).isZero();
 	}
 

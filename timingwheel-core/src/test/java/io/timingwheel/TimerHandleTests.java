@@ -244,6 +244,19 @@ class TimerHandleTests {
 	}
 
 	@Test
+	void timersThatWereMovedToTheSameTickFireInTheirOrder() {
+		List<Integer> fired = new ArrayList<>();
+		List<TimerHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 100; i++) {
+			int number = i;
+			handles.add(this.wheel.schedule(() -> fired.add(number), 10, TimeUnit.MILLISECONDS));
+		}
+		handles.forEach((handle) -> handle.reschedule(20, TimeUnit.MILLISECONDS));
+		this.clock.advance(Duration.ofMillis(20));
+		assertThat(fired).hasSize(100).isSorted();
+	}
+
+	@Test
 	void stopInATaskReturnsAlsoThoseOfItsTickThatItMoved() {
 		List<TimerHandle> handles = new ArrayList<>();
 		List<Runnable> returned = new ArrayList<>();
