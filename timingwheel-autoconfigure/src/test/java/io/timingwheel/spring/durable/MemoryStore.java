@@ -3,10 +3,13 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -25,6 +28,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	private final Map<String, Task> tasks = new LinkedHashMap<>();
 
 	private final boolean joining;
+
+	private final Set<String> refused = new HashSet<>();
 
 	private long offset;
 
@@ -48,6 +53,13 @@ public final class MemoryStore implements DelayedTaskStore {
 	@Override
 	public PartialOutage partialOutage() {
 		return this.partialOutage;
+	}
+
+	/**
+	 * Refuses tasks with these keys when many are stored at once.
+	 */
+	public synchronized void refuse(String... keys) {
+		this.refused.addAll(List.of(keys));
 	}
 
 	/**
@@ -87,6 +99,25 @@ public final class MemoryStore implements DelayedTaskStore {
 		undoOnRollback(() -> this.tasks.remove(task.id));
 		return new Enqueued(pending.isPresent() ? Enqueued.Outcome.REPLACED : Enqueued.Outcome.INSERTED, task.id,
 				task.fence, task.dueAt, now(), false);
+	}
+
+	/**
+	 * Like one with partitions, of which some are gone.
+	 */
+	@Override
+	public synchronized List<Enqueued> enqueueAll(List<NewTask> requests) {
+		RuntimeException failure = new IllegalStateException("refused");
+		List<Enqueued> enqueued = new ArrayList<>();
+		for (NewTask request : requests) {
+			enqueued.add(this.refused.contains(request.key()) ? null : enqueue(request));
+		}
+		if (enqueued.stream().allMatch(Objects::isNull) && !requests.isEmpty()) {
+			throw failure;
+		}
+		if (enqueued.contains(null)) {
+			throw new PartlyStoredException(enqueued, failure);
+		}
+		return enqueued;
 	}
 
 	@Override

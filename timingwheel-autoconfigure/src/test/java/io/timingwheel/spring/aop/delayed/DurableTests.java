@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -332,6 +333,27 @@ class DurableTests {
 	}
 
 	@Test
+	void ofManyCallsAfterTheCommitOnlyThoseFailThatAreNotStored() {
+		MemoryStore store = new MemoryStore(false);
+		store.refuse("1", "3");
+		DurableContexts.runner(store, Application.class).run((context) -> {
+			Uncaught uncaught = context.getBean(Uncaught.class);
+			uncaught.throwing = true;
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			List<DelayedTask<Void>> tasks = context.getBean(TransactionTemplate.class)
+				.execute((status) -> template.enqueueAll(IntStream.rangeClosed(1, 3)
+					.mapToObj((i) -> DurableCall.of(TaskId.of("replace", i), Duration.ofHours(1), i, "a"))
+					.toList()));
+			assertThat(tasks).extracting(DelayedTask::status)
+				.containsExactly(DelayedTask.Status.CANCELLED, DelayedTask.Status.SCHEDULED,
+						DelayedTask.Status.CANCELLED);
+			assertThat(store.payloads("replace")).hasSize(1);
+			assertThat(uncaught.errors).hasSize(2);
+			uncaught.throwing = false;
+		});
+	}
+
+	@Test
 	void aCallHasANameAndEitherADelayOrATime() {
 		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of(" ", Duration.ZERO));
 		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("replace", (Duration) null));
@@ -646,12 +668,17 @@ class DurableTests {
 
 		volatile Object[] arguments;
 
+		volatile boolean throwing;
+
 		@Override
 		public void handleUncaughtException(Throwable error, Method method, Object... arguments) {
 			if (!(error instanceof MethodTimeoutException)) {
 				this.method = method;
 				this.arguments = arguments;
 				this.errors.add(error);
+			}
+			if (this.throwing) {
+				throw new IllegalStateException("handler");
 			}
 		}
 
