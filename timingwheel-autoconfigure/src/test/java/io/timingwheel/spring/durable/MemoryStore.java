@@ -56,10 +56,11 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	/**
-	 * Refuses tasks with these keys when many are stored at once.
+	 * Refuses tasks with these keys when many are stored at once, and to cancel a task
+	 * with one of them for a name.
 	 */
-	public synchronized void refuse(String... keys) {
-		this.refused.addAll(List.of(keys));
+	public synchronized void refuse(String... keysAndNames) {
+		this.refused.addAll(List.of(keysAndNames));
 	}
 
 	/**
@@ -122,6 +123,9 @@ public final class MemoryStore implements DelayedTaskStore {
 
 	@Override
 	public synchronized boolean cancel(TaskId taskId) {
+		if (this.refused.contains(taskId.name())) {
+			throw new IllegalStateException("refused");
+		}
 		Optional<Task> pending = pendingTask(taskId.name(), taskId.key());
 		pending.ifPresent(this::remove);
 		return pending.isPresent();

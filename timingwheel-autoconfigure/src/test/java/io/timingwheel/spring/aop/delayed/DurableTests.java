@@ -354,6 +354,21 @@ class DurableTests {
 	}
 
 	@Test
+	void whatIsStoredAfterTheCommitHasNotFailedIfAnEarlierNameCannotBeReplaced() {
+		MemoryStore store = new MemoryStore(false);
+		store.refuse("former");
+		DurableContexts.runner(store, Application.class).run((context) -> {
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			List<DelayedTask<Void>> tasks = context.getBean(TransactionTemplate.class)
+				.execute((status) -> template
+					.enqueueAll(List.of(DurableCall.of(TaskId.of("renamed", 1), Duration.ofHours(1), 1),
+							DurableCall.of(TaskId.of("renamed", 2), Duration.ofHours(1), 2))));
+			assertThat(tasks).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.SCHEDULED);
+			assertThat(context.getBean(Uncaught.class).errors).isEmpty();
+		});
+	}
+
+	@Test
 	void aCallHasANameAndEitherADelayOrATime() {
 		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of(" ", Duration.ZERO));
 		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("replace", (Duration) null));
@@ -474,6 +489,10 @@ class DurableTests {
 		public void later(Duration delay, Order order) {
 			this.work.events
 				.add("later %d on %s".formatted(order.id(), Thread.currentThread().getName().substring(0, 5)));
+		}
+
+		@Delayed(delay = "1h", name = "renamed", aliases = "former", key = "#id", durable = true)
+		public void renamed(long id) {
 		}
 
 		@Delayed(delay = "1h", name = "returning", key = "#id", durable = true)
