@@ -86,10 +86,13 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Stores tasks as if one after another, so that of two with the same key the later
-	 * one meets the earlier. A store with transactions stores all or none. A store
-	 * without may have stored some when it throws.
+	 * one meets the earlier. A store with transactions stores all or none, unless it
+	 * takes part in a transaction without savepoints, which has to be rolled back if this
+	 * throws. A store without may have stored some then.
 	 * @param tasks the tasks
 	 * @return what has become of each, in this order
+	 * @throws PartlyStoredException if it is known which are stored: those that were
+	 * leased are then the caller's all the same
 	 */
 	default List<Enqueued> enqueueAll(List<NewTask> tasks) {
 		return tasks.stream().map(this::enqueue).toList();

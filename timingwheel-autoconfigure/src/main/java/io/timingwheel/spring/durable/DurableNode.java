@@ -146,8 +146,15 @@ final class DurableNode {
 		return this.wheel.timeSource().nanoTime();
 	}
 
-	EngineClock engineClock() {
-		return this.engineClock;
+	/**
+	 * Hears of the engine's time with a reply.
+	 * @param now the time
+	 * @param sent before the request, by the clock of the wheel
+	 * @return by how many nanoseconds the wheel's clock is ahead, for what came with the
+	 * reply
+	 */
+	long heard(long now, long sent) {
+		return this.engineClock.heard(now, sent, wheelNanos());
 	}
 
 	int inFlight() {
@@ -187,15 +194,16 @@ final class DurableNode {
 	 * Takes a task, for which there is room.
 	 * @param task the task
 	 * @param term for how long the node may believe that it has begun, if it has
+	 * @param ahead by how many nanoseconds the wheel's clock is ahead of the engine's
 	 */
-	void accept(LeasedTask task, LeaseTerm term) {
+	void accept(LeasedTask task, LeaseTerm term, long ahead) {
 		DurableHandler handler = this.handlers.find(task.name());
 		if (handler == null) {
 			// Asked for by no name of ours.
 			this.inFlight.free(1);
 			return;
 		}
-		DurableRun run = new DurableRun(task, handler, this, this.engineClock.toWheelNanos(task.dueAt()));
+		DurableRun run = new DurableRun(task, handler, this, ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt()));
 		this.inFlight.add(run);
 		try {
 			accept(run, term);

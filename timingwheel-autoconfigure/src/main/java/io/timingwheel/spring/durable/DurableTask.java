@@ -68,6 +68,13 @@ final class DurableTask implements DelayedTask<@Nullable Void> {
 		this.cancelled = true;
 	}
 
+	/**
+	 * Whether the store has been heard to have it, or another in its place.
+	 */
+	boolean isStored() {
+		return this.stored;
+	}
+
 	String name() {
 		return this.name;
 	}

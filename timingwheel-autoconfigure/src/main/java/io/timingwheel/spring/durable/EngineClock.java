@@ -3,18 +3,26 @@ package io.timingwheel.spring.durable;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the engine's clock says in terms of the wheel's. All that is known is what it said
- * some time before a reply came: to take the reply for the time would make tasks late by
- * what replies take. So the fastest reply counts, which is as sure not to be too early,
- * for as long as the clocks run alike. Thread-safe.
+ * By how much the wheel's clock is ahead of the engine's. All that is known is that the
+ * engine's said a time at some moment between a request and its reply. So the wheel's is
+ * ahead by at most as much as it was when the reply came: who takes that for the truth is
+ * late by a part of what the reply took, and never early. Of all replies the fastest is
+ * the best, and remains it for as long as the clocks run alike, however slow others are.
+ *
+ * <p>
+ * By less than the time before the request says the wheel's cannot be ahead. An estimate
+ * that is lower than that is of a clock that was set back since, and forgotten. So with
+ * several clocks (the primaries of a Cluster) what a reply is given here is too small for
+ * its engine by at most what the clocks differ by, and at most what this reply took and a
+ * millisecond. Thread-safe.
  */
 final class EngineClock {
 
 	/** By what part of the time two clocks that are kept in time may drift apart. */
 	private static final int DRIFT = 2_000;
 
-	/** The engine's clock may have been set back: the latest reply alone counts. */
-	private static final long MAX_GAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+	/** What the engine says is rounded down. */
+	private static final long ROUNDING = TimeUnit.MILLISECONDS.toNanos(1);
 
 	/** By how much the wheel's clock is ahead, at most. */
 	private long ahead;
@@ -26,24 +34,21 @@ final class EngineClock {
 
 	/**
 	 * Hears of the time.
-	 * @param now the time by the engine's clock, in milliseconds
-	 * @param received when the reply came that says so, by the clock of the wheel
+	 * @param now the time by the engine's clock, in milliseconds, rounded down; the
+	 * earliest of several clocks
+	 * @param sent before the request, by the clock of the wheel
+	 * @param received after the reply, by the clock of the wheel
+	 * @return by how many nanoseconds the wheel's clock is ahead for what came with this
+	 * reply
 	 */
-	synchronized void heard(long now, long received) {
-		long heard = received - TimeUnit.MILLISECONDS.toNanos(now);
+	synchronized long heard(long now, long sent, long received) {
+		long nanos = TimeUnit.MILLISECONDS.toNanos(now);
 		long drifted = this.ahead + Math.max(0, received - this.found) / DRIFT;
-		long gain = heard - drifted;
-		this.ahead = (this.known && gain > 0 && gain < MAX_GAIN_NANOS) ? drifted : heard;
+		boolean setBack = sent - nanos - ROUNDING > drifted;
+		this.ahead = (this.known && !setBack) ? Math.min(drifted, received - nanos) : received - nanos;
 		this.found = received;
 		this.known = true;
-	}
-
-	/**
-	 * A time by the clock of the wheel.
-	 * @param time milliseconds by the engine's clock
-	 */
-	synchronized long toWheelNanos(long time) {
-		return this.ahead + TimeUnit.MILLISECONDS.toNanos(time);
+		return this.ahead;
 	}
 
 }

@@ -62,8 +62,8 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * A caller has nothing more to say: that it failed tells nothing of the store. Others
-	 * find out when it is back.
+	 * A caller has nothing more to say: that it failed, or what it missed, tells nothing
+	 * of the store. Others find out when it is back.
 	 */
 	void idle(Caller caller) {
 		if (this.downSince != null) {
@@ -73,6 +73,10 @@ final class StoreAvailability {
 
 	private synchronized void forget(Caller caller) {
 		this.failing.remove(caller);
+		if (caller == Caller.CLAIM) {
+			// Only claims go on asking all parts.
+			this.partial = null;
+		}
 	}
 
 	private synchronized void settle(Caller caller) {

@@ -43,13 +43,23 @@ record StoreRequest(DurableTask task, @Nullable DurableHandler handler, IfPendin
 	 */
 	void failed(RuntimeException ex) {
 		this.task.abandon();
-		if (this.handler != null) {
+		if (this.handler == null) {
+			logNotStored(ex);
+			return;
+		}
+		try {
 			this.handler.handleError(ex, this.arguments);
 		}
-		else {
-			logger.error("The durable task \"%s\" could not be stored after the commit".formatted(this.task.name()),
-					ex);
+		catch (Throwable thrown) {
+			logNotStored(ex);
+			logger.warn(
+					"The exception handler for the task \"%s\" threw an exception itself".formatted(this.task.name()),
+					thrown);
 		}
+	}
+
+	private void logNotStored(RuntimeException ex) {
+		logger.error("The durable task \"%s\" could not be stored after the commit".formatted(this.task.name()), ex);
 	}
 
 }

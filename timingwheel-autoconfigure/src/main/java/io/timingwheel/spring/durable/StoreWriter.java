@@ -5,8 +5,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.task.DelayedTask;
@@ -73,14 +75,24 @@ final class StoreWriter {
 			onRollback(abandon);
 			return;
 		}
-		Transactions.afterCompletion(() -> {
-			try {
-				store(requests);
+		Transactions.afterCompletion(() -> storeAfterCommit(requests), abandon);
+	}
+
+	/**
+	 * The caller has no use for an exception.
+	 */
+	private void storeAfterCommit(List<StoreRequest> requests) {
+		try {
+			store(requests);
+		}
+		catch (RuntimeException ex) {
+			List<StoreRequest> failed = requests.stream().filter((request) -> !request.task().isStored()).toList();
+			failed.forEach((request) -> request.failed(ex));
+			if (failed.isEmpty()) {
+				logger.error("Stored after the commit, but what is pending under earlier names may not be replaced",
+						ex);
 			}
-			catch (RuntimeException ex) {
-				requests.forEach((request) -> request.failed(ex));
-			}
-		}, abandon);
+		}
 	}
 
 	private boolean isAfterCommit() {
@@ -91,33 +103,72 @@ final class StoreWriter {
 		if (requests.size() == 1 && keepsAlias(requests.get(0))) {
 			return;
 		}
-		List<Enqueued> enqueued = enqueue(requests.stream()
-			.map((request) -> request.newTask(this.node.offer(request.task().name(), request.due())))
-			.toList());
-		this.node.engineClock().heard(enqueued.get(0).now(), this.node.wheelNanos());
-		for (int i = 0; i < requests.size(); i++) {
-			stored(requests.get(i), enqueued.get(i));
+		long sent = this.node.wheelNanos();
+		RuntimeException failure = null;
+		List<? extends @Nullable Enqueued> enqueued;
+		try {
+			enqueued = enqueue(requests.stream()
+				.map((request) -> request.newTask(this.node.offer(request.task().name(), request.due())))
+				.toList());
 		}
-		for (StoreRequest request : requests) {
-			if (request.ifPending() == IfPending.REPLACE) {
-				replaceAliases(request);
+		catch (PartlyStoredException ex) {
+			failure = ex.failure();
+			enqueued = ex.enqueued();
+		}
+		stored(requests, enqueued, sent);
+		try {
+			requests.stream()
+				.filter((request) -> request.ifPending() == IfPending.REPLACE && request.task().isStored())
+				.forEach(this::replaceAliases);
+		}
+		catch (RuntimeException ex) {
+			if (failure == null) {
+				throw ex;
 			}
+			failure.addSuppressed(ex);
+		}
+		if (failure != null) {
+			throw failure;
 		}
 	}
 
 	private List<Enqueued> enqueue(List<NewTask> tasks) {
-		List<Enqueued> enqueued = List.of();
+		List<? extends @Nullable Enqueued> known = List.of();
 		try {
-			enqueued = (tasks.size() == 1) ? List.of(this.store.enqueue(tasks.get(0))) : this.store.enqueueAll(tasks);
+			List<Enqueued> enqueued = (tasks.size() == 1) ? List.of(this.store.enqueue(tasks.get(0)))
+					: this.store.enqueueAll(tasks);
+			known = enqueued;
 			return enqueued;
+		}
+		catch (PartlyStoredException ex) {
+			known = ex.enqueued();
+			throw ex;
 		}
 		finally {
 			long offered = tasks.stream().filter((task) -> task.lease() != null).count();
-			this.node.withdrawOffers((int) (offered - enqueued.stream().filter(Enqueued::leased).count()));
+			long leased = known.stream().filter((task) -> task != null && task.leased()).count();
+			this.node.withdrawOffers((int) (offered - leased));
 		}
 	}
 
-	private void stored(StoreRequest request, Enqueued enqueued) {
+	/**
+	 * By the latest time that the engine has told.
+	 */
+	private void stored(List<StoreRequest> requests, List<? extends @Nullable Enqueued> enqueued, long sent) {
+		OptionalLong now = enqueued.stream().flatMap(Stream::ofNullable).mapToLong(Enqueued::now).max();
+		if (now.isEmpty()) {
+			return;
+		}
+		long ahead = this.node.heard(now.getAsLong(), sent);
+		for (int i = 0; i < requests.size(); i++) {
+			Enqueued one = enqueued.get(i);
+			if (one != null) {
+				stored(requests.get(i), one, ahead);
+			}
+		}
+	}
+
+	private void stored(StoreRequest request, Enqueued enqueued, long ahead) {
 		if (enqueued.outcome() == Enqueued.Outcome.PENDING) {
 			pending(request, enqueued.id(), enqueued.dueAt());
 			return;
@@ -127,7 +178,7 @@ final class StoreWriter {
 			count(request.task().name(), TaskOutcome.REPLACED);
 		}
 		if (enqueued.leased()) {
-			take(request.leased(enqueued));
+			take(request.leased(enqueued), ahead);
 		}
 	}
 
@@ -202,8 +253,8 @@ final class StoreWriter {
 	 * Puts a leased task on the wheel, as soon as the transaction that stored it has
 	 * committed.
 	 */
-	private void take(LeasedTask task) {
-		afterCommit(() -> this.node.accept(task, LeaseTerm.NONE), () -> this.node.withdrawOffers(1));
+	private void take(LeasedTask task, long ahead) {
+		afterCommit(() -> this.node.accept(task, LeaseTerm.NONE, ahead), () -> this.node.withdrawOffers(1));
 	}
 
 	boolean cancel(TaskId id) {
@@ -269,10 +320,12 @@ final class StoreWriter {
 	private boolean moved(String name, DueTime due, Function<@Nullable LeaseOffer, @Nullable Moved> move) {
 		LeaseOffer offer = this.node.offer(name, due);
 		Moved moved = null;
+		long ahead = 0;
+		long sent = this.node.wheelNanos();
 		try {
 			moved = move.apply(offer);
 			if (moved != null) {
-				this.node.engineClock().heard(moved.now(), this.node.wheelNanos());
+				ahead = this.node.heard(moved.now(), sent);
 			}
 		}
 		finally {
@@ -281,7 +334,7 @@ final class StoreWriter {
 			}
 		}
 		if (moved != null && moved.leased()) {
-			take(moved.task());
+			take(moved.task(), ahead);
 		}
 		return moved != null;
 	}

@@ -88,6 +88,10 @@ final class TaskPoller {
 		Set<String> names = this.node.handlers().names();
 		boolean claims = !this.paused && !names.isEmpty();
 		int room = claims ? this.inFlight.reserve(this.minRoom, this.node.settings().batchSize()) : 0;
+		if (!claims) {
+			// Also after a claim that was under way when they were paused.
+			this.node.availability().idle(Caller.CLAIM);
+		}
 		if (room == 0) {
 			awaitRoom(claims);
 			return;
@@ -128,7 +132,7 @@ final class TaskPoller {
 
 	private void accept(Claimed claimed) {
 		Claim claim = claimed.claim();
-		claim.tasks().forEach((task) -> this.node.accept(task, claimed.term()));
+		claim.tasks().forEach((task) -> this.node.accept(task, claimed.term(), claimed.ahead()));
 		if (this.paused) {
 			this.node.releaseWaiting();
 		}
@@ -137,14 +141,15 @@ final class TaskPoller {
 	private Claimed claim(Set<String> names, int limit) {
 		DurableSettings settings = this.node.settings();
 		LeaseTerm term = LeaseTerm.of(settings.lease());
+		long sent = this.node.wheelNanos();
 		Claim claim = this.node.store()
 			.claim(new ClaimRequest(settings.nodeId(), names, limit, settings.lookAhead(), settings.lease(),
 					settings.maxPayloadBytes()));
-		this.node.engineClock().heard(claim.now(), this.node.wheelNanos());
+		long ahead = this.node.heard(claim.now(), sent);
 		this.node.availability().succeeded(Caller.CLAIM);
 		this.failures = 0;
 		this.node.figures().addClaim(claim.tasks().size());
-		return new Claimed(claim, term);
+		return new Claimed(claim, term, ahead);
 	}
 
 	/**
@@ -176,8 +181,9 @@ final class TaskPoller {
 	 *
 	 * @param claim the answer
 	 * @param term the lease of what has begun with it
+	 * @param ahead by how many nanoseconds the wheel's clock is ahead of the engine's
 	 */
-	private record Claimed(Claim claim, LeaseTerm term) {
+	private record Claimed(Claim claim, LeaseTerm term, long ahead) {
 
 	}
 

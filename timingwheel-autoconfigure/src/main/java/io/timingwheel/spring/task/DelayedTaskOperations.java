@@ -106,9 +106,11 @@ public interface DelayedTaskOperations {
 	 * the earlier.
 	 * <p>
 	 * In a database all are stored or none, within the caller's transaction if there is
-	 * one. On Redis, where they are stored after the commit of such a transaction, each
-	 * partition is written for itself: if one fails, those of the others are stored all
-	 * the same, and this throws what the failed one has met.
+	 * one; if this throws and the driver has no savepoints, as some have none in a global
+	 * transaction, that has to be rolled back. On Redis, where they are stored after the
+	 * commit of such a transaction, each partition is written for itself, 500 calls at
+	 * once: if one fails, those of the others and its earlier ones are stored all the
+	 * same, and this throws what the failed one has met.
 	 * @param calls the calls; their names and ways to be due may differ
 	 * @return the tasks, in the order of the calls; their results cannot be asked for
 	 * @throws IllegalStateException if there is no store

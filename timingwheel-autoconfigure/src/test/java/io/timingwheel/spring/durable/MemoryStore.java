@@ -3,10 +3,13 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -25,6 +28,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	private final Map<String, Task> tasks = new LinkedHashMap<>();
 
 	private final boolean joining;
+
+	private final Set<String> refused = new HashSet<>();
 
 	private long offset;
 
@@ -48,6 +53,14 @@ public final class MemoryStore implements DelayedTaskStore {
 	@Override
 	public PartialOutage partialOutage() {
 		return this.partialOutage;
+	}
+
+	/**
+	 * Refuses tasks with these keys when many are stored at once, and to cancel a task
+	 * with one of them for a name.
+	 */
+	public synchronized void refuse(String... keysAndNames) {
+		this.refused.addAll(List.of(keysAndNames));
 	}
 
 	/**
@@ -89,8 +102,30 @@ public final class MemoryStore implements DelayedTaskStore {
 				task.fence, task.dueAt, now(), false);
 	}
 
+	/**
+	 * Like one with partitions, of which some are gone.
+	 */
+	@Override
+	public synchronized List<Enqueued> enqueueAll(List<NewTask> requests) {
+		RuntimeException failure = new IllegalStateException("refused");
+		List<Enqueued> enqueued = new ArrayList<>();
+		for (NewTask request : requests) {
+			enqueued.add(this.refused.contains(request.key()) ? null : enqueue(request));
+		}
+		if (enqueued.stream().allMatch(Objects::isNull) && !requests.isEmpty()) {
+			throw failure;
+		}
+		if (enqueued.contains(null)) {
+			throw new PartlyStoredException(enqueued, failure);
+		}
+		return enqueued;
+	}
+
 	@Override
 	public synchronized boolean cancel(TaskId taskId) {
+		if (this.refused.contains(taskId.name())) {
+			throw new IllegalStateException("refused");
+		}
 		Optional<Task> pending = pendingTask(taskId.name(), taskId.key());
 		pending.ifPresent(this::remove);
 		return pending.isPresent();

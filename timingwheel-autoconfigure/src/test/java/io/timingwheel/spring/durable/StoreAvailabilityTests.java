@@ -88,6 +88,19 @@ class StoreAvailabilityTests {
 		assertIsBack();
 	}
 
+	@Test
+	void aMissingPartIsForgottenWhenNobodyClaims() {
+		partOfItIsGone("a");
+		this.availability.succeeded(Caller.CLAIM);
+		this.availability.idle(Caller.RENEW);
+		assertThat(this.availability.missingParts()).containsExactly("a");
+		this.availability.idle(Caller.CLAIM);
+		assertThat(this.availability.missingParts()).isEmpty();
+		assertThat(this.availability.error()).isNull();
+		this.availability.succeeded(Caller.CLAIM);
+		assertThat(this.availability.missingParts()).containsExactly("a");
+	}
+
 	private void partOfItIsGone(String... parts) {
 		this.partialOutage = new PartialOutage(new TreeSet<>(List.of(parts)), PARTLY_GONE);
 	}

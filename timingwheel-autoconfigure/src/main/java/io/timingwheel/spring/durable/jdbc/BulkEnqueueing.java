@@ -60,7 +60,8 @@ class BulkEnqueueing {
 			Texts.checkKey(task.key());
 		}
 		List<List<NewTask>> batches = EnqueueBatches.of(tasks);
-		Map<String, Enqueued> enqueued = (joined != null) ? joinAll(joined, batches) : aloneAll(batches);
+		Map<String, Enqueued> enqueued = (joined != null) ? Savepoints.allOrNone(joined, () -> joinAll(joined, batches))
+				: aloneAll(batches);
 		return tasks.stream().map((task) -> Objects.requireNonNull(enqueued.get(task.id()))).toList();
 	}
 

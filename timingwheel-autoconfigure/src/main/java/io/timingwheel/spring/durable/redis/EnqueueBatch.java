@@ -11,7 +11,7 @@ import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.TaskRef;
-import io.timingwheel.spring.durable.redis.PartitionedCalls.Part;
+import io.timingwheel.spring.durable.redis.PartitionedCalls.Answer;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
@@ -26,12 +26,15 @@ final class EnqueueBatch {
 
 	private final Partitions partitions;
 
+	private final boolean cluster;
+
 	private final PartitionedCalls calls;
 
 	private @Nullable RuntimeException failure;
 
-	EnqueueBatch(Partitions partitions, long offset) {
+	EnqueueBatch(Partitions partitions, boolean cluster, long offset) {
 		this.partitions = partitions;
+		this.cluster = cluster;
 		this.calls = new PartitionedCalls(partitions.count(), Script.ENQUEUE, offset);
 	}
 
@@ -53,20 +56,35 @@ final class EnqueueBatch {
 	 */
 	List<@Nullable Enqueued> run(ReplicatedWrites writes, Consumer<List<TaskRef>> giveBack) {
 		@Nullable Enqueued[] enqueued = new Enqueued[this.calls.size()];
-		List<ScriptReply> replies = writes.run(this.calls.calls(), EnqueueBatch::hasStored,
-				(call, fields) -> giveBack.accept(leased(readAll(call.partition(), fields))));
-		for (int i = 0; i < replies.size(); i++) {
-			Part part = this.calls.parts().get(i);
-			if (replies.get(i).failure() != null) {
-				this.failure = replies.get(i).failure();
+		List<Answer> answers = this.calls.run((calls) -> writes.run(calls, EnqueueBatch::hasStored,
+				(call, fields) -> giveBack.accept(leased(readAll(call.partition(), fields)))));
+		for (Answer answer : answers) {
+			if (answer.reply().failure() != null) {
+				this.failure = answer.reply().failure();
 				continue;
 			}
-			List<@Nullable Enqueued> stored = readAll(part.call().partition(), replies.get(i).fields());
-			for (int j = 0; j < stored.size(); j++) {
-				enqueued[part.positions().get(j)] = stored.get(j);
+			List<Enqueued> stored = readAll(answer.part().call().partition(), answer.reply().fields());
+			for (int i = 0; i < stored.size(); i++) {
+				enqueued[answer.part().positions().get(i)] = stored.get(i);
 			}
 		}
+		if (this.cluster) {
+			setEarliestClock(enqueued);
+		}
 		return Arrays.asList(enqueued);
+	}
+
+	/**
+	 * What was stored by several clocks.
+	 */
+	private static void setEarliestClock(@Nullable Enqueued[] enqueued) {
+		long now = Stream.of(enqueued).flatMap(Stream::ofNullable).mapToLong(Enqueued::now).min().orElse(0);
+		for (int i = 0; i < enqueued.length; i++) {
+			Enqueued one = enqueued[i];
+			if (one != null) {
+				enqueued[i] = new Enqueued(one.outcome(), one.id(), one.fence(), one.dueAt(), now, one.leased());
+			}
+		}
 	}
 
 	/**
@@ -85,8 +103,8 @@ final class EnqueueBatch {
 		return false;
 	}
 
-	private static List<@Nullable Enqueued> readAll(int partition, Fields fields) {
-		List<@Nullable Enqueued> enqueued = new ArrayList<>();
+	private static List<Enqueued> readAll(int partition, Fields fields) {
+		List<Enqueued> enqueued = new ArrayList<>();
 		for (int i = 0; i < fields.size(); i += FIELDS) {
 			enqueued.add(read(partition, fields, i));
 		}
@@ -103,15 +121,8 @@ final class EnqueueBatch {
 				fields.number(from + 3), fields.number(from + 4), fields.flag(from + 5));
 	}
 
-	/**
-	 * Those that were leased.
-	 */
-	static List<TaskRef> leased(List<@Nullable Enqueued> enqueued) {
-		return enqueued.stream()
-			.flatMap(Stream::ofNullable)
-			.filter(Enqueued::leased)
-			.map((task) -> new TaskRef(task.id(), task.fence()))
-			.toList();
+	private static List<TaskRef> leased(List<Enqueued> enqueued) {
+		return enqueued.stream().filter(Enqueued::leased).map((task) -> new TaskRef(task.id(), task.fence())).toList();
 	}
 
 }

@@ -19,6 +19,7 @@ import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.Moved;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.PartialOutage;
+import io.timingwheel.spring.durable.PartlyStoredException;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
@@ -39,7 +40,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * gives what the others have, a batch answers {@link Reply#BUSY} for its tasks, and
  * {@link #partialOutage()} names it. The clocks of its primaries must agree, as those of
  * all machines do that run a time service: by as much as they differ a task may be late,
- * or up to 5 ms early.
+ * or early, the latter by no more than the request took that it came with, and a
+ * millisecond.
  */
 public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoCloseable {
 
@@ -97,21 +99,22 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	/**
-	 * Each partition stores all of its own or none. If one fails the others have stored
-	 * theirs, which are given back if they were leased, as the caller does not hear of
-	 * them.
+	 * Each partition stores up to 500 of its own, or none of them. If one fails the
+	 * others have stored theirs.
 	 */
 	@Override
 	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
-		EnqueueBatch batch = new EnqueueBatch(this.partitions, this.offset);
+		EnqueueBatch batch = new EnqueueBatch(this.partitions, this.connection.isCluster(), this.offset);
 		tasks.forEach(batch::add);
 		List<@Nullable Enqueued> enqueued = batch.run(this.writes, this::giveBack);
 		RuntimeException failure = batch.failure();
 		if (failure == null) {
 			return enqueued.stream().<Enqueued>map(Objects::requireNonNull).toList();
 		}
-		giveBack(EnqueueBatch.leased(enqueued));
-		throw failure;
+		if (enqueued.stream().allMatch(Objects::isNull)) {
+			throw failure;
+		}
+		throw new PartlyStoredException(enqueued, failure);
 	}
 
 	private static ScriptCall withLease(ScriptCall call, @Nullable LeaseOffer lease) {

@@ -6,7 +6,7 @@ import java.util.List;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.TaskRef;
-import io.timingwheel.spring.durable.redis.PartitionedCalls.Part;
+import io.timingwheel.spring.durable.redis.PartitionedCalls.Answer;
 
 /**
  * A question about many tasks. Not thread-safe.
@@ -48,12 +48,11 @@ final class TaskBatch {
 		Reply[] replies = new Reply[this.calls.size()];
 		Arrays.fill(replies, Reply.REFUSED);
 		RuntimeException failure = null;
-		List<Part> parts = this.calls.parts();
-		boolean reached = parts.isEmpty();
-		List<ScriptReply> answers = scripts.run(this.calls.calls());
-		for (int i = 0; i < parts.size(); i++) {
-			List<Integer> positions = parts.get(i).positions();
-			ScriptReply answer = answers.get(i);
+		List<Answer> answers = this.calls.run(scripts::run);
+		boolean reached = answers.isEmpty();
+		for (Answer one : answers) {
+			List<Integer> positions = one.part().positions();
+			ScriptReply answer = one.reply();
 			if (answer.failure() != null) {
 				failure = answer.failure();
 				positions.forEach((position) -> replies[position] = Reply.BUSY);

@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -332,6 +333,42 @@ class DurableTests {
 	}
 
 	@Test
+	void ofManyCallsAfterTheCommitOnlyThoseFailThatAreNotStored() {
+		MemoryStore store = new MemoryStore(false);
+		store.refuse("1", "3");
+		DurableContexts.runner(store, Application.class).run((context) -> {
+			Uncaught uncaught = context.getBean(Uncaught.class);
+			uncaught.throwing = true;
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			List<DelayedTask<Void>> tasks = context.getBean(TransactionTemplate.class)
+				.execute((status) -> template.enqueueAll(IntStream.rangeClosed(1, 3)
+					.mapToObj((i) -> DurableCall.of(TaskId.of("replace", i), Duration.ofHours(1), i, "a"))
+					.toList()));
+			assertThat(tasks).extracting(DelayedTask::status)
+				.containsExactly(DelayedTask.Status.CANCELLED, DelayedTask.Status.SCHEDULED,
+						DelayedTask.Status.CANCELLED);
+			assertThat(store.payloads("replace")).hasSize(1);
+			assertThat(uncaught.errors).hasSize(2);
+			uncaught.throwing = false;
+		});
+	}
+
+	@Test
+	void whatIsStoredAfterTheCommitHasNotFailedIfAnEarlierNameCannotBeReplaced() {
+		MemoryStore store = new MemoryStore(false);
+		store.refuse("former");
+		DurableContexts.runner(store, Application.class).run((context) -> {
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			List<DelayedTask<Void>> tasks = context.getBean(TransactionTemplate.class)
+				.execute((status) -> template
+					.enqueueAll(List.of(DurableCall.of(TaskId.of("renamed", 1), Duration.ofHours(1), 1),
+							DurableCall.of(TaskId.of("renamed", 2), Duration.ofHours(1), 2))));
+			assertThat(tasks).extracting(DelayedTask::status).containsOnly(DelayedTask.Status.SCHEDULED);
+			assertThat(context.getBean(Uncaught.class).errors).isEmpty();
+		});
+	}
+
+	@Test
 	void aCallHasANameAndEitherADelayOrATime() {
 		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of(" ", Duration.ZERO));
 		assertThatIllegalArgumentException().isThrownBy(() -> DurableCall.of("replace", (Duration) null));
@@ -452,6 +489,10 @@ class DurableTests {
 		public void later(Duration delay, Order order) {
 			this.work.events
 				.add("later %d on %s".formatted(order.id(), Thread.currentThread().getName().substring(0, 5)));
+		}
+
+		@Delayed(delay = "1h", name = "renamed", aliases = "former", key = "#id", durable = true)
+		public void renamed(long id) {
 		}
 
 		@Delayed(delay = "1h", name = "returning", key = "#id", durable = true)
@@ -646,12 +687,17 @@ class DurableTests {
 
 		volatile Object[] arguments;
 
+		volatile boolean throwing;
+
 		@Override
 		public void handleUncaughtException(Throwable error, Method method, Object... arguments) {
 			if (!(error instanceof MethodTimeoutException)) {
 				this.method = method;
 				this.arguments = arguments;
 				this.errors.add(error);
+			}
+			if (this.throwing) {
+				throw new IllegalStateException("handler");
 			}
 		}
 

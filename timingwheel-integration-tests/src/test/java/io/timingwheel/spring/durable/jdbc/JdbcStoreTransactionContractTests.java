@@ -124,17 +124,34 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 
 	@Test
 	void ofTasksThatAreStoredAtOnceNoneIsIfOneCannotBe() {
-		List<NewTask> tasks = new ArrayList<>();
-		for (int i = 0; i < 1_500; i++) {
-			tasks.add(task("k" + i, HOUR));
-		}
-		// Refused by the database, in the second statement.
-		tasks.add(new NewTask("x".repeat(65), NAME, "z", "", DueTime.after(HOUR), IfPending.REPLACE, null));
+		List<NewTask> tasks = refusedInTheSecondStatement();
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.store.enqueueAll(tasks));
 		assertThat(this.store.counts()).isEmpty();
 		List<NewTask> tooLong = List.of(task("k", HOUR), task("k".repeat(513), HOUR));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.store.enqueueAll(tooLong));
 		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void ofTasksThatAreStoredAtOnceNoneIsIfTheTransactionGoesOnAfterOneCouldNotBe() {
+		this.transaction.executeWithoutResult((status) -> {
+			enqueue("before", HOUR);
+			assertThatExceptionOfType(DataAccessException.class)
+				.isThrownBy(() -> this.store.enqueueAll(refusedInTheSecondStatement()));
+			enqueue("after", HOUR);
+		});
+		assertThat(this.store.find(key("before"))).isPresent();
+		assertThat(this.store.find(key("after"))).isPresent();
+		assertThat(this.store.counts().get(NAME).pending()).isEqualTo(2);
+	}
+
+	private List<NewTask> refusedInTheSecondStatement() {
+		List<NewTask> tasks = new ArrayList<>();
+		for (int i = 0; i < 1_500; i++) {
+			tasks.add(task("k" + i, HOUR));
+		}
+		tasks.add(new NewTask("x".repeat(65), NAME, "z", "", DueTime.after(HOUR), IfPending.REPLACE, null));
+		return tasks;
 	}
 
 	@ParameterizedTest
