@@ -127,7 +127,8 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 			assertThat(one.outcome()).isEqualTo(Outcome.INSERTED);
 			assertThat(one.id()).startsWith(tasks.get(i).id());
 			assertThat(one.leased()).isFalse();
-			assertThat(one.dueAt()).isEqualTo(one.now() + HOUR.toMillis() + i);
+			// Of several servers the earliest clock counts.
+			assertThat(one.dueAt() - one.now() - HOUR.toMillis() - i).isBetween(0L, 5_000L);
 			assertThat(this.other.find(one.id())).get()
 				.isEqualTo(new StoredTask(one.id(), NAME, tasks.get(i).key(), one.dueAt(), State.PENDING, 1, 0, null));
 		}

@@ -43,6 +43,8 @@ class RedisReshardingTests extends StoreTestSupport {
 
 	private final AtomicBoolean over = new AtomicBoolean();
 
+	private final AtomicBoolean allExecuted = new AtomicBoolean();
+
 	@Override
 	protected void clear() {
 		stores.clear();
@@ -69,8 +71,9 @@ class RedisReshardingTests extends StoreTestSupport {
 		this.over.set(true);
 		storing.get(30, TimeUnit.SECONDS);
 		await().atMost(Duration.ofSeconds(30)).until(() -> this.executed.size() >= this.stored.size());
-		executor.shutdownNow();
+		this.allExecuted.set(true);
 		running.get(30, TimeUnit.SECONDS);
+		executor.shutdown();
 		assertThat(this.executed).isEqualTo(this.stored);
 		assertThat(this.twice).isEmpty();
 		assertThat(this.store.find(far.id())).isPresent();
@@ -100,7 +103,7 @@ class RedisReshardingTests extends StoreTestSupport {
 
 	private void execute() {
 		ClaimRequest due = new ClaimRequest("b", NAMES, 50, Duration.ZERO, LEASE, ANY_SIZE);
-		while (!Thread.currentThread().isInterrupted()) {
+		while (!this.allExecuted.get()) {
 			List<TaskRef> tasks = this.other.claim(due)
 				.tasks()
 				.stream()
