@@ -40,7 +40,8 @@ class RedisClusterFaultTests extends FaultTests {
 		assertThat(runs()).hasSize(tasks);
 		assertThat(this.executions.all()).extracting(Execution::attempt).containsOnly(1);
 		assertNeverEarly();
-		assertThat(other.logged(PARTLY_GONE)).isEqualTo(saidBefore + 1);
+		// A primary that comes back may answer, and then be gone again while it loads.
+		assertThat(other.logged(PARTLY_GONE)).isBetween(saidBefore + 1, saidBefore + 3);
 		assertThat(other.log()).contains(PARTLY_GONE + " (" + cluster.address(1) + ")");
 	}
 
