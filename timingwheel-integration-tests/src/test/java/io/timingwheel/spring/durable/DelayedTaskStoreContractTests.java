@@ -127,13 +127,20 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 			assertThat(one.outcome()).isEqualTo(Outcome.INSERTED);
 			assertThat(one.id()).startsWith(tasks.get(i).id());
 			assertThat(one.leased()).isFalse();
-			// Of several servers the earliest clock counts.
-			assertThat(one.dueAt() - one.now() - HOUR.toMillis() - i).isBetween(0L, 5_000L);
+			assertThat(one.dueAt() - one.now() - HOUR.toMillis() - i).isBetween(0L, clocksDiffer());
 			assertThat(this.other.find(one.id())).get()
 				.isEqualTo(new StoredTask(one.id(), NAME, tasks.get(i).key(), one.dueAt(), State.PENDING, 1, 0, null));
 		}
 		assertThat(this.other.counts().get(NAME).pending()).isEqualTo(2_100);
 		assertThat(this.store.enqueueAll(List.of())).isEmpty();
+	}
+
+	/**
+	 * By how many milliseconds the earliest of several clocks, which counts for tasks
+	 * that are stored at once, may be behind the others.
+	 */
+	protected long clocksDiffer() {
+		return 0;
 	}
 
 	@Test

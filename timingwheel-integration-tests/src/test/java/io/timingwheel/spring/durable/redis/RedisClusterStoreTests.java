@@ -17,4 +17,9 @@ class RedisClusterStoreTests extends DelayedTaskStoreContractTests {
 		return this.stores.node();
 	}
 
+	@Override
+	protected long clocksDiffer() {
+		return 5_000;
+	}
+
 }
