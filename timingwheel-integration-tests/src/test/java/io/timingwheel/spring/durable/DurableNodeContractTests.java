@@ -89,8 +89,15 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		for (int i = 0; i < tasks; i++) {
 			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
 		}
-		TestNode first = node(TestNode.start(this.store, (argument, context) -> count(argument)));
-		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument)));
+		CountDownLatch bothRun = new CountDownLatch(1);
+		TestNode first = node(TestNode.start(this.store, (argument, context) -> {
+			bothRun.await();
+			count(argument);
+		}));
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> {
+			bothRun.countDown();
+			count(argument);
+		}));
 		await().atMost(Duration.ofMinutes(1))
 			.until(() -> first.counts().completed() + second.counts().completed() == tasks);
 		assertThat(this.runs).hasSize(tasks).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));

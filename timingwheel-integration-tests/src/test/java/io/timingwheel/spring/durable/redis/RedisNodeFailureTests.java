@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
 
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
@@ -98,8 +99,8 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	@Test
 	void tasksWaitWhileRedisLoads(CapturedOutput output) {
 		// It looks up from loading every two megabytes.
-		admin.eval("for i = 1, 10000 do redis.call('SET', 'key' .. i, string.rep('x', 4000)) end",
-				ScriptOutputType.STATUS);
+		String value = "x".repeat(4000);
+		IntStream.range(0, 10_000).forEach((key) -> admin.set("key" + key, value));
 		admin.bgrewriteaof();
 		await().until(() -> admin.info("persistence").contains("aof_rewrite_in_progress:0"));
 		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
@@ -120,6 +121,9 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 			busy.async().eval("while true do end", ScriptOutputType.STATUS);
 			awaitDownAndRefused("BUSY");
 			admin.scriptKill();
+		}
+		finally {
+			admin.configSet("lua-time-limit", "5000");
 		}
 		awaitAllRun(tasks);
 		assertSaidOnce(output);
