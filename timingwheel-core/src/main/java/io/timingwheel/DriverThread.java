@@ -17,6 +17,8 @@ final class DriverThread implements Runnable {
 
 	private final ThreadFactory factory;
 
+	private final Oversleep oversleep = new Oversleep();
+
 	private volatile long wakeUps;
 
 	DriverThread(Driver driver, WheelClock time, Alarm alarm, ThreadFactory factory) {
@@ -63,7 +65,7 @@ final class DriverThread implements Runnable {
 				LockSupport.park(this);
 			}
 			else {
-				LockSupport.parkNanos(this, this.time.nanosUntil(wake));
+				sleepUntil(wake);
 			}
 			if (this.driver.nextWake() <= this.time.now()) {
 				this.wakeUps++;
@@ -72,6 +74,20 @@ final class DriverThread implements Runnable {
 		this.alarm.clear();
 		// An interrupt that a task left behind would keep the thread from parking.
 		Thread.interrupted();
+	}
+
+	/**
+	 * May wake up sooner, whereupon the rest is slept.
+	 */
+	private void sleepUntil(long wake) {
+		long asleep = this.time.elapsed();
+		long nanos = this.oversleep.parkFor(this.time.nanosAt(wake) - asleep);
+		LockSupport.parkNanos(this, nanos);
+		long late = this.time.elapsed() - asleep - nanos;
+		// Otherwise somebody has woken it.
+		if (late >= 0) {
+			this.oversleep.slept(late);
+		}
 	}
 
 	long wakeUps() {

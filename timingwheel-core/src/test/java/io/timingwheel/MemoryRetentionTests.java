@@ -63,6 +63,29 @@ class MemoryRetentionTests {
 		Reference.reachabilityFence(this.wheel);
 	}
 
+	/**
+	 * What is left is packed meanwhile, out of arrays that are not used any more.
+	 */
+	@Test
+	void cancelsOfACrowdRetainNoneOfIt() {
+		List<TimerHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			handles.add(this.wheel.schedule(newTask(), 1, TimeUnit.DAYS));
+		}
+		List<WeakReference<TimerHandle>> references = handles.stream().map(WeakReference::new).toList();
+		for (int spared = 4; spared > 0; spared--) {
+			for (int i = 0; i < handles.size(); i++) {
+				if (i % 4 != spared - 1) {
+					handles.get(i).cancel();
+				}
+			}
+		}
+		assertThat(this.wheel.pending()).isZero();
+		handles.clear();
+		references.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(this.wheel);
+	}
+
 	@Test
 	void cancelOfAMovedTimerFreesItAtOnce() {
 		TimerHandle handle = this.wheel.schedule(newTask(), 1, TimeUnit.MINUTES);

@@ -1,38 +1,57 @@
 package io.timingwheel.spring.faults;
 
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import org.h2.tools.Server;
 
 /**
- * H2 as a server of its own, with a file.
+ * H2 as a server in a process of its own, with a file.
  */
 final class H2Environment implements FaultEnvironment {
 
+	private static final long GRACE_SECONDS = 30;
+
 	private final Path folder;
 
-	private int port;
+	private final int port;
 
-	private Server server;
+	private Process server;
 
 	H2Environment() throws IOException {
 		this.folder = Files.createTempDirectory("timingwheel-h2");
+		try (ServerSocket free = new ServerSocket(0)) {
+			this.port = free.getLocalPort();
+		}
 	}
 
 	@Override
-	public void start() throws SQLException {
-		this.server = Server.createTcpServer("-tcpPort", String.valueOf(this.port), "-tcpDaemon", "-ifNotExists");
-		this.server.start();
-		this.port = this.server.getPort();
+	public void start() throws IOException {
+		this.server = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
+				"-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"), Server.class.getName(), "-tcp",
+				"-tcpPort", String.valueOf(this.port), "-ifNotExists")
+			.redirectErrorStream(true)
+			.start();
+		Runtime.getRuntime().addShutdownHook(new Thread(this.server::destroyForcibly));
+		BufferedReader output = this.server.inputReader();
+		String line = output.readLine();
+		if (line == null || !line.startsWith("TCP server running")) {
+			throw new IllegalStateException("H2 does not start: " + line);
+		}
 	}
 
 	@Override
-	public void stop() {
-		this.server.stop();
+	public void stop() throws InterruptedException {
+		this.server.destroy();
+		if (!this.server.waitFor(GRACE_SECONDS, TimeUnit.SECONDS)) {
+			this.server.destroyForcibly().waitFor();
+		}
 	}
 
 	@Override
@@ -47,11 +66,14 @@ final class H2Environment implements FaultEnvironment {
 	 */
 	@Override
 	public void dropConnections(Client client) {
-		stop();
 		try {
+			stop();
 			start();
 		}
-		catch (SQLException ex) {
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
 	}
