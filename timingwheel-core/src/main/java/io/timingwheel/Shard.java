@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * A {@link Wheel} behind a lock, with its share of the limit and its counters.
  */
-final class Shard {
+final class Shard extends Padding {
 
 	private final ShardLock lock = new ShardLock();
 
@@ -32,6 +32,9 @@ final class Shard {
 	private long cancelled;
 
 	private long returned;
+
+	@SuppressWarnings("unused")
+	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
 	/** How many hand-overs were accepted; written by the driver, without the lock. */
 	private final AtomicLong fired = new AtomicLong();

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  * store, which is most of what it saves over a lock of the JDK, and wakes nobody: who
  * does not get it soon naps and tries again.
  */
-final class ShardLock {
+final class ShardLock extends Padding {
 
 	private static final int SPINS = 100;
 
@@ -29,7 +29,6 @@ final class ShardLock {
 	/** 1 while it is held, otherwise 0. */
 	private volatile int locked;
 
-	/** Keeps the locks of two shards out of one cache line, and of its neighbour. */
 	@SuppressWarnings("unused")
 	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
  */
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Fork(value = 1, jvmArgs = { "-Xms4g", "-Xmx4g" })
+@Fork(value = 1, jvmArgs = { "-Xms4g", "-Xmx4g", "-XX:+AlwaysPreTouch" })
 @Warmup(iterations = 15)
 @Measurement(iterations = 15)
 public class ScheduleBenchmark {
