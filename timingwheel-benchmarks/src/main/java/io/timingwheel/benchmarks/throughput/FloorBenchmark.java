@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * What no timer can do without, by itself: for a reset the clock and the word of a random
- * timer, for being in time a thread that parks, for two threads at once two processors.
+ * timer, for being in time a thread that parks.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -40,29 +40,6 @@ public class FloorBenchmark {
 	@Benchmark
 	public void park() {
 		LockSupport.parkNanos(this, 1_000_000);
-	}
-
-	/**
-	 * Keeps all arithmetic units of a core busy. By how much two threads do more of it
-	 * than one tells whether they have a core each.
-	 */
-	@Benchmark
-	public long compute() {
-		long a = 1;
-		long b = 2;
-		long c = 3;
-		long d = 4;
-		long e = 5;
-		long f = 6;
-		for (int i = 0; i < 1_000; i++) {
-			a += i ^ b;
-			c += i ^ d;
-			e += i ^ f;
-			b ^= a + i;
-			d ^= c + i;
-			f ^= e + i;
-		}
-		return a + b + c + d + e + f;
 	}
 
 	/**
