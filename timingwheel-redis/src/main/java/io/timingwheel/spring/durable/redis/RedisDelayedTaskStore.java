@@ -114,7 +114,14 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		if (enqueued.stream().allMatch(Objects::isNull)) {
 			throw failure;
 		}
-		throw new PartlyStoredException(enqueued, failure);
+		throw partlyStored(enqueued, failure);
+	}
+
+	@SuppressWarnings("NullAway") // JDK 17 does not read the @Nullable of the elements
+									// from
+									// the class file of the exception.
+	private static PartlyStoredException partlyStored(List<@Nullable Enqueued> enqueued, RuntimeException failure) {
+		return new PartlyStoredException(enqueued, failure);
 	}
 
 	private static ScriptCall withLease(ScriptCall call, @Nullable LeaseOffer lease) {

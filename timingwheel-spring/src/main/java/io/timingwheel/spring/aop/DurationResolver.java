@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanExpressionContext;
 import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.ParserContext;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Turns the durations in annotations into {@link Duration}s: texts such as {@code 30s},
@@ -154,7 +154,7 @@ public class DurationResolver {
 
 	private static Duration parse(String text) {
 		try {
-			return DurationStyle.detectAndParse(text);
+			return DurationFormatterUtils.detectAndParse(text);
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
 			throw new IllegalArgumentException(

@@ -1,0 +1,91 @@
+package io.timingwheel.spring;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import org.jspecify.annotations.NullMarked;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/**
+ * Which package may use which, and which optional libraries a class may use. Maven sees
+ * to the directions between modules.
+ */
+@AnalyzeClasses(packages = "io.timingwheel", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTests {
+
+	private static final String CORE = "io.timingwheel";
+
+	private static final String TASK = "io.timingwheel.spring.task";
+
+	private static final String ANNOTATION = "io.timingwheel.spring.annotation";
+
+	private static final String DURABLE = "io.timingwheel.spring.durable";
+
+	private static final String OURS = "io.timingwheel..";
+
+	@ArchTest
+	static final ArchRule tasksKnowTheCoreAlone = noClasses().that()
+		.resideInAPackage(TASK)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK));
+
+	@ArchTest
+	static final ArchRule annotationsKnowTasksAlone = noClasses().that()
+		.resideInAPackage(ANNOTATION)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(TASK, ANNOTATION));
+
+	@ArchTest
+	static final ArchRule durableTasksKnowTasksAndAnnotationsAlone = noClasses().that()
+		.resideInAPackage(DURABLE)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, ANNOTATION, DURABLE));
+
+	@ArchTest
+	static final ArchRule theTwoKindsOfAdviceDoNotKnowEachOther = slices().matching("io.timingwheel.spring.aop.(*)..")
+		.should()
+		.notDependOnEachOther();
+
+	@ArchTest
+	static final ArchRule packagesHaveNoCycles = slices().matching("io.timingwheel.(**)").should().beFreeOfCycles();
+
+	@ArchTest
+	static final ArchRule transactionsAreOptional = noClasses().that()
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.task\\.Transactions(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("org.springframework.transaction..");
+
+	@ArchTest
+	static final ArchRule reactorIsOptional = noClasses().that()
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.timeout\\.ReactorTimeout(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("reactor..", "org.reactivestreams..");
+
+	@ArchTest
+	static final ArchRule jacksonIsOptional = noClasses().that()
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.durable\\.Payload.*")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..");
+
+	@ArchTest
+	static final ArchRule packagesAreNullMarked = classes()
+		.should(ArchCondition.from(DescribedPredicate.describe("reside in a package that is @NullMarked",
+				(type) -> type.getPackage().isAnnotatedWith(NullMarked.class))));
+
+	private static DescribedPredicate<JavaClass> resideInOursExcept(String... packages) {
+		return resideInAPackage(OURS).and(DescribedPredicate.not(resideInAnyPackage(packages)));
+	}
+
+}
