@@ -2,8 +2,8 @@ package io.timingwheel.benchmarks;
 
 import io.timingwheel.benchmarks.durable.DurableCommand;
 import io.timingwheel.benchmarks.report.ReportCommand;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine;
 
 /**
  * The command line. JMH's own is in the same archive:

@@ -28,27 +28,43 @@ class ArchitectureTests {
 
 	private static final String ANNOTATION = "io.timingwheel.spring.annotation";
 
+	private static final String TASK_SUPPORT = "io.timingwheel.spring.task.support";
+
 	private static final String DURABLE = "io.timingwheel.spring.durable";
+
+	private static final String DURABLE_SUPPORT = "io.timingwheel.spring.durable.support";
 
 	private static final String OURS = "io.timingwheel..";
 
 	@ArchTest
-	static final ArchRule tasksKnowTheCoreAlone = noClasses().that()
+	static final ArchRule theTemplateUsesTheCoreAlone = noClasses().that()
 		.resideInAPackage(TASK)
 		.should()
 		.dependOnClassesThat(resideInOursExcept(CORE, TASK));
 
 	@ArchTest
-	static final ArchRule annotationsKnowTasksAlone = noClasses().that()
+	static final ArchRule tasksUseTheTemplateAndTheCore = noClasses().that()
+		.resideInAPackage(TASK_SUPPORT)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_SUPPORT));
+
+	@ArchTest
+	static final ArchRule annotationsUseTheTemplateAlone = noClasses().that()
 		.resideInAPackage(ANNOTATION)
 		.should()
 		.dependOnClassesThat(resideInOursExcept(TASK, ANNOTATION));
 
 	@ArchTest
-	static final ArchRule durableTasksKnowTasksAndAnnotationsAlone = noClasses().that()
+	static final ArchRule theStoreInterfaceUsesTheTemplateAlone = noClasses().that()
 		.resideInAPackage(DURABLE)
 		.should()
-		.dependOnClassesThat(resideInOursExcept(CORE, TASK, ANNOTATION, DURABLE));
+		.dependOnClassesThat(resideInOursExcept(TASK, DURABLE));
+
+	@ArchTest
+	static final ArchRule durableTasksUseNoAnnotationsAndNoAdvice = noClasses().that()
+		.resideInAPackage(DURABLE_SUPPORT)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_SUPPORT, DURABLE, DURABLE_SUPPORT));
 
 	@ArchTest
 	static final ArchRule theTwoKindsOfAdviceDoNotKnowEachOther = slices().matching("io.timingwheel.spring.aop.(*)..")
@@ -60,7 +76,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.task\\.Transactions(\\$.*)?")
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.task\\.support\\.Transactions(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");
@@ -74,7 +90,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule jacksonIsOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.durable\\.Payload.*")
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.durable\\.support\\.Payload.*")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..");

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.actuate;
 
 import io.micrometer.observation.Observation;
-import io.timingwheel.spring.task.TaskExecution;
+import io.timingwheel.spring.task.support.TaskExecution;
 
 /**
  * What an observation of a delayed task knows of it.

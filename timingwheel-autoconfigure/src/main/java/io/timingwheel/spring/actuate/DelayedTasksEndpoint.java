@@ -7,16 +7,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
-import io.timingwheel.spring.durable.DurableTasks;
 import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.PendingTask;
-import io.timingwheel.spring.task.TaskCounts;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.PendingTaskSnapshot;
+import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;
@@ -25,8 +25,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
@@ -40,7 +40,7 @@ public class DelayedTasksEndpoint {
 	/** How many pending tasks of a name are listed. */
 	static final int LIMIT = 100;
 
-	private final DelayedTasks tasks;
+	private final DelayedTaskRegistry tasks;
 
 	private final StoredTasksView stored;
 
@@ -49,7 +49,7 @@ public class DelayedTasksEndpoint {
 	 * @param tasks the tasks to show
 	 * @param durableTasks the stored ones, {@code null} if there is no store
 	 */
-	public DelayedTasksEndpoint(DelayedTasks tasks, @Nullable DurableTasks durableTasks) {
+	public DelayedTasksEndpoint(DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks) {
 		this.tasks = tasks;
 		this.stored = new StoredTasksView(durableTasks);
 	}
@@ -218,7 +218,7 @@ public class DelayedTasksEndpoint {
 			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,
 			@Nullable String error) implements OperationResponseBody {
 
-		static TaskDescriptor of(PendingTask task) {
+		static TaskDescriptor of(PendingTaskSnapshot task) {
 			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), null, null, null, null);
 		}
 

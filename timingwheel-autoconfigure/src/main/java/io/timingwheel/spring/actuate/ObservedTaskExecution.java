@@ -2,8 +2,8 @@ package io.timingwheel.spring.actuate;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
-import io.timingwheel.spring.task.TaskExecution;
-import io.timingwheel.spring.task.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.support.TaskExecution;
+import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,10 +6,10 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.durable.NodeFigures;
 import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.NodeFigures;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 /**
  * Meters of durable tasks, {@code timingwheel.store.*}: what is stored, by name and a few
@@ -17,16 +17,16 @@ import io.timingwheel.spring.task.DelayedTasks;
  */
 public class StoreMetrics implements MeterBinder {
 
-	private final DurableTasks durableTasks;
+	private final DurableTaskManager durableTasks;
 
-	private final DelayedTasks tasks;
+	private final DelayedTaskRegistry tasks;
 
 	/**
 	 * Creates the binder.
 	 * @param durableTasks the durable tasks
 	 * @param tasks knows the names
 	 */
-	public StoreMetrics(DurableTasks durableTasks, DelayedTasks tasks) {
+	public StoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks) {
 		this.durableTasks = durableTasks;
 		this.tasks = tasks;
 	}
@@ -36,10 +36,10 @@ public class StoreMetrics implements MeterBinder {
 		Gauge.builder("timingwheel.store.up", this.durableTasks, (tasks) -> tasks.storeError().isEmpty() ? 1 : 0)
 			.description("Whether the store can be reached")
 			.register(registry);
-		Gauge.builder("timingwheel.store.in.flight", this.durableTasks, DurableTasks::inFlight)
+		Gauge.builder("timingwheel.store.in.flight", this.durableTasks, DurableTaskManager::inFlight)
 			.description("Durable tasks that this node has claimed, waiting and running")
 			.register(registry);
-		Gauge.builder("timingwheel.store.unknown", this.durableTasks, DurableTasks::unknownCount)
+		Gauge.builder("timingwheel.store.unknown", this.durableTasks, DurableTaskManager::unknownCount)
 			.description("Pending durable tasks that this node has no handler for")
 			.register(registry);
 		bindTo(registry, "claims", "Requests for durable tasks", NodeFigures::claims);

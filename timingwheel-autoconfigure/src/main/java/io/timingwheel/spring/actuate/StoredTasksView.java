@@ -6,10 +6,10 @@ import java.util.Optional;
 
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
-import io.timingwheel.spring.durable.DurableTasks;
 import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -21,16 +21,16 @@ import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException
  */
 final class StoredTasksView {
 
-	private final @Nullable DurableTasks tasks;
+	private final @Nullable DurableTaskManager tasks;
 
-	StoredTasksView(@Nullable DurableTasks tasks) {
+	StoredTasksView(@Nullable DurableTaskManager tasks) {
 		this.tasks = tasks;
 	}
 
 	/**
 	 * The tasks, for somebody who asks for what only a store can do.
 	 */
-	DurableTasks required() {
+	DurableTaskManager required() {
 		if (this.tasks == null) {
 			throw new InvalidEndpointRequestException("There is no store",
 					"There are no durable tasks: timingwheel.store.type is not set");
@@ -54,7 +54,7 @@ final class StoredTasksView {
 		if (this.tasks == null) {
 			return Optional.empty();
 		}
-		DurableTasks tasks = this.tasks;
+		DurableTaskManager tasks = this.tasks;
 		return tasks.find(new TaskId(name, keyOrId))
 			.map(DelayedTask::id)
 			.flatMap(tasks::find)

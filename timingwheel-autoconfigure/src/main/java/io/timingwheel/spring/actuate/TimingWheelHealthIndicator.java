@@ -5,7 +5,7 @@ import java.util.Set;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -25,7 +25,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 
 	private final Duration maxLag;
 
-	private final @Nullable DurableTasks durableTasks;
+	private final @Nullable DurableTaskManager durableTasks;
 
 	/**
 	 * Creates the indicator.
@@ -33,7 +33,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	 * @param maxLag the lag from which on the wheel is down
 	 * @param durableTasks the stored tasks, {@code null} if there is no store
 	 */
-	public TimingWheelHealthIndicator(TimingWheel wheel, Duration maxLag, @Nullable DurableTasks durableTasks) {
+	public TimingWheelHealthIndicator(TimingWheel wheel, Duration maxLag, @Nullable DurableTaskManager durableTasks) {
 		super("Timing wheel health check failed");
 		this.wheel = wheel;
 		this.maxLag = maxLag;
@@ -57,7 +57,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	/**
 	 * Asks nothing of the store, which may take long to fail: the poller knows.
 	 */
-	private static void checkStore(DurableTasks tasks, Health.Builder builder) {
+	private static void checkStore(DurableTaskManager tasks, Health.Builder builder) {
 		builder.withDetail("claiming", tasks.isClaiming());
 		tasks.storeError().ifPresentOrElse((error) -> {
 			builder.down(error).withDetail("store", Status.DOWN.getCode());

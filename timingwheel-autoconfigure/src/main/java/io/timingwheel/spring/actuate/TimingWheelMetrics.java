@@ -9,10 +9,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.DurableTasks;
 import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.TaskCounts;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,9 +23,9 @@ public class TimingWheelMetrics implements MeterBinder {
 
 	private final TimingWheel wheel;
 
-	private final DelayedTasks tasks;
+	private final DelayedTaskRegistry tasks;
 
-	private final @Nullable DurableTasks durableTasks;
+	private final @Nullable DurableTaskManager durableTasks;
 
 	/**
 	 * Creates the binder.
@@ -33,7 +33,7 @@ public class TimingWheelMetrics implements MeterBinder {
 	 * @param tasks its tasks
 	 * @param durableTasks the stored ones, {@code null} if there is no store
 	 */
-	public TimingWheelMetrics(TimingWheel wheel, DelayedTasks tasks, @Nullable DurableTasks durableTasks) {
+	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks) {
 		this.wheel = wheel;
 		this.tasks = tasks;
 		this.durableTasks = durableTasks;

@@ -12,9 +12,9 @@ import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
 import io.timingwheel.spring.aop.delayed.DelayedMethods;
 import io.timingwheel.spring.aop.delayed.DelayedRuntime;
 import io.timingwheel.spring.aop.delayed.UncaughtExceptions;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.TaskExecutors;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskExecutors;
 
 import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
@@ -58,8 +58,8 @@ class DelayedConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedRuntime timingWheelDelayedRuntime(ObjectProvider<DelayedTasks> tasks,
-			ObjectProvider<DurableTasks> durableTasks, ObjectProvider<TaskExecutors> executors,
+	static DelayedRuntime timingWheelDelayedRuntime(ObjectProvider<DelayedTaskRegistry> tasks,
+			ObjectProvider<DurableTaskManager> durableTasks, ObjectProvider<TaskExecutors> executors,
 			ConfigurableListableBeanFactory beanFactory) {
 		Supplier<AsyncUncaughtExceptionHandler> exceptionHandler = SingletonSupplier
 			.of(new UncaughtExceptions(beanFactory));

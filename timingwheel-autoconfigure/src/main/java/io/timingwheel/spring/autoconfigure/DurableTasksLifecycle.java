@@ -2,7 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
 
-import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.ApplicationContext;
@@ -20,7 +20,7 @@ class DurableTasksLifecycle implements SmartLifecycle, ApplicationListener<Conte
 	/** Stops before the tasks in memory, which wait for all bodies. */
 	static final int PHASE = TimingWheelLifecycle.PHASE + 1;
 
-	private final DurableTasks tasks;
+	private final DurableTaskManager tasks;
 
 	private final Duration awaitTerminationPeriod;
 
@@ -32,7 +32,8 @@ class DurableTasksLifecycle implements SmartLifecycle, ApplicationListener<Conte
 
 	private volatile boolean ended;
 
-	DurableTasksLifecycle(DurableTasks tasks, Duration awaitTerminationPeriod, ApplicationContext applicationContext) {
+	DurableTasksLifecycle(DurableTaskManager tasks, Duration awaitTerminationPeriod,
+			ApplicationContext applicationContext) {
 		this.tasks = tasks;
 		this.awaitTerminationPeriod = awaitTerminationPeriod;
 		this.applicationContext = applicationContext;

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.UUID;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Store;
-import io.timingwheel.spring.durable.Backoff;
-import io.timingwheel.spring.durable.DurableSettings;
+import io.timingwheel.spring.durable.support.Backoff;
+import io.timingwheel.spring.durable.support.DurableSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;

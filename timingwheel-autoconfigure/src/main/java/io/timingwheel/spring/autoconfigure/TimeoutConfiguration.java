@@ -10,8 +10,8 @@ import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodScanner;
-import io.timingwheel.spring.task.HandOverExecutors;
-import io.timingwheel.spring.task.TaskExecutors;
+import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.TaskExecutors;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;

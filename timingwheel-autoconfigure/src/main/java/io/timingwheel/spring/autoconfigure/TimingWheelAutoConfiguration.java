@@ -4,14 +4,15 @@ import java.time.Clock;
 import java.util.List;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableHandlers;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.HandOverExecutors;
-import io.timingwheel.spring.task.StoredTasks;
-import io.timingwheel.spring.task.TaskExecutionInterceptor;
-import io.timingwheel.spring.task.TaskExecutors;
+import io.timingwheel.spring.task.support.DefaultDelayedTaskOperations;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.DurableTaskOperations;
+import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.support.TaskExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -60,9 +61,9 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	@Bean
-	DelayedTasks timingWheelDelayedTasks(TimingWheel wheel, HandOverExecutors handOvers,
+	DelayedTaskRegistry timingWheelDelayedTasks(TimingWheel wheel, HandOverExecutors handOvers,
 			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecutionInterceptor> interceptors) {
-		return new DelayedTasks(wheel, wheel.timeSource(), Clock.systemUTC(), handOvers,
+		return new DelayedTaskRegistry(wheel, wheel.timeSource(), Clock.systemUTC(), handOvers,
 				compose(decorators.orderedStream().toList()), interceptors.getIfAvailable());
 	}
 
@@ -79,13 +80,13 @@ public final class TimingWheelAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
-	DelayedTaskTemplate delayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors,
-			ObjectProvider<StoredTasks> stored) {
-		return new DelayedTaskTemplate(tasks, executors, stored.getIfAvailable());
+	DelayedTaskTemplate delayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
+			ObjectProvider<DurableTaskOperations> stored) {
+		return new DelayedTaskTemplate(new DefaultDelayedTaskOperations(tasks, executors, stored.getIfAvailable()));
 	}
 
 	@Bean
-	TimingWheelLifecycle timingWheelLifecycle(DelayedTasks tasks, TimingWheelProperties properties,
+	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, TimingWheelProperties properties,
 			ApplicationContext applicationContext) {
 		new TimingWheelSettings(properties).check();
 		return new TimingWheelLifecycle(tasks, properties.getShutdown(), applicationContext);

@@ -4,8 +4,8 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Bean;
  */
 @AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-@ConditionalOnBean(DelayedTasks.class)
+@ConditionalOnBean(DelayedTaskRegistry.class)
 public final class TimingWheelEndpointAutoConfiguration {
 
 	@Bean
@@ -34,7 +34,8 @@ public final class TimingWheelEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnAvailableEndpoint
 	@ConditionalOnMissingBean
-	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTasks tasks, ObjectProvider<DurableTasks> durableTasks) {
+	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTaskRegistry tasks,
+			ObjectProvider<DurableTaskManager> durableTasks) {
 		return new DelayedTasksEndpoint(tasks, durableTasks.getIfAvailable());
 	}
 

@@ -2,8 +2,8 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -18,14 +18,14 @@ import org.springframework.context.annotation.Bean;
  */
 @AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
 @ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
-@ConditionalOnBean(DelayedTasks.class)
+@ConditionalOnBean(DelayedTaskRegistry.class)
 @ConditionalOnEnabledHealthIndicator("timingwheel")
 public final class TimingWheelHealthContributorAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = "timingWheelHealthIndicator")
 	TimingWheelHealthIndicator timingWheelHealthIndicator(TimingWheel wheel, TimingWheelProperties properties,
-			ObjectProvider<DurableTasks> durableTasks) {
+			ObjectProvider<DurableTaskManager> durableTasks) {
 		return new TimingWheelHealthIndicator(wheel, properties.getHealth().getMaxLag(), durableTasks.getIfAvailable());
 	}
 

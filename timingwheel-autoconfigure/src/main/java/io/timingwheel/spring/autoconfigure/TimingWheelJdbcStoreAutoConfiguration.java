@@ -45,10 +45,10 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 		@Bean
 		@DependsOnDatabaseInitialization
 		JdbcDelayedTaskStore timingWheelDelayedTaskStore(ObjectProvider<DataSource> dataSource,
-				@TimingWheelDataSource ObjectProvider<DataSource> engineDataSource, TimingWheelProperties properties) {
+				@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource, TimingWheelProperties properties) {
 			DataSource application = application(dataSource);
 			return withTable(properties, (table) -> new JdbcDelayedTaskStore(application,
-					engineDataSource.getIfAvailable(() -> application), table));
+					storeDataSource.getIfAvailable(() -> application), table));
 		}
 
 		@Bean
@@ -56,8 +56,8 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 		@Conditional(OnSchemaInitialization.class)
 		TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
 				ObjectProvider<DataSource> dataSource,
-				@TimingWheelDataSource ObjectProvider<DataSource> engineDataSource, TimingWheelProperties properties) {
-			DataSource target = engineDataSource.getIfAvailable(() -> application(dataSource));
+				@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource, TimingWheelProperties properties) {
+			DataSource target = storeDataSource.getIfAvailable(() -> application(dataSource));
 			DatabaseInitializationMode mode = DatabaseInitializationMode
 				.valueOf(properties.getStore().getJdbc().getInitializeSchema().name());
 			return withTable(properties,

@@ -3,7 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import java.time.Duration;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -28,7 +28,7 @@ class TimingWheelLifecycle implements SmartLifecycle, ApplicationListener<Contex
 	/** The web server's graceful shutdown is at {@code MAX - 1024}. */
 	static final int PHASE = Integer.MAX_VALUE - 4096;
 
-	private final DelayedTasks tasks;
+	private final DelayedTaskRegistry tasks;
 
 	private final Shutdown shutdown;
 
@@ -40,7 +40,7 @@ class TimingWheelLifecycle implements SmartLifecycle, ApplicationListener<Contex
 
 	private volatile boolean ended;
 
-	TimingWheelLifecycle(DelayedTasks tasks, Shutdown shutdown, ApplicationContext applicationContext) {
+	TimingWheelLifecycle(DelayedTaskRegistry tasks, Shutdown shutdown, ApplicationContext applicationContext) {
 		this.tasks = tasks;
 		this.shutdown = shutdown;
 		this.applicationContext = applicationContext;

@@ -5,8 +5,8 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.StoreMetrics;
 import io.timingwheel.spring.actuate.TimeoutMetrics;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -22,20 +22,20 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class,
 		CompositeMeterRegistryAutoConfiguration.class })
 @ConditionalOnClass({ MeterRegistry.class, CompositeMeterRegistryAutoConfiguration.class })
-@ConditionalOnBean({ DelayedTasks.class, MeterRegistry.class })
+@ConditionalOnBean({ DelayedTaskRegistry.class, MeterRegistry.class })
 public final class TimingWheelMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	TimingWheelMetrics timingWheelMetrics(TimingWheel wheel, DelayedTasks tasks,
-			ObjectProvider<DurableTasks> durableTasks) {
+	TimingWheelMetrics timingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks,
+			ObjectProvider<DurableTaskManager> durableTasks) {
 		return new TimingWheelMetrics(wheel, tasks, durableTasks.getIfAvailable());
 	}
 
 	@Bean
-	@ConditionalOnBean(DurableTasks.class)
+	@ConditionalOnBean(DurableTaskManager.class)
 	@ConditionalOnMissingBean
-	StoreMetrics timingWheelStoreMetrics(DurableTasks durableTasks, DelayedTasks tasks) {
+	StoreMetrics timingWheelStoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks) {
 		return new StoreMetrics(durableTasks, tasks);
 	}
 

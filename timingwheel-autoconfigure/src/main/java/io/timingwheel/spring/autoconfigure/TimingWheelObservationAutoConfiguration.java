@@ -3,8 +3,8 @@ package io.timingwheel.spring.autoconfigure;
 import io.micrometer.observation.ObservationRegistry;
 import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = TimingWheelAutoConfiguration.class,
 		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
-@ConditionalOnBean({ DelayedTasks.class, ObservationRegistry.class })
+@ConditionalOnBean({ DelayedTaskRegistry.class, ObservationRegistry.class })
 @ConditionalOnBooleanProperty(name = "timingwheel.observations.enabled", matchIfMissing = true)
 public final class TimingWheelObservationAutoConfiguration {
 

@@ -2,13 +2,13 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DurableHandlers;
-import io.timingwheel.spring.durable.DurableSettings;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.durable.PayloadCodec;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.HandOverExecutors;
-import io.timingwheel.spring.task.TaskExecutionInterceptor;
+import io.timingwheel.spring.durable.support.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableSettings;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.PayloadCodec;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -28,7 +28,7 @@ import org.springframework.context.annotation.Configuration;
 		afterName = { "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
 				"io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreAutoConfiguration",
 				"io.timingwheel.spring.autoconfigure.TimingWheelRedisStoreAutoConfiguration" })
-@ConditionalOnBean({ DelayedTaskStore.class, DelayedTasks.class })
+@ConditionalOnBean({ DelayedTaskStore.class, DelayedTaskRegistry.class })
 public final class TimingWheelStoreAutoConfiguration {
 
 	/**
@@ -51,18 +51,18 @@ public final class TimingWheelStoreAutoConfiguration {
 		}
 
 		@Bean
-		DurableTasks timingWheelDurableTasks(DelayedTaskStore store, TimingWheelProperties properties,
-				DurableHandlers handlers, PayloadCodec codec, TimingWheel wheel, DelayedTasks tasks,
+		DurableTaskManager timingWheelDurableTasks(DelayedTaskStore store, TimingWheelProperties properties,
+				DurableHandlers handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
 				HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptor) {
 			DurableSettings settings = new StoreSettings(properties.getStore()).get();
 			store.check();
-			return new DurableTasks(store, settings, handlers, codec, wheel, tasks, handOvers,
+			return new DurableTaskManager(store, settings, handlers, codec, wheel, tasks, handOvers,
 					interceptor.getIfAvailable());
 		}
 
 		@Bean
-		DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTasks tasks, TimingWheelProperties properties,
-				ApplicationContext applicationContext) {
+		DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTaskManager tasks,
+				TimingWheelProperties properties, ApplicationContext applicationContext) {
 			return new DurableTasksLifecycle(tasks, properties.getShutdown().getAwaitTerminationPeriod(),
 					applicationContext);
 		}

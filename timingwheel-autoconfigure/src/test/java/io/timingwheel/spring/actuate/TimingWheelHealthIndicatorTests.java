@@ -15,10 +15,10 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.durable.MemoryStore;
+import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.durable.PartialOutage;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -96,7 +96,7 @@ class TimingWheelHealthIndicatorTests {
 			.withPropertyValues("timingwheel.store.poll-interval=10ms")
 			.run((context) -> {
 				MeterRegistry meters = new SimpleMeterRegistry();
-				new StoreMetrics(context.getBean(DurableTasks.class), context.getBean(DelayedTasks.class))
+				new StoreMetrics(context.getBean(DurableTaskManager.class), context.getBean(DelayedTaskRegistry.class))
 					.bindTo(meters);
 				Gauge up = meters.get("timingwheel.store.up").gauge();
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);

@@ -11,7 +11,7 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.Advised;
@@ -64,7 +64,7 @@ class AheadOfTimeTests {
 	void onABeanMethodThatDeclaresAnInterface() {
 		AotContexts.of(HiddenBehindInterface.class).run((context) -> {
 			context.getBean(Reminders.class).remind("1");
-			assertThat(context.getBean(DelayedTasks.class).pending("reminders.remind", 10)).hasSize(1);
+			assertThat(context.getBean(DelayedTaskRegistry.class).pending("reminders.remind", 10)).hasSize(1);
 		});
 	}
 
@@ -85,9 +85,9 @@ class AheadOfTimeTests {
 		AotContexts.of(Configured.class).run((context) -> {
 			Configured configured = context.getBean(Configured.class);
 			configured.run("1");
-			assertThat(context.getBean(DelayedTasks.class).pending("from-property", 10)).hasSize(1);
+			assertThat(context.getBean(DelayedTaskRegistry.class).pending("from-property", 10)).hasSize(1);
 			configured.cancel("1");
-			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isZero();
+			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isZero();
 			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(configured::slow);
 		}, "the.delay=10s", "the.name=from-property", "the.limit=20ms");
 	}
@@ -117,7 +117,7 @@ class AheadOfTimeTests {
 		orders.pay(2);
 		time.advance(Duration.ofMinutes(31));
 		await().untilAsserted(() -> assertThat(orders.closed()).containsExactly(1L));
-		assertThat(context.getBean(DelayedTasks.class).pendingCount()).isZero();
+		assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isZero();
 		assertThat(orders.quote(Duration.ofMillis(799))).isEqualTo("in time");
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> orders.quote(Duration.ofMillis(800)));
 		assertThat(Thread.interrupted()).isFalse();

@@ -20,8 +20,8 @@ import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.TaskCounts;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
@@ -256,7 +256,7 @@ class CombinationTests {
 	}
 
 	private static TaskCounts counts(BeanFactory context, String name) {
-		DelayedTasks tasks = context.getBean(DelayedTasks.class);
+		DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 		assertThat(tasks.names()).contains(name);
 		return tasks.counts(name);
 	}

@@ -80,7 +80,7 @@ class JdbcStoreTests {
 	@Test
 	void leasesThroughTheDataSourceOfItsOwn() {
 		this.runner.withUserConfiguration(TwoDataSources.class).run((context) -> {
-			DataSource engine = context.getBean("engineDataSource", DataSource.class);
+			DataSource engine = context.getBean("storeDataSource", DataSource.class);
 			assertThat(new JdbcTemplate(engine).queryForObject("select count(*) from timingwheel_task", Long.class))
 				.isZero();
 			context.getBean(DelayedTaskStore.class).check();
@@ -144,7 +144,7 @@ class JdbcStoreTests {
 
 		@TimingWheelDataSource
 		@Bean(defaultCandidate = false)
-		DataSource engineDataSource() {
+		DataSource storeDataSource() {
 			return DataSourceBuilder.create().url("jdbc:h2:mem:engine").build();
 		}
 

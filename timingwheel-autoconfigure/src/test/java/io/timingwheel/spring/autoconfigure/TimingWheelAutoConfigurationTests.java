@@ -19,8 +19,8 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -323,7 +323,7 @@ class TimingWheelAutoConfigurationTests {
 					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
 			.run((context) -> {
 				assertThat(context.getBeanFactory().containsSingleton("orders")).isFalse();
-				assertThat(context.getBean(DelayedTasks.class).names()).contains("close-order");
+				assertThat(context.getBean(DelayedTaskRegistry.class).names()).contains("close-order");
 				context.getBean(Orders.class).close(5);
 				assertThat(context.getBean(Orders.class).closed()).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(5L);
 			});

@@ -12,11 +12,11 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -59,7 +59,7 @@ class TimingWheelLifecycleTests {
 				}), tasks.task(() -> "never").every(Duration.ofMinutes(1)),
 				tasks.task(() -> "never").withFixedDelay(Duration.ofMinutes(1)),
 				context.getBean(Drivers.class).silent("d1"));
-		DelayedTasks engine = context.getBean(DelayedTasks.class);
+		DelayedTaskRegistry engine = context.getBean(DelayedTaskRegistry.class);
 		context.close();
 		assertThat(pending).allSatisfy((task) -> {
 			assertThat(task.status()).isEqualTo(Status.CANCELLED);

@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
 
-import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 
@@ -24,7 +24,7 @@ final class TimingWheelNode implements TaskNode {
 
 	private final ProbeApplication.Tasks tasks;
 
-	private final DurableTasks durable;
+	private final DurableTaskManager durable;
 
 	private final DelayedTaskOperations template;
 
@@ -35,7 +35,7 @@ final class TimingWheelNode implements TaskNode {
 			.properties(settings)
 			.run();
 		this.tasks = this.context.getBean(ProbeApplication.Tasks.class);
-		this.durable = this.context.getBean(DurableTasks.class);
+		this.durable = this.context.getBean(DurableTaskManager.class);
 		this.template = this.context.getBean(DelayedTaskOperations.class);
 	}
 

@@ -16,8 +16,8 @@ import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -276,7 +276,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 			.enqueue(task(NAME, "k", DueTime.after(Duration.ofMillis(Long.MAX_VALUE)), IfPending.REPLACE, null));
 		assertThat(enqueued.dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
 		assertThat(stored(enqueued.id()).dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
-		Moved moved = this.store.reschedule(key("k"), DueTime.at(Instant.MAX), OFFER);
+		Rescheduled moved = this.store.reschedule(key("k"), DueTime.at(Instant.MAX), OFFER);
 		assertThat(moved.task().dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
 		assertThat(moved.leased()).isFalse();
 		assertThat(claim(this.store, "a", 1).nextAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
@@ -373,7 +373,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	@Test
 	void rescheduleMovesATaskAndRaisesItsFence() {
 		Enqueued enqueued = enqueue("k", HOUR);
-		Moved moved = this.other.reschedule(key("k"), DueTime.after(HOUR.multipliedBy(2)), null);
+		Rescheduled moved = this.other.reschedule(key("k"), DueTime.after(HOUR.multipliedBy(2)), null);
 		assertThat(moved.leased()).isFalse();
 		assertThat(moved.task().id()).isEqualTo(enqueued.id());
 		assertThat(moved.task().fence()).isGreaterThan(enqueued.fence());
@@ -382,7 +382,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		assertThat(moved.task().begun()).isFalse();
 		assertThat(moved.task().name()).isEqualTo(NAME);
 		assertThat(moved.task().key()).isEqualTo("k");
-		Moved again = this.store.reschedule(enqueued.id(), DueTime.at(Instant.ofEpochMilli(moved.now())), null);
+		Rescheduled again = this.store.reschedule(enqueued.id(), DueTime.at(Instant.ofEpochMilli(moved.now())), null);
 		assertThat(again.task().fence()).isGreaterThan(moved.task().fence());
 		assertThat(claim()).singleElement().extracting(LeasedTask::dueAt).isEqualTo(moved.now());
 	}
@@ -396,7 +396,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	@Test
 	void rescheduleLeasesATaskThatIsDueSoonIfTheCallerOffersTo() {
 		Enqueued enqueued = enqueue("k", HOUR);
-		Moved moved = this.store.reschedule(key("k"), DueTime.after(SOON), OFFER);
+		Rescheduled moved = this.store.reschedule(key("k"), DueTime.after(SOON), OFFER);
 		assertThat(moved.leased()).isTrue();
 		assertThat(claimByOther()).isEmpty();
 		assertThat(begin(this.store, ref(enqueued))).isEqualTo(Reply.REFUSED);
@@ -406,7 +406,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	@Test
 	void rescheduleEndsAnEarlierLease() {
 		LeasedTask task = leased("k");
-		Moved moved = this.other.reschedule(key("k"), DueTime.after(SOON), null);
+		Rescheduled moved = this.other.reschedule(key("k"), DueTime.after(SOON), null);
 		assertThat(moved.leased()).isFalse();
 		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.REFUSED);
 		assertThat(begin(this.store, moved.task().ref())).isEqualTo(Reply.REFUSED);

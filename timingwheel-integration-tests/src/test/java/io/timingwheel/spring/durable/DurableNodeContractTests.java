@@ -13,8 +13,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.durable.support.DurableIds;
+import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;

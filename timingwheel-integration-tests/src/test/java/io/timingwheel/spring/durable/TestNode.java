@@ -13,12 +13,18 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.support.Backoff;
+import io.timingwheel.spring.durable.support.DurableHandler;
+import io.timingwheel.spring.durable.support.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableSettings;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.PayloadCodec;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.HandOverExecutors;
 import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.TaskCounts;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -37,9 +43,9 @@ public final class TestNode implements AutoCloseable {
 
 	private final TimingWheel wheel;
 
-	private final DelayedTasks tasks;
+	private final DelayedTaskRegistry tasks;
 
-	private final DurableTasks durable;
+	private final DurableTaskManager durable;
 
 	private final Handler handler;
 
@@ -47,8 +53,9 @@ public final class TestNode implements AutoCloseable {
 		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
 		this.wheel = TimingWheel.builder(this.executor).build();
 		HandOverExecutors handOvers = new HandOverExecutors();
-		this.tasks = new DelayedTasks(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), handOvers, null, null);
-		this.durable = new DurableTasks(store, settings, new DurableHandlers(),
+		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), handOvers, null,
+				null);
+		this.durable = new DurableTaskManager(store, settings, new DurableHandlers(),
 				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes()), this.wheel, this.tasks,
 				handOvers, null);
 		this.handler = new Handler(body, this.executor);
@@ -74,7 +81,7 @@ public final class TestNode implements AutoCloseable {
 		return new TestNode(store, SETTINGS, null, 1);
 	}
 
-	public DurableTasks durable() {
+	public DurableTaskManager durable() {
 		return this.durable;
 	}
 

@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.durable.NodeFigures;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.NodeFigures;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
 
@@ -23,7 +23,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 class NodeCommands {
 
-	private final DurableTasks tasks;
+	private final DurableTaskManager tasks;
 
 	private final DelayedTaskTemplate template;
 
@@ -35,7 +35,7 @@ class NodeCommands {
 
 	private final ObjectProvider<PlatformTransactionManager> transactionManager;
 
-	NodeCommands(DurableTasks tasks, DelayedTaskTemplate template, Worker worker, ClaimRecorder claims,
+	NodeCommands(DurableTaskManager tasks, DelayedTaskTemplate template, Worker worker, ClaimRecorder claims,
 			HeapBeforeStart heapBeforeStart, ObjectProvider<PlatformTransactionManager> transactionManager) {
 		this.tasks = tasks;
 		this.template = template;

@@ -119,7 +119,7 @@ public interface DelayedTaskStore {
 	 * @param lease leases it at once if it is due soon; {@code null} for never
 	 * @return what has become of it, {@code null} if none was pending
 	 */
-	@Nullable Moved reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease);
+	@Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease);
 
 	/**
 	 * Moves a pending task. An earlier lease of it ends.
@@ -128,7 +128,7 @@ public interface DelayedTaskStore {
 	 * @param lease leases it at once if it is due soon; {@code null} for never
 	 * @return what has become of it, {@code null} if it was not pending
 	 */
-	@Nullable Moved reschedule(String id, DueTime due, @Nullable LeaseOffer lease);
+	@Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease);
 
 	/**
 	 * Leases tasks that are due soon, or whose lease has ended, the earliest first. One

@@ -20,7 +20,11 @@ import org.jspecify.annotations.Nullable;
 public record LeasedTask(String id, long fence, String name, @Nullable String key, @Nullable String payload, long dueAt,
 		boolean begun, int attempt, int deliveries, int lostDeliveries) {
 
-	TaskRef ref() {
+	/**
+	 * Names this task under this lease.
+	 * @return id and fence
+	 */
+	public TaskRef ref() {
 		return new TaskRef(this.id, this.fence);
 	}
 

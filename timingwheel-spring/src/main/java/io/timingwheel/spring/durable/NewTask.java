@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable;
 
+import io.timingwheel.spring.durable.support.PayloadCodec;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 

@@ -32,12 +32,17 @@ public final class PartlyStoredException extends RuntimeException {
 	/**
 	 * What has become of each task, {@code null} for those that are not, or not for
 	 * certain, stored.
+	 * @return an element for each task, in the order of the tasks
 	 */
-	List<@Nullable Enqueued> enqueued() {
+	public List<@Nullable Enqueued> enqueued() {
 		return this.enqueued;
 	}
 
-	RuntimeException failure() {
+	/**
+	 * Why some tasks are not stored.
+	 * @return the failure
+	 */
+	public RuntimeException failure() {
 		return this.failure;
 	}
 

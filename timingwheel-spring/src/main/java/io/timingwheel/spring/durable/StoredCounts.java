@@ -13,7 +13,12 @@ public record StoredCounts(long pending, long overdue, long running, long dead) 
 	/** No tasks. */
 	public static final StoredCounts NONE = new StoredCounts(0, 0, 0, 0);
 
-	StoredCounts plus(StoredCounts other) {
+	/**
+	 * The sum of two figures.
+	 * @param other the figures to add
+	 * @return the sum
+	 */
+	public StoredCounts plus(StoredCounts other) {
 		return new StoredCounts(this.pending + other.pending, this.overdue + other.overdue,
 				this.running + other.running, this.dead + other.dead);
 	}

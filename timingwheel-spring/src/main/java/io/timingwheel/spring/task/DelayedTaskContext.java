@@ -16,7 +16,7 @@ public interface DelayedTaskContext {
 	 * @return the task, empty outside of a body
 	 */
 	static Optional<DelayedTaskContext> current() {
-		return Optional.ofNullable(TaskInvocation.current());
+		return Optional.ofNullable(DelayedTaskContextHolder.get());
 	}
 
 	/**

@@ -22,122 +22,75 @@ import org.springframework.util.Assert;
  */
 public class DelayedTaskTemplate implements DelayedTaskOperations {
 
-	private static final String ID_NULL = "The id must not be null";
-
-	private static final String DELAY_NULL = "The delay must not be null";
-
-	private final DelayedTasks tasks;
-
-	private final TaskExecutors executors;
-
-	private final @Nullable StoredTasks stored;
-
-	/**
-	 * Creates a template for tasks in memory.
-	 * @param tasks where to schedule
-	 * @param executors where tasks run
-	 */
-	public DelayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors) {
-		this(tasks, executors, null);
-	}
+	private final DelayedTaskOperations operations;
 
 	/**
 	 * Creates a template.
-	 * @param tasks where to schedule
-	 * @param executors where tasks run
-	 * @param stored the durable tasks, {@code null} if there is no store
+	 * @param operations what the template calls
 	 */
-	public DelayedTaskTemplate(DelayedTasks tasks, TaskExecutors executors, @Nullable StoredTasks stored) {
-		this.tasks = tasks;
-		this.executors = executors;
-		this.stored = stored;
+	public DelayedTaskTemplate(DelayedTaskOperations operations) {
+		Assert.notNull(operations, "The operations must not be null");
+		this.operations = operations;
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task) {
-		return task(task).after(delay);
+		return this.operations.schedule(delay, task);
 	}
 
 	@Override
 	public <T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task) {
-		return task(task).after(delay);
+		return this.operations.schedule(delay, task);
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task) {
-		return task(task).id(id).after(delay);
+		return this.operations.schedule(id, delay, task);
 	}
 
 	@Override
 	public TaskSpec<@Nullable Void> task(Runnable task) {
-		Assert.notNull(task, "The task must not be null");
-		return new DefaultTaskSpec<>(this.tasks, this.executors, CodeBody.RUNNABLE, task);
+		return this.operations.task(task);
 	}
 
 	@Override
 	public <T extends @Nullable Object> TaskSpec<T> task(Callable<T> task) {
-		Assert.notNull(task, "The task must not be null");
-		return new DefaultTaskSpec<>(this.tasks, this.executors, CodeBody.CALLABLE, task);
+		return this.operations.task(task);
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
-		Assert.notNull(id, ID_NULL);
-		Assert.notNull(delay, DELAY_NULL);
-		return store().enqueue(id, delay, arguments);
+		return this.operations.enqueue(id, delay, arguments);
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
-		Assert.notNull(id, ID_NULL);
-		Assert.notNull(due, "The time must not be null");
-		return store().enqueue(id, due, arguments);
+		return this.operations.enqueue(id, due, arguments);
 	}
 
 	@Override
 	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
-		Assert.notNull(calls, "The calls must not be null");
-		Assert.noNullElements(calls, "None of the calls may be null");
-		return store().enqueueAll(calls);
-	}
-
-	private StoredTasks store() {
-		StoredTasks stored = this.stored;
-		Assert.state(stored != null,
-				"There is no store to keep durable tasks in: set timingwheel.store.type to jdbc or redis");
-		return stored;
+		return this.operations.enqueueAll(calls);
 	}
 
 	@Override
 	public boolean cancel(TaskId id) {
-		Assert.notNull(id, ID_NULL);
-		return this.tasks.cancel(id) || (mayBeStored(id) && store().cancel(id));
+		return this.operations.cancel(id);
 	}
 
 	@Override
 	public boolean reschedule(TaskId id, Duration delay) {
-		Assert.notNull(id, ID_NULL);
-		Assert.notNull(delay, DELAY_NULL);
-		return this.tasks.reschedule(id, delay) || (mayBeStored(id) && store().reschedule(id, delay));
+		return this.operations.reschedule(id, delay);
 	}
 
 	@Override
 	public Optional<DelayedTask<?>> find(TaskId id) {
-		Assert.notNull(id, ID_NULL);
-		return this.tasks.find(id).or(() -> mayBeStored(id) ? store().find(id) : Optional.empty());
-	}
-
-	/**
-	 * Names of tasks in memory cost no request to the store.
-	 */
-	private boolean mayBeStored(TaskId id) {
-		StoredTasks stored = this.stored;
-		return stored != null && (stored.owns(id.name()) || !this.tasks.isKnown(id.name()));
+		return this.operations.find(id);
 	}
 
 	@Override
 	public long pendingCount() {
-		return this.tasks.pendingCount();
+		return this.operations.pendingCount();
 	}
 
 }

@@ -6,8 +6,8 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.TaskCounts;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskCounts;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -57,7 +57,7 @@ final class DelayedContexts {
 	 * Waits until all that was handed over has ended.
 	 */
 	static void awaitIdle(BeanFactory context) {
-		DelayedTasks tasks = context.getBean(DelayedTasks.class);
+		DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 		TimingWheel wheel = context.getBean(TimingWheel.class);
 		await().untilAsserted(() -> {
 			assertThat(tasks.pendingCount()).isEqualTo(wheel.pending());
@@ -66,13 +66,13 @@ final class DelayedContexts {
 	}
 
 	static TaskCounts counts(BeanFactory context, String name) {
-		DelayedTasks tasks = context.getBean(DelayedTasks.class);
+		DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 		assertThat(tasks.names()).contains(name);
 		return tasks.counts(name);
 	}
 
 	static long pending(BeanFactory context) {
-		return context.getBean(DelayedTasks.class).pendingCount();
+		return context.getBean(DelayedTaskRegistry.class).pendingCount();
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
@@ -186,7 +186,7 @@ class DelayedExecutorTests {
 			}
 			DelayedContexts.advance(context, Duration.ofSeconds(1));
 			await().until(() -> threads.size() == 1);
-			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isEqualTo(4);
+			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(4);
 			release.countDown();
 			await().untilAsserted(() -> {
 				DelayedContexts.advance(context, Duration.ofSeconds(1));

@@ -12,7 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -83,7 +83,7 @@ class DelayedProxyTests {
 				Handler<Long> handler = context.getBean(Handler.class);
 				assertThat(AopUtils.isJdkDynamicProxy(handler)).isTrue();
 				handler.handle(42L);
-				assertThat(context.getBean(DelayedTasks.class).pending("handler.handle", 10)).hasSize(1)
+				assertThat(context.getBean(DelayedTaskRegistry.class).pending("handler.handle", 10)).hasSize(1)
 					.allMatch((task) -> "42".equals(task.key()));
 				assertRuns(context, "handler.handle", "handle 42");
 			});
@@ -116,7 +116,7 @@ class DelayedProxyTests {
 	void foundThroughAComposedAnnotation() {
 		this.runner.withBean("orders", ComposedOrders.class).run((context) -> {
 			context.getBean(ComposedOrders.class).close(42);
-			assertThat(context.getBean(DelayedTasks.class).pending("close-unpaid", 10)).hasSize(1)
+			assertThat(context.getBean(DelayedTaskRegistry.class).pending("close-unpaid", 10)).hasSize(1)
 				.allMatch((task) -> "42".equals(task.key()));
 			advanceAndAwait(context, Duration.ofMinutes(29));
 			assertThat(calls).isEmpty();
@@ -195,7 +195,7 @@ class DelayedProxyTests {
 	@Test
 	void scopedProxiesAreRegisteredUnderTheirPublicName() {
 		this.runner.withUserConfiguration(ScopedBeans.class).run((context) -> {
-			DelayedTasks tasks = context.getBean(DelayedTasks.class);
+			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 			assertThat(tasks.names()).contains("cart.expire").noneMatch((name) -> name.contains("scopedTarget"));
 			context.getBean(Cart.class).expire("1");
 			assertRuns(context, "cart.expire", "cart 1");
@@ -207,7 +207,7 @@ class DelayedProxyTests {
 	void theScanDoesNotInstantiateLazyBeans() {
 		this.runner.withUserConfiguration(LazyBeans.class).run((context) -> {
 			assertThat(instances).hasValue(0);
-			assertThat(context.getBean(DelayedTasks.class).names()).contains("lazyService.run");
+			assertThat(context.getBean(DelayedTaskRegistry.class).names()).contains("lazyService.run");
 			context.getBean(LazyService.class).run();
 			assertThat(instances).hasValue(1);
 			assertRuns(context, "lazyService.run", "lazy");
@@ -222,7 +222,7 @@ class DelayedProxyTests {
 			.withBean("lazyService", LazyService.class)
 			.run((context) -> {
 				assertThat(instances).hasValue(0);
-				assertThat(context.getBean(DelayedTasks.class).names()).contains("lazyService.run");
+				assertThat(context.getBean(DelayedTaskRegistry.class).names()).contains("lazyService.run");
 				context.getBean(LazyService.class).run();
 				assertRuns(context, "lazyService.run", "lazy");
 			});

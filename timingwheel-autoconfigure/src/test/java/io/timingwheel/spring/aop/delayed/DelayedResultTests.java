@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -287,7 +287,7 @@ class DelayedResultTests {
 			service.run("next");
 			advanceAndAwait(context, DELAY);
 			assertThat(calls).containsExactly("next");
-			assertThat(context.getBean(DelayedTasks.class).runningCount()).isZero();
+			assertThat(context.getBean(DelayedTaskRegistry.class).runningCount()).isZero();
 		});
 	}
 

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.TaskCounts;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskCounts;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -49,10 +49,10 @@ class DelayedScaleTests {
 				}).start();
 			}
 			done.await();
-			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isEqualTo(KEYS);
+			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(KEYS);
 			assertThat(context.getBean(TimingWheel.class).pending()).isEqualTo(KEYS);
 			advance(context, Duration.ofMinutes(9));
-			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isEqualTo(KEYS);
+			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(KEYS);
 			advance(context, Duration.ofMinutes(2));
 			awaitIdle(context);
 			assertThat(counts(context, "driver-silent"))
@@ -93,7 +93,7 @@ class DelayedScaleTests {
 				drivers.offline(1_000_000L + i);
 			}
 			long bytes = (usedMemory() - before) / calls;
-			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isEqualTo(calls + 1);
+			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(calls + 1);
 			assertThat(bytes).as("with a long as its key and only argument").isBetween(100L, 230L);
 		});
 		this.runner.run((context) -> {
@@ -104,7 +104,7 @@ class DelayedScaleTests {
 				drivers.silent("driver-" + (100_000 + i), i);
 			}
 			long bytes = (usedMemory() - before) / calls;
-			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isEqualTo(calls + 1);
+			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(calls + 1);
 			assertThat(bytes).as("with a text of 13 characters and a number").isBetween(100L, 250L);
 		});
 	}

@@ -11,11 +11,11 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.TaskCounts;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -88,7 +88,7 @@ class DelayedTests {
 			body(orders).blockers.acquire();
 			orders.block();
 			advance(context, Duration.ofSeconds(1));
-			await().until(() -> context.getBean(DelayedTasks.class).runningCount() == 1);
+			await().until(() -> context.getBean(DelayedTaskRegistry.class).runningCount() == 1);
 			orders.heartbeat("a", 1);
 			advance(context, Duration.ofSeconds(11));
 			assertThat(pending(context)).isOne();
@@ -200,7 +200,7 @@ class DelayedTests {
 			body(orders).blockers.acquire();
 			orders.block();
 			advance(context, Duration.ofSeconds(1));
-			await().until(() -> context.getBean(DelayedTasks.class).runningCount() == 1);
+			await().until(() -> context.getBean(DelayedTaskRegistry.class).runningCount() == 1);
 			orders.perishable(1);
 			DelayedTask<String> result = orders.perishableResult();
 			advance(context, Duration.ofSeconds(10));
@@ -219,7 +219,7 @@ class DelayedTests {
 	@Test
 	void declaredNamesAreListedBeforeTheirFirstCall() {
 		this.runner.run((context) -> {
-			DelayedTasks tasks = context.getBean(DelayedTasks.class);
+			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 			assertThat(tasks.names()).contains("driver-silent", "orders.close", "orders.keep");
 			assertThat(tasks.counts("driver-silent")).isEqualTo(new TaskCounts(0, 0, 0, 0, 0, 0, 0, 0));
 		});
@@ -274,7 +274,7 @@ class DelayedTests {
 		this.runner.run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			orders.heartbeat("a", 1);
-			String id = context.getBean(DelayedTasks.class).pending("driver-silent", 10).get(0).id();
+			String id = context.getBean(DelayedTaskRegistry.class).pending("driver-silent", 10).get(0).id();
 			advanceAndAwait(context, Duration.ofSeconds(11));
 			assertThat(body(orders).contexts).hasSize(1);
 			assertThat(body(orders).contexts.get(0).id()).isEqualTo(id);

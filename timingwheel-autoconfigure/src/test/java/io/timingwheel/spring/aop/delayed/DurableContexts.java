@@ -1,7 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.MemoryStore;
+import io.timingwheel.spring.durable.support.MemoryStore;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;

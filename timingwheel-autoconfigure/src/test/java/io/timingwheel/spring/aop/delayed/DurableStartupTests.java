@@ -8,10 +8,10 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DurableHandlers;
-import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.support.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTasks;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import jakarta.persistence.Entity;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -39,8 +39,8 @@ class DurableStartupTests {
 				assertThat(context.getBean(DurableHandlers.class).names()).containsExactlyInAnyOrder("good", "better",
 						"best", "good.unnamed");
 				assertThat(context.getBean(DurableHandlers.class).find("best"))
-					.isSameAs(context.getBean(DurableTasks.class).handler("good"));
-				assertThat(context.getBean(DelayedTasks.class).names()).containsExactly("good", "good.unnamed");
+					.isSameAs(context.getBean(DurableTaskManager.class).handler("good"));
+				assertThat(context.getBean(DelayedTaskRegistry.class).names()).containsExactly("good", "good.unnamed");
 				assertThat(context.getBeanFactory().containsSingleton("good")).isFalse();
 			});
 	}

@@ -18,17 +18,17 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.durable.MemoryStore;
+import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.DelayedTasks;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -72,7 +72,7 @@ class DurableTests {
 			service.later(Duration.ofMillis(1), new Order(8, List.of()));
 			assertThat(take(service)).isEqualTo("later 8 on task-");
 			await().untilAsserted(() -> assertThat(this.store.payloads("later")).hasSize(1));
-			assertThat(context.getBean(DelayedTasks.class).counts("later").completed()).isOne();
+			assertThat(context.getBean(DelayedTaskRegistry.class).counts("later").completed()).isOne();
 		});
 	}
 
@@ -94,7 +94,7 @@ class DurableTests {
 			service.returningAtOnce(true);
 			service.returningAtOnce(false);
 			await().untilAsserted(
-					() -> assertThat(context.getBean(DelayedTasks.class).counts("returning-at-once").completed())
+					() -> assertThat(context.getBean(DelayedTaskRegistry.class).counts("returning-at-once").completed())
 						.isEqualTo(2));
 		});
 	}
@@ -189,7 +189,7 @@ class DurableTests {
 			assertThat(List.of(take(work), take(work), take(work))).containsExactly("attempt 1 of delivery 1",
 					"attempt 2 of delivery 1", "attempt 3 of delivery 1");
 			await().untilAsserted(
-					() -> assertThat(context.getBean(DelayedTasks.class).counts("retried").completed()).isOne());
+					() -> assertThat(context.getBean(DelayedTaskRegistry.class).counts("retried").completed()).isOne());
 			advised.limited();
 			assertThat(take(work)).isEqualTo("interrupted");
 			await().untilAsserted(() -> assertThat(this.store.dead("limited", 10)).singleElement()
@@ -207,7 +207,7 @@ class DurableTests {
 			assertThat(List.of(take(service), take(service), take(service))).containsExactly("chain 3", "chain 2",
 					"chain 1");
 			await().untilAsserted(() -> assertThat(this.store.payloads("chain")).isEmpty());
-			assertThat(context.getBean(DelayedTasks.class).counts("chain").completed()).isEqualTo(3);
+			assertThat(context.getBean(DelayedTaskRegistry.class).counts("chain").completed()).isEqualTo(3);
 		});
 	}
 
@@ -448,7 +448,7 @@ class DurableTests {
 			service.inMemory(1);
 			service.cancelInMemory(1);
 			service.cancelInMemory(1);
-			assertThat(context.getBean(DelayedTasks.class).pendingCount()).isZero();
+			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isZero();
 			assertThat(this.store.payloads("in-memory")).hasSize(1);
 		});
 	}

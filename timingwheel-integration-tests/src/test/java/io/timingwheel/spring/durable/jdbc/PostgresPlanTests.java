@@ -3,8 +3,8 @@ package io.timingwheel.spring.durable.jdbc;
 import java.util.List;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
 import org.junit.jupiter.api.Test;

@@ -5,8 +5,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DurableSettings;
 import io.timingwheel.spring.durable.TestNode;
+import io.timingwheel.spring.durable.support.DurableSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 

@@ -6,10 +6,10 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.DurableSettings;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TestNode;
+import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.BeforeAll;

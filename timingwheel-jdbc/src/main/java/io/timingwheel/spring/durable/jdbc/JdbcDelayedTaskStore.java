@@ -14,8 +14,8 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
-import io.timingwheel.spring.durable.Moved;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
@@ -38,7 +38,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	private final DataSource applicationDataSource;
 
-	private final DataSource engineDataSource;
+	private final DataSource storeDataSource;
 
 	private final TableName table;
 
@@ -52,21 +52,21 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	 * Creates a store.
 	 * @param applicationDataSource leads to the database, and has the application's
 	 * transactions
-	 * @param engineDataSource leads to the same database; may be the same object
+	 * @param storeDataSource leads to the same database; may be the same object
 	 * @param tableName the table, such as {@code timingwheel_task} or
 	 * {@code schema.table}
 	 * @throws IllegalArgumentException if this is no plain name of a table
 	 */
-	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource engineDataSource, String tableName) {
+	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource storeDataSource, String tableName) {
 		this.applicationDataSource = applicationDataSource;
-		this.engineDataSource = engineDataSource;
+		this.storeDataSource = storeDataSource;
 		this.table = new TableName(tableName);
 		this.transaction = new ApplicationTransaction(applicationDataSource);
 	}
 
 	@Override
 	public void check() {
-		new StoreCheck(ConnectionSettings.read(this.engineDataSource), this.table).check();
+		new StoreCheck(ConnectionSettings.read(this.storeDataSource), this.table).check();
 	}
 
 	@Override
@@ -95,12 +95,12 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public @Nullable Moved reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
+	public @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
 		return operations().pendingTasks().reschedule(taskId, due, lease, this.transaction.current());
 	}
 
 	@Override
-	public @Nullable Moved reschedule(String id, DueTime due, @Nullable LeaseOffer lease) {
+	public @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease) {
 		return operations().pendingTasks().reschedule(id, due, lease, this.transaction.current());
 	}
 
@@ -201,8 +201,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	private Database database() {
 		ConnectionSettings application = ConnectionSettings.read(this.applicationDataSource);
-		ConnectionSettings engine = (this.engineDataSource != this.applicationDataSource)
-				? ConnectionSettings.read(this.engineDataSource) : application;
+		ConnectionSettings engine = (this.storeDataSource != this.applicationDataSource)
+				? ConnectionSettings.read(this.storeDataSource) : application;
 		return new Database(this.table, engine.dialect(), application.transactions(), engine.transactions(),
 				() -> this.offset);
 	}

@@ -2,8 +2,8 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.util.Arrays;
 
-import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewTask;
 import org.jspecify.annotations.Nullable;

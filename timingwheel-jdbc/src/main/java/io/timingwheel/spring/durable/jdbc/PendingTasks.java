@@ -6,7 +6,7 @@ import java.util.function.Function;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.Moved;
+import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
@@ -52,9 +52,9 @@ final class PendingTasks {
 		return run(joined, (jdbc) -> jdbc.update(this.delete, id)) > 0;
 	}
 
-	@Nullable Moved reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease, @Nullable JdbcOperations joined) {
+	@Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease, @Nullable JdbcOperations joined) {
 		String id = id(taskId, joined);
-		Moved moved = (id != null) ? reschedule(id, due, lease, joined) : null;
+		Rescheduled moved = (id != null) ? reschedule(id, due, lease, joined) : null;
 		while (id != null && moved == null) {
 			id = another(id, taskId, joined);
 			moved = (id != null) ? reschedule(id, due, lease, joined) : null;
@@ -62,12 +62,12 @@ final class PendingTasks {
 		return moved;
 	}
 
-	@Nullable Moved reschedule(String id, DueTime due, @Nullable LeaseOffer lease, @Nullable JdbcOperations joined) {
+	@Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease, @Nullable JdbcOperations joined) {
 		if (joined != null) {
 			return lockAndMove(joined, due, lease, id);
 		}
 		return this.database.application()
-			.<@Nullable Moved>transaction((jdbc, status) -> lockAndMove(jdbc, due, lease, id));
+			.<@Nullable Rescheduled>transaction((jdbc, status) -> lockAndMove(jdbc, due, lease, id));
 	}
 
 	private @Nullable String id(TaskId taskId, @Nullable JdbcOperations joined) {
@@ -90,7 +90,7 @@ final class PendingTasks {
 		return (joined != null) ? statement.apply(joined) : this.database.application().single(statement);
 	}
 
-	private @Nullable Moved lockAndMove(JdbcOperations jdbc, DueTime due, @Nullable LeaseOffer lease, String id) {
+	private @Nullable Rescheduled lockAndMove(JdbcOperations jdbc, DueTime due, @Nullable LeaseOffer lease, String id) {
 		Dialect dialect = this.database.dialect();
 		WithPayload found = Rows.first(jdbc, this.lock,
 				(rs, rowNum) -> new WithPayload(TaskRow.read(rs, dialect), rs.getString("payload")), id);
@@ -106,7 +106,7 @@ final class PendingTasks {
 				row.id());
 		LeasedTask task = new LeasedTask(row.id(), row.fence() + 1, row.name(), row.key(), found.payload(), dueAt,
 				false, row.attempt(), row.deliveries(), row.lostDeliveries());
-		return new Moved(task, now, leased);
+		return new Rescheduled(task, now, leased);
 	}
 
 	private record WithPayload(TaskRow row, String payload) {

@@ -4,8 +4,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.task.IfPending;

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.TaskRef;

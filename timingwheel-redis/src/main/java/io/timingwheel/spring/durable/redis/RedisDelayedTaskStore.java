@@ -16,10 +16,10 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
-import io.timingwheel.spring.durable.Moved;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.PartlyStoredException;
+import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
@@ -145,16 +145,16 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public @Nullable Moved reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
+	public @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
 		return reschedule(call(Script.RESCHEDULE, taskId), due, lease);
 	}
 
 	@Override
-	public @Nullable Moved reschedule(String id, DueTime due, @Nullable LeaseOffer lease) {
+	public @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease) {
 		return reschedule(call(Script.RESCHEDULE, id), due, lease);
 	}
 
-	private @Nullable Moved reschedule(@Nullable ScriptCall call, DueTime due, @Nullable LeaseOffer lease) {
+	private @Nullable Rescheduled reschedule(@Nullable ScriptCall call, DueTime due, @Nullable LeaseOffer lease) {
 		if (call == null) {
 			return null;
 		}
@@ -165,8 +165,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 				giveBack(List.of(new TaskRef(Partitions.publicId(call.partition(), task.text(0)), task.number(1))));
 			}
 		});
-		return fields.isAbsent() ? null
-				: new Moved(TaskFields.leased(call.partition(), fields.fields(2)), fields.number(0), fields.flag(1));
+		return fields.isAbsent() ? null : new Rescheduled(TaskFields.leased(call.partition(), fields.fields(2)),
+				fields.number(0), fields.flag(1));
 	}
 
 	/**

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.durable.StoredTask;
 
 /**
  * Reads the tasks that scripts return.

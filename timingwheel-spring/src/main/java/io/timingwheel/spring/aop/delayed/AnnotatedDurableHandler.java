@@ -9,9 +9,9 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.DurableHandler;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.durable.UnsupportedArgumentException;
+import io.timingwheel.spring.durable.support.DurableHandler;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.UnsupportedArgumentException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -42,7 +42,7 @@ final class AnnotatedDurableHandler implements DurableHandler {
 	 * @throws InvalidAnnotatedMethodException if the method takes what cannot be stored
 	 */
 	static DurableHandler register(DelayedMethod method, DelayedRuntime runtime) {
-		DurableTasks tasks = runtime.requireDurableTasks();
+		DurableTaskManager tasks = runtime.requireDurableTasks();
 		DurableHandler known = tasks.handler(method.name());
 		if (known != null) {
 			return known;

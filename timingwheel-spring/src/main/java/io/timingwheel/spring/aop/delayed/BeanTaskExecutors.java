@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.task.TaskExecutors;
 import io.timingwheel.spring.task.TimingWheelTaskScheduler;
+import io.timingwheel.spring.task.support.TaskExecutors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

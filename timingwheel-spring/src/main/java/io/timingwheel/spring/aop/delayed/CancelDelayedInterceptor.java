@@ -8,10 +8,10 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.task.FutureCompletion;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.Transactions;
+import io.timingwheel.spring.task.support.FutureCompletion;
+import io.timingwheel.spring.task.support.Transactions;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -96,7 +96,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	}
 
 	private void cancel(TaskId taskId) {
-		DurableTasks durable = this.runtime.storeOf(taskId);
+		DurableTaskManager durable = this.runtime.storeOf(taskId);
 		if (durable != null) {
 			durable.cancel(taskId);
 		}

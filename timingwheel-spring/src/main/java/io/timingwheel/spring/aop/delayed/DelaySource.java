@@ -9,8 +9,8 @@ import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.DurationResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.task.Due;
-import io.timingwheel.spring.task.TaskClock;
+import io.timingwheel.spring.task.support.Deadline;
+import io.timingwheel.spring.task.support.TaskClock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +22,7 @@ interface DelaySource {
 	 * When a call is due, by the clocks of this JVM.
 	 * @throws IllegalArgumentException if the arguments give no time
 	 */
-	Due due(@Nullable Object[] arguments, TaskClock clock);
+	Deadline due(@Nullable Object[] arguments, TaskClock clock);
 
 	/**
 	 * When a call is due, for a store to say by its clock.
@@ -62,7 +62,7 @@ interface DelaySource {
 		}
 
 		@Override
-		public Due due(@Nullable Object[] arguments, TaskClock clock) {
+		public Deadline due(@Nullable Object[] arguments, TaskClock clock) {
 			return clock.after(nanos());
 		}
 
@@ -122,7 +122,7 @@ interface DelaySource {
 		}
 
 		@Override
-		public Due due(@Nullable Object[] arguments, TaskClock clock) {
+		public Deadline due(@Nullable Object[] arguments, TaskClock clock) {
 			Object value = this.expression.evaluate(arguments);
 			return (value instanceof Instant instant) ? clock.at(instant) : clock.after(duration(value));
 		}

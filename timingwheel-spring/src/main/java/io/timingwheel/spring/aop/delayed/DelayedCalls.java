@@ -1,11 +1,11 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.Due;
-import io.timingwheel.spring.task.TaskDefinition;
-import io.timingwheel.spring.task.TaskSubmission;
-import io.timingwheel.spring.task.Transactions;
+import io.timingwheel.spring.task.support.Deadline;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskDefinition;
+import io.timingwheel.spring.task.support.TaskSubmission;
+import io.timingwheel.spring.task.support.Transactions;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +18,7 @@ final class DelayedCalls implements MethodCalls {
 
 	private final DelayedMethod method;
 
-	private final DelayedTasks tasks;
+	private final DelayedTaskRegistry tasks;
 
 	private final InvocationBody body;
 
@@ -36,7 +36,7 @@ final class DelayedCalls implements MethodCalls {
 		@Nullable Object[] arguments = invocation.getArguments();
 		KeySource keySource = this.method.key();
 		Object key = (keySource != null) ? keySource.key(arguments) : null;
-		Due due = this.method.delay().due(arguments, this.tasks.clock());
+		Deadline due = this.method.delay().due(arguments, this.tasks.clock());
 		boolean givesResult = this.method.returnKind() == ReturnKind.RESULT;
 		TaskSubmission submission = this.tasks.submission(this.definition, key, this.method.ifPending(),
 				payload(invocation), givesResult);
@@ -51,7 +51,7 @@ final class DelayedCalls implements MethodCalls {
 				: invocation;
 	}
 
-	private @Nullable Object scheduleAfterCommit(TaskSubmission submission, Due due, @Nullable Object[] arguments,
+	private @Nullable Object scheduleAfterCommit(TaskSubmission submission, Deadline due, @Nullable Object[] arguments,
 			boolean givesResult) {
 		DelayedTask<?> result = givesResult ? submission.resultOf(due) : null;
 		Transactions.afterCompletion(() -> {

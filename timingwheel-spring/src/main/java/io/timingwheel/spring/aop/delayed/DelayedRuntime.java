@@ -5,10 +5,10 @@ import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.DurableTasks;
-import io.timingwheel.spring.task.DelayedTasks;
-import io.timingwheel.spring.task.TaskExecutors;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
@@ -26,13 +26,13 @@ import org.springframework.util.function.SingletonSupplier;
  * @param exceptionHandler hears of the exceptions of {@code void} methods
  * @param bean finds a bean by its name
  */
-public record DelayedRuntime(Supplier<DelayedTasks> tasks, Supplier<? extends @Nullable DurableTasks> durableTasks,
-		Supplier<? extends TaskExecutors> executors, Supplier<? extends AsyncUncaughtExceptionHandler> exceptionHandler,
-		Function<String, Object> bean) {
+public record DelayedRuntime(Supplier<DelayedTaskRegistry> tasks,
+		Supplier<? extends @Nullable DurableTaskManager> durableTasks, Supplier<? extends TaskExecutors> executors,
+		Supplier<? extends AsyncUncaughtExceptionHandler> exceptionHandler, Function<String, Object> bean) {
 
-	DurableTasks requireDurableTasks() {
-		DurableTasks tasks = this.durableTasks.get();
-		Assert.state(tasks != null, "There is a DelayedTaskStore, but no DurableTasks to use it");
+	DurableTaskManager requireDurableTasks() {
+		DurableTaskManager tasks = this.durableTasks.get();
+		Assert.state(tasks != null, "There is a DelayedTaskStore, but no DurableTaskManager to use it");
 		return tasks;
 	}
 
@@ -40,13 +40,13 @@ public record DelayedRuntime(Supplier<DelayedTasks> tasks, Supplier<? extends @N
 	 * Where a pending task is to be looked for.
 	 * @return the durable tasks, {@code null} for those in memory
 	 */
-	@Nullable DurableTasks storeOf(TaskId taskId) {
-		DurableTasks durable = this.durableTasks.get();
+	@Nullable DurableTaskManager storeOf(TaskId taskId) {
+		DurableTaskManager durable = this.durableTasks.get();
 		if (durable == null || durable.owns(taskId.name())) {
 			return durable;
 		}
 		// A name that is not known here may be that of a method on other nodes.
-		DelayedTasks tasks = this.tasks.get();
+		DelayedTaskRegistry tasks = this.tasks.get();
 		return (tasks.isKnown(taskId.name()) || tasks.isPending(taskId)) ? null : durable;
 	}
 

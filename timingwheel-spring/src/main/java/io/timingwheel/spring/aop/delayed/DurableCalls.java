@@ -1,7 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
-import io.timingwheel.spring.durable.DurableHandler;
-import io.timingwheel.spring.durable.DurableTasks;
+import io.timingwheel.spring.durable.support.DurableHandler;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +13,7 @@ final class DurableCalls implements MethodCalls {
 
 	private final DelayedMethod method;
 
-	private final DurableTasks tasks;
+	private final DurableTaskManager tasks;
 
 	private final DurableHandler handler;
 

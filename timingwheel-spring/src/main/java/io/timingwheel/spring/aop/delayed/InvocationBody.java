@@ -2,7 +2,7 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 
-import io.timingwheel.spring.task.TaskBody;
+import io.timingwheel.spring.task.support.TaskBody;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 

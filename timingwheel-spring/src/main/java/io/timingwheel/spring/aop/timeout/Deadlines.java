@@ -9,7 +9,7 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.task.UnrefusingExecutor;
+import io.timingwheel.spring.task.support.UnrefusingExecutor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;

@@ -1,0 +1,405 @@
+package io.timingwheel.spring.durable.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.durable.Burial;
+import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.LeaseOffer;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PartialOutage;
+import io.timingwheel.spring.durable.PartlyStoredException;
+import io.timingwheel.spring.durable.Rescheduled;
+import io.timingwheel.spring.durable.Retry;
+import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * A store for one JVM and one node, to test what stands before it. If it is told to join
+ * transactions, a rollback undoes what was enqueued and cancelled in them.
+ */
+public final class MemoryStore implements DelayedTaskStore {
+
+	private final Map<String, Task> tasks = new LinkedHashMap<>();
+
+	private final boolean joining;
+
+	private final Set<String> refused = new HashSet<>();
+
+	private long offset;
+
+	private volatile PartialOutage partialOutage;
+
+	public MemoryStore() {
+		this(false);
+	}
+
+	public MemoryStore(boolean joining) {
+		this.joining = joining;
+	}
+
+	/**
+	 * A part of it is gone, or back ({@code null}).
+	 */
+	public void partialOutage(PartialOutage outage) {
+		this.partialOutage = outage;
+	}
+
+	@Override
+	public PartialOutage partialOutage() {
+		return this.partialOutage;
+	}
+
+	/**
+	 * Refuses tasks with these keys when many are stored at once, and to cancel a task
+	 * with one of them for a name.
+	 */
+	public synchronized void refuse(String... keysAndNames) {
+		this.refused.addAll(List.of(keysAndNames));
+	}
+
+	/**
+	 * Stores a task as another node would.
+	 */
+	public synchronized void insert(String name, String key, String payload) {
+		enqueue(new NewTask(DurableIds.next(), name, key, payload, new DueTime(0, false), IfPending.REPLACE, null));
+	}
+
+	/**
+	 * The payloads of the tasks of a name.
+	 */
+	public synchronized List<String> payloads(String name) {
+		return this.tasks.values()
+			.stream()
+			.filter((task) -> task.name.equals(name))
+			.map((task) -> task.payload)
+			.toList();
+	}
+
+	@Override
+	public boolean joinsTransaction() {
+		return this.joining && TransactionSynchronizationManager.isActualTransactionActive();
+	}
+
+	@Override
+	public synchronized Enqueued enqueue(NewTask request) {
+		Optional<Task> pending = pendingTask(request.name(), request.key());
+		if (pending.isPresent() && request.ifPending() != IfPending.REPLACE) {
+			return new Enqueued(Enqueued.Outcome.PENDING, pending.get().id, 0, pending.get().dueAt, now(), false);
+		}
+		pending.ifPresent(this::remove);
+		Task task = new Task(request);
+		task.dueAt = request.due().resolve(now());
+		task.nextAt = task.dueAt;
+		this.tasks.put(task.id, task);
+		undoOnRollback(() -> this.tasks.remove(task.id));
+		return new Enqueued(pending.isPresent() ? Enqueued.Outcome.REPLACED : Enqueued.Outcome.INSERTED, task.id,
+				task.fence, task.dueAt, now(), false);
+	}
+
+	/**
+	 * Like one with partitions, of which some are gone.
+	 */
+	@Override
+	public synchronized List<Enqueued> enqueueAll(List<NewTask> requests) {
+		RuntimeException failure = new IllegalStateException("refused");
+		List<Enqueued> enqueued = new ArrayList<>();
+		for (NewTask request : requests) {
+			enqueued.add(this.refused.contains(request.key()) ? null : enqueue(request));
+		}
+		if (enqueued.stream().allMatch(Objects::isNull) && !requests.isEmpty()) {
+			throw failure;
+		}
+		if (enqueued.contains(null)) {
+			throw new PartlyStoredException(enqueued, failure);
+		}
+		return enqueued;
+	}
+
+	@Override
+	public synchronized boolean cancel(TaskId taskId) {
+		if (this.refused.contains(taskId.name())) {
+			throw new IllegalStateException("refused");
+		}
+		Optional<Task> pending = pendingTask(taskId.name(), taskId.key());
+		pending.ifPresent(this::remove);
+		return pending.isPresent();
+	}
+
+	@Override
+	public synchronized boolean cancel(String id) {
+		Task task = this.tasks.get(id);
+		if (task == null || task.state != StoredTask.State.PENDING) {
+			return false;
+		}
+		remove(task);
+		return true;
+	}
+
+	@Override
+	public synchronized Rescheduled reschedule(TaskId taskId, DueTime due, LeaseOffer lease) {
+		return pendingTask(taskId.name(), taskId.key()).map((task) -> reschedule(task.id, due, lease)).orElse(null);
+	}
+
+	@Override
+	public synchronized Rescheduled reschedule(String id, DueTime due, LeaseOffer lease) {
+		Task task = this.tasks.get(id);
+		if (task == null || task.state != StoredTask.State.PENDING) {
+			return null;
+		}
+		task.dueAt = due.resolve(now());
+		task.nextAt = task.dueAt;
+		task.owner = null;
+		task.fence++;
+		return new Rescheduled(task.leased(), now(), false);
+	}
+
+	@Override
+	public synchronized Claim claim(ClaimRequest request) {
+		long now = now();
+		List<LeasedTask> claimed = new ArrayList<>();
+		this.tasks.values()
+			.stream()
+			.filter((task) -> request.names().contains(task.name) && task.state != StoredTask.State.DEAD)
+			.filter((task) -> task.nextAt <= now
+					|| (task.owner == null && task.nextAt <= now + request.lookAhead().toMillis()))
+			.sorted(Comparator.comparingLong((task) -> task.nextAt))
+			.limit(request.limit())
+			.forEach((task) -> {
+				task.owner = request.owner();
+				task.fence++;
+				task.nextAt = Math.max(task.dueAt, now) + request.lease().toMillis();
+				if (task.dueAt <= now) {
+					task.begin();
+				}
+				claimed.add(task.leased());
+			});
+		long next = this.tasks.values()
+			.stream()
+			.filter((task) -> request.names().contains(task.name))
+			.mapToLong((task) -> task.nextAt)
+			.min()
+			.orElse(Long.MAX_VALUE);
+		return new Claim(claimed, now, next);
+	}
+
+	@Override
+	public synchronized List<Reply> begin(List<TaskRef> tasks, Duration lease) {
+		return reply(tasks.stream(), (task) -> {
+			task.begin();
+			task.nextAt = now() + lease.toMillis();
+		});
+	}
+
+	@Override
+	public synchronized List<Reply> renew(List<TaskRef> tasks, Duration lease) {
+		return reply(tasks.stream(), (task) -> task.nextAt = now() + lease.toMillis());
+	}
+
+	@Override
+	public synchronized List<Reply> acknowledge(List<TaskRef> tasks) {
+		return reply(tasks.stream(), (task) -> this.tasks.remove(task.id));
+	}
+
+	@Override
+	public synchronized List<Reply> retry(List<Retry> retries) {
+		return retries.stream().map((retry) -> reply(retry.task(), (task) -> {
+			task.reset();
+			task.attempt = retry.attempt();
+			task.error = retry.error();
+			task.dueAt = now() + retry.delay().toMillis();
+			task.nextAt = task.dueAt;
+		})).toList();
+	}
+
+	@Override
+	public synchronized List<Reply> release(List<TaskRef> tasks) {
+		return reply(tasks.stream(), (task) -> {
+			task.reset();
+			task.nextAt = task.dueAt;
+		});
+	}
+
+	@Override
+	public synchronized List<Reply> bury(List<Burial> burials) {
+		return burials.stream().map((burial) -> reply(burial.task(), (task) -> {
+			task.state = StoredTask.State.DEAD;
+			task.error = burial.reason();
+		})).toList();
+	}
+
+	@Override
+	public synchronized Optional<StoredTask> find(TaskId taskId) {
+		return pendingTask(taskId.name(), taskId.key()).map(Task::stored);
+	}
+
+	@Override
+	public synchronized Optional<StoredTask> find(String id) {
+		return Optional.ofNullable(this.tasks.get(id)).map(Task::stored);
+	}
+
+	@Override
+	public List<StoredTask> pending(String name, int limit) {
+		return all((task) -> task.name.equals(name) && task.state == StoredTask.State.PENDING, limit);
+	}
+
+	@Override
+	public List<StoredTask> dead(String name, int limit) {
+		return all((task) -> task.name.equals(name) && task.state == StoredTask.State.DEAD, limit);
+	}
+
+	@Override
+	public Map<String, StoredCounts> counts() {
+		return Map.of();
+	}
+
+	@Override
+	public Requeue requeue(String id) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public boolean discard(String id) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public long discardAll(String name) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public long now() {
+		return System.currentTimeMillis() + this.offset;
+	}
+
+	@Override
+	public void setClockOffset(Duration offset) {
+		this.offset = offset.toMillis();
+	}
+
+	private synchronized List<StoredTask> all(Predicate<Task> filter, int limit) {
+		return this.tasks.values().stream().filter(filter).limit(limit).map(Task::stored).toList();
+	}
+
+	private Optional<Task> pendingTask(String name, String key) {
+		return this.tasks.values()
+			.stream()
+			.filter((task) -> key != null && key.equals(task.key) && task.name.equals(name)
+					&& task.state == StoredTask.State.PENDING)
+			.findFirst();
+	}
+
+	private void remove(Task task) {
+		this.tasks.remove(task.id);
+		undoOnRollback(() -> this.tasks.put(task.id, task));
+	}
+
+	private void undoOnRollback(Runnable undo) {
+		if (joinsTransaction()) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+				@Override
+				public void afterCompletion(int status) {
+					if (status != STATUS_COMMITTED) {
+						synchronized (MemoryStore.this) {
+							undo.run();
+						}
+					}
+				}
+			});
+		}
+	}
+
+	private List<Reply> reply(Stream<TaskRef> refs, java.util.function.Consumer<Task> action) {
+		return refs.map((ref) -> reply(ref, action)).toList();
+	}
+
+	private Reply reply(TaskRef ref, java.util.function.Consumer<Task> action) {
+		Task task = this.tasks.get(ref.id());
+		if (task == null || task.fence != ref.fence()) {
+			return Reply.REFUSED;
+		}
+		action.accept(task);
+		return Reply.DONE;
+	}
+
+	private static final class Task {
+
+		private final String id;
+
+		private final String name;
+
+		private final String key;
+
+		private final String payload;
+
+		private StoredTask.State state = StoredTask.State.PENDING;
+
+		private String owner;
+
+		private long fence = 1;
+
+		private long dueAt;
+
+		private long nextAt;
+
+		private int attempt = 1;
+
+		private int deliveries;
+
+		private String error;
+
+		Task(NewTask task) {
+			this.id = task.id();
+			this.name = task.name();
+			this.key = task.key();
+			this.payload = task.payload();
+		}
+
+		void begin() {
+			if (this.state == StoredTask.State.PENDING) {
+				this.state = StoredTask.State.RUNNING;
+				this.deliveries++;
+			}
+		}
+
+		void reset() {
+			this.state = StoredTask.State.PENDING;
+			this.owner = null;
+			this.fence++;
+		}
+
+		LeasedTask leased() {
+			return new LeasedTask(this.id, this.fence, this.name, this.key, this.payload, this.dueAt,
+					this.state == StoredTask.State.RUNNING, this.attempt, this.deliveries, 0);
+		}
+
+		StoredTask stored() {
+			return new StoredTask(this.id, this.name, this.key, this.dueAt, this.state, this.attempt, this.deliveries,
+					this.error);
+		}
+
+	}
+
+}

@@ -1,0 +1,28 @@
+package io.timingwheel.spring.durable.support;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Exponential backoff with jitter.
+ *
+ * @param initial the delay after the first failure
+ * @param multiplier by how much each delay is longer than the one before, at least 1
+ * @param max the longest delay
+ * @param jitter by which part of itself a delay varies at most, from 0 to 1
+ */
+public record Backoff(Duration initial, double multiplier, Duration max, double jitter) {
+
+	/**
+	 * The delay after a failure.
+	 * @param failures how many there were, from 1
+	 * @return the delay
+	 */
+	public Duration after(int failures) {
+		double exact = this.initial.toMillis() * Math.pow(this.multiplier, failures - 1.0);
+		double limited = Math.min(exact, this.max.toMillis());
+		double spread = (ThreadLocalRandom.current().nextDouble() * 2 - 1) * this.jitter;
+		return Duration.ofMillis(Math.max(0, Math.round(limited * (1 + spread))));
+	}
+
+}

@@ -1,0 +1,278 @@
+package io.timingwheel.spring.durable.support;
+
+import java.io.ByteArrayOutputStream;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+
+/**
+ * Turns the arguments of a call into a payload and back:
+ * <code>{"v":1,"handler":"close-order","args":[42]}</code>. Arguments are known by their
+ * position and read as the types that the method declares; what the JSON says of classes
+ * counts for nothing. Thread-safe.
+ */
+public final class PayloadCodec {
+
+	private static final int VERSION = 1;
+
+	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+	private final PayloadMapper mapper;
+
+	private final long maxBytes;
+
+	private final Map<DurableHandler, List<JavaType>> types = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates a codec.
+	 * @param mapper the mapper of the application; a private one is derived from it
+	 * @param maxBytes how many bytes of UTF-8 a payload may have
+	 */
+	public PayloadCodec(JsonMapper mapper, long maxBytes) {
+		this.mapper = new PayloadMapper(mapper);
+		this.maxBytes = maxBytes;
+	}
+
+	/**
+	 * Encodes the arguments of a call, and makes sure that they can be read back.
+	 * @param handler the handler
+	 * @param arguments the arguments
+	 * @return the payload
+	 * @throws IllegalArgumentException if they cannot be stored, or are not those of the
+	 * handler
+	 */
+	public String encode(DurableHandler handler, @Nullable Object[] arguments) {
+		List<JavaType> types = types(handler);
+		if (arguments.length != types.size()) {
+			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d"
+				.formatted(handler.name(), types.size(), arguments.length));
+		}
+		String payload = write(handler.name(), handler.method(), types, arguments);
+		String again;
+		try {
+			again = write(handler.name(), handler.method(), types, decode(handler, payload));
+		}
+		catch (UndecodablePayloadException ex) {
+			throw new IllegalArgumentException("The arguments of the durable task \"%s\" cannot be read back: %s"
+				.formatted(handler.name(), ex.getMessage()), ex);
+		}
+		if (!again.equals(payload)) {
+			checkSame(handler, payload, again);
+		}
+		return payload;
+	}
+
+	/**
+	 * Encodes arguments for a handler that this node does not have, by their own types.
+	 * @param name the name of the handler
+	 * @param arguments the arguments
+	 * @return the payload
+	 * @throws IllegalArgumentException if they cannot be stored
+	 */
+	public String encode(String name, @Nullable Object[] arguments) {
+		return write(name, null, null, arguments);
+	}
+
+	/**
+	 * Decodes the arguments of a call.
+	 * @param handler the handler
+	 * @param payload the payload
+	 * @return the arguments
+	 * @throws UndecodablePayloadException if it gives no arguments for this handler; the
+	 * message says why, and quotes nothing of the payload
+	 */
+	public @Nullable Object[] decode(DurableHandler handler, String payload) throws UndecodablePayloadException {
+		try (JsonParser parser = this.mapper.json().createParser(payload)) {
+			@Nullable Object[] arguments = readEnvelope(handler, parser);
+			if (parser.nextToken() != null) {
+				throw new UndecodablePayloadException("The payload goes on after its end");
+			}
+			return arguments;
+		}
+		catch (JacksonException ex) {
+			throw new UndecodablePayloadException("The payload is not JSON, or nested too deeply", ex);
+		}
+	}
+
+	/**
+	 * Checks, before the first call, the types of the arguments of a handler.
+	 * @param handler the handler
+	 * @throws UnsupportedArgumentException if one of them can never be stored
+	 */
+	public void checkTypes(DurableHandler handler) {
+		List<JavaType> types = types(handler);
+		for (int i = 0; i < types.size(); i++) {
+			try {
+				this.mapper.check(types.get(i));
+			}
+			catch (UnsupportedTypeException | InvalidDefinitionException ex) {
+				throw unsupported(describe(handler.method(), i), ex);
+			}
+		}
+	}
+
+	private List<JavaType> types(DurableHandler handler) {
+		return this.types.computeIfAbsent(handler,
+				(key) -> handler.argumentTypes().stream().map(this.mapper.json()::constructType).toList());
+	}
+
+	private String write(String name, @Nullable Method method, @Nullable List<JavaType> types,
+			@Nullable Object[] arguments) {
+		ByteArrayOutputStream out = new ByteArrayOutputStream();
+		try (JsonGenerator generator = this.mapper.json().createGenerator(out)) {
+			generator.writeStartObject();
+			generator.writeNumberProperty("v", VERSION);
+			generator.writeStringProperty("handler", name);
+			generator.writeName("args");
+			generator.writeStartArray();
+			for (int i = 0; i < arguments.length; i++) {
+				Object argument = arguments[i];
+				if (argument == null) {
+					generator.writeNull();
+					continue;
+				}
+				try {
+					this.mapper.writer((types != null) ? types.get(i) : null, argument).writeValue(generator, argument);
+				}
+				catch (UnsupportedTypeException | JacksonException ex) {
+					throw unsupported(describe(method, i) + " of the durable task \"" + name + "\"", ex);
+				}
+			}
+			generator.writeEndArray();
+			generator.writeEndObject();
+		}
+		if (out.size() > this.maxBytes) {
+			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
+					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
+				.formatted(name, out.size(), this.maxBytes));
+		}
+		return out.toString(StandardCharsets.UTF_8);
+	}
+
+	private @Nullable Object[] readEnvelope(DurableHandler handler, JsonParser parser)
+			throws UndecodablePayloadException {
+		@Nullable Object @Nullable [] arguments = null;
+		boolean versionKnown = false;
+		if (parser.nextToken() != JsonToken.START_OBJECT) {
+			throw new UndecodablePayloadException("The payload is no JSON object");
+		}
+		while (parser.nextToken() != JsonToken.END_OBJECT) {
+			String property = parser.currentName();
+			JsonToken value = parser.nextToken();
+			if (!versionKnown) {
+				if (!"v".equals(property) || value != JsonToken.VALUE_NUMBER_INT || parser.getLongValue() != VERSION) {
+					throw new UndecodablePayloadException("The payload does not begin with \"v\":" + VERSION);
+				}
+				versionKnown = true;
+			}
+			else if ("handler".equals(property)) {
+				checkHandler(handler, parser.getValueAsString());
+			}
+			else if ("args".equals(property) && arguments == null) {
+				arguments = readArguments(handler, parser);
+			}
+			else {
+				throw new UndecodablePayloadException("The payload has an unknown or a repeated property");
+			}
+		}
+		if (arguments == null) {
+			throw new UndecodablePayloadException("The payload has no \"args\"");
+		}
+		return arguments;
+	}
+
+	private static void checkHandler(DurableHandler handler, @Nullable String name) throws UndecodablePayloadException {
+		if (name == null || (!name.equals(handler.name()) && !handler.aliases().contains(name))) {
+			throw new UndecodablePayloadException("The payload belongs to another handler");
+		}
+	}
+
+	private @Nullable Object[] readArguments(DurableHandler handler, JsonParser parser)
+			throws UndecodablePayloadException {
+		if (parser.currentToken() != JsonToken.START_ARRAY) {
+			throw new UndecodablePayloadException("The \"args\" of the payload are no JSON array");
+		}
+		List<JavaType> types = types(handler);
+		List<@Nullable Object> arguments = new ArrayList<>();
+		while (parser.nextToken() != JsonToken.END_ARRAY) {
+			int position = arguments.size();
+			if (position < types.size()) {
+				try {
+					arguments.add(this.mapper.reader(types.get(position)).readValue(parser));
+				}
+				catch (UnsupportedTypeException | JacksonException ex) {
+					throw new UndecodablePayloadException("%s cannot be read: %s"
+						.formatted(describe(handler.method(), position), reason(types.get(position), ex)), ex);
+				}
+			}
+			else {
+				parser.skipChildren();
+				arguments.add(null);
+			}
+		}
+		if (arguments.size() != types.size()) {
+			throw new UndecodablePayloadException(
+					"The payload has %d arguments, and the method takes %d".formatted(arguments.size(), types.size()));
+		}
+		return arguments.toArray();
+	}
+
+	/**
+	 * Names types, and quotes nothing of the payload, as Jackson's own messages would.
+	 */
+	private static String reason(JavaType type, RuntimeException ex) {
+		return (ex instanceof UnsupportedTypeException) ? String.valueOf(ex.getMessage())
+				: "the JSON is no %s (%s)".formatted(type.toCanonical(), ex.getClass().getSimpleName());
+	}
+
+	/**
+	 * Sets and maps may come back in another order.
+	 */
+	private void checkSame(DurableHandler handler, String payload, String again) {
+		JsonNode before = this.mapper.json().readTree(payload).path("args");
+		JsonNode after = this.mapper.json().readTree(again).path("args");
+		for (int i = 0; i < before.size(); i++) {
+			if (!PayloadTrees.same(before.get(i), after.get(i))) {
+				throw new IllegalArgumentException(("%s of the durable task \"%s\" is another after it was read back"
+						+ " from JSON; give each of its properties a getter, and a setter or a constructor parameter")
+					.formatted(describe(handler.method(), i), handler.name()));
+			}
+		}
+	}
+
+	private static UnsupportedArgumentException unsupported(String argument, RuntimeException ex) {
+		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+			if (cause instanceof UnsupportedTypeException unsupported) {
+				return new UnsupportedArgumentException(
+						"%s cannot be stored: %s".formatted(argument, unsupported.getMessage()), unsupported.remedy(),
+						ex);
+			}
+		}
+		String reason = (ex instanceof JacksonException jackson) ? jackson.getOriginalMessage() : ex.getMessage();
+		return new UnsupportedArgumentException("%s cannot be stored: %s".formatted(argument, reason),
+				"pass data that Jackson can write and read, such as an id or a record", ex);
+	}
+
+	private static String describe(@Nullable Method method, int position) {
+		@Nullable String @Nullable [] names = (method != null) ? PARAMETER_NAMES.getParameterNames(method) : null;
+		return (names != null) ? "Argument %d (%s)".formatted(position + 1, names[position])
+				: "Argument " + (position + 1);
+	}
+
+}

@@ -1,0 +1,143 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.TaskSpec;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * Schedules tasks in memory and, if there is a store, durable ones. Thread-safe.
+ */
+public final class DefaultDelayedTaskOperations implements DelayedTaskOperations {
+
+	private static final String ID_NULL = "The id must not be null";
+
+	private static final String DELAY_NULL = "The delay must not be null";
+
+	private final DelayedTaskRegistry tasks;
+
+	private final TaskExecutors executors;
+
+	private final @Nullable DurableTaskOperations stored;
+
+	/**
+	 * Creates operations for tasks in memory.
+	 * @param tasks where to schedule
+	 * @param executors where tasks run
+	 */
+	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors) {
+		this(tasks, executors, null);
+	}
+
+	/**
+	 * Creates operations.
+	 * @param tasks where to schedule
+	 * @param executors where tasks run
+	 * @param stored the durable tasks, {@code null} if there is no store
+	 */
+	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors,
+			@Nullable DurableTaskOperations stored) {
+		this.tasks = tasks;
+		this.executors = executors;
+		this.stored = stored;
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> schedule(Duration delay, Runnable task) {
+		return task(task).after(delay);
+	}
+
+	@Override
+	public <T extends @Nullable Object> DelayedTask<T> schedule(Duration delay, Callable<T> task) {
+		return task(task).after(delay);
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task) {
+		return task(task).id(id).after(delay);
+	}
+
+	@Override
+	public TaskSpec<@Nullable Void> task(Runnable task) {
+		Assert.notNull(task, "The task must not be null");
+		return new DefaultTaskSpec<>(this.tasks, this.executors, CodeBody.RUNNABLE, task);
+	}
+
+	@Override
+	public <T extends @Nullable Object> TaskSpec<T> task(Callable<T> task) {
+		Assert.notNull(task, "The task must not be null");
+		return new DefaultTaskSpec<>(this.tasks, this.executors, CodeBody.CALLABLE, task);
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
+		Assert.notNull(id, ID_NULL);
+		Assert.notNull(delay, DELAY_NULL);
+		return store().enqueue(id, delay, arguments);
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
+		Assert.notNull(id, ID_NULL);
+		Assert.notNull(due, "The time must not be null");
+		return store().enqueue(id, due, arguments);
+	}
+
+	@Override
+	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
+		Assert.notNull(calls, "The calls must not be null");
+		Assert.noNullElements(calls, "None of the calls may be null");
+		return store().enqueueAll(calls);
+	}
+
+	private DurableTaskOperations store() {
+		DurableTaskOperations stored = this.stored;
+		Assert.state(stored != null,
+				"There is no store to keep durable tasks in: set timingwheel.store.type to jdbc or redis");
+		return stored;
+	}
+
+	@Override
+	public boolean cancel(TaskId id) {
+		Assert.notNull(id, ID_NULL);
+		return this.tasks.cancel(id) || (mayBeStored(id) && store().cancel(id));
+	}
+
+	@Override
+	public boolean reschedule(TaskId id, Duration delay) {
+		Assert.notNull(id, ID_NULL);
+		Assert.notNull(delay, DELAY_NULL);
+		return this.tasks.reschedule(id, delay) || (mayBeStored(id) && store().reschedule(id, delay));
+	}
+
+	@Override
+	public Optional<DelayedTask<?>> find(TaskId id) {
+		Assert.notNull(id, ID_NULL);
+		return this.tasks.find(id).or(() -> mayBeStored(id) ? store().find(id) : Optional.empty());
+	}
+
+	/**
+	 * Names of tasks in memory cost no request to the store.
+	 */
+	private boolean mayBeStored(TaskId id) {
+		DurableTaskOperations stored = this.stored;
+		return stored != null && (stored.owns(id.name()) || !this.tasks.isKnown(id.name()));
+	}
+
+	@Override
+	public long pendingCount() {
+		return this.tasks.pendingCount();
+	}
+
+}

@@ -1,0 +1,75 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The durable tasks, as the template sees them. {@code enqueue}, {@code cancel} and
+ * {@code reschedule} that are called in a transaction take effect with its commit.
+ */
+public interface DurableTaskOperations {
+
+	/**
+	 * Whether a durable method of this application has the name.
+	 * @param name the name
+	 * @return whether its tasks are stored
+	 */
+	boolean owns(String name);
+
+	/**
+	 * Stores a call of a durable method, in place of the one that is pending.
+	 * @param id name and key
+	 * @param delay how long from now
+	 * @param arguments what the method is given
+	 * @return the task
+	 */
+	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
+
+	/**
+	 * Stores a call of a durable method, in place of the one that is pending.
+	 * @param id name and key
+	 * @param due when it is due
+	 * @param arguments what the method is given
+	 * @return the task
+	 */
+	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
+
+	/**
+	 * Stores calls of durable methods at once, each in place of the one that is pending
+	 * with its key.
+	 * @param calls the calls
+	 * @return the tasks, in the order of the calls
+	 */
+	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
+
+	/**
+	 * Calls off a pending task, on whichever node.
+	 * @param id name and key
+	 * @return whether there was one
+	 */
+	boolean cancel(TaskId id);
+
+	/**
+	 * Moves a pending task, on whichever node.
+	 * @param id name and key
+	 * @param delay how long from now
+	 * @return whether there was one
+	 */
+	boolean reschedule(TaskId id, Duration delay);
+
+	/**
+	 * Finds a pending task.
+	 * @param id name and key
+	 * @return the task
+	 */
+	Optional<DelayedTask<?>> find(TaskId id);
+
+}

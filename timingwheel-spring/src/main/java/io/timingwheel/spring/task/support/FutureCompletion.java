@@ -1,0 +1,59 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits, without a thread, for futures that cannot call anybody.
+ */
+public final class FutureCompletion {
+
+	private static final long MAX_POLL_MILLIS = 100;
+
+	private FutureCompletion() {
+	}
+
+	/**
+	 * Calls back when a future is done: at once if it is, else soon after.
+	 * @param future the future
+	 * @param executor where to look whether it is done, and to call back
+	 * @param callback takes the result, or else what went wrong
+	 */
+	public static void whenDone(Future<?> future, Executor executor,
+			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
+		poll(future, executor, callback, 1);
+	}
+
+	private static void poll(Future<?> future, Executor executor,
+			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback, long pollMillis) {
+		if (!future.isDone()) {
+			CompletableFuture.delayedExecutor(pollMillis, TimeUnit.MILLISECONDS, executor)
+				.execute(() -> poll(future, executor, callback, Math.min(2 * pollMillis, MAX_POLL_MILLIS)));
+			return;
+		}
+		Object result = null;
+		Throwable error = null;
+		try {
+			result = future.get();
+		}
+		catch (ExecutionException ex) {
+			error = (ex.getCause() != null) ? ex.getCause() : ex;
+		}
+		catch (CancellationException ex) {
+			error = ex;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			error = ex;
+		}
+		callback.accept(result, error);
+	}
+
+}

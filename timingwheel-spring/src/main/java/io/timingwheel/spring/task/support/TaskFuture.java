@@ -1,0 +1,249 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * The result of a task, and the handle of its scheduling. Whichever way it is completed
+ * by hand, a task that has not begun is removed.
+ */
+final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> implements DelayedTask<T> {
+
+	private final NamedTasks tasks;
+
+	private final String name;
+
+	private final Object slot;
+
+	private final long sequence;
+
+	private volatile long dueEpochNanos;
+
+	private volatile boolean running;
+
+	private volatile boolean replaced;
+
+	/** The thread in the body, or the future that the body returned. */
+	private @Nullable Object executing;
+
+	private boolean interrupted;
+
+	TaskFuture(NamedTasks tasks, String name, Object slot, long sequence, long dueEpochNanos) {
+		this.tasks = tasks;
+		this.name = name;
+		this.slot = slot;
+		this.sequence = sequence;
+		this.dueEpochNanos = dueEpochNanos;
+	}
+
+	@Override
+	public String id() {
+		return this.tasks.owner().idOf(this.sequence);
+	}
+
+	@Override
+	public @Nullable TaskId taskId() {
+		String key = TaskKeys.text(this.slot);
+		return (key != null) ? new TaskId(this.name, key) : null;
+	}
+
+	@Override
+	public Instant dueAt() {
+		return Nanos.toInstant(this.dueEpochNanos);
+	}
+
+	@Override
+	public Status status() {
+		if (isDone()) {
+			if (isCancelled()) {
+				return this.replaced ? Status.REPLACED : Status.CANCELLED;
+			}
+			return isCompletedExceptionally() ? Status.FAILED : Status.SUCCEEDED;
+		}
+		return this.running ? Status.RUNNING : Status.SCHEDULED;
+	}
+
+	@Override
+	public boolean reschedule(Duration delay) {
+		Assert.notNull(delay, "The delay must not be null");
+		return !isDone() && this.tasks.reschedule(this.slot, this, this.tasks.owner().clock().after(delay));
+	}
+
+	@Override
+	public CompletableFuture<T> completion() {
+		return this;
+	}
+
+	@Override
+	public boolean cancel(boolean mayInterruptIfRunning) {
+		if (isDone()) {
+			return false;
+		}
+		if (this.tasks.cancel(this.slot, this)) {
+			if (mayInterruptIfRunning) {
+				interrupt();
+			}
+			return true;
+		}
+		if (!cancelled()) {
+			return false;
+		}
+		if (mayInterruptIfRunning) {
+			interrupt();
+		}
+		return true;
+	}
+
+	@Override
+	public boolean complete(T value) {
+		if (isDone()) {
+			return false;
+		}
+		boolean completed = super.complete(value);
+		this.tasks.cancel(this.slot, this);
+		return completed;
+	}
+
+	@Override
+	public boolean completeExceptionally(Throwable ex) {
+		if (isDone()) {
+			return false;
+		}
+		boolean completed = super.completeExceptionally(ex);
+		this.tasks.cancel(this.slot, this);
+		return completed;
+	}
+
+	@Override
+	public CompletableFuture<T> completeAsync(Supplier<? extends T> supplier, Executor executor) {
+		executor.execute(() -> {
+			if (isDone()) {
+				return;
+			}
+			try {
+				complete(supplier.get());
+			}
+			catch (Throwable ex) {
+				completeExceptionally(ex);
+			}
+		});
+		return this;
+	}
+
+	@Override
+	public CompletableFuture<T> completeAsync(Supplier<? extends T> supplier) {
+		return completeAsync(supplier, defaultExecutor());
+	}
+
+	@Override
+	public void obtrudeValue(T value) {
+		super.obtrudeValue(value);
+		this.tasks.cancel(this.slot, this);
+	}
+
+	@Override
+	public void obtrudeException(Throwable ex) {
+		super.obtrudeException(ex);
+		this.tasks.cancel(this.slot, this);
+	}
+
+	@Override
+	public <U> CompletableFuture<U> newIncompleteFuture() {
+		return new CompletableFuture<>();
+	}
+
+	void setDue(long epochNanos) {
+		this.dueEpochNanos = epochNanos;
+	}
+
+	/**
+	 * Cancels the future alone.
+	 */
+	boolean cancelled() {
+		return super.completeExceptionally(new CancellationException("The task \"" + this.name + "\" was cancelled"));
+	}
+
+	/**
+	 * A newer task has taken the place of this one.
+	 */
+	void replaced() {
+		this.replaced = true;
+		super.completeExceptionally(
+				new CancellationException("The task \"" + this.name + "\" was replaced by a newer one"));
+	}
+
+	@SuppressWarnings("unchecked")
+	void succeeded(@Nullable Object value) {
+		super.complete((T) value);
+	}
+
+	void failed(Throwable error) {
+		super.completeExceptionally(error);
+	}
+
+	/**
+	 * The body is about to run on this thread.
+	 * @return {@code false} if the result is known already
+	 */
+	synchronized boolean begin() {
+		if (isDone()) {
+			return false;
+		}
+		this.executing = Thread.currentThread();
+		this.running = true;
+		return true;
+	}
+
+	/**
+	 * The body has returned.
+	 * @param inner what stands for the result, {@code null} if the task has ended
+	 */
+	void bodyReturned(@Nullable Future<?> inner) {
+		synchronized (this) {
+			this.executing = inner;
+			if (this.interrupted) {
+				// Ours came too late, and is of no concern to the executor.
+				this.interrupted = false;
+				Thread.interrupted();
+			}
+		}
+		if (inner != null && isCancelled()) {
+			inner.cancel(true);
+		}
+	}
+
+	/**
+	 * A run of a periodic task has ended.
+	 */
+	void waiting() {
+		this.running = false;
+	}
+
+	private void interrupt() {
+		Future<?> inner = null;
+		synchronized (this) {
+			if (this.executing instanceof Thread thread) {
+				this.interrupted = true;
+				thread.interrupt();
+			}
+			else if (this.executing instanceof Future<?> future) {
+				inner = future;
+			}
+		}
+		if (inner != null) {
+			inner.cancel(true);
+		}
+	}
+
+}

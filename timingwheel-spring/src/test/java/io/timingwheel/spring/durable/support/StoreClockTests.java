@@ -1,0 +1,94 @@
+package io.timingwheel.spring.durable.support;
+
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A time of the engine is never taken for an earlier one of the wheel, and seldom for a
+ * later one.
+ */
+class StoreClockTests {
+
+	/** By how much the wheel's clock is ahead. */
+	private static final long AHEAD = 1_000_000_000L;
+
+	private final StoreClock clock = new StoreClock();
+
+	@Test
+	void theFirstReplyCounts() {
+		assertThat(reply(10, micros(800))).isEqualTo(micros(800));
+	}
+
+	@Test
+	void aFasterReplyCountsFromNowOn() {
+		reply(10, micros(800));
+		assertThat(reply(11, micros(200))).isEqualTo(micros(200));
+	}
+
+	@Test
+	void aSlowerReplyCountsForLessTheLaterItComes() {
+		reply(10, micros(200));
+		assertThat(reply(11, micros(4_000))).isBetween(micros(200), micros(205));
+		assertThat(reply(1_011, micros(4_000))).isBetween(micros(700), micros(710));
+		assertThat(reply(11_011, micros(4_000))).isEqualTo(micros(4_000));
+	}
+
+	@Test
+	void aReplyThatWasKeptWaitingForSecondsMakesNobodyLate() {
+		reply(10, micros(200));
+		assertThat(heard(20, micros(3_000_000), 0)).isLessThan(micros(2_000));
+		assertThat(reply(3_021, micros(300))).isEqualTo(micros(300));
+	}
+
+	@Test
+	void aRequestThatCameWithinAMillisecondOfTheEngineIsNoClockThatWasSetBack() {
+		heard(10, micros(1), 0);
+		assertThat(heard(11, micros(1_010), micros(990))).isLessThan(micros(10));
+	}
+
+	@Test
+	void aClockThatWasSetBackIsFollowed() {
+		reply(10_000, micros(200));
+		assertThat(heard(20, micros(5_000_300), micros(5_000_000))).isEqualTo(micros(5_000_300));
+	}
+
+	@Test
+	void aClockThatWasSetForwardIsFollowed() {
+		reply(10, micros(200));
+		assertThat(reply(5_000_010, -micros(5_000_000_000L))).isEqualTo(-micros(5_000_000_000L));
+	}
+
+	@Test
+	void ofTwoClocksTheLaterOneIsTakenForTheEarlierByNoMoreThanAReplyTakesAndAMillisecond() {
+		for (long now = 1_000; now < 1_100; now += 2) {
+			reply(now, micros(200));
+			assertThat(heard(now - 49, micros(50_300), micros(50_000))).isGreaterThanOrEqualTo(micros(50_000 - 1_000));
+		}
+	}
+
+	/**
+	 * A reply to a request that was sent when the engine said the time.
+	 */
+	private long reply(long now, long took) {
+		return heard(now, took, Math.min(0, took));
+	}
+
+	/**
+	 * Hears of the time.
+	 * @param received when the reply came, in nanoseconds after that time
+	 * @param sent when the request was sent
+	 * @return by how much too far ahead the wheel's clock is taken to be
+	 */
+	private long heard(long now, long received, long sent) {
+		long wheel = AHEAD + TimeUnit.MILLISECONDS.toNanos(now);
+		return this.clock.heard(now, wheel + sent, wheel + received) - AHEAD;
+	}
+
+	private static long micros(long micros) {
+		return TimeUnit.MICROSECONDS.toNanos(micros);
+	}
+
+}

@@ -1,0 +1,158 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.TimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.task.TaskRejectedException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+class DelayedTaskRegistryShutdownTests {
+
+	private final ExecutorService pool = Executors.newFixedThreadPool(4);
+
+	private final TimingWheel wheel = TimingWheel.builder(this.pool).build();
+
+	private final DelayedTaskRegistry engine = new DelayedTaskRegistry(this.wheel, TimeSource.system(),
+			Clock.systemUTC(), new HandOverExecutors(), null, null);
+
+	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.engine, new TaskExecutors() {
+
+		@Override
+		public Executor defaultExecutor() {
+			return DelayedTaskRegistryShutdownTests.this.pool;
+		}
+
+		@Override
+		public Executor named(String nameOrQualifier) {
+			throw new IllegalArgumentException(nameOrQualifier);
+		}
+
+	});
+
+	private final List<String> ran = new CopyOnWriteArrayList<>();
+
+	@AfterEach
+	void close() {
+		this.wheel.close();
+		this.pool.shutdownNow();
+	}
+
+	@Test
+	void runsWhatFallsDueWithinThePeriodNeverEarlyAndCancelsTheRest() throws Exception {
+		long start = System.nanoTime();
+		this.template.schedule(Duration.ofMillis(300),
+				() -> this.ran.add("due after " + (System.nanoTime() - start) / 1_000_000 / 100));
+		DelayedTask<?> late = this.template.schedule(Duration.ofHours(1), () -> this.ran.add("late"));
+		assertThat(this.engine.runDue(Duration.ofSeconds(20))).isTrue();
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(300),
+				Duration.ofSeconds(15));
+		assertThat(this.ran).hasSize(1);
+		assertThat(this.ran.get(0)).isGreaterThanOrEqualTo("due after 3");
+		assertThat(late.isCancelled()).isTrue();
+		assertThat(this.engine.pendingCount()).isZero();
+	}
+
+	@Test
+	void returnsAtOnceWhenNothingIsPending() throws Exception {
+		long start = System.nanoTime();
+		assertThat(this.engine.runDue(Duration.ofMinutes(10))).isTrue();
+		assertThat(this.engine.awaitRunning(Duration.ofMinutes(10))).isTrue();
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+	}
+
+	@Test
+	void waitsForTheBodiesThatRun() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		this.template.schedule(Duration.ZERO, () -> {
+			begun.countDown();
+			release.await(20, TimeUnit.SECONDS);
+			return this.ran.add("done");
+		});
+		begun.await();
+		assertThat(this.engine.awaitRunning(Duration.ofMillis(50))).isFalse();
+		this.engine.stopAccepting();
+		assertThat(this.engine.cancelPending()).isZero();
+		new Thread(release::countDown).start();
+		assertThat(this.engine.awaitRunning(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.ran).containsExactly("done");
+	}
+
+	@Test
+	void aBodyThatRunsOnIsNotWaitedForLongerThanThePeriod() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		this.template.schedule(Duration.ZERO, () -> release.await(20, TimeUnit.SECONDS));
+		await().until(() -> this.engine.runningCount() == 1);
+		assertThat(this.engine.runDue(Duration.ofMillis(50))).isFalse();
+		release.countDown();
+	}
+
+	@Test
+	void periodicTasksEndWithThePeriod() throws Exception {
+		DelayedTask<?> periodic = this.template.task(() -> this.ran.add("run")).every(Duration.ofMillis(20));
+		assertThat(this.engine.runDue(Duration.ofMillis(200))).isTrue();
+		assertThat(this.ran).isNotEmpty();
+		assertThat(periodic.isCancelled()).isTrue();
+		assertThat(this.engine.pendingCount()).isZero();
+	}
+
+	@Test
+	void refusesTasksFromThenOn() {
+		this.engine.stopAccepting();
+		assertThatExceptionOfType(TaskRejectedException.class)
+			.isThrownBy(() -> this.template.schedule(TaskId.of("n", 1), Duration.ZERO, () -> {
+			}))
+			.withMessage("The task \"n\" was not accepted: the application is shutting down");
+		assertThat(this.engine.pendingCount()).isZero();
+	}
+
+	@Test
+	void noFutureHangsWhoeverRacesWithTheShutdown() throws Exception {
+		List<DelayedTask<?>> accepted = new CopyOnWriteArrayList<>();
+		CountDownLatch started = new CountDownLatch(2);
+		List<Thread> threads = List.of(new Thread(() -> scheduleUntilRejected(accepted, started)),
+				new Thread(() -> scheduleUntilRejected(accepted, started)));
+		threads.forEach(Thread::start);
+		started.await();
+		this.engine.stopAccepting();
+		this.engine.cancelPending();
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		assertThat(accepted).isNotEmpty().allMatch(DelayedTask::isDone);
+		assertThat(this.engine.pendingCount()).isZero();
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	private void scheduleUntilRejected(List<DelayedTask<?>> accepted, CountDownLatch started) {
+		try {
+			while (true) {
+				accepted.add(this.template.schedule(Duration.ofHours(1), () -> {
+				}));
+				started.countDown();
+			}
+		}
+		catch (TaskRejectedException ex) {
+			// The end.
+		}
+	}
+
+}

@@ -1,0 +1,168 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class DelayedTaskRegistryTests {
+
+	private static final Duration DELAY = Duration.ofSeconds(10);
+
+	private final VirtualTasks tasks = new VirtualTasks();
+
+	private final DelayedTaskRegistry engine = this.tasks.engine;
+
+	@Test
+	void listsThePendingTasksInDueOrder() {
+		for (int i = 20; i > 0; i--) {
+			this.tasks.template.schedule(TaskId.of("close", "k" + i), Duration.ofMinutes(i), () -> {
+			});
+		}
+		assertThat(this.engine.pending("close", 3)).extracting(PendingTaskSnapshot::key)
+			.containsExactly("k1", "k2", "k3");
+		assertThat(this.engine.pending("close", 100)).hasSize(20)
+			.isSortedAccordingTo(Comparator.comparing(PendingTaskSnapshot::dueAt))
+			.allMatch((task) -> task.name().equals("close"));
+		assertThat(this.engine.pending("close", 0)).isEmpty();
+		assertThat(this.engine.pending("unknown", 100)).isEmpty();
+	}
+
+	@Test
+	void findsAndCancelsByKeyOrId() {
+		DelayedTask<?> keyed = this.tasks.template.schedule(TaskId.of("close", "a/b"), DELAY, () -> {
+		});
+		DelayedTask<?> unkeyed = this.tasks.template.task(() -> {
+		}).name("close").after(DELAY);
+		assertThat(this.engine.find("close", "a/b")).get().extracting(PendingTaskSnapshot::id).isEqualTo(keyed.id());
+		assertThat(this.engine.find("close", keyed.id())).get().extracting(PendingTaskSnapshot::key).isEqualTo("a/b");
+		assertThat(this.engine.find("close", unkeyed.id())).get().extracting(PendingTaskSnapshot::key).isNull();
+		for (String absent : List.of("x", "", keyed.id() + "0", "00000000-1", "1", keyed.id().replace('-', '+'))) {
+			assertThat(this.engine.find("close", absent)).as(absent).isEmpty();
+			assertThat(this.engine.cancel("close", absent)).as(absent).isFalse();
+		}
+		assertThat(this.engine.cancel("close", keyed.id())).isTrue();
+		assertThat(this.engine.cancel("close", unkeyed.id())).isTrue();
+		assertThat(this.engine.cancel("close", unkeyed.id())).isFalse();
+		assertThat(keyed.isCancelled()).isTrue();
+		assertThat(this.engine.pendingCount()).isZero();
+	}
+
+	@Test
+	void namesBeyondTheLimitAreCountedTogether() {
+		List<String> ran = new ArrayList<>();
+		int names = 1500;
+		for (int i = 0; i < names; i++) {
+			String name = "name-" + i;
+			this.tasks.template.schedule(TaskId.of(name, 1), DELAY, () -> ran.add(name));
+		}
+		assertThat(this.engine.names()).hasSize(1000).contains("name-0", "other").doesNotContain("name-1200");
+		assertThat(this.engine.counts("other").pending()).isEqualTo(names - 999);
+		assertThat(this.engine.pending("name-1200", 10)).hasSize(1).allMatch((task) -> "1".equals(task.key()));
+		assertThat(this.engine.pending("other", 1000)).hasSize(names - 999);
+		// They are told apart all the same.
+		assertThat(this.tasks.template.cancel(TaskId.of("name-1200", 1))).isTrue();
+		assertThat(this.tasks.template.cancel(TaskId.of("name-1200", 1))).isFalse();
+		assertThat(this.tasks.template.find(TaskId.of("name-1300", 1)).orElseThrow().taskId())
+			.isEqualTo(TaskId.of("name-1300", 1));
+		this.tasks.template.schedule(TaskId.of("name-1400", 1), DELAY, () -> ran.add("replacement"));
+		this.tasks.advanceSeconds(11);
+		assertThat(ran).hasSize(names - 1).contains("name-0", "name-1499", "replacement");
+		assertThat(this.engine.counts("other")).isEqualTo(new TaskCounts(0, 0, names - 1000, 0, 1, 0, 1, 0));
+	}
+
+	@Test
+	void aTaskMayBeNamedOther() {
+		this.tasks.template.schedule(TaskId.of("other", 1), DELAY, () -> {
+		});
+		assertThat(this.engine.names()).containsExactly("other");
+		assertThat(this.engine.counts("other").pending()).isOne();
+		assertThat(this.engine.find("other", "1")).isPresent();
+	}
+
+	@Test
+	void cancellingAllCancelsTheFutures() {
+		List<DelayedTask<?>> scheduled = new ArrayList<>();
+		IntStream.range(0, 100).forEach((i) -> scheduled.add(this.tasks.template.schedule(DELAY, () -> {
+		})));
+		scheduled.add(this.tasks.template.task(() -> {
+		}).every(DELAY));
+		this.engine.stopAccepting();
+		assertThat(this.engine.cancelPending()).isEqualTo(101);
+		assertThat(scheduled).allMatch(DelayedTask::isCancelled);
+		assertThat(this.tasks.wheel.pending()).isZero();
+		assertThat(this.engine.cancelPending()).isZero();
+	}
+
+	@Test
+	void aReturnedFutureIsFollowedAlsoWhenTheExecutorRefuses() throws Exception {
+		FutureTask<String> inner = new FutureTask<>(() -> "inner");
+		TaskDefinition<Object> definition = this.engine.define("n", new Flattening(inner), () -> (task) -> {
+			if (this.tasks.refuse) {
+				throw new RejectedExecutionException("full");
+			}
+			task.run();
+		}, null);
+		TaskSubmission submission = this.engine.submission(definition, null, IfPending.REPLACE, "", true);
+		DelayedTask<?> task = submission.schedule(this.engine.clock().after(DELAY));
+		this.tasks.advanceSeconds(10);
+		this.tasks.refuse = true;
+		inner.run();
+		assertThat(task.get(10, TimeUnit.SECONDS)).isEqualTo("inner");
+		assertThat(this.engine.runningCount()).isZero();
+	}
+
+	@Test
+	void anInterceptorStandsAroundTheBodyWithWhatItCaptured() throws Exception {
+		List<String> events = new ArrayList<>();
+		VirtualTasks intercepted = new VirtualTasks(UnaryOperator.identity(), null, new TaskExecutionInterceptor() {
+
+			@Override
+			public Object capture(String name) {
+				events.add("capture " + name);
+				return "captured";
+			}
+
+			@Override
+			public Object intercept(TaskExecution execution, Object captured) throws Throwable {
+				events.add("before " + execution.name() + " " + captured + " " + execution.method());
+				Object result = execution.proceed();
+				events.add("after " + result);
+				return result;
+			}
+
+		});
+		DelayedTask<String> task = intercepted.template.task(() -> "result").name("n").after(DELAY);
+		assertThat(events).containsExactly("capture n");
+		intercepted.advanceSeconds(11);
+		assertThat(events).containsExactly("capture n", "before n captured null", "after result");
+		assertThat(task.get()).isEqualTo("result");
+	}
+
+	private record Flattening(Object result) implements TaskBody<Object> {
+
+		@Override
+		public Object run(Object payload) {
+			return this.result;
+		}
+
+		@Override
+		public boolean flattens() {
+			return true;
+		}
+
+	}
+
+}

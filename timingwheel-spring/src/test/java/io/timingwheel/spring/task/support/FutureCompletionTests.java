@@ -1,0 +1,69 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class FutureCompletionTests {
+
+	@Test
+	void aFutureThatIsDoneCallsBackAtOnce() {
+		assertThat(outcome(done(() -> "value"))).isCompletedWithValue("value");
+		IllegalStateException error = new IllegalStateException();
+		assertThat(outcome(done(() -> {
+			throw error;
+		}))).isCompletedExceptionally().failsWithin(0, TimeUnit.SECONDS).withThrowableThat().withCause(error);
+		FutureTask<String> cancelled = new FutureTask<>(() -> "never");
+		cancelled.cancel(false);
+		assertThat(outcome(cancelled)).isCompletedExceptionally()
+			.failsWithin(0, TimeUnit.SECONDS)
+			.withThrowableThat()
+			.isInstanceOf(CancellationException.class);
+	}
+
+	@Test
+	void oneThatIsNotCallsBackSoonAfterItIs() {
+		FutureTask<String> future = new FutureTask<>(() -> "value");
+		CompletableFuture<Object> outcome = outcome(future);
+		assertThat(outcome).isNotDone();
+		future.run();
+		assertThat(outcome).succeedsWithin(10, TimeUnit.SECONDS).isEqualTo("value");
+	}
+
+	@Test
+	void anExecutorThatRefusesIsStoodInFor() {
+		FutureTask<String> future = new FutureTask<>(() -> "value");
+		CompletableFuture<Object> outcome = new CompletableFuture<>();
+		FutureCompletion.whenDone(future, new UnrefusingExecutor((task) -> {
+			throw new RejectedExecutionException();
+		}), (value, error) -> outcome.complete(value));
+		future.run();
+		assertThat(outcome).succeedsWithin(10, TimeUnit.SECONDS).isEqualTo("value");
+	}
+
+	private static FutureTask<String> done(java.util.concurrent.Callable<String> body) {
+		FutureTask<String> future = new FutureTask<>(body);
+		future.run();
+		return future;
+	}
+
+	private static CompletableFuture<Object> outcome(FutureTask<String> future) {
+		CompletableFuture<Object> outcome = new CompletableFuture<>();
+		FutureCompletion.whenDone(future, Runnable::run, (value, error) -> {
+			if (error != null) {
+				outcome.completeExceptionally(error);
+			}
+			else {
+				outcome.complete(value);
+			}
+		});
+		return outcome;
+	}
+
+}

@@ -1,0 +1,193 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.SyncTaskExecutor;
+import org.springframework.core.task.support.TaskExecutorAdapter;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+class HandOverExecutorsTests {
+
+	private final HandOverExecutors executors = new HandOverExecutors();
+
+	private final List<ExecutorService> pools = new ArrayList<>();
+
+	@AfterEach
+	void close() {
+		this.executors.close();
+		this.pools.forEach(ExecutorService::shutdownNow);
+	}
+
+	@Test
+	void executorsThatReturnPromptlyAreUsedAsTheyAre() {
+		ThreadPoolTaskExecutor pool = new ThreadPoolTaskExecutor();
+		pool.initialize();
+		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+		scheduler.initialize();
+		List<Executor> prompt = List.of(pool, scheduler, new SimpleAsyncTaskExecutor(),
+				threadPool(new ThreadPoolExecutor.AbortPolicy()), threadPool(new ThreadPoolExecutor.DiscardPolicy()),
+				ForkJoinPool.commonPool());
+		assertThat(prompt).allSatisfy((executor) -> assertThat(this.executors.safe(executor)).isSameAs(executor));
+		pool.shutdown();
+		scheduler.shutdown();
+	}
+
+	@Test
+	void executorsThatMayBlockAreFedByAThread() {
+		SimpleAsyncTaskExecutor throttled = new SimpleAsyncTaskExecutor();
+		throttled.setConcurrencyLimit(1);
+		ThreadPoolTaskExecutor callerRuns = new ThreadPoolTaskExecutor();
+		callerRuns.setRejectedExecutionHandler(new ThreadPoolExecutor.CallerRunsPolicy());
+		callerRuns.initialize();
+		ThreadPoolTaskExecutor subclass = new ThreadPoolTaskExecutor() {
+		};
+		subclass.initialize();
+		List<Executor> others = List.of(throttled, callerRuns, subclass, new SyncTaskExecutor(), Runnable::run,
+				threadPool(new ThreadPoolExecutor.CallerRunsPolicy()), threadPool((task, pool) -> {
+				}), new TaskExecutorAdapter(ForkJoinPool.commonPool()));
+		assertThat(others).allSatisfy((executor) -> {
+			Executor safe = this.executors.safe(executor);
+			assertThat(safe).isNotSameAs(executor);
+			assertThat(this.executors.safe(executor)).isSameAs(safe);
+			assertThat(this.executors.safe(safe)).isSameAs(safe);
+		});
+		callerRuns.shutdown();
+		subclass.shutdown();
+	}
+
+	@Test
+	void aLimitThatIsSetLaterIsNoticed() {
+		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor();
+		assertThat(this.executors.safe(executor)).isSameAs(executor);
+		executor.setConcurrencyLimit(2);
+		assertThat(this.executors.safe(executor)).isNotSameAs(executor);
+	}
+
+	@Test
+	void handsOverInOrderWithoutBlockingTheCaller() {
+		Semaphore permits = new Semaphore(0);
+		List<Integer> ran = new CopyOnWriteArrayList<>();
+		Executor safe = this.executors.safe((task) -> {
+			permits.acquireUninterruptibly();
+			task.run();
+		});
+		IntStream.range(0, 100).forEach((i) -> safe.execute(() -> ran.add(i)));
+		assertThat(ran).isEmpty();
+		permits.release(100);
+		await().untilAsserted(() -> assertThat(ran).hasSize(100));
+		assertThat(ran).isSorted();
+	}
+
+	@Test
+	void triesAgainWhatIsRefused() {
+		AtomicInteger refusals = new AtomicInteger();
+		List<String> ran = new CopyOnWriteArrayList<>();
+		Executor safe = this.executors.safe((task) -> {
+			if (refusals.incrementAndGet() <= 5) {
+				throw new RejectedExecutionException("full");
+			}
+			task.run();
+		});
+		safe.execute(() -> ran.add("first"));
+		safe.execute(() -> ran.add("second"));
+		await().untilAsserted(() -> assertThat(ran).containsExactly("first", "second"));
+		assertThat(refusals).hasValue(7);
+	}
+
+	@Test
+	void theInterruptThatABodyLeavesBehindConcernsNoOtherBody() {
+		List<Boolean> interrupted = new CopyOnWriteArrayList<>();
+		Executor safe = this.executors.safe(Runnable::run);
+		Semaphore permits = new Semaphore(0);
+		safe.execute(permits::acquireUninterruptibly);
+		safe.execute(() -> Thread.currentThread().interrupt());
+		safe.execute(() -> interrupted.add(Thread.currentThread().isInterrupted()));
+		permits.release();
+		await().untilAsserted(() -> assertThat(interrupted).containsExactly(false));
+	}
+
+	@Test
+	void anInterruptDoesNotEndTheThread() {
+		List<Thread> threads = new CopyOnWriteArrayList<>();
+		Executor safe = this.executors.safe(Runnable::run);
+		safe.execute(() -> threads.add(Thread.currentThread()));
+		await().until(() -> threads.size() == 1 && threads.get(0).getState() == Thread.State.TIMED_WAITING);
+		threads.get(0).interrupt();
+		await().until(() -> !threads.get(0).isInterrupted());
+		safe.execute(() -> threads.add(Thread.currentThread()));
+		await().until(() -> threads.size() == 2);
+		assertThat(threads.get(1)).isSameAs(threads.get(0));
+	}
+
+	@Test
+	void itsThreadIsADaemonWithoutThreadLocals() {
+		InheritableThreadLocal<String> inheritable = new InheritableThreadLocal<>();
+		inheritable.set("caller");
+		List<Object> seen = new CopyOnWriteArrayList<>();
+		Executor safe = this.executors.safe(Runnable::run);
+		safe.execute(() -> {
+			seen.add(Thread.currentThread().isDaemon());
+			seen.add(String.valueOf(inheritable.get()));
+			seen.add(Thread.currentThread().getName());
+		});
+		await().untilAsserted(() -> assertThat(seen).hasSize(3));
+		assertThat(seen.subList(0, 2)).containsExactly(true, "null");
+		assertThat(seen.get(2)).asString().startsWith("timing-wheel-hand-over-");
+	}
+
+	@Test
+	void closingEndsTheThreadsAndRefusesTasks() {
+		Semaphore never = new Semaphore(0);
+		List<Thread> threads = new CopyOnWriteArrayList<>();
+		Executor safe = this.executors.safe((task) -> {
+			threads.add(Thread.currentThread());
+			try {
+				never.acquire();
+			}
+			catch (InterruptedException ex) {
+				throw new RejectedExecutionException(ex);
+			}
+		});
+		safe.execute(() -> {
+		});
+		await().until(() -> threads.size() == 1);
+		this.executors.close();
+		await().until(() -> !threads.get(0).isAlive());
+		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> safe.execute(() -> {
+		}));
+		assertThatExceptionOfType(RejectedExecutionException.class)
+			.isThrownBy(() -> this.executors.safe(new SyncTaskExecutor()).execute(() -> {
+			}));
+	}
+
+	private ThreadPoolExecutor threadPool(RejectedExecutionHandler handler) {
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 1, TimeUnit.SECONDS, new SynchronousQueue<>(),
+				Executors.defaultThreadFactory(), handler);
+		this.pools.add(pool);
+		return pool;
+	}
+
+}

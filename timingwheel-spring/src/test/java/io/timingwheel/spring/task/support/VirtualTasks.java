@@ -1,0 +1,92 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.UnaryOperator;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskDecorator;
+
+/**
+ * An engine on virtual time. Bodies run within {@link #advance}, unless they are held
+ * back in the queue of the executor.
+ */
+final class VirtualTasks {
+
+	final ManualTimeSource time = new ManualTimeSource();
+
+	final TimingWheel wheel;
+
+	final DelayedTaskRegistry engine;
+
+	final DelayedTaskOperations template;
+
+	final Queue<Runnable> queue = new ArrayDeque<>();
+
+	boolean holdBack;
+
+	volatile boolean refuse;
+
+	VirtualTasks() {
+		this(UnaryOperator.identity(), null, null);
+	}
+
+	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
+			@Nullable TaskExecutionInterceptor interceptor) {
+		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
+		this.engine = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(),
+				new HandOverExecutors((executor) -> true), decorator, interceptor);
+		this.template = new DefaultDelayedTaskOperations(this.engine, new TaskExecutors() {
+
+			@Override
+			public Executor defaultExecutor() {
+				return VirtualTasks.this::execute;
+			}
+
+			@Override
+			public Executor named(String nameOrQualifier) {
+				throw new IllegalArgumentException("No executor " + nameOrQualifier);
+			}
+
+		});
+	}
+
+	private void execute(Runnable task) {
+		if (this.refuse) {
+			throw new RejectedExecutionException("full");
+		}
+		if (this.holdBack) {
+			this.queue.add(task);
+		}
+		else {
+			task.run();
+		}
+	}
+
+	void advance(Duration by) {
+		this.time.advance(by);
+	}
+
+	void advanceSeconds(long seconds) {
+		advance(Duration.ofSeconds(seconds));
+	}
+
+	/**
+	 * Runs what the executor has held back.
+	 */
+	void runQueue() {
+		this.holdBack = false;
+		for (Runnable task = this.queue.poll(); task != null; task = this.queue.poll()) {
+			task.run();
+		}
+	}
+
+}
