@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.Placeholders;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -35,7 +35,7 @@ public final class CancelDelayedMethods {
 
 	private final ProxyRules proxyRules;
 
-	private final Placeholders placeholders;
+	private final AttributeResolver attributes;
 
 	private final DurableRules durableRules;
 
@@ -46,7 +46,7 @@ public final class CancelDelayedMethods {
 	public CancelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
-		this.placeholders = new Placeholders(beanFactory);
+		this.attributes = new AttributeResolver(beanFactory);
 		this.durableRules = new DurableRules(beanFactory);
 	}
 
@@ -84,7 +84,7 @@ public final class CancelDelayedMethods {
 	}
 
 	private CancelDelayedMethod read(Method method, CancelDelayed annotation) {
-		String name = this.placeholders.resolve(method, "the name of @CancelDelayed", annotation.name());
+		String name = this.attributes.resolve(method, "the name of @CancelDelayed", annotation.name());
 		if (!StringUtils.hasText(annotation.key())) {
 			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
 					"set the key to an expression on the arguments, such as #orderId");
