@@ -20,7 +20,7 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 	 * @param methods the annotated methods
 	 * @param runtime what is needed at calls
 	 */
-	public CancelDelayedAnnotationBeanPostProcessor(CancelDelayedMethods methods, DelayedRuntime runtime) {
+	public CancelDelayedAnnotationBeanPostProcessor(CancelDelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.advisor = new DefaultPointcutAdvisor(
 				new AnnotatedMethodPointcut(methods.annotated(), (type) -> methods.register(type, "")),
 				new CancelDelayedInterceptor(methods, runtime));

@@ -15,9 +15,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  */
 public final class DelayedMethodScanner implements BeanFactoryPostProcessor, SmartInitializingSingleton {
 
-	private final DelayedMethods delayed;
+	private final DelayedMethodRegistry delayed;
 
-	private final CancelDelayedMethods cancelling;
+	private final CancelDelayedMethodRegistry cancelling;
 
 	private final DelayedRuntime runtime;
 
@@ -27,7 +27,8 @@ public final class DelayedMethodScanner implements BeanFactoryPostProcessor, Sma
 	 * @param cancelling what cancels
 	 * @param runtime where names are declared
 	 */
-	public DelayedMethodScanner(DelayedMethods delayed, CancelDelayedMethods cancelling, DelayedRuntime runtime) {
+	public DelayedMethodScanner(DelayedMethodRegistry delayed, CancelDelayedMethodRegistry cancelling,
+			DelayedRuntime runtime) {
 		this.delayed = delayed;
 		this.cancelling = cancelling;
 		this.runtime = runtime;
@@ -46,7 +47,7 @@ public final class DelayedMethodScanner implements BeanFactoryPostProcessor, Sma
 		this.delayed.resolve();
 		this.cancelling.checkNames(this.delayed);
 		this.delayed.onMethod((method) -> {
-			this.runtime.tasks().get().declare(method.name());
+			this.runtime.tasks().declare(method.name());
 			if (method.durable()) {
 				AnnotatedDurableHandler.register(method, this.runtime);
 			}
