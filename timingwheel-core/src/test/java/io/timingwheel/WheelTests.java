@@ -235,6 +235,8 @@ class WheelTests {
 
 		private static final int ROUNDS = 4_000;
 
+		private static final int MAX_DELAY = 1 << 20;
+
 		private final SplittableRandom random;
 
 		private final int size;
@@ -284,7 +286,7 @@ class WheelTests {
 			long common = this.now + 1 + this.random.nextInt(2 * this.size * this.size);
 			for (int i = 0; i < count; i++) {
 				long dueTick = this.random.nextBoolean() ? common
-						: this.now + this.random.nextInt(this.size * this.size * this.size);
+						: this.now + this.random.nextInt(Math.min(MAX_DELAY, this.size * this.size * this.size));
 				Timer timer = place(this.wheel, dueTick, this.now);
 				timersAt(dueTick).add(timer);
 				this.known.add(timer);
