@@ -20,6 +20,7 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.util.StringUtils;
 
 /**
@@ -50,6 +51,14 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor {
 	}
 
 	/**
+	 * Whether the application is being processed ahead of time. Proxy classes are created
+	 * then, but no beans, and the properties of the running application are unknown.
+	 */
+	static boolean isActive() {
+		return Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING);
+	}
+
+	/**
 	 * Finds the methods with one of the annotations.
 	 *
 	 * @param <A> the annotation
@@ -74,7 +83,7 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor {
 						annotation) -> result.add(new AnnotatedMethod(this.name, method,
 								this.expressions.apply(annotation).filter(StringUtils::hasText).toList(),
 								(annotation instanceof Delayed delayed && delayed.durable())
-										? ArgumentTypes.of(method, beanClass) : List.of())));
+										? AnnotatedMethods.argumentTypes(method, beanClass) : List.of())));
 		}
 
 	}

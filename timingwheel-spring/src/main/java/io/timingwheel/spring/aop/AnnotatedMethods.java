@@ -1,19 +1,27 @@
 package io.timingwheel.spring.aop;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.lang.reflect.Type;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -60,6 +68,43 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
+	 * Matches the annotated methods, whether called through the class or an interface.
+	 * @return a pointcut that checks nothing
+	 */
+	public Pointcut pointcut() {
+		return pointcut((type) -> {
+		});
+	}
+
+	/**
+	 * Matches the annotated methods, and checks each class before its proxy is made, as
+	 * {@link AnnotatedMethodScanner} cannot see behind a bean method that declares an
+	 * interface.
+	 * @param check throws if a class has annotated methods that are invalid
+	 * @return the pointcut
+	 */
+	public Pointcut pointcut(Consumer<? super Class<?>> check) {
+		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
+
+			@Override
+			public boolean matches(Method method, Class<?> targetClass) {
+				return of(targetClass).containsKey(mostSpecific(method, targetClass));
+			}
+
+		};
+		pointcut.setClassFilter((type) -> {
+			if (of(type).isEmpty()) {
+				return false;
+			}
+			if (!AnnotatedMethodAotProcessor.isActive()) {
+				check.accept(type);
+			}
+			return true;
+		});
+		return pointcut;
+	}
+
+	/**
 	 * The method that a call ends in.
 	 * @param method the method that is called, may be one of an interface or a bridge
 	 * @param targetClass the class of the object that it is called on
@@ -67,6 +112,24 @@ public final class AnnotatedMethods<A extends Annotation> {
 	 */
 	public static Method mostSpecific(Method method, Class<?> targetClass) {
 		return Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
+	}
+
+	/**
+	 * The types by position, with the type variables that the bean's class settles.
+	 * @param method the method
+	 * @param beanClass the class of the bean
+	 * @return the types
+	 */
+	public static List<Type> argumentTypes(Method method, Class<?> beanClass) {
+		return Arrays.stream(method.getGenericParameterTypes()).map((type) -> resolve(type, beanClass)).toList();
+	}
+
+	private static Type resolve(Type type, Class<?> beanClass) {
+		if (type instanceof GenericArrayType array) {
+			Type component = resolve(array.getGenericComponentType(), beanClass);
+			return (component instanceof Class<?> resolved) ? resolved.arrayType() : type;
+		}
+		return GenericTypeResolver.resolveType(type, beanClass);
 	}
 
 	private Map<Method, A> read(Class<?> type) {

@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +41,7 @@ final class ClaimRounds {
 		this.severalClocks = severalClocks;
 	}
 
-	Claim claim(ClaimRequest request) {
+	Claimed claim(ClaimRequest request) {
 		return new Rounds(request).run();
 	}
 
@@ -74,7 +74,7 @@ final class ClaimRounds {
 			Arrays.fill(this.later, Long.MAX_VALUE);
 		}
 
-		Claim run() {
+		Claimed run() {
 			int limit = this.request.limit();
 			int share = limit / this.count;
 			int[] shares = new int[this.count];
@@ -90,7 +90,7 @@ final class ClaimRounds {
 				throw this.failure;
 			}
 			this.tasks.sort(Comparator.comparingLong(Rounds::foundAt));
-			return new Claim(this.tasks.stream().map(ScriptReply::leasedTask).toList(), this.now, nextAt());
+			return new Claimed(this.tasks.stream().map(ScriptReply::leasedTask).toList(), this.now, nextAt());
 		}
 
 		/**

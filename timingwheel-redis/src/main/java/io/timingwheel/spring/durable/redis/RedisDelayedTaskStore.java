@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.function.ToLongFunction;
 
 import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -90,26 +90,6 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.claims = new ClaimRounds(this.outages, options.partitions(), severalClocks);
 	}
 
-	@Override
-	public void check() {
-		new Requirements(this.connection, this.options).check();
-	}
-
-	@Override
-	public @Nullable PartialOutage partialOutage() {
-		return this.outages.partial();
-	}
-
-	@Override
-	public boolean joinsTransaction() {
-		return false;
-	}
-
-	@Override
-	public Enqueued enqueue(NewTask task) {
-		return enqueueAll(List.of(task)).get(0);
-	}
-
 	/**
 	 * Stores tasks in calls of up to 500 tasks of one partition. Each call stores all its
 	 * tasks or none. If a call fails, the calls on other partitions have stored their
@@ -121,7 +101,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public Claim claim(ClaimRequest request) {
+	public Claimed claim(ClaimRequest request) {
 		return this.claims.claim(request);
 	}
 
@@ -317,6 +297,21 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 			calls.add(script.on(partition, arguments));
 		}
 		return this.scripts.run(calls);
+	}
+
+	@Override
+	public void check() {
+		new Requirements(this.connection, this.options).check();
+	}
+
+	@Override
+	public @Nullable PartialOutage partialOutage() {
+		return this.outages.partial();
+	}
+
+	@Override
+	public boolean joinsTransaction() {
+		return false;
 	}
 
 	@Override

@@ -9,7 +9,7 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.task.support.UnrefusingExecutor;
+import io.timingwheel.spring.task.support.FutureCompletion;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -52,7 +52,7 @@ final class Deadlines {
 	 * when the executor has no room or is shut down.
 	 */
 	Executor executor() {
-		return new UnrefusingExecutor(this.executor.get());
+		return FutureCompletion.unrefusing(this.executor.get());
 	}
 
 }

@@ -11,8 +11,8 @@ import org.springframework.core.Ordered;
  */
 class ExpiredBodyAdvisor extends DefaultPointcutAdvisor implements BodyAdvisor {
 
-	ExpiredBodyAdvisor(TimeLimits limits) {
-		super(limits.pointcut(), new ExpiredBodyInterceptor());
+	ExpiredBodyAdvisor(TimeoutMethods methods) {
+		super(methods.pointcut(), new ExpiredBodyInterceptor());
 		setOrder(Ordered.LOWEST_PRECEDENCE);
 	}
 

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.ArgumentExpression;
-import io.timingwheel.spring.aop.DurationResolver;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.jspecify.annotations.Nullable;
 
@@ -25,17 +25,17 @@ final class TimeLimit {
 
 	private final String text;
 
-	private final DurationResolver durations;
+	private final AttributeResolver attributes;
 
 	private final @Nullable ArgumentExpression expression;
 
 	/** Zero as long as it depends on beans that are not there yet. */
 	private volatile long nanos;
 
-	TimeLimit(Method method, Timeout annotation, DurationResolver durations, ConfigurableBeanFactory beanFactory) {
+	TimeLimit(Method method, Timeout annotation, AttributeResolver attributes, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		this.text = annotation.timeout();
-		this.durations = durations;
+		this.attributes = attributes;
 		boolean expression = StringUtils.hasText(annotation.timeoutExpression());
 		if (StringUtils.hasText(this.text) == expression) {
 			throw expression
@@ -57,7 +57,7 @@ final class TimeLimit {
 	 */
 	void resolveWithoutBeans() {
 		if (this.expression == null) {
-			Duration limit = check(() -> this.durations.resolveWithoutBeans(this.text));
+			Duration limit = check(() -> this.attributes.resolveDurationWithoutBeans(this.text));
 			if (limit != null) {
 				this.nanos = positive(limit);
 			}
@@ -69,7 +69,7 @@ final class TimeLimit {
 	 */
 	void resolve() {
 		if (this.expression == null && this.nanos == 0) {
-			this.nanos = positive(check(() -> this.durations.resolve(this.text)));
+			this.nanos = positive(check(() -> this.attributes.resolveDuration(this.text)));
 		}
 	}
 
@@ -96,7 +96,7 @@ final class TimeLimit {
 	private long evaluate(ArgumentExpression expression, @Nullable Object[] arguments) {
 		Object value = expression.evaluate(arguments);
 		try {
-			return TimeUnit.NANOSECONDS.convert(DurationResolver.toDuration(value));
+			return TimeUnit.NANOSECONDS.convert(AttributeResolver.toDuration(value));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException("The timeoutExpression \"%s\" of %s gives no duration: %s"

@@ -24,17 +24,17 @@ public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
 	/**
 	 * Creates an advisor. The suppliers are called at the first call that needs them, and
 	 * at each: they should remember what they gave.
-	 * @param limits the annotated methods
+	 * @param methods the annotated methods
 	 * @param wheel the wheel that measures the time
 	 * @param executor where futures are completed at their deadline. Its {@code execute}
 	 * is called by the wheel's thread: it must not block, nor run the task itself
 	 * @param listeners who hears of timeouts
 	 * @param order the order among the advisors of a bean
 	 */
-	public TimeoutAdvisor(TimeLimits limits, Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor,
+	public TimeoutAdvisor(TimeoutMethods methods, Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor,
 			Supplier<List<TimeoutListener>> listeners, int order) {
-		super(limits.pointcut(),
-				new TimeoutInterceptor(limits, new Deadlines(wheel, executor), new TimeoutEvents(listeners)));
+		super(methods.pointcut(),
+				new TimeoutInterceptor(methods, new Deadlines(wheel, executor), new TimeoutEvents(listeners)));
 		setOrder(order);
 	}
 

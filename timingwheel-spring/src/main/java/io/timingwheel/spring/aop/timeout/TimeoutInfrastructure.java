@@ -39,7 +39,8 @@ public class TimeoutInfrastructure implements BeanDefinitionRegistryPostProcesso
 		if (!registry.containsBeanDefinition(BODY_ADVISOR)) {
 			RootBeanDefinition advisor = new RootBeanDefinition(ExpiredBodyAdvisor.class);
 			advisor.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
-			advisor.getConstructorArgumentValues().addGenericArgumentValue(new RuntimeBeanReference(TimeLimits.class));
+			advisor.getConstructorArgumentValues()
+				.addGenericArgumentValue(new RuntimeBeanReference(TimeoutMethods.class));
 			registry.registerBeanDefinition(BODY_ADVISOR, advisor);
 		}
 	}

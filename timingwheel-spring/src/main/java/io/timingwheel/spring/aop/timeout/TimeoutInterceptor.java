@@ -18,14 +18,14 @@ final class TimeoutInterceptor implements MethodInterceptor {
 	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux",
 			TimeoutInterceptor.class.getClassLoader());
 
-	private final TimeLimits limits;
+	private final TimeoutMethods methods;
 
 	private final Deadlines deadlines;
 
 	private final TimeoutEvents events;
 
-	TimeoutInterceptor(TimeLimits limits, Deadlines deadlines, TimeoutEvents events) {
-		this.limits = limits;
+	TimeoutInterceptor(TimeoutMethods methods, Deadlines deadlines, TimeoutEvents events) {
+		this.methods = methods;
 		this.deadlines = deadlines;
 		this.events = events;
 	}
@@ -59,7 +59,7 @@ final class TimeoutInterceptor implements MethodInterceptor {
 	private TimeLimit limit(MethodInvocation invocation) {
 		Method method = invocation.getMethod();
 		Object target = invocation.getThis();
-		TimeLimit limit = this.limits.find(method, (target != null) ? target.getClass() : method.getDeclaringClass());
+		TimeLimit limit = this.methods.find(method, (target != null) ? target.getClass() : method.getDeclaringClass());
 		Assert.state(limit != null, () -> "No @Timeout on " + method);
 		return limit;
 	}

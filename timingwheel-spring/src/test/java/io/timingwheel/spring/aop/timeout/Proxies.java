@@ -27,10 +27,10 @@ final class Proxies {
 	Proxies(TimingWheel wheel, Executor executor) {
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
-		TimeLimits limits = new TimeLimits(beanFactory);
-		this.advisor = new TimeoutAdvisor(limits, () -> wheel, () -> executor, () -> List.of(this.listener),
+		TimeoutMethods methods = new TimeoutMethods(beanFactory);
+		this.advisor = new TimeoutAdvisor(methods, () -> wheel, () -> executor, () -> List.of(this.listener),
 				TimeoutAdvisor.DEFAULT_ORDER);
-		this.bodyAdvisor = new ExpiredBodyAdvisor(limits);
+		this.bodyAdvisor = new ExpiredBodyAdvisor(methods);
 	}
 
 	/**

@@ -6,10 +6,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.AnnotatedMethodPointcut;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.aop.DurationResolver;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.jspecify.annotations.Nullable;
 
@@ -23,13 +22,13 @@ import org.springframework.util.ClassUtils;
  * an interface or through a composed annotation. Each class is read and checked once.
  * Thread-safe.
  */
-public class TimeLimits {
+public final class TimeoutMethods implements AnnotatedMethodScanner.Reader {
 
 	private final AnnotatedMethods<Timeout> annotated = new AnnotatedMethods<>(Timeout.class);
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final DurationResolver durations;
+	private final AttributeResolver attributes;
 
 	private final ProxyRules rules;
 
@@ -41,9 +40,9 @@ public class TimeLimits {
 	 * Creates an empty registry.
 	 * @param beanFactory resolves limits
 	 */
-	public TimeLimits(ConfigurableListableBeanFactory beanFactory) {
+	public TimeoutMethods(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		this.durations = new DurationResolver(beanFactory);
+		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new ProxyRules(beanFactory);
 	}
 
@@ -51,27 +50,23 @@ public class TimeLimits {
 	 * The annotated methods; their classes are checked.
 	 */
 	Pointcut pointcut() {
-		return new AnnotatedMethodPointcut(this.annotated, (type) -> check(type, null));
+		return this.annotated.pointcut((type) -> check(type, null));
 	}
 
-	/**
-	 * Checks all annotated methods of a class, and that its proxy can intercept them.
-	 * @param beanClass the class
-	 * @param beanName the name of the bean, if known
-	 * @throws InvalidAnnotatedMethodException if one is invalid
-	 */
-	void check(Class<?> beanClass, @Nullable String beanName) {
+	@Override
+	public void read(Class<?> beanClass, String beanName) {
+		check(beanClass, beanName);
+	}
+
+	@Override
+	public void resolveWithBeans() {
+		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
+	}
+
+	private void check(Class<?> beanClass, @Nullable String beanName) {
 		for (Method method : of(beanClass).keySet()) {
 			this.rules.check("@Timeout", method, beanClass, beanName);
 		}
-	}
-
-	/**
-	 * Resolves the limits that depend on beans.
-	 * @throws InvalidAnnotatedMethodException if one is invalid
-	 */
-	void resolve() {
-		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
 	}
 
 	/**
@@ -104,7 +99,7 @@ public class TimeLimits {
 	private Map<Method, TimeLimit> read(Class<?> type) {
 		Map<Method, TimeLimit> limits = new HashMap<>();
 		this.annotated.of(type).forEach((method, annotation) -> {
-			TimeLimit limit = new TimeLimit(method, annotation, this.durations, this.beanFactory);
+			TimeLimit limit = new TimeLimit(method, annotation, this.attributes, this.beanFactory);
 			limit.resolveWithoutBeans();
 			limits.put(method, limit);
 		});

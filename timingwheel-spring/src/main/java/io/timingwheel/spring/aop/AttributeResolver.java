@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop;
 
+import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanExpressionContext;
 import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.env.Environment;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.ParserContext;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -20,7 +22,9 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * <code>#{bean expressions}</code>. Errors are {@link IllegalArgumentException}s that
  * quote the text; the caller adds the method. Thread-safe.
  */
-public class DurationResolver {
+public class AttributeResolver {
+
+	private static final String PLACEHOLDER_PREFIX = "${";
 
 	private static final String EXPRESSION_PREFIX = "#{";
 
@@ -30,19 +34,36 @@ public class DurationResolver {
 
 	private final ConfigurableBeanFactory beanFactory;
 
-	private final Placeholders placeholders;
-
 	/**
 	 * Creates a resolver.
 	 * @param beanFactory resolves placeholders and bean expressions
 	 */
-	public DurationResolver(ConfigurableBeanFactory beanFactory) {
+	public AttributeResolver(ConfigurableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		this.placeholders = new Placeholders(beanFactory);
 	}
 
 	/**
-	 * Whether {@link #resolve} has to look at beans, and may therefore instantiate some.
+	 * Resolves the placeholders of an attribute.
+	 * @param method the method that bears the annotation
+	 * @param attribute where the text stands, for messages
+	 * @param text the text
+	 * @return the text without placeholders
+	 * @throws InvalidAnnotatedMethodException if a property is missing
+	 */
+	public String resolve(Method method, String attribute, String text) {
+		try {
+			return replacePlaceholders(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method,
+					"%s is \"%s\": %s".formatted(attribute, text, ex.getMessage()),
+					"set the property, or give the placeholder a default", ex);
+		}
+	}
+
+	/**
+	 * Whether {@link #resolveDuration} has to look at beans, and may therefore
+	 * instantiate some.
 	 * @param text the text
 	 * @return whether it holds a bean expression
 	 * @throws IllegalArgumentException if a placeholder cannot be resolved
@@ -58,10 +79,10 @@ public class DurationResolver {
 	 * @return the duration, may be zero or negative; {@code null} if it needs beans
 	 * @throws IllegalArgumentException if it cannot give a duration
 	 */
-	public @Nullable Duration resolveWithoutBeans(String text) {
+	public @Nullable Duration resolveDurationWithoutBeans(String text) {
 		String resolved = resolvePlaceholders(text);
 		if (!resolved.contains(EXPRESSION_PREFIX)) {
-			return resolve(text);
+			return resolveDuration(text);
 		}
 		try {
 			new SpelExpressionParser().parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION);
@@ -78,7 +99,7 @@ public class DurationResolver {
 	 * @return the duration; may be zero or negative
 	 * @throws IllegalArgumentException if it gives no duration
 	 */
-	public Duration resolve(String text) {
+	public Duration resolveDuration(String text) {
 		String resolved = resolvePlaceholders(text);
 		Object value = resolved;
 		BeanExpressionResolver expressions = this.beanFactory.getBeanExpressionResolver();
@@ -98,11 +119,20 @@ public class DurationResolver {
 
 	private String resolvePlaceholders(String text) {
 		try {
-			return this.placeholders.resolve(text);
+			return replacePlaceholders(text);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException("\"" + text + "\" cannot be resolved: " + ex.getMessage(), ex);
 		}
+	}
+
+	private String replacePlaceholders(String text) {
+		if (!text.contains(PLACEHOLDER_PREFIX)) {
+			return text;
+		}
+		String resolved = this.beanFactory.hasEmbeddedValueResolver() ? this.beanFactory.resolveEmbeddedValue(text)
+				: this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(text);
+		return (resolved != null) ? resolved : "";
 	}
 
 	private @Nullable Object evaluate(BeanExpressionResolver expressions, String text) {
