@@ -129,7 +129,7 @@ class RingTests {
 	}
 
 	private Chunk firstChunk() {
-		return this.ring.first(SLOT, Chunk.CAPACITY);
+		return this.ring.firstChunk(SLOT, Chunk.CAPACITY);
 	}
 
 }

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.durable.support.DurableIds;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
@@ -383,7 +383,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	private void store(String name, String payload) {
-		this.store.enqueue(new NewTask(DurableIds.next(), name, null, payload, DueTime.after(Duration.ZERO),
+		this.store.enqueue(new NewTask(UUID.randomUUID().toString(), name, null, payload, DueTime.after(Duration.ZERO),
 				IfPending.REPLACE, null));
 	}
 

@@ -91,7 +91,7 @@ public abstract class StoreTestSupport {
 		return this.store.enqueue(task(key, delay));
 	}
 
-	protected static Claim claim(DelayedTaskStore store, String owner, int limit) {
+	protected static Claimed claim(DelayedTaskStore store, String owner, int limit) {
 		return store.claim(new ClaimRequest(owner, NAMES, limit, LOOK_AHEAD, LEASE, ANY_SIZE));
 	}
 

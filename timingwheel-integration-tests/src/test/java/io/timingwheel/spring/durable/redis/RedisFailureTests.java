@@ -22,7 +22,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -243,7 +243,7 @@ class RedisFailureTests extends StoreTestSupport {
 			this.store.enqueue(task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null));
 		}
 		Enqueued known = enqueue("k", Duration.ZERO);
-		Claim claim = claim(this.store, "a", 1);
+		Claimed claim = claim(this.store, "a", 1);
 		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
 		assertThat(this.store.counts()).hasSize(4);
 	}

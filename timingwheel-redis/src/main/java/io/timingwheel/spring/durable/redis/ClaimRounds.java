@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.redis.TaskFields.Timed;
@@ -37,7 +37,7 @@ final class ClaimRounds {
 		this.cluster = cluster;
 	}
 
-	Claim claim(ClaimRequest request, long offset) {
+	Claimed claim(ClaimRequest request, long offset) {
 		return new Rounds(request, offset).run();
 	}
 
@@ -72,7 +72,7 @@ final class ClaimRounds {
 			Arrays.fill(this.later, Long.MAX_VALUE);
 		}
 
-		Claim run() {
+		Claimed run() {
 			int limit = this.request.limit();
 			int share = limit / this.count;
 			int[] shares = new int[this.count];
@@ -88,7 +88,7 @@ final class ClaimRounds {
 				throw this.failure;
 			}
 			this.tasks.sort(Comparator.comparingLong(Timed::time));
-			return new Claim(this.tasks.stream().map(Timed::value).toList(), this.now, nextAt());
+			return new Claimed(this.tasks.stream().map(Timed::value).toList(), this.now, nextAt());
 		}
 
 		private boolean hasMore() {

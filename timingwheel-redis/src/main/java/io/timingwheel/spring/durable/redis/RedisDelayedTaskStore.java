@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -91,11 +91,6 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	@Override
 	public boolean joinsTransaction() {
 		return false;
-	}
-
-	@Override
-	public Enqueued enqueue(NewTask task) {
-		return enqueueAll(List.of(task)).get(0);
 	}
 
 	/**
@@ -183,7 +178,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public Claim claim(ClaimRequest request) {
+	public Claimed claim(ClaimRequest request) {
 		return this.claims.claim(request, this.offset);
 	}
 

@@ -19,7 +19,7 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 	 * @param methods the annotated methods
 	 * @param runtime what is needed at calls
 	 */
-	public CancelDelayedAnnotationBeanPostProcessor(CancelDelayedMethods methods, DelayedRuntime runtime) {
+	public CancelDelayedAnnotationBeanPostProcessor(CancelDelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut((type) -> methods.register(type, "")),
 				new CancelDelayedInterceptor(methods, runtime));
 	}

@@ -15,7 +15,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  */
 public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
-	private final transient DelayedMethods methods;
+	private final transient DelayedMethodRegistry methods;
 
 	private final transient DelayedRuntime runtime;
 
@@ -26,7 +26,7 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 	 * @param methods the annotated methods
 	 * @param runtime what is needed at calls
 	 */
-	public DelayedAnnotationBeanPostProcessor(DelayedMethods methods, DelayedRuntime runtime) {
+	public DelayedAnnotationBeanPostProcessor(DelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.methods = methods;
 		this.runtime = runtime;
 		this.pointcut = methods.annotated().pointcut();

@@ -11,9 +11,9 @@ import io.timingwheel.spring.aop.AnnotatedMethodScanner;
  */
 public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader {
 
-	private final DelayedMethods delayed;
+	private final DelayedMethodRegistry delayed;
 
-	private final CancelDelayedMethods cancelling;
+	private final CancelDelayedMethodRegistry cancelling;
 
 	private final DelayedRuntime runtime;
 
@@ -23,7 +23,8 @@ public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader
 	 * @param cancelling what cancels
 	 * @param runtime where names are declared
 	 */
-	public DelayedMethodScanner(DelayedMethods delayed, CancelDelayedMethods cancelling, DelayedRuntime runtime) {
+	public DelayedMethodScanner(DelayedMethodRegistry delayed, CancelDelayedMethodRegistry cancelling,
+			DelayedRuntime runtime) {
 		this.delayed = delayed;
 		this.cancelling = cancelling;
 		this.runtime = runtime;
@@ -40,7 +41,7 @@ public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader
 		this.delayed.resolve();
 		this.cancelling.checkNames(this.delayed);
 		this.delayed.onMethod((method) -> {
-			this.runtime.tasks().get().declare(method.name());
+			this.runtime.tasks().declare(method.name());
 			if (method.durable()) {
 				AnnotatedDurableHandler.register(method, this.runtime);
 			}

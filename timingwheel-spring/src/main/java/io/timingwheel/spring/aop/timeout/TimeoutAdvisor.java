@@ -33,8 +33,8 @@ public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
 	 * @param listeners the listeners that are notified of timeouts
 	 * @param order the order among the advisors of a bean, by {@link Ordered}
 	 */
-	public TimeoutAdvisor(TimeoutMethods methods, Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor,
-			Supplier<List<TimeoutListener>> listeners, int order) {
+	public TimeoutAdvisor(TimeoutMethodRegistry methods, Supplier<TimingWheel> wheel,
+			Supplier<? extends Executor> executor, Supplier<List<TimeoutListener>> listeners, int order) {
 		super(methods.pointcut(), new TimeoutInterceptor(methods, new TimeoutRuntime(wheel, executor, listeners)));
 		setOrder(order);
 	}

@@ -49,7 +49,7 @@ public final class TimeoutInfrastructure implements BeanDefinitionRegistryPostPr
 			RootBeanDefinition advisor = new RootBeanDefinition(ExpiredBodyAdvisor.class);
 			advisor.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
 			advisor.getConstructorArgumentValues()
-				.addGenericArgumentValue(new RuntimeBeanReference(TimeoutMethods.class));
+				.addGenericArgumentValue(new RuntimeBeanReference(TimeoutMethodRegistry.class));
 			registry.registerBeanDefinition(BODY_ADVISOR, advisor);
 		}
 	}
@@ -61,7 +61,7 @@ public final class TimeoutInfrastructure implements BeanDefinitionRegistryPostPr
 	 */
 	static final class ExpiredBodyAdvisor extends DefaultPointcutAdvisor implements BodyAdvisor {
 
-		ExpiredBodyAdvisor(TimeoutMethods methods) {
+		ExpiredBodyAdvisor(TimeoutMethodRegistry methods) {
 			super(methods.pointcut(), new ExpiredBodyInterceptor());
 			setOrder(Ordered.LOWEST_PRECEDENCE);
 		}

@@ -18,11 +18,11 @@ final class TimeoutInterceptor implements MethodInterceptor {
 	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux",
 			TimeoutInterceptor.class.getClassLoader());
 
-	private final TimeoutMethods methods;
+	private final TimeoutMethodRegistry methods;
 
 	private final TimeoutRuntime runtime;
 
-	TimeoutInterceptor(TimeoutMethods methods, TimeoutRuntime runtime) {
+	TimeoutInterceptor(TimeoutMethodRegistry methods, TimeoutRuntime runtime) {
 		this.methods = methods;
 		this.runtime = runtime;
 	}

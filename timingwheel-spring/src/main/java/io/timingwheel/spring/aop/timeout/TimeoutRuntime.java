@@ -10,7 +10,7 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.task.support.UnrefusingExecutor;
+import io.timingwheel.spring.task.support.FutureCompletion;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +64,7 @@ final class TimeoutRuntime {
 	 * shut down.
 	 */
 	Executor executor() {
-		return new UnrefusingExecutor(this.executor.get());
+		return FutureCompletion.unrefusing(this.executor.get());
 	}
 
 	/**

@@ -23,9 +23,9 @@ import org.springframework.util.StringUtils;
 /**
  * The methods with {@link CancelDelayed} of all beans. Thread-safe.
  */
-public final class CancelDelayedMethods {
+public final class CancelDelayedMethodRegistry {
 
-	private static final Log logger = LogFactory.getLog(CancelDelayedMethods.class);
+	private static final Log logger = LogFactory.getLog(CancelDelayedMethodRegistry.class);
 
 	private final AnnotatedMethods<CancelDelayed> annotated = new AnnotatedMethods<>(CancelDelayed.class);
 
@@ -43,7 +43,7 @@ public final class CancelDelayedMethods {
 	 * Creates an empty registry.
 	 * @param beanFactory resolves what annotations refer to
 	 */
-	public CancelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
+	public CancelDelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.attributes = new AttributeResolver(beanFactory);
@@ -99,7 +99,7 @@ public final class CancelDelayedMethods {
 	 * only an interface is known, may still bring the name; and with a store the method
 	 * may be that of another application.
 	 */
-	void checkNames(DelayedMethods delayed) {
+	void checkNames(DelayedMethodRegistry delayed) {
 		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> {
 			if (!delayed.names().contains(method.name())) {
 				InvalidAnnotatedMethodException problem = unknownName(method, delayed);
@@ -119,7 +119,8 @@ public final class CancelDelayedMethods {
 		}));
 	}
 
-	private static InvalidAnnotatedMethodException unknownName(CancelDelayedMethod method, DelayedMethods delayed) {
+	private static InvalidAnnotatedMethodException unknownName(CancelDelayedMethod method,
+			DelayedMethodRegistry delayed) {
 		return new InvalidAnnotatedMethodException(method.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(method.name()),
 				delayed.names().isEmpty() ? "give it to one, by @Delayed(name = ..)"

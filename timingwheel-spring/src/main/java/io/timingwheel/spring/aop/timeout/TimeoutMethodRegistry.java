@@ -23,7 +23,7 @@ import org.springframework.util.ClassUtils;
  *
  * @since 0.1
  */
-public final class TimeoutMethods implements AnnotatedMethodScanner.Reader {
+public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reader {
 
 	private final AnnotatedMethods<Timeout> annotated = new AnnotatedMethods<>(Timeout.class);
 
@@ -41,7 +41,7 @@ public final class TimeoutMethods implements AnnotatedMethodScanner.Reader {
 	 * Creates an instance that has read no class.
 	 * @param beanFactory resolves the attributes
 	 */
-	public TimeoutMethods(ConfigurableListableBeanFactory beanFactory) {
+	public TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new ProxyRules(beanFactory);
