@@ -8,7 +8,7 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
-import io.timingwheel.spring.aop.timeout.TimeoutMethods;
+import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskExecutors;
 
@@ -34,8 +34,8 @@ class TimeoutConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutMethods timingWheelTimeoutMethods(ConfigurableListableBeanFactory beanFactory) {
-		return new TimeoutMethods(beanFactory);
+	static TimeoutMethodRegistry timingWheelTimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
+		return new TimeoutMethodRegistry(beanFactory);
 	}
 
 	@Bean
@@ -46,7 +46,7 @@ class TimeoutConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeoutMethods methods, ObjectProvider<TimingWheel> wheel,
+	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeoutMethodRegistry methods, ObjectProvider<TimingWheel> wheel,
 			ObjectProvider<TaskExecutors> executors, ObjectProvider<HandOverExecutors> handOvers,
 			ObjectProvider<TimeoutListener> listeners, Environment environment) {
 		int order = Binder.get(environment)

@@ -29,11 +29,12 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The methods of classes that bear an annotation: on themselves, on the method they
- * override, on an interface, or through a composed annotation. Each class is read once.
- * Thread-safe.
+ * Finds the methods of a class that have an annotation. The annotation may be on the
+ * method, on the method that it overrides or on an interface method, and may be a
+ * meta-annotation. Each class is read once. Thread-safe.
  *
- * @param <A> the annotation
+ * @param <A> the type of the annotation
+ * @since 0.1
  */
 public final class AnnotatedMethods<A extends Annotation> {
 
@@ -44,18 +45,19 @@ public final class AnnotatedMethods<A extends Annotation> {
 	private final Map<Class<?>, Map<Method, A>> classes = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates an empty registry.
-	 * @param annotationType the annotation
+	 * Creates an instance that has read no class.
+	 * @param annotationType the type of the annotation
 	 */
 	public AnnotatedMethods(Class<A> annotationType) {
 		this.annotationType = annotationType;
 	}
 
 	/**
-	 * The annotated methods of a class.
-	 * @param type the class, may be a proxy's
-	 * @return the most specific methods with their annotations
-	 * @throws InvalidAnnotatedMethodException if attributes contradict each other
+	 * Returns the annotated methods of a class.
+	 * @param type the class; may be the class of a proxy
+	 * @return the most specific methods with their annotations, empty if there are none
+	 * @throws InvalidAnnotatedMethodException if the attributes of an annotation
+	 * contradict each other
 	 */
 	public Map<Method, A> of(Class<?> type) {
 		Class<?> userType = ClassUtils.getUserClass(type);
@@ -68,8 +70,9 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * Matches the annotated methods, whether called through the class or an interface.
-	 * @return a pointcut that checks nothing
+	 * Returns a pointcut that matches the annotated methods, also when they are called
+	 * through an interface.
+	 * @return the pointcut
 	 */
 	public Pointcut pointcut() {
 		return pointcut((type) -> {
@@ -77,10 +80,11 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * Matches the annotated methods, and checks each class before its proxy is made, as
-	 * {@link AnnotatedMethodScanner} cannot see behind a bean method that declares an
-	 * interface.
-	 * @param check throws if a class has annotated methods that are invalid
+	 * Returns a pointcut like {@link #pointcut()} that also checks each class with
+	 * annotated methods before Spring creates a proxy of the class. This check finds what
+	 * {@link AnnotatedMethodScanner} cannot see: the class of a bean whose factory method
+	 * declares an interface. There is no check during ahead-of-time processing.
+	 * @param check takes the class, and throws an exception if an annotation is invalid
 	 * @return the pointcut
 	 */
 	public Pointcut pointcut(Consumer<? super Class<?>> check) {
@@ -105,9 +109,9 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * The method that a call ends in.
-	 * @param method the method that is called, may be one of an interface or a bridge
-	 * @param targetClass the class of the object that it is called on
+	 * Returns the method that a call invokes in the end.
+	 * @param method the called method; may be an interface method or a bridge method
+	 * @param targetClass the class of the object that the method is called on
 	 * @return the most specific method
 	 */
 	public static Method mostSpecific(Method method, Class<?> targetClass) {
@@ -115,10 +119,11 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * The types by position, with the type variables that the bean's class settles.
+	 * Returns the types of a method's parameters. Type variables that the class of the
+	 * bean binds are resolved.
 	 * @param method the method
 	 * @param beanClass the class of the bean
-	 * @return the types
+	 * @return the types in the order of the parameters
 	 */
 	public static List<Type> argumentTypes(Method method, Class<?> beanClass) {
 		return Arrays.stream(method.getGenericParameterTypes()).map((type) -> resolve(type, beanClass)).toList();
@@ -137,7 +142,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 			return readAll(type);
 		}
 		catch (IllegalStateException | LinkageError ex) {
-			// A type in a signature is missing: no proxy can be made of the class either.
+			// A signature names a missing type. Spring cannot create a proxy either.
 			logger.debug("Cannot read the methods of " + type, ex);
 			return Map.of();
 		}
@@ -145,7 +150,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	private Map<Method, A> readAll(Class<?> type) {
 		Map<Method, A> methods = new HashMap<>();
-		// The class first, so that its annotations precede those of interfaces.
+		// The class is first, because its annotations precede those of interfaces.
 		Set<Class<?>> declaring = new LinkedHashSet<>();
 		if (!Proxy.isProxyClass(type)) {
 			declaring.add(type);

@@ -17,12 +17,16 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Turns the durations in annotations into {@link Duration}s: texts such as {@code 30s},
- * {@code PT30M} and {@code 500} (milliseconds), with <code>${placeholders}</code> and
- * <code>#{bean expressions}</code>. Errors are {@link IllegalArgumentException}s that
- * quote the text; the caller adds the method. Thread-safe.
+ * Resolves the attributes of annotations: texts with <code>${placeholders}</code>, and
+ * durations such as {@code 30s}, {@code PT30M} and {@code 500} (milliseconds), which may
+ * also hold <code>#{bean expressions}</code>. Placeholders are resolved even before the
+ * context has a resolver for them. The methods that give a {@link Duration} throw an
+ * {@link IllegalArgumentException} that quotes the text; the caller adds the method.
+ * Thread-safe.
+ *
+ * @since 0.1
  */
-public class AttributeResolver {
+public final class AttributeResolver {
 
 	private static final String PLACEHOLDER_PREFIX = "${";
 
@@ -43,10 +47,10 @@ public class AttributeResolver {
 	}
 
 	/**
-	 * Resolves the placeholders of an attribute.
-	 * @param method the method that bears the annotation
-	 * @param attribute where the text stands, for messages
-	 * @param text the text
+	 * Resolves the placeholders of a text.
+	 * @param method the annotated method, for messages
+	 * @param attribute the attribute, for messages, such as {@code the name of @Delayed}
+	 * @param text the text of the attribute
 	 * @return the text without placeholders
 	 * @throws InvalidAnnotatedMethodException if a property is missing
 	 */
@@ -62,10 +66,10 @@ public class AttributeResolver {
 	}
 
 	/**
-	 * Whether {@link #resolveDuration} has to look at beans, and may therefore
-	 * instantiate some.
-	 * @param text the text
-	 * @return whether it holds a bean expression
+	 * Returns whether a text holds a bean expression. {@link #resolveDuration} may then
+	 * instantiate beans.
+	 * @param text the text of the attribute
+	 * @return whether beans are needed
 	 * @throws IllegalArgumentException if a placeholder cannot be resolved
 	 */
 	public boolean needsBeans(String text) {
@@ -73,11 +77,11 @@ public class AttributeResolver {
 	}
 
 	/**
-	 * Resolves a text if no bean is needed for that; otherwise checks the syntax of the
-	 * bean expression.
-	 * @param text the text
-	 * @return the duration, may be zero or negative; {@code null} if it needs beans
-	 * @throws IllegalArgumentException if it cannot give a duration
+	 * Resolves a duration that needs no beans. If a text holds a bean expression, only
+	 * the syntax of the expression is checked.
+	 * @param text the text of the attribute
+	 * @return the duration, may be zero or negative; {@code null} if beans are needed
+	 * @throws IllegalArgumentException if the text is no duration and no valid expression
 	 */
 	public @Nullable Duration resolveDurationWithoutBeans(String text) {
 		String resolved = resolvePlaceholders(text);
@@ -94,10 +98,10 @@ public class AttributeResolver {
 	}
 
 	/**
-	 * Resolves a text.
-	 * @param text the text
-	 * @return the duration; may be zero or negative
-	 * @throws IllegalArgumentException if it gives no duration
+	 * Resolves a duration. May instantiate beans.
+	 * @param text the text of the attribute
+	 * @return the duration, may be zero or negative
+	 * @throws IllegalArgumentException if the text gives no duration
 	 */
 	public Duration resolveDuration(String text) {
 		String resolved = resolvePlaceholders(text);
@@ -146,11 +150,11 @@ public class AttributeResolver {
 	}
 
 	/**
-	 * Converts what an expression gave.
+	 * Converts the value of an expression.
 	 * @param value a {@code Duration}, a number of milliseconds or a text such as
 	 * {@code 30s}
-	 * @return the duration; may be zero or negative
-	 * @throws IllegalArgumentException if it is none of these, or {@code null}
+	 * @return the duration, may be zero or negative
+	 * @throws IllegalArgumentException if the value is {@code null} or of another type
 	 */
 	public static Duration toDuration(@Nullable Object value) {
 		if (value instanceof Duration duration) {

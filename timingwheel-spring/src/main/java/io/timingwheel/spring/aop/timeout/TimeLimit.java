@@ -15,7 +15,7 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.StringUtils;
 
 /**
- * What {@link Timeout} says of one method.
+ * The time limit of one method, by the attributes of its {@link Timeout}. Thread-safe.
  */
 final class TimeLimit {
 
@@ -29,7 +29,7 @@ final class TimeLimit {
 
 	private final @Nullable ArgumentExpression expression;
 
-	/** Zero as long as it depends on beans that are not there yet. */
+	/** The constant limit; zero if there is none, or until its beans exist. */
 	private volatile long nanos;
 
 	TimeLimit(Method method, Timeout annotation, AttributeResolver attributes, ConfigurableBeanFactory beanFactory) {
@@ -53,7 +53,7 @@ final class TimeLimit {
 	}
 
 	/**
-	 * Resolves a constant limit, unless that needs beans.
+	 * Resolves a constant limit if this needs no beans.
 	 */
 	void resolveWithoutBeans() {
 		if (this.expression == null) {
@@ -65,7 +65,7 @@ final class TimeLimit {
 	}
 
 	/**
-	 * Resolves a constant limit.
+	 * Resolves a constant limit if this has not happened yet.
 	 */
 	void resolve() {
 		if (this.expression == null && this.nanos == 0) {
@@ -74,9 +74,10 @@ final class TimeLimit {
 	}
 
 	/**
-	 * The limit of a call.
+	 * Returns the limit of a call.
 	 * @param arguments the arguments of the call
-	 * @return nanoseconds; zero or negative if the expression says that time is over
+	 * @return the limit in nanoseconds; zero or negative only if the expression gives
+	 * this, so that the call has no time left
 	 * @throws IllegalArgumentException if the expression gives no duration
 	 */
 	long nanos(@Nullable Object[] arguments) {
@@ -89,7 +90,7 @@ final class TimeLimit {
 		return this.nanos;
 	}
 
-	MethodTimeoutException exception(long nanos) {
+	MethodTimeoutException newException(long nanos) {
 		return new MethodTimeoutException(this.method, Duration.ofNanos(nanos));
 	}
 

@@ -18,11 +18,12 @@ import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
 
 /**
- * The methods that bear {@link Timeout}, on themselves, on the method they override, on
- * an interface or through a composed annotation. Each class is read and checked once.
- * Thread-safe.
+ * The methods with {@link Timeout} and their time limits. Each class is read and checked
+ * once. Thread-safe.
+ *
+ * @since 0.1
  */
-public final class TimeoutMethods implements AnnotatedMethodScanner.Reader {
+public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reader {
 
 	private final AnnotatedMethods<Timeout> annotated = new AnnotatedMethods<>(Timeout.class);
 
@@ -37,17 +38,17 @@ public final class TimeoutMethods implements AnnotatedMethodScanner.Reader {
 	private final Map<MethodClassKey, TimeLimit> methods = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates an empty registry.
-	 * @param beanFactory resolves limits
+	 * Creates an instance that has read no class.
+	 * @param beanFactory resolves the attributes
 	 */
-	public TimeoutMethods(ConfigurableListableBeanFactory beanFactory) {
+	public TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new ProxyRules(beanFactory);
 	}
 
 	/**
-	 * The annotated methods; their classes are checked.
+	 * Returns a pointcut that matches the annotated methods and checks their classes.
 	 */
 	Pointcut pointcut() {
 		return this.annotated.pointcut((type) -> check(type, null));
@@ -70,10 +71,10 @@ public final class TimeoutMethods implements AnnotatedMethodScanner.Reader {
 	}
 
 	/**
-	 * The limit of a method.
-	 * @param method the method, may be one of an interface
-	 * @param targetClass the class of the object that it is called on
-	 * @return the limit, {@code null} if it has none
+	 * Returns the time limit of a method.
+	 * @param method the called method, may be an interface method
+	 * @param targetClass the class of the object that the method is called on
+	 * @return the time limit, {@code null} if there is none
 	 */
 	@Nullable TimeLimit find(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
