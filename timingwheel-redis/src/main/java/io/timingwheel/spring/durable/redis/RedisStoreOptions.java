@@ -24,7 +24,7 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 
 	/**
 	 * The default options: namespace {@code timingwheel}, 16 partitions, no waiting for
-	 * replicas, and 1 s should they be waited for.
+	 * replicas, and a timeout of 1 s for the replicas.
 	 */
 	public static final RedisStoreOptions DEFAULTS = new RedisStoreOptions("timingwheel", 16, 0, Duration.ofSeconds(1));
 
