@@ -1,27 +1,35 @@
 package io.timingwheel.spring.durable.support;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.durable.StoredTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the figures of a store. A table is counted in a while, so that meters are given
- * figures that are a few seconds old.
+ * Reads lists and counts of stored tasks, and adds up the names of each handler. Counting
+ * takes a while with many tasks, so that meters get counts that are a few seconds old.
+ * Thread-safe.
  */
-final class StoredCountsReader {
+final class StoredTaskReader {
 
-	private static final Log logger = LogFactory.getLog(StoredCountsReader.class);
+	private static final Log logger = LogFactory.getLog(StoredTaskReader.class);
 
 	private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private final DelayedTaskStore store;
+
+	private final DurableHandlerRegistry handlers;
 
 	private final BooleanSupplier down;
 
@@ -32,18 +40,44 @@ final class StoredCountsReader {
 	/**
 	 * Creates a reader.
 	 * @param store the store
-	 * @param down whether it is known not to answer, which may take long to find out
+	 * @param handlers the handlers of this node
+	 * @param down tells whether the store is known not to answer
 	 */
-	StoredCountsReader(DelayedTaskStore store, BooleanSupplier down) {
+	StoredTaskReader(DelayedTaskStore store, DurableHandlerRegistry handlers, BooleanSupplier down) {
 		this.store = store;
+		this.handlers = handlers;
 		this.down = down;
 	}
 
-	Map<String, StoredCounts> read(DurableHandlerRegistry handlers) {
-		return this.down.getAsBoolean() ? recent(handlers) : complete(this.store.counts(), handlers);
+	List<StoredTask> pending(String name, int limit) {
+		return merged(name, limit, Comparator.comparing(StoredTask::dueAt), this.store::pending);
 	}
 
-	synchronized Map<String, StoredCounts> recent(DurableHandlerRegistry handlers) {
+	List<StoredTask> dead(String name, int limit) {
+		return merged(name, limit, Comparator.comparing(StoredTask::dueAt).reversed(), this.store::dead);
+	}
+
+	private List<StoredTask> merged(String name, int limit, Comparator<StoredTask> order,
+			BiFunction<String, Integer, List<StoredTask>> read) {
+		List<String> names = this.handlers.allNames(name);
+		if (names.size() == 1) {
+			return read.apply(name, limit);
+		}
+		return names.stream().flatMap((each) -> read.apply(each, limit).stream()).sorted(order).limit(limit).toList();
+	}
+
+	/**
+	 * The counts as they are now or, while the store is known not to answer, the latest
+	 * ones.
+	 */
+	Map<String, StoredCounts> counts() {
+		return this.down.getAsBoolean() ? recentCounts() : byHandler(this.store.counts());
+	}
+
+	/**
+	 * The counts as they were a few seconds ago, empty if the store has never answered.
+	 */
+	synchronized Map<String, StoredCounts> recentCounts() {
 		Map<String, StoredCounts> latest = this.latest;
 		if (latest == null || (System.nanoTime() - this.readNanos > RECENT_NANOS && !this.down.getAsBoolean())) {
 			try {
@@ -56,26 +90,30 @@ final class StoredCountsReader {
 			this.latest = latest;
 			this.readNanos = System.nanoTime();
 		}
-		return complete(latest, handlers);
+		return byHandler(latest);
 	}
 
 	/**
-	 * Has figures for each handler, those of its aliases included.
+	 * The number of pending tasks that this node has no handler for, a few seconds ago.
 	 */
-	private static Map<String, StoredCounts> complete(Map<String, StoredCounts> counts,
-			DurableHandlerRegistry handlers) {
-		Map<String, StoredCounts> complete = new TreeMap<>();
-		handlers.names().forEach((name) -> {
-			DurableHandler handler = handlers.find(name);
-			if (handler != null) {
-				complete.putIfAbsent(handler.name(), StoredCounts.NONE);
-			}
-		});
-		counts.forEach((name, count) -> {
-			DurableHandler handler = handlers.find(name);
-			complete.merge((handler != null) ? handler.name() : name, count, StoredCounts::plus);
-		});
-		return complete;
+	long unknownCount() {
+		Set<String> known = this.handlers.names();
+		return recentCounts().entrySet()
+			.stream()
+			.filter((entry) -> !known.contains(entry.getKey()))
+			.mapToLong((entry) -> entry.getValue().pending())
+			.sum();
+	}
+
+	/**
+	 * The counts of each handler, with those of its earlier names, and of each other name
+	 * that has a task.
+	 */
+	private Map<String, StoredCounts> byHandler(Map<String, StoredCounts> counts) {
+		Map<String, StoredCounts> result = new TreeMap<>();
+		this.handlers.names().forEach((name) -> result.put(this.handlers.canonicalName(name), StoredCounts.NONE));
+		counts.forEach((name, count) -> result.merge(this.handlers.canonicalName(name), count, StoredCounts::plus));
+		return result;
 	}
 
 }
