@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
-import io.timingwheel.spring.task.support.TaskInvocation;
 import io.timingwheel.spring.task.support.TaskOutcome;
 import io.timingwheel.spring.task.support.TaskRecorder;
 import org.jspecify.annotations.Nullable;
@@ -133,7 +133,7 @@ final class TaskRunner {
 
 	private @Nullable Throwable invoke(DurableRun run) {
 		try {
-			TaskInvocation.within(run, this.interceptor, null);
+			TaskExecution.run(run, this.interceptor, null);
 			return null;
 		}
 		catch (Throwable ex) {

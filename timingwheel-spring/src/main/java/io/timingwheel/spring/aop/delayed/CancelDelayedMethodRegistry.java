@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.Placeholders;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -23,9 +23,9 @@ import org.springframework.util.StringUtils;
 /**
  * The methods with {@link CancelDelayed} of all beans. Thread-safe.
  */
-public final class CancelDelayedMethods {
+public final class CancelDelayedMethodRegistry {
 
-	private static final Log logger = LogFactory.getLog(CancelDelayedMethods.class);
+	private static final Log logger = LogFactory.getLog(CancelDelayedMethodRegistry.class);
 
 	private final AnnotatedMethods<CancelDelayed> annotated = new AnnotatedMethods<>(CancelDelayed.class);
 
@@ -35,7 +35,7 @@ public final class CancelDelayedMethods {
 
 	private final ProxyRules proxyRules;
 
-	private final Placeholders placeholders;
+	private final AttributeResolver attributes;
 
 	private final DurableRules durableRules;
 
@@ -43,10 +43,10 @@ public final class CancelDelayedMethods {
 	 * Creates an empty registry.
 	 * @param beanFactory resolves what annotations refer to
 	 */
-	public CancelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
+	public CancelDelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
-		this.placeholders = new Placeholders(beanFactory);
+		this.attributes = new AttributeResolver(beanFactory);
 		this.durableRules = new DurableRules(beanFactory);
 	}
 
@@ -84,7 +84,7 @@ public final class CancelDelayedMethods {
 	}
 
 	private CancelDelayedMethod read(Method method, CancelDelayed annotation) {
-		String name = this.placeholders.resolve(method, "the name of @CancelDelayed", annotation.name());
+		String name = this.attributes.resolve(method, "the name of @CancelDelayed", annotation.name());
 		if (!StringUtils.hasText(annotation.key())) {
 			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
 					"set the key to an expression on the arguments, such as #orderId");
@@ -99,7 +99,7 @@ public final class CancelDelayedMethods {
 	 * only an interface is known, may still bring the name; and with a store the method
 	 * may be that of another application.
 	 */
-	void checkNames(DelayedMethods delayed) {
+	void checkNames(DelayedMethodRegistry delayed) {
 		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> {
 			if (!delayed.names().contains(method.name())) {
 				InvalidAnnotatedMethodException problem = unknownName(method, delayed);
@@ -119,7 +119,8 @@ public final class CancelDelayedMethods {
 		}));
 	}
 
-	private static InvalidAnnotatedMethodException unknownName(CancelDelayedMethod method, DelayedMethods delayed) {
+	private static InvalidAnnotatedMethodException unknownName(CancelDelayedMethod method,
+			DelayedMethodRegistry delayed) {
 		return new InvalidAnnotatedMethodException(method.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(method.name()),
 				delayed.names().isEmpty() ? "give it to one, by @Delayed(name = ..)"

@@ -21,7 +21,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * from the beans' types; what a type did not show is added when the bean is made.
  * Thread-safe.
  */
-public final class DelayedMethods {
+public final class DelayedMethodRegistry {
 
 	private final AnnotatedMethods<Delayed> annotated = new AnnotatedMethods<>(Delayed.class);
 
@@ -37,7 +37,7 @@ public final class DelayedMethods {
 	 * Creates an empty registry.
 	 * @param beanFactory resolves what annotations refer to
 	 */
-	public DelayedMethods(ConfigurableListableBeanFactory beanFactory) {
+	public DelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.reader = new DelayedMethodReader(beanFactory);
 	}
 

@@ -9,11 +9,16 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits, at shutdown, for tasks to run and to end.
+ * Ends the tasks of a {@link DelayedTaskRegistry} when the application shuts down.
+ * Thread-safe.
+ *
+ * @since 0.1
  */
-final class TaskDrain {
+public final class TaskShutdown {
 
 	private final DelayedTaskRegistry owner;
+
+	private volatile boolean accepting = true;
 
 	private final Lock lock = new ReentrantLock();
 
@@ -25,8 +30,60 @@ final class TaskDrain {
 	/** What is due later does not run any more. */
 	private volatile @Nullable Long lastDueNanos;
 
-	TaskDrain(DelayedTaskRegistry owner) {
+	TaskShutdown(DelayedTaskRegistry owner) {
 		this.owner = owner;
+	}
+
+	/**
+	 * Refuses new tasks from now on.
+	 */
+	public void stopAccepting() {
+		this.accepting = false;
+	}
+
+	boolean isAccepting() {
+		return this.accepting;
+	}
+
+	/**
+	 * Calls off all tasks that have not begun; their futures complete as cancelled.
+	 * @return how many there were
+	 */
+	public long cancelPending() {
+		return cancelDueAfter(null);
+	}
+
+	/**
+	 * Refuses new tasks, runs those that fall due within a period, calls off the others,
+	 * and waits for the bodies that run.
+	 * @param period how long to wait at most
+	 * @return whether all tasks that had begun have ended
+	 * @throws InterruptedException if the thread was interrupted; what has not begun is
+	 * called off then
+	 */
+	public boolean runDue(Duration period) throws InterruptedException {
+		stopAccepting();
+		long deadline = deadline(System.nanoTime(), period);
+		long last = deadline(this.owner.clock().nanoTime(), period);
+		this.lastDueNanos = last;
+		cancelDueAfter(last);
+		try {
+			await(() -> this.owner.pendingCount() == 0 && this.owner.runningCount() == 0, deadline);
+		}
+		finally {
+			cancelDueAfter(null);
+		}
+		return this.owner.runningCount() == 0;
+	}
+
+	/**
+	 * Waits until no body runs.
+	 * @param period how long to wait at most
+	 * @return whether none runs
+	 * @throws InterruptedException if the thread was interrupted
+	 */
+	public boolean awaitRunning(Duration period) throws InterruptedException {
+		return await(() -> this.owner.runningCount() == 0, deadline(System.nanoTime(), period));
 	}
 
 	void changed() {
@@ -52,7 +109,7 @@ final class TaskDrain {
 	/**
 	 * Calls off the tasks that are due after a time.
 	 */
-	long cancelDueAfter(@Nullable Long lastDueNanos) {
+	private long cancelDueAfter(@Nullable Long lastDueNanos) {
 		long cancelled = 0;
 		for (NamedTasks tasks : this.owner.all()) {
 			for (PendingTask task : tasks.pending().values()) {
@@ -62,24 +119,6 @@ final class TaskDrain {
 			}
 		}
 		return cancelled;
-	}
-
-	boolean runDue(Duration period) throws InterruptedException {
-		long deadline = deadline(System.nanoTime(), period);
-		long last = deadline(this.owner.clock().nanoTime(), period);
-		this.lastDueNanos = last;
-		cancelDueAfter(last);
-		try {
-			await(() -> this.owner.pendingCount() == 0 && this.owner.runningCount() == 0, deadline);
-		}
-		finally {
-			cancelDueAfter(null);
-		}
-		return this.owner.runningCount() == 0;
-	}
-
-	boolean awaitRunning(Duration period) throws InterruptedException {
-		return await(() -> this.owner.runningCount() == 0, deadline(System.nanoTime(), period));
 	}
 
 	private boolean await(BooleanSupplier condition, long deadline) throws InterruptedException {
