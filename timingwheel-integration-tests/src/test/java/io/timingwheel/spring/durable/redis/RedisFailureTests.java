@@ -45,7 +45,6 @@ import org.springframework.data.redis.core.types.RedisClientInfo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /**
  * What happens when Redis forgets its scripts, restarts, is full, or loses connections.
@@ -104,8 +103,8 @@ class RedisFailureTests extends StoreTestSupport {
 		server.close();
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k", HOUR));
 		server.start();
-		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.store.now() > 0);
-		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.other.now() > 0);
+		await().ignoreExceptions().until(() -> this.store.now() > 0);
+		await().ignoreExceptions().until(() -> this.other.now() > 0);
 		Set<String> ids = new HashSet<>();
 		claimed.forEach((task) -> ids.add(task.id()));
 		assertThat(this.store.acknowledge(claimed.stream().map(RedisFailureTests::ref).toList()))
@@ -145,7 +144,7 @@ class RedisFailureTests extends StoreTestSupport {
 				return null;
 			});
 		}
-		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.store.now() > 0);
+		await().ignoreExceptions().until(() -> this.store.now() > 0);
 		List<StoredTask> stored = this.store.pending(NAME, Integer.MAX_VALUE);
 		long unanswered = stored.stream().filter((task) -> unknown.contains(task.id().substring(0, 36))).count();
 		assertThat(stored).hasSize((int) (answered.get() + unanswered));
