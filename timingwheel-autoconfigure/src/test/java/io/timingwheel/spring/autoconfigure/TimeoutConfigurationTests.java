@@ -96,7 +96,7 @@ class TimeoutConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "true", "false" })
-	void usesInterfaceProxiesWhereThatIsTheSetting(String auto) {
+	void usesInterfaceProxiesIfTheSettingSaysSo(String auto) {
 		this.runner.withPropertyValues("spring.aop.auto=" + auto, "spring.aop.proxy-target-class=false")
 			.withBean("quotes", DefaultQuotes.class)
 			.run((context) -> {
@@ -216,7 +216,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void standsInsideRetriesAndOutsideTransactionsAndItsSecondAdviceIsTheInnermost() {
+	void isInsideOfRetriesAndOutsideOfTransactionsAndItsSecondAdviceIsTheInnermost() {
 		this.runner.withUserConfiguration(RetryConfiguration.class, TransactionConfiguration.class)
 			.withBean(Everything.class)
 			.run((context) -> {
@@ -254,7 +254,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void withoutAnExecutorFuturesTimeOutOnAPoolOfOurs() {
+	void withoutAnExecutorFuturesTimeOutOnTheInternalPool() {
 		this.runner.withUserConfiguration(DelayedConfiguration.class).withBean(Service.class).run((context) -> {
 			CompletableFuture<String> thread = context.getBean(Service.class)
 				.future()

@@ -35,7 +35,7 @@ class TimeoutStartupFailureTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("invalidBeans")
-	<T> void isFoundBeforeAnyBeanIsMadeAndExplained(Class<T> bean, String problem, String remedy) {
+	<T> void aMistakeIsFoundBeforeAnyBeanIsCreatedAndIsExplained(Class<T> bean, String problem, String remedy) {
 		this.runner.withBean(bean).run((context) -> {
 			assertThat(context).getFailure().isExactlyInstanceOf(InvalidAnnotatedMethodException.class);
 			FailureAnalysis analysis = new InvalidAnnotatedMethodFailureAnalyzer().analyze(context.getStartupFailure());
@@ -69,7 +69,7 @@ class TimeoutStartupFailureTests {
 	}
 
 	@Test
-	void beanExpressionsFailOnceTheBeansAreThere() {
+	void beanExpressionsAreCheckedOnceTheBeansAreThere() {
 		this.runner.withBean(AbsentBean.class)
 			.run((context) -> assertThat(context).getFailure()
 				.isExactlyInstanceOf(InvalidAnnotatedMethodException.class)
@@ -99,7 +99,7 @@ class TimeoutStartupFailureTests {
 	}
 
 	@Test
-	void whatABeanMethodHidesIsFoundWhenTheBeanIsMade() {
+	void anAnnotationThatABeanMethodHidesIsFoundWhenTheBeanIsCreated() {
 		this.runner.withUserConfiguration(HiddenConfiguration.class)
 			.run((context) -> assertThat(context).getFailure()
 				.hasRootCauseExactlyInstanceOf(InvalidAnnotatedMethodException.class)

