@@ -36,11 +36,11 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 		Duration period = this.shutdown.getAwaitTerminationPeriod();
 		try {
 			if (executorsRun && this.shutdown.getPending() == Shutdown.Pending.RUN) {
-				this.tasks.runDue(period);
+				this.tasks.atShutdown().runDue(period);
 			}
 			else {
 				cancelPending();
-				this.tasks.awaitRunning(period);
+				this.tasks.atShutdown().awaitRunning(period);
 			}
 		}
 		finally {
@@ -49,8 +49,8 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 	}
 
 	private void cancelPending() {
-		this.tasks.stopAccepting();
-		long cancelled = this.tasks.cancelPending();
+		this.tasks.atShutdown().stopAccepting();
+		long cancelled = this.tasks.atShutdown().cancelPending();
 		if (cancelled > 0) {
 			logger.info("Cancelled %d pending delayed tasks".formatted(cancelled));
 		}

@@ -3,7 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.Backoff;
-import io.timingwheel.spring.durable.support.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.PayloadCodec;
@@ -51,7 +51,7 @@ public final class TimingWheelStoreAutoConfiguration {
 	@Bean
 	@DependsOn("timingWheelTaskStoreCheck")
 	DurableTaskManager timingWheelDurableTasks(DelayedTaskStore store, TimingWheelStoreProperties properties,
-			DurableHandlers handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
+			DurableHandlerRegistry handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
 			HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptors) {
 		return new DurableTaskManager(store, settings(properties), handlers, codec, wheel, tasks, handOvers,
 				CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList()));

@@ -81,7 +81,7 @@ class EndpointTests {
 
 	@AfterEach
 	void cancelPending(@Autowired DelayedTaskRegistry registry) {
-		registry.cancelPending();
+		registry.atShutdown().cancelPending();
 	}
 
 	@Test
