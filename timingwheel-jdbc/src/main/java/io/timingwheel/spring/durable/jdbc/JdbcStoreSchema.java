@@ -3,11 +3,11 @@ package io.timingwheel.spring.durable.jdbc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 import javax.sql.DataSource;
 
 import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
 
 /**
@@ -19,11 +19,20 @@ public final class JdbcStoreSchema {
 
 	private final TableName table;
 
-	private final String location;
+	private final Platform platform;
 
-	private JdbcStoreSchema(TableName table, String location) {
+	private JdbcStoreSchema(TableName table, Platform platform) {
 		this.table = table;
-		this.location = location;
+		this.platform = platform;
+	}
+
+	/**
+	 * Checks the name of a table.
+	 * @param tableName the name, such as {@code timingwheel_task} or {@code schema.table}
+	 * @throws IllegalArgumentException if this is no plain name of a table
+	 */
+	public static void checkTableName(String tableName) {
+		new TableName(tableName);
 	}
 
 	/**
@@ -38,24 +47,27 @@ public final class JdbcStoreSchema {
 	 */
 	public static JdbcStoreSchema of(DataSource dataSource, String tableName) {
 		TableName table = new TableName(tableName);
-		return new JdbcStoreSchema(table, ConnectionSettings.read(dataSource).platform().script());
+		return new JdbcStoreSchema(table, ConnectionSettings.read(dataSource).platform());
 	}
 
 	/**
-	 * The script of the default table.
-	 * @return its location on the class path
+	 * The kind of database, as the names of the scripts in this package have it:
+	 * {@code schema-h2.sql} is the script for {@code h2}.
+	 * @return {@code h2}, {@code postgresql}, {@code mariadb} or {@code mysql}
 	 */
-	public String location() {
-		return this.location;
+	public String platform() {
+		return this.platform.name().toLowerCase(Locale.ROOT);
 	}
 
 	/**
-	 * The script that creates the table if the table is not there. Several nodes may run
-	 * it at the same time; one of them may then fail and has to run it again.
-	 * @return the script, with the name of the table
+	 * Makes a script that creates the default table create this table. The scripts of
+	 * this package create the table only if the table is not there. Several nodes may run
+	 * such a script at the same time. One of them may then fail and has to run it again.
+	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
+	 * @return the script with the name of this table
+	 * @throws UncheckedIOException if the script cannot be read
 	 */
-	public Resource script() {
-		Resource script = new DefaultResourceLoader(getClass().getClassLoader()).getResource(this.location);
+	public Resource forTable(Resource script) {
 		try {
 			String text = this.table.appliedTo(script.getContentAsString(StandardCharsets.UTF_8));
 			return new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription());

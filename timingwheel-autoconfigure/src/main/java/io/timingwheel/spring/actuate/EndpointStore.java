@@ -17,18 +17,20 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 
 /**
- * The stored tasks as the endpoint shows them; none, where there is no store.
+ * The store as {@link DelayedTasksEndpoint} uses it. Without a store there are no stored
+ * tasks to read, and requests that need a store are refused.
  */
-final class StoredTasksView {
+final class EndpointStore {
 
 	private final @Nullable DurableTaskManager tasks;
 
-	StoredTasksView(@Nullable DurableTaskManager tasks) {
+	EndpointStore(@Nullable DurableTaskManager tasks) {
 		this.tasks = tasks;
 	}
 
 	/**
-	 * The tasks, for somebody who asks for what only a store can do.
+	 * The durable tasks, for a request that needs a store.
+	 * @throws InvalidEndpointRequestException if there is no store
 	 */
 	DurableTaskManager required() {
 		if (this.tasks == null) {
