@@ -1,35 +1,28 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.aop.delayed.BeanTaskExecutors;
 import io.timingwheel.spring.aop.delayed.CancelDelayedAnnotationBeanPostProcessor;
-import io.timingwheel.spring.aop.delayed.CancelDelayedMethods;
+import io.timingwheel.spring.aop.delayed.CancelDelayedMethodRegistry;
 import io.timingwheel.spring.aop.delayed.DelayedAnnotationBeanPostProcessor;
+import io.timingwheel.spring.aop.delayed.DelayedMethodRegistry;
 import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
-import io.timingwheel.spring.aop.delayed.DelayedMethods;
 import io.timingwheel.spring.aop.delayed.DelayedRuntime;
-import io.timingwheel.spring.aop.delayed.UncaughtExceptions;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskExecutors;
 
 import org.springframework.aop.framework.ProxyProcessorSupport;
-import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * {@link Delayed} and {@link io.timingwheel.spring.annotation.CancelDelayed}. The advice
@@ -37,6 +30,7 @@ import org.springframework.util.function.SingletonSupplier;
  * the first call.
  */
 @Configuration(proxyBeanMethods = false)
+@Import(AnnotatedMethodConfiguration.class)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class DelayedConfiguration {
 
@@ -46,37 +40,32 @@ class DelayedConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedMethods timingWheelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
-		return new DelayedMethods(beanFactory);
+	static DelayedMethodRegistry timingWheelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
+		return new DelayedMethodRegistry(beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CancelDelayedMethods timingWheelCancelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
-		return new CancelDelayedMethods(beanFactory);
+	static CancelDelayedMethodRegistry timingWheelCancelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
+		return new CancelDelayedMethodRegistry(beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedRuntime timingWheelDelayedRuntime(ObjectProvider<DelayedTaskRegistry> tasks,
-			ObjectProvider<DurableTaskManager> durableTasks, ObjectProvider<TaskExecutors> executors,
-			ConfigurableListableBeanFactory beanFactory) {
-		Supplier<AsyncUncaughtExceptionHandler> exceptionHandler = SingletonSupplier
-			.of(new UncaughtExceptions(beanFactory));
-		return new DelayedRuntime(tasks::getObject, SingletonSupplier.ofNullable(durableTasks::getIfAvailable),
-				executors::getObject, exceptionHandler, beanFactory::getBean);
+	static DelayedRuntime timingWheelDelayedRuntime(ConfigurableListableBeanFactory beanFactory) {
+		return new DelayedRuntime(beanFactory);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedMethodScanner timingWheelDelayedMethodScanner(DelayedMethods delayed, CancelDelayedMethods cancelling,
-			DelayedRuntime runtime) {
+	static DelayedMethodScanner timingWheelDelayedMethodScanner(DelayedMethodRegistry delayed,
+			CancelDelayedMethodRegistry cancelling, DelayedRuntime runtime) {
 		return new DelayedMethodScanner(delayed, cancelling, runtime);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedAnnotationBeanPostProcessor timingWheelDelayedAnnotationProcessor(DelayedMethods methods,
+	static DelayedAnnotationBeanPostProcessor timingWheelDelayedAnnotationProcessor(DelayedMethodRegistry methods,
 			DelayedRuntime runtime, Environment environment) {
 		return configure(new DelayedAnnotationBeanPostProcessor(methods, runtime), environment);
 	}
@@ -84,13 +73,13 @@ class DelayedConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CancelDelayedAnnotationBeanPostProcessor timingWheelCancelDelayedAnnotationProcessor(
-			CancelDelayedMethods methods, DelayedRuntime runtime, Environment environment) {
+			CancelDelayedMethodRegistry methods, DelayedRuntime runtime, Environment environment) {
 		return configure(new CancelDelayedAnnotationBeanPostProcessor(methods, runtime), environment);
 	}
 
 	@Bean
 	static TaskExecutors timingWheelTaskExecutors(BeanFactory beanFactory, Environment environment) {
-		return new BeanTaskExecutors(beanFactory, () -> newPool(environment));
+		return new TaskExecutors(beanFactory, () -> newPool(environment));
 	}
 
 	private static Executor newPool(Environment environment) {

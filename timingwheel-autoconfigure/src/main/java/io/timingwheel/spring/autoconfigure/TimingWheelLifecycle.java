@@ -82,11 +82,11 @@ class TimingWheelLifecycle implements SmartLifecycle, ApplicationListener<Contex
 		Duration period = this.shutdown.getAwaitTerminationPeriod();
 		try {
 			if (pending == Shutdown.Pending.RUN) {
-				this.tasks.runDue(period);
+				this.tasks.atShutdown().runDue(period);
 			}
 			else {
 				cancel();
-				this.tasks.awaitRunning(period);
+				this.tasks.atShutdown().awaitRunning(period);
 			}
 		}
 		catch (InterruptedException ex) {
@@ -101,8 +101,8 @@ class TimingWheelLifecycle implements SmartLifecycle, ApplicationListener<Contex
 	}
 
 	private void cancel() {
-		this.tasks.stopAccepting();
-		long cancelled = this.tasks.cancelPending();
+		this.tasks.atShutdown().stopAccepting();
+		long cancelled = this.tasks.atShutdown().cancelPending();
 		if (cancelled > 0) {
 			logger.info("Cancelled %d pending delayed tasks".formatted(cancelled));
 		}

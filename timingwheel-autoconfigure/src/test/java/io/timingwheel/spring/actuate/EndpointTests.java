@@ -81,7 +81,7 @@ class EndpointTests {
 
 	@AfterEach
 	void cancelPending(@Autowired DelayedTaskRegistry engine) {
-		engine.cancelPending();
+		engine.atShutdown().cancelPending();
 	}
 
 	@Test

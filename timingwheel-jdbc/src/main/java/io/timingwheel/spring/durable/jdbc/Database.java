@@ -36,6 +36,14 @@ record Database(TableName table, Dialect dialect, ShortTransactions application,
 	}
 
 	/**
+	 * The condition that a column has one of the values in a list.
+	 * @param size how many values {@link #addPadded} is given
+	 */
+	static String isOneOf(int size) {
+		return (size == 1) ? " = ?" : " in " + placeholders(size);
+	}
+
+	/**
 	 * Adds the values for {@link #placeholders}. The last one fills up the list.
 	 */
 	static void addPadded(List<@Nullable Object> parameters, Collection<?> values) {

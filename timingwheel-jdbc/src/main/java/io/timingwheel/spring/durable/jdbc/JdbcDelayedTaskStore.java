@@ -8,7 +8,7 @@ import java.util.Optional;
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -71,27 +71,12 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public void check() {
-		JdbcStoreSchema.of(this.storeDataSource, this.table.qualified()).check();
-	}
-
-	@Override
-	public boolean joinsTransaction() {
-		return this.transaction.current() != null;
-	}
-
-	@Override
-	public Enqueued enqueue(NewTask task) {
-		return enqueueAll(List.of(task)).get(0);
-	}
-
-	@Override
 	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
 		return transitions().enqueue(tasks, this.transaction.current());
 	}
 
 	@Override
-	public Claim claim(ClaimRequest request) {
+	public Claimed claim(ClaimRequest request) {
 		return transitions().claim(request);
 	}
 
@@ -183,6 +168,16 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public Map<String, StoredCounts> counts() {
 		return operations().queries().counts();
+	}
+
+	@Override
+	public void check() {
+		JdbcStoreSchema.of(this.storeDataSource, this.table.qualified()).check();
+	}
+
+	@Override
+	public boolean joinsTransaction() {
+		return this.transaction.current() != null;
 	}
 
 	@Override

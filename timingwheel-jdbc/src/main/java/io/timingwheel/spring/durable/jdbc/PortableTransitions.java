@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -39,6 +39,10 @@ final class PortableTransitions extends Transitions {
 
 	private final TableName table;
 
+	private final String insert;
+
+	private final String replace;
+
 	/** The assignment of a lease that lasts from now. */
 	private final String leaseFromNow;
 
@@ -47,6 +51,8 @@ final class PortableTransitions extends Transitions {
 		this.database = database;
 		this.dialect = dialect;
 		this.table = database.table();
+		this.insert = NewRow.insert(this.table);
+		this.replace = NewRow.replace(this.table);
 		this.leaseFromNow = " next_at = least(" + dialect.nowExpression() + " + ?, " + DelayedTaskStore.MAX_TIME + ")";
 	}
 
@@ -72,7 +78,7 @@ final class PortableTransitions extends Transitions {
 				stored.put(task.id(), row.kept(earlier));
 			}
 		}
-		update(jdbc, NewRow.replace(this.table), replacements);
+		update(jdbc, this.replace, replacements);
 		insert(jdbc, unkeyed, "");
 		unkeyed.forEach((row) -> stored.put(row.task().id(), row.inserted()));
 		insertUnlessPending(jdbc, keyed).forEach((row) -> stored.put(row.task().id(), row.inserted()));
@@ -95,16 +101,16 @@ final class PortableTransitions extends Transitions {
 		keys.forEach((name, values) -> {
 			List<@Nullable Object> parameters = new ArrayList<>(List.of(this.dialect.text(name)));
 			Database.addPadded(parameters, values);
-			ids.addAll(jdbc.queryForList("select id from " + this.table + " where name = ? and pending_key in "
-					+ Database.placeholders(values.size()), String.class, parameters.toArray()));
+			ids.addAll(jdbc.queryForList("select id from " + this.table + " where name = ? and pending_key"
+					+ Database.isOneOf(values.size()), String.class, parameters.toArray()));
 		});
 		Map<TaskId, TaskRow> pending = new HashMap<>();
 		if (!ids.isEmpty()) {
 			List<@Nullable Object> parameters = new ArrayList<>();
 			Database.addPadded(parameters, ids);
-			jdbc.query("select " + TaskRow.COLUMNS + " from " + this.table + " where id in "
-					+ Database.placeholders(ids.size()) + " and status = " + TaskRow.PENDING
-					+ " order by id for update", (rs) -> {
+			jdbc.query("select " + TaskRow.COLUMNS + " from " + this.table + " where id" + Database.isOneOf(ids.size())
+					+ " and status = " + TaskRow.PENDING + ((ids.size() > 1) ? " order by id" : "") + " for update",
+					(rs) -> {
 						TaskRow row = TaskRow.read(rs, this.dialect);
 						pending.put(new TaskId(row.name(), Objects.requireNonNull(row.key())), row);
 					}, parameters.toArray());
@@ -140,8 +146,7 @@ final class PortableTransitions extends Transitions {
 	}
 
 	private void insert(JdbcOperations jdbc, List<NewRow> rows, String suffix) {
-		update(jdbc, NewRow.insert(this.table) + suffix,
-				rows.stream().map((row) -> row.insertValues(this.dialect)).toList());
+		update(jdbc, this.insert + suffix, rows.stream().map((row) -> row.insertValues(this.dialect)).toList());
 	}
 
 	private static void update(JdbcOperations jdbc, String sql, List<Object[]> rows) {
@@ -157,14 +162,14 @@ final class PortableTransitions extends Transitions {
 	 * Looks first, without locks, whether there is anything to claim.
 	 */
 	@Override
-	Claim claim(ClaimRequest request) {
+	Claimed claim(ClaimRequest request) {
 		Outlook outlook = this.database.store().single((jdbc) -> outlook(jdbc, request));
 		if (outlook.claimableAt() == null) {
-			return new Claim(List.of(), outlook.now(), outlook.nextAt());
+			return new Claimed(List.of(), outlook.now(), outlook.nextAt());
 		}
-		List<ClaimedTask> claimed = this.database.store()
+		List<ClaimedRow> claimed = this.database.store()
 			.transaction((jdbc, status) -> lease(jdbc, request, outlook.now()));
-		return ClaimedTask.claim(claimed, outlook.now(), outlook.nextAt());
+		return ClaimedRow.claim(claimed, outlook.now(), outlook.nextAt());
 	}
 
 	private Outlook outlook(JdbcOperations jdbc, ClaimRequest request) {
@@ -180,24 +185,24 @@ final class PortableTransitions extends Transitions {
 		addNames(parameters, request);
 		parameters.addAll(List.of(clock, lookAhead));
 		return jdbc
-			.query(sql.formatted(this.dialect.nowExpression(), this.table, isOneOf(request)),
+			.query(sql.formatted(this.dialect.nowExpression(), this.table, hasNameOf(request)),
 					(rs, rowNum) -> Outlook.read(rs), parameters.toArray())
 			.get(0);
 	}
 
-	private List<ClaimedTask> lease(JdbcOperations jdbc, ClaimRequest request, long now) {
+	private List<ClaimedRow> lease(JdbcOperations jdbc, ClaimRequest request, long now) {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(request.maxPayloadBytes());
 		parameters.add(LeaseTimes.plus(now, request.lookAhead()));
 		addNames(parameters, request);
 		parameters.add(now);
 		parameters.add(request.limit());
-		List<ClaimedTask> claimed = jdbc.query(
+		List<ClaimedRow> claimed = jdbc.query(
 				"select " + TaskRow.COLUMNS
 						+ ", next_at, case when octet_length(payload) <= ? then payload end as payload from "
-						+ this.table + " where next_at <= ? and " + isOneOf(request)
+						+ this.table + " where next_at <= ? and " + hasNameOf(request)
 						+ " and (owner is null or next_at <= ?) order by next_at limit ? for update skip locked",
-				(rs, rowNum) -> new ClaimedTask(leased(TaskRow.read(rs, this.dialect), rs.getString("payload"), now),
+				(rs, rowNum) -> new ClaimedRow(leased(TaskRow.read(rs, this.dialect), rs.getString("payload"), now),
 						rs.getLong("next_at"), LeaseTimes.leaseEnd(rs.getLong("due_at"), now, request.lease())),
 				parameters.toArray());
 		if (!claimed.isEmpty()) {
@@ -231,7 +236,7 @@ final class PortableTransitions extends Transitions {
 				row.attempt(), row.deliveries() + (begins ? 1 : 0), row.lostDeliveries() + (row.isRunning() ? 1 : 0));
 	}
 
-	private String isOneOf(ClaimRequest request) {
+	private String hasNameOf(ClaimRequest request) {
 		return this.dialect.nameWithoutIndex() + " in " + Database.placeholders(request.names().size());
 	}
 

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -182,7 +182,7 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	@Override
-	Claim claim(ClaimRequest request) {
+	Claimed claim(ClaimRequest request) {
 		String[] names = request.names().stream().map(this.dialect::text).toArray(String[]::new);
 		Object[] parameters = { this.database.offset().getAsLong(), LeaseTimes.millis(request.lookAhead()), names,
 				request.limit(), request.owner(), LeaseTimes.millis(request.lease()), request.maxPayloadBytes(),
@@ -190,8 +190,8 @@ final class PostgresTransitions extends Transitions {
 		return this.database.store().single((jdbc) -> jdbc.query(this.claim, this::claimed, parameters));
 	}
 
-	private Claim claimed(ResultSet rs) throws SQLException {
-		List<ClaimedTask> tasks = new ArrayList<>();
+	private Claimed claimed(ResultSet rs) throws SQLException {
+		List<ClaimedRow> tasks = new ArrayList<>();
 		long now = 0;
 		long nextAt = Long.MAX_VALUE;
 		while (rs.next()) {
@@ -204,10 +204,10 @@ final class PostgresTransitions extends Transitions {
 						this.dialect.text(rs, "task_key"), rs.getString("payload"), rs.getLong("due_at"),
 						rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"), rs.getInt("deliveries"),
 						rs.getInt("lost_deliveries"));
-				tasks.add(new ClaimedTask(task, rs.getLong("found_at"), rs.getLong("lease_end")));
+				tasks.add(new ClaimedRow(task, rs.getLong("found_at"), rs.getLong("lease_end")));
 			}
 		}
-		return ClaimedTask.claim(tasks, now, nextAt);
+		return ClaimedRow.claim(tasks, now, nextAt);
 	}
 
 	@Override

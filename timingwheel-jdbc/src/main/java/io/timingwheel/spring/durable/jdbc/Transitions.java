@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.function.Function;
 
 import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
@@ -19,6 +19,7 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
+import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,10 @@ abstract class Transitions {
 	 * @return the result for each task, in this order
 	 */
 	final List<Enqueued> enqueue(List<NewTask> tasks, @Nullable JdbcOperations joined) {
+		for (NewTask task : tasks) {
+			TaskLimits.checkName(task.name());
+			TaskLimits.checkKey(task.key());
+		}
 		List<List<NewTask>> batches = EnqueueBatches.of(tasks);
 		Map<String, Enqueued> enqueued;
 		if (joined == null) {
@@ -92,6 +97,9 @@ abstract class Transitions {
 	 * pending.
 	 */
 	private Map<String, Enqueued> withPending(JdbcOperations jdbc, List<NewTask> batch, Map<String, Enqueued> stored) {
+		if (stored.size() == batch.size()) {
+			return stored;
+		}
 		Map<String, Enqueued> enqueued = new HashMap<>(stored);
 		for (NewTask task : batch) {
 			enqueued.computeIfAbsent(task.id(), (id) -> replaceOrKeep(jdbc, task));
@@ -147,7 +155,7 @@ abstract class Transitions {
 	 * Claim: leases tasks that are due soon, and tasks whose lease has ended. A task that
 	 * is due now begins with the claim.
 	 */
-	abstract Claim claim(ClaimRequest request);
+	abstract Claimed claim(ClaimRequest request);
 
 	/**
 	 * Begin: makes leased tasks running, which gives up their keys.

@@ -87,7 +87,7 @@ final class AnnotatedDurableHandler implements DurableHandler {
 
 	@Override
 	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
-		Object bean = this.runtime.bean().apply(this.method.beanName());
+		Object bean = this.runtime.bean(this.method.beanName());
 		Method invocable = AopUtils.selectInvocableMethod(this.method.method(), bean.getClass());
 		ReflectionUtils.makeAccessible(invocable);
 		try {

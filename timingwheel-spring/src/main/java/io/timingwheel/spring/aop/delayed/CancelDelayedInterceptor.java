@@ -28,13 +28,13 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(CancelDelayedInterceptor.class);
 
-	private final CancelDelayedMethods methods;
+	private final CancelDelayedMethodRegistry methods;
 
 	private final DelayedRuntime runtime;
 
 	private final Map<Method, CancelDelayedMethod> calls = new ConcurrentHashMap<>();
 
-	CancelDelayedInterceptor(CancelDelayedMethods methods, DelayedRuntime runtime) {
+	CancelDelayedInterceptor(CancelDelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.methods = methods;
 		this.runtime = runtime;
 	}
@@ -101,7 +101,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 			durable.cancel(taskId);
 		}
 		else {
-			this.runtime.tasks().get().cancel(taskId);
+			this.runtime.tasks().cancel(taskId);
 		}
 	}
 

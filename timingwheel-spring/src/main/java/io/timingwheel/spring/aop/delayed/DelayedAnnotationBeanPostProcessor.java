@@ -1,9 +1,9 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.aop.AnnotatedMethodPointcut;
 
 import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -15,21 +15,21 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
  */
 public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
-	private final transient DelayedMethods methods;
+	private final transient DelayedMethodRegistry methods;
 
 	private final transient DelayedRuntime runtime;
 
-	private final transient AnnotatedMethodPointcut pointcut;
+	private final transient Pointcut pointcut;
 
 	/**
 	 * Creates a post-processor.
 	 * @param methods the annotated methods
 	 * @param runtime what is needed at calls
 	 */
-	public DelayedAnnotationBeanPostProcessor(DelayedMethods methods, DelayedRuntime runtime) {
+	public DelayedAnnotationBeanPostProcessor(DelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.methods = methods;
 		this.runtime = runtime;
-		this.pointcut = new AnnotatedMethodPointcut(methods.annotated());
+		this.pointcut = methods.annotated().pointcut();
 		this.advisor = advisor("");
 		setBeforeExistingAdvisors(true);
 	}

@@ -26,7 +26,7 @@ final class DelayedCalls implements MethodCalls {
 
 	DelayedCalls(DelayedMethod method, DelayedRuntime runtime) {
 		this.method = method;
-		this.tasks = runtime.tasks().get();
+		this.tasks = runtime.tasks();
 		this.body = new InvocationBody(method, runtime);
 		this.definition = this.tasks.define(method.name(), this.body, runtime.executor(method), method.expireAfter());
 	}

@@ -16,7 +16,7 @@ import org.springframework.aop.support.AopUtils;
  */
 final class DelayedInterceptor implements MethodInterceptor {
 
-	private final DelayedMethods methods;
+	private final DelayedMethodRegistry methods;
 
 	private final DelayedRuntime runtime;
 
@@ -24,7 +24,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 
 	private final Map<Method, MethodCalls> calls = new ConcurrentHashMap<>();
 
-	DelayedInterceptor(DelayedMethods methods, DelayedRuntime runtime, String beanName) {
+	DelayedInterceptor(DelayedMethodRegistry methods, DelayedRuntime runtime, String beanName) {
 		this.methods = methods;
 		this.runtime = runtime;
 		this.beanName = beanName;

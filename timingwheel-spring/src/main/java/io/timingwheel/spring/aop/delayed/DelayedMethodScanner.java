@@ -2,22 +2,18 @@ package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.aop.BeanTypes;
-
-import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 
 /**
  * Registers and checks the methods with {@link Delayed} and {@link CancelDelayed} of all
  * beans before any bean is made: from their types, so that lazy beans stay so. What
  * depends on beans is settled once the singletons are there.
  */
-public final class DelayedMethodScanner implements BeanFactoryPostProcessor, SmartInitializingSingleton {
+public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader {
 
-	private final DelayedMethods delayed;
+	private final DelayedMethodRegistry delayed;
 
-	private final CancelDelayedMethods cancelling;
+	private final CancelDelayedMethodRegistry cancelling;
 
 	private final DelayedRuntime runtime;
 
@@ -27,26 +23,25 @@ public final class DelayedMethodScanner implements BeanFactoryPostProcessor, Sma
 	 * @param cancelling what cancels
 	 * @param runtime where names are declared
 	 */
-	public DelayedMethodScanner(DelayedMethods delayed, CancelDelayedMethods cancelling, DelayedRuntime runtime) {
+	public DelayedMethodScanner(DelayedMethodRegistry delayed, CancelDelayedMethodRegistry cancelling,
+			DelayedRuntime runtime) {
 		this.delayed = delayed;
 		this.cancelling = cancelling;
 		this.runtime = runtime;
 	}
 
 	@Override
-	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		BeanTypes.forEach(beanFactory, (type, name) -> {
-			this.delayed.register(type, name);
-			this.cancelling.register(type, name);
-		});
+	public void read(Class<?> beanClass, String beanName) {
+		this.delayed.register(beanClass, beanName);
+		this.cancelling.register(beanClass, beanName);
 	}
 
 	@Override
-	public void afterSingletonsInstantiated() {
+	public void resolveWithBeans() {
 		this.delayed.resolve();
 		this.cancelling.checkNames(this.delayed);
 		this.delayed.onMethod((method) -> {
-			this.runtime.tasks().get().declare(method.name());
+			this.runtime.tasks().declare(method.name());
 			if (method.durable()) {
 				AnnotatedDurableHandler.register(method, this.runtime);
 			}

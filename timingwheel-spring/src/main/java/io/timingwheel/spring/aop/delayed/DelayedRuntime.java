@@ -2,7 +2,7 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.support.DurableTaskManager;
@@ -12,24 +12,52 @@ import io.timingwheel.spring.task.support.TaskExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.scheduling.annotation.AsyncConfigurer;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * What the advice needs at calls. The advice is there before these beans may be made, so
- * that it asks for them when it needs them.
+ * What the advice needs at calls. The advice exists before the beans that it depends on
+ * may be made, so it looks each of them up when it first needs it. Thread-safe.
  *
- * @param tasks the engine
- * @param durableTasks the engine of durable tasks, gives {@code null} if there is no
- * store
- * @param executors finds executors
- * @param exceptionHandler hears of the exceptions of {@code void} methods
- * @param bean finds a bean by its name
+ * @since 0.1
  */
-public record DelayedRuntime(Supplier<DelayedTaskRegistry> tasks,
-		Supplier<? extends @Nullable DurableTaskManager> durableTasks, Supplier<? extends TaskExecutors> executors,
-		Supplier<? extends AsyncUncaughtExceptionHandler> exceptionHandler, Function<String, Object> bean) {
+public final class DelayedRuntime {
 
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final Supplier<? extends @Nullable DurableTaskManager> durableTasks;
+
+	private final Supplier<AsyncUncaughtExceptionHandler> exceptionHandler;
+
+	/**
+	 * Creates a runtime; looks nothing up yet.
+	 * @param beanFactory where to look
+	 */
+	public DelayedRuntime(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+		this.durableTasks = SingletonSupplier
+			.ofNullable(beanFactory.getBeanProvider(DurableTaskManager.class)::getIfAvailable);
+		this.exceptionHandler = SingletonSupplier.of(this::findExceptionHandler);
+	}
+
+	/**
+	 * The tasks in memory.
+	 */
+	DelayedTaskRegistry tasks() {
+		return this.beanFactory.getBean(DelayedTaskRegistry.class);
+	}
+
+	Object bean(String name) {
+		return this.beanFactory.getBean(name);
+	}
+
+	/**
+	 * The durable tasks.
+	 * @throws IllegalStateException if there are none, as there is no store
+	 */
 	DurableTaskManager requireDurableTasks() {
 		DurableTaskManager tasks = this.durableTasks.get();
 		Assert.state(tasks != null, "There is a DelayedTaskStore, but no DurableTaskManager to use it");
@@ -37,7 +65,7 @@ public record DelayedRuntime(Supplier<DelayedTaskRegistry> tasks,
 	}
 
 	/**
-	 * Where a pending task is to be looked for.
+	 * Where to look for a pending task.
 	 * @return the durable tasks, {@code null} for those in memory
 	 */
 	@Nullable DurableTaskManager storeOf(TaskId taskId) {
@@ -46,7 +74,7 @@ public record DelayedRuntime(Supplier<DelayedTaskRegistry> tasks,
 			return durable;
 		}
 		// A name that is not known here may be that of a method on other nodes.
-		DelayedTaskRegistry tasks = this.tasks.get();
+		DelayedTaskRegistry tasks = tasks();
 		return (tasks.isKnown(taskId.name()) || tasks.isPending(taskId)) ? null : durable;
 	}
 
@@ -55,8 +83,10 @@ public record DelayedRuntime(Supplier<DelayedTaskRegistry> tasks,
 	 */
 	Supplier<Executor> executor(DelayedMethod method) {
 		String name = method.executor();
-		return SingletonSupplier
-			.of(() -> name.isEmpty() ? this.executors.get().defaultExecutor() : this.executors.get().named(name));
+		return SingletonSupplier.of(() -> {
+			TaskExecutors executors = this.beanFactory.getBean(TaskExecutors.class);
+			return name.isEmpty() ? executors.defaultExecutor() : executors.named(name);
+		});
 	}
 
 	/**
@@ -66,6 +96,24 @@ public record DelayedRuntime(Supplier<DelayedTaskRegistry> tasks,
 									// misreads.
 	void uncaught(Throwable error, Method method, @Nullable Object[] arguments) {
 		this.exceptionHandler.get().handleUncaughtException(error, method, arguments);
+	}
+
+	/**
+	 * The handler that {@code @Async} methods have by an {@link AsyncConfigurer}, else a
+	 * bean, else Spring's default, which logs exceptions.
+	 */
+	private AsyncUncaughtExceptionHandler findExceptionHandler() {
+		return this.beanFactory.getBeanProvider(AsyncConfigurer.class)
+			.orderedStream()
+			.mapMulti((AsyncConfigurer configurer, Consumer<AsyncUncaughtExceptionHandler> sink) -> {
+				AsyncUncaughtExceptionHandler handler = configurer.getAsyncUncaughtExceptionHandler();
+				if (handler != null) {
+					sink.accept(handler);
+				}
+			})
+			.findFirst()
+			.or(() -> this.beanFactory.getBeanProvider(AsyncUncaughtExceptionHandler.class).orderedStream().findFirst())
+			.orElseGet(SimpleAsyncUncaughtExceptionHandler::new);
 	}
 
 }

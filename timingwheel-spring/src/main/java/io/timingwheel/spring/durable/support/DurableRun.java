@@ -11,7 +11,6 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.TaskExecution;
-import io.timingwheel.spring.task.support.TaskInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -200,7 +199,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 			}
 			this.node.recorder(this.handler).begun();
 			counted = true;
-			TaskInvocation.within(this, this.node.interceptor(), null);
+			TaskExecution.run(this, this.node.interceptor(), null);
 		}
 		catch (Throwable ex) {
 			error = ex;

@@ -48,9 +48,7 @@ public final class DelayedTaskRegistry {
 
 	private final TaskNames names = new TaskNames(this);
 
-	private final TaskDrain drain = new TaskDrain(this);
-
-	private volatile boolean accepting = true;
+	private final TaskShutdown shutdown = new TaskShutdown(this);
 
 	/**
 	 * Creates an engine.
@@ -288,41 +286,11 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Refuses new tasks from now on.
+	 * Ends the tasks when the application shuts down.
+	 * @return the one shutdown of these tasks
 	 */
-	public void stopAccepting() {
-		this.accepting = false;
-	}
-
-	/**
-	 * Calls off all tasks that have not begun; their futures complete as cancelled.
-	 * @return how many there were
-	 */
-	public long cancelPending() {
-		return this.drain.cancelDueAfter(null);
-	}
-
-	/**
-	 * Lets run what falls due within a period, calls off the rest, and waits for the
-	 * bodies that run. Refuses new tasks.
-	 * @param period how long to wait at most
-	 * @return whether all that had begun has ended
-	 * @throws InterruptedException if the thread was interrupted; what has not begun is
-	 * called off then
-	 */
-	public boolean runDue(Duration period) throws InterruptedException {
-		stopAccepting();
-		return this.drain.runDue(period);
-	}
-
-	/**
-	 * Waits until no body runs.
-	 * @param period how long to wait at most
-	 * @return whether none runs
-	 * @throws InterruptedException if the thread was interrupted
-	 */
-	public boolean awaitRunning(Duration period) throws InterruptedException {
-		return this.drain.awaitRunning(period);
+	public TaskShutdown atShutdown() {
+		return this.shutdown;
 	}
 
 	/**
@@ -350,11 +318,11 @@ public final class DelayedTaskRegistry {
 	}
 
 	boolean isAccepting() {
-		return this.accepting;
+		return this.shutdown.isAccepting();
 	}
 
 	void checkAccepting(String name) {
-		if (!this.accepting) {
+		if (!isAccepting()) {
 			throw new TaskRejectedException(
 					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
 		}
@@ -368,14 +336,14 @@ public final class DelayedTaskRegistry {
 	 * A task has ended or was called off.
 	 */
 	void changed() {
-		this.drain.changed();
+		this.shutdown.changed();
 	}
 
 	/**
 	 * A periodic task waits for its next run.
 	 */
 	void startedAgain(PendingTask task, @Nullable TaskFuture<?> future) {
-		this.drain.startedAgain(task, future);
+		this.shutdown.startedAgain(task, future);
 	}
 
 	private static Object slot(NamedTasks tasks, TaskId taskId) {

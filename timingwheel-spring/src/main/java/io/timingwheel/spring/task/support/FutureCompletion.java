@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
@@ -29,6 +30,23 @@ public final class FutureCompletion {
 	public static void whenDone(Future<?> future, Executor executor,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
 		poll(future, executor, callback, 1);
+	}
+
+	/**
+	 * Makes an executor usable for work that a future waits for: where the given executor
+	 * has no room or is shut down, the common pool does the work.
+	 * @param executor the executor to ask first
+	 * @return an executor that does not refuse
+	 */
+	public static Executor unrefusing(Executor executor) {
+		return (task) -> {
+			try {
+				executor.execute(task);
+			}
+			catch (RuntimeException ex) {
+				ForkJoinPool.commonPool().execute(task);
+			}
+		};
 	}
 
 	private static void poll(Future<?> future, Executor executor,

@@ -3,6 +3,7 @@ package io.timingwheel.spring.task.support;
 import java.lang.reflect.Method;
 
 import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.DelayedTaskContextHolder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,5 +23,26 @@ public interface TaskExecution extends DelayedTaskContext {
 	 * @throws Throwable what the body threw
 	 */
 	@Nullable Object proceed() throws Throwable;
+
+	/**
+	 * Runs the body of an execution on the current thread, within the interceptor. While
+	 * it runs, the execution is the thread's {@link DelayedTaskContext}.
+	 * @param execution the execution
+	 * @param interceptor stands around the body, {@code null} for none
+	 * @param captured what the interceptor captured when the task was scheduled
+	 * @return what the body returned
+	 * @throws Throwable what the body threw
+	 */
+	static @Nullable Object run(TaskExecution execution, @Nullable TaskExecutionInterceptor interceptor,
+			@Nullable Object captured) throws Throwable {
+		DelayedTaskContext outer = DelayedTaskContextHolder.get();
+		DelayedTaskContextHolder.set(execution);
+		try {
+			return (interceptor != null) ? interceptor.intercept(execution, captured) : execution.proceed();
+		}
+		finally {
+			DelayedTaskContextHolder.set(outer);
+		}
+	}
 
 }

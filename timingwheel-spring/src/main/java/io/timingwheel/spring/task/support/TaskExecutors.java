@@ -1,24 +1,125 @@
 package io.timingwheel.spring.task.support;
 
+import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.task.TimingWheelTaskScheduler;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.core.task.TaskExecutor;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Finds the executors that run the bodies of tasks.
+ * The executors among the beans. The default is {@code applicationTaskExecutor}, else the
+ * only {@link TaskExecutor}, else {@code taskExecutor}, else a pool of its own, which is
+ * no bean as it would make others back off. Looked up at the first use, as they may be
+ * lazy. Thread-safe.
  */
-public interface TaskExecutors {
+public final class TaskExecutors implements DisposableBean {
+
+	private static final Log logger = LogFactory.getLog(TaskExecutors.class);
+
+	private static final String APPLICATION_TASK_EXECUTOR = "applicationTaskExecutor";
+
+	private static final String TASK_EXECUTOR = "taskExecutor";
+
+	private final BeanFactory beanFactory;
+
+	private final Supplier<? extends Executor> fallback;
+
+	private final SingletonSupplier<Executor> defaultExecutor;
+
+	private volatile @Nullable Executor ownPool;
+
+	/**
+	 * Creates a finder.
+	 * @param beanFactory where to look
+	 * @param fallback makes a pool where there is no executor to be had; an
+	 * {@link AutoCloseable} or {@link DisposableBean} is closed with this
+	 */
+	public TaskExecutors(BeanFactory beanFactory, Supplier<? extends Executor> fallback) {
+		this.beanFactory = beanFactory;
+		this.fallback = fallback;
+		this.defaultExecutor = SingletonSupplier.of(this::findDefault);
+	}
 
 	/**
 	 * The executor for tasks that name none.
 	 * @return the executor
 	 */
-	Executor defaultExecutor();
+	public Executor defaultExecutor() {
+		return this.defaultExecutor.obtain();
+	}
 
 	/**
 	 * The executor of a name.
 	 * @param nameOrQualifier the name of a bean, or a qualifier
 	 * @return the executor
-	 * @throws IllegalArgumentException if there is none
+	 * @throws IllegalArgumentException if there is no single one
 	 */
-	Executor named(String nameOrQualifier);
+	public Executor named(String nameOrQualifier) {
+		try {
+			return BeanFactoryAnnotationUtils.qualifiedBeanOfType(this.beanFactory, Executor.class, nameOrQualifier);
+		}
+		catch (NoSuchBeanDefinitionException ex) {
+			throw new IllegalArgumentException(
+					"There is no single Executor bean with the name or qualifier \"" + nameOrQualifier + "\"", ex);
+		}
+	}
+
+	private Executor findDefault() {
+		if (isExecutor(APPLICATION_TASK_EXECUTOR)) {
+			return this.beanFactory.getBean(APPLICATION_TASK_EXECUTOR, Executor.class);
+		}
+		Executor only = findOnly();
+		if (only != null) {
+			return only;
+		}
+		if (isExecutor(TASK_EXECUTOR)) {
+			return this.beanFactory.getBean(TASK_EXECUTOR, Executor.class);
+		}
+		logger.info("There is neither an executor named '%s' nor a single TaskExecutor nor one named '%s': delayed"
+			.formatted(APPLICATION_TASK_EXECUTOR, TASK_EXECUTOR) + " tasks run on a pool of their own");
+		Executor pool = this.fallback.get();
+		this.ownPool = pool;
+		return pool;
+	}
+
+	/**
+	 * A scheduler on the wheel has its tasks run by what is looked for here.
+	 */
+	private @Nullable Executor findOnly() {
+		ObjectProvider<TaskExecutor> candidates = this.beanFactory.getBeanProvider(TaskExecutor.class);
+		TaskExecutor only = candidates.getIfUnique();
+		if (only != null && !(only instanceof TimingWheelTaskScheduler)) {
+			return only;
+		}
+		List<TaskExecutor> others = candidates.stream((type) -> !TimingWheelTaskScheduler.class.isAssignableFrom(type))
+			.toList();
+		return (others.size() == 1) ? others.get(0) : null;
+	}
+
+	private boolean isExecutor(String name) {
+		return this.beanFactory.containsBean(name) && this.beanFactory.isTypeMatch(name, Executor.class);
+	}
+
+	@Override
+	public void destroy() throws Exception {
+		Executor pool = this.ownPool;
+		if (pool instanceof DisposableBean disposable) {
+			disposable.destroy();
+		}
+		else if (pool instanceof AutoCloseable closeable) {
+			closeable.close();
+		}
+	}
 
 }

@@ -142,7 +142,7 @@ final class TaskRun implements TaskExecution {
 		this.invoked = true;
 		this.body = payload;
 		try {
-			this.result = TaskInvocation.within(this, this.owner.interceptor(), captured);
+			this.result = TaskExecution.run(this, this.owner.interceptor(), captured);
 		}
 		catch (Throwable ex) {
 			handleError(ex, payload);
@@ -276,7 +276,7 @@ final class TaskRun implements TaskExecution {
 	 * Where the rest is done.
 	 */
 	private Executor executor() {
-		return new UnrefusingExecutor(this.owner.handOver(this.definition.executor()));
+		return FutureCompletion.unrefusing(this.owner.handOver(this.definition.executor()));
 	}
 
 	@Override

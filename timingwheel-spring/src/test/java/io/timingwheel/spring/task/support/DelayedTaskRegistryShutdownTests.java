@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +17,7 @@ import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.task.TaskRejectedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,19 +33,8 @@ class DelayedTaskRegistryShutdownTests {
 	private final DelayedTaskRegistry engine = new DelayedTaskRegistry(this.wheel, TimeSource.system(),
 			Clock.systemUTC(), new HandOverExecutors(), null, null);
 
-	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.engine, new TaskExecutors() {
-
-		@Override
-		public Executor defaultExecutor() {
-			return DelayedTaskRegistryShutdownTests.this.pool;
-		}
-
-		@Override
-		public Executor named(String nameOrQualifier) {
-			throw new IllegalArgumentException(nameOrQualifier);
-		}
-
-	});
+	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.engine,
+			new TaskExecutors(new StaticListableBeanFactory(), () -> DelayedTaskRegistryShutdownTests.this.pool));
 
 	private final List<String> ran = new CopyOnWriteArrayList<>();
 
@@ -61,7 +50,7 @@ class DelayedTaskRegistryShutdownTests {
 		this.template.schedule(Duration.ofMillis(300),
 				() -> this.ran.add("due after " + (System.nanoTime() - start) / 1_000_000 / 100));
 		DelayedTask<?> late = this.template.schedule(Duration.ofHours(1), () -> this.ran.add("late"));
-		assertThat(this.engine.runDue(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.engine.atShutdown().runDue(Duration.ofSeconds(20))).isTrue();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(300),
 				Duration.ofSeconds(15));
 		assertThat(this.ran).hasSize(1);
@@ -73,8 +62,8 @@ class DelayedTaskRegistryShutdownTests {
 	@Test
 	void returnsAtOnceWhenNothingIsPending() throws Exception {
 		long start = System.nanoTime();
-		assertThat(this.engine.runDue(Duration.ofMinutes(10))).isTrue();
-		assertThat(this.engine.awaitRunning(Duration.ofMinutes(10))).isTrue();
+		assertThat(this.engine.atShutdown().runDue(Duration.ofMinutes(10))).isTrue();
+		assertThat(this.engine.atShutdown().awaitRunning(Duration.ofMinutes(10))).isTrue();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
 	}
 
@@ -88,11 +77,11 @@ class DelayedTaskRegistryShutdownTests {
 			return this.ran.add("done");
 		});
 		begun.await();
-		assertThat(this.engine.awaitRunning(Duration.ofMillis(50))).isFalse();
-		this.engine.stopAccepting();
-		assertThat(this.engine.cancelPending()).isZero();
+		assertThat(this.engine.atShutdown().awaitRunning(Duration.ofMillis(50))).isFalse();
+		this.engine.atShutdown().stopAccepting();
+		assertThat(this.engine.atShutdown().cancelPending()).isZero();
 		new Thread(release::countDown).start();
-		assertThat(this.engine.awaitRunning(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.engine.atShutdown().awaitRunning(Duration.ofSeconds(20))).isTrue();
 		assertThat(this.ran).containsExactly("done");
 	}
 
@@ -101,14 +90,14 @@ class DelayedTaskRegistryShutdownTests {
 		CountDownLatch release = new CountDownLatch(1);
 		this.template.schedule(Duration.ZERO, () -> release.await(20, TimeUnit.SECONDS));
 		await().until(() -> this.engine.runningCount() == 1);
-		assertThat(this.engine.runDue(Duration.ofMillis(50))).isFalse();
+		assertThat(this.engine.atShutdown().runDue(Duration.ofMillis(50))).isFalse();
 		release.countDown();
 	}
 
 	@Test
 	void periodicTasksEndWithThePeriod() throws Exception {
 		DelayedTask<?> periodic = this.template.task(() -> this.ran.add("run")).every(Duration.ofMillis(20));
-		assertThat(this.engine.runDue(Duration.ofMillis(200))).isTrue();
+		assertThat(this.engine.atShutdown().runDue(Duration.ofMillis(200))).isTrue();
 		assertThat(this.ran).isNotEmpty();
 		assertThat(periodic.isCancelled()).isTrue();
 		assertThat(this.engine.pendingCount()).isZero();
@@ -116,7 +105,7 @@ class DelayedTaskRegistryShutdownTests {
 
 	@Test
 	void refusesTasksFromThenOn() {
-		this.engine.stopAccepting();
+		this.engine.atShutdown().stopAccepting();
 		assertThatExceptionOfType(TaskRejectedException.class)
 			.isThrownBy(() -> this.template.schedule(TaskId.of("n", 1), Duration.ZERO, () -> {
 			}))
@@ -132,8 +121,8 @@ class DelayedTaskRegistryShutdownTests {
 				new Thread(() -> scheduleUntilRejected(accepted, started)));
 		threads.forEach(Thread::start);
 		started.await();
-		this.engine.stopAccepting();
-		this.engine.cancelPending();
+		this.engine.atShutdown().stopAccepting();
+		this.engine.atShutdown().cancelPending();
 		for (Thread thread : threads) {
 			thread.join();
 		}

@@ -99,11 +99,11 @@ class DelayedTaskRegistryTests {
 		})));
 		scheduled.add(this.tasks.template.task(() -> {
 		}).every(DELAY));
-		this.engine.stopAccepting();
-		assertThat(this.engine.cancelPending()).isEqualTo(101);
+		this.engine.atShutdown().stopAccepting();
+		assertThat(this.engine.atShutdown().cancelPending()).isEqualTo(101);
 		assertThat(scheduled).allMatch(DelayedTask::isCancelled);
 		assertThat(this.tasks.wheel.pending()).isZero();
-		assertThat(this.engine.cancelPending()).isZero();
+		assertThat(this.engine.atShutdown().cancelPending()).isZero();
 	}
 
 	@Test

@@ -40,7 +40,7 @@ class FutureCompletionTests {
 	void anExecutorThatRefusesIsStoodInFor() {
 		FutureTask<String> future = new FutureTask<>(() -> "value");
 		CompletableFuture<Object> outcome = new CompletableFuture<>();
-		FutureCompletion.whenDone(future, new UnrefusingExecutor((task) -> {
+		FutureCompletion.whenDone(future, FutureCompletion.unrefusing((task) -> {
 			throw new RejectedExecutionException();
 		}), (value, error) -> outcome.complete(value));
 		future.run();

@@ -22,6 +22,8 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -125,19 +127,7 @@ class KeyedTaskStressTests {
 	}
 
 	private static TaskExecutors executors(Executor executor) {
-		return new TaskExecutors() {
-
-			@Override
-			public Executor defaultExecutor() {
-				return executor;
-			}
-
-			@Override
-			public Executor named(String nameOrQualifier) {
-				return executor;
-			}
-
-		};
+		return new TaskExecutors(new StaticListableBeanFactory(), () -> executor);
 	}
 
 	private static final class Watched implements Runnable {

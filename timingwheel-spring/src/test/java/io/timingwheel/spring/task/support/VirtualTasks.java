@@ -4,7 +4,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.UnaryOperator;
 
@@ -13,6 +12,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.task.TaskDecorator;
 
 /**
@@ -44,19 +44,8 @@ final class VirtualTasks {
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
 		this.engine = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(),
 				new HandOverExecutors((executor) -> true), decorator, interceptor);
-		this.template = new DefaultDelayedTaskOperations(this.engine, new TaskExecutors() {
-
-			@Override
-			public Executor defaultExecutor() {
-				return VirtualTasks.this::execute;
-			}
-
-			@Override
-			public Executor named(String nameOrQualifier) {
-				throw new IllegalArgumentException("No executor " + nameOrQualifier);
-			}
-
-		});
+		this.template = new DefaultDelayedTaskOperations(this.engine,
+				new TaskExecutors(new StaticListableBeanFactory(), () -> VirtualTasks.this::execute));
 	}
 
 	private void execute(Runnable task) {

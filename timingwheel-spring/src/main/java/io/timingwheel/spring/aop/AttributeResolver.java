@@ -1,0 +1,199 @@
+package io.timingwheel.spring.aop;
+
+import java.lang.reflect.Method;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.BeanExpressionContext;
+import org.springframework.beans.factory.config.BeanExpressionResolver;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.env.Environment;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.ParserContext;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/**
+ * Resolves the attributes of annotations: texts with <code>${placeholders}</code>, and
+ * durations such as {@code 30s}, {@code PT30M} and {@code 500} (milliseconds), which may
+ * also hold <code>#{bean expressions}</code>. Placeholders are resolved even before the
+ * context has a resolver for them. The methods that give a {@link Duration} throw an
+ * {@link IllegalArgumentException} that quotes the text; the caller adds the method.
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class AttributeResolver {
+
+	private static final String PLACEHOLDER_PREFIX = "${";
+
+	private static final String EXPRESSION_PREFIX = "#{";
+
+	private static final BigDecimal NANOS_PER_MILLI = BigDecimal.valueOf(1_000_000);
+
+	private static final BigDecimal NANOS_PER_SECOND = BigDecimal.valueOf(1_000_000_000);
+
+	private final ConfigurableBeanFactory beanFactory;
+
+	/**
+	 * Creates a resolver.
+	 * @param beanFactory resolves placeholders and bean expressions
+	 */
+	public AttributeResolver(ConfigurableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	/**
+	 * Resolves the placeholders of a text.
+	 * @param method the annotated method, for messages
+	 * @param attribute the attribute, for messages, such as {@code the name of @Delayed}
+	 * @param text the text of the attribute
+	 * @return the text without placeholders
+	 * @throws InvalidAnnotatedMethodException if a property is missing
+	 */
+	public String resolve(Method method, String attribute, String text) {
+		try {
+			return replacePlaceholders(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method,
+					"%s is \"%s\": %s".formatted(attribute, text, ex.getMessage()),
+					"set the property, or give the placeholder a default", ex);
+		}
+	}
+
+	/**
+	 * Returns whether a text holds a bean expression. {@link #resolveDuration} may then
+	 * instantiate beans.
+	 * @param text the text of the attribute
+	 * @return whether beans are needed
+	 * @throws IllegalArgumentException if a placeholder cannot be resolved
+	 */
+	public boolean needsBeans(String text) {
+		return resolvePlaceholders(text).contains(EXPRESSION_PREFIX);
+	}
+
+	/**
+	 * Resolves a duration that needs no beans. If a text holds a bean expression, only
+	 * the syntax of the expression is checked.
+	 * @param text the text of the attribute
+	 * @return the duration, may be zero or negative; {@code null} if beans are needed
+	 * @throws IllegalArgumentException if the text is no duration and no valid expression
+	 */
+	public @Nullable Duration resolveDurationWithoutBeans(String text) {
+		String resolved = resolvePlaceholders(text);
+		if (!resolved.contains(EXPRESSION_PREFIX)) {
+			return resolveDuration(text);
+		}
+		try {
+			new SpelExpressionParser().parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION);
+			return null;
+		}
+		catch (ParseException | IllegalStateException ex) {
+			throw new IllegalArgumentException("\"" + text + "\" cannot be parsed: " + ex.getMessage(), ex);
+		}
+	}
+
+	/**
+	 * Resolves a duration. May instantiate beans.
+	 * @param text the text of the attribute
+	 * @return the duration, may be zero or negative
+	 * @throws IllegalArgumentException if the text gives no duration
+	 */
+	public Duration resolveDuration(String text) {
+		String resolved = resolvePlaceholders(text);
+		Object value = resolved;
+		BeanExpressionResolver expressions = this.beanFactory.getBeanExpressionResolver();
+		if (expressions != null && resolved.contains(EXPRESSION_PREFIX)) {
+			value = evaluate(expressions, resolved);
+		}
+		try {
+			return toDuration(value);
+		}
+		catch (IllegalArgumentException ex) {
+			if (text.equals(value)) {
+				throw ex;
+			}
+			throw new IllegalArgumentException("\"" + text + "\" gives no duration: " + ex.getMessage(), ex);
+		}
+	}
+
+	private String resolvePlaceholders(String text) {
+		try {
+			return replacePlaceholders(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("\"" + text + "\" cannot be resolved: " + ex.getMessage(), ex);
+		}
+	}
+
+	private String replacePlaceholders(String text) {
+		if (!text.contains(PLACEHOLDER_PREFIX)) {
+			return text;
+		}
+		String resolved = this.beanFactory.hasEmbeddedValueResolver() ? this.beanFactory.resolveEmbeddedValue(text)
+				: this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(text);
+		return (resolved != null) ? resolved : "";
+	}
+
+	private @Nullable Object evaluate(BeanExpressionResolver expressions, String text) {
+		try {
+			return expressions.evaluate(text, new BeanExpressionContext(this.beanFactory, null));
+		}
+		catch (RuntimeException ex) {
+			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
+			throw new IllegalArgumentException("\"" + text + "\" cannot be evaluated: " + cause.getMessage(), ex);
+		}
+	}
+
+	/**
+	 * Converts the value of an expression.
+	 * @param value a {@code Duration}, a number of milliseconds or a text such as
+	 * {@code 30s}
+	 * @return the duration, may be zero or negative
+	 * @throws IllegalArgumentException if the value is {@code null} or of another type
+	 */
+	public static Duration toDuration(@Nullable Object value) {
+		if (value instanceof Duration duration) {
+			return duration;
+		}
+		if (value instanceof Number number) {
+			return fromMillis(number);
+		}
+		if (value instanceof CharSequence text) {
+			return parse(text.toString().strip());
+		}
+		throw new IllegalArgumentException(
+				(value != null) ? "a %s is neither a Duration nor a number of milliseconds nor a text such as 30s"
+					.formatted(value.getClass().getName()) : "null is no duration");
+	}
+
+	private static Duration fromMillis(Number millis) {
+		if (millis instanceof Long || millis instanceof Integer || millis instanceof Short || millis instanceof Byte) {
+			return Duration.ofMillis(millis.longValue());
+		}
+		try {
+			BigDecimal nanos = new BigDecimal(millis.toString()).multiply(NANOS_PER_MILLI)
+				.setScale(0, RoundingMode.HALF_UP);
+			BigDecimal[] parts = nanos.divideAndRemainder(NANOS_PER_SECOND);
+			return Duration.ofSeconds(parts[0].longValueExact(), parts[1].longValueExact());
+		}
+		catch (ArithmeticException | NumberFormatException ex) {
+			throw new IllegalArgumentException(millis + " is not a number of milliseconds", ex);
+		}
+	}
+
+	private static Duration parse(String text) {
+		try {
+			return DurationFormatterUtils.detectAndParse(text);
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			throw new IllegalArgumentException(
+					"\"%s\" is not a duration such as 500ms, 30s, 10m, 2h or PT30M".formatted(text), ex);
+		}
+	}
+
+}

@@ -1,0 +1,144 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.ProxyRules;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+/**
+ * The methods with {@link CancelDelayed} of all beans. Thread-safe.
+ */
+public final class CancelDelayedMethodRegistry {
+
+	private static final Log logger = LogFactory.getLog(CancelDelayedMethodRegistry.class);
+
+	private final AnnotatedMethods<CancelDelayed> annotated = new AnnotatedMethods<>(CancelDelayed.class);
+
+	private final Map<Class<?>, Map<Method, CancelDelayedMethod>> byClass = new ConcurrentHashMap<>();
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final ProxyRules proxyRules;
+
+	private final AttributeResolver attributes;
+
+	private final DurableRules durableRules;
+
+	/**
+	 * Creates an empty registry.
+	 * @param beanFactory resolves what annotations refer to
+	 */
+	public CancelDelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+		this.proxyRules = new ProxyRules(beanFactory);
+		this.attributes = new AttributeResolver(beanFactory);
+		this.durableRules = new DurableRules(beanFactory);
+	}
+
+	AnnotatedMethods<CancelDelayed> annotated() {
+		return this.annotated;
+	}
+
+	/**
+	 * Reads the annotated methods of a class, and checks that the bean's proxy can
+	 * intercept them.
+	 */
+	void register(Class<?> beanClass, String beanName) {
+		for (Method method : of(beanClass).keySet()) {
+			this.proxyRules.check("@CancelDelayed", method, beanClass, beanName);
+		}
+	}
+
+	/**
+	 * The annotated methods of a class.
+	 */
+	Map<Method, CancelDelayedMethod> of(Class<?> beanClass) {
+		Class<?> userClass = ClassUtils.getUserClass(beanClass);
+		Map<Method, CancelDelayedMethod> methods = this.byClass.get(userClass);
+		if (methods == null) {
+			methods = read(userClass);
+			this.byClass.put(userClass, methods);
+		}
+		return methods;
+	}
+
+	private Map<Method, CancelDelayedMethod> read(Class<?> type) {
+		Map<Method, CancelDelayedMethod> methods = new HashMap<>();
+		this.annotated.of(type).forEach((method, annotation) -> methods.put(method, read(method, annotation)));
+		return methods.isEmpty() ? Map.of() : methods;
+	}
+
+	private CancelDelayedMethod read(Method method, CancelDelayed annotation) {
+		String name = this.attributes.resolve(method, "the name of @CancelDelayed", annotation.name());
+		if (!StringUtils.hasText(annotation.key())) {
+			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
+					"set the key to an expression on the arguments, such as #orderId");
+		}
+		return new CancelDelayedMethod(method, name,
+				new KeySource("@CancelDelayed(key)", annotation.key(), method, this.beanFactory),
+				annotation.beforeInvocation());
+	}
+
+	/**
+	 * Checks that there is something to cancel. A bean that is not made yet, and of which
+	 * only an interface is known, may still bring the name; and with a store the method
+	 * may be that of another application.
+	 */
+	void checkNames(DelayedMethodRegistry delayed) {
+		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> {
+			if (!delayed.names().contains(method.name())) {
+				InvalidAnnotatedMethodException problem = unknownName(method, delayed);
+				String unseen = findUnseenBean();
+				if (unseen != null) {
+					logger.warn("%s; unless a bean made later has it, such as '%s'".formatted(problem.getMessage(),
+							unseen));
+				}
+				else if (this.durableRules.isStoreConfigured()) {
+					logger.warn(
+							"%s; unless another application at the same store has it".formatted(problem.getMessage()));
+				}
+				else {
+					throw problem;
+				}
+			}
+		}));
+	}
+
+	private static InvalidAnnotatedMethodException unknownName(CancelDelayedMethod method,
+			DelayedMethodRegistry delayed) {
+		return new InvalidAnnotatedMethodException(method.method(),
+				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(method.name()),
+				delayed.names().isEmpty() ? "give it to one, by @Delayed(name = ..)"
+						: "use one of these names: " + new TreeSet<>(delayed.names()));
+	}
+
+	private @Nullable String findUnseenBean() {
+		for (String name : this.beanFactory.getBeanDefinitionNames()) {
+			BeanDefinition definition = this.beanFactory.getMergedBeanDefinition(name);
+			if (definition.getFactoryMethodName() != null && !definition.isAbstract()
+					&& !this.beanFactory.containsSingleton(name)) {
+				Class<?> type = this.beanFactory.getType(name, false);
+				if (type == null || type.isInterface()) {
+					return name;
+				}
+			}
+		}
+		return null;
+	}
+
+}

@@ -1,0 +1,140 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * The methods with {@link Delayed} of all beans, by bean and by name. Filled at startup
+ * from the beans' types; what a type did not show is added when the bean is made.
+ * Thread-safe.
+ */
+public final class DelayedMethodRegistry {
+
+	private final AnnotatedMethods<Delayed> annotated = new AnnotatedMethods<>(Delayed.class);
+
+	private final Map<String, DelayedMethod> byName = new ConcurrentHashMap<>();
+
+	private final Map<String, Map<Method, DelayedMethod>> byBean = new ConcurrentHashMap<>();
+
+	private final DelayedMethodReader reader;
+
+	private volatile @Nullable Consumer<DelayedMethod> listener;
+
+	/**
+	 * Creates an empty registry.
+	 * @param beanFactory resolves what annotations refer to
+	 */
+	public DelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
+		this.reader = new DelayedMethodReader(beanFactory);
+	}
+
+	AnnotatedMethods<Delayed> annotated() {
+		return this.annotated;
+	}
+
+	/**
+	 * Reads and checks the annotated methods of a bean.
+	 * @param beanClass the class of the bean
+	 * @param beanName its name
+	 * @return the methods
+	 * @throws InvalidAnnotatedMethodException if one cannot take effect, or its name is
+	 * taken
+	 */
+	Map<Method, DelayedMethod> register(Class<?> beanClass, String beanName) {
+		Map<Method, Delayed> annotations = this.annotated.of(beanClass);
+		if (annotations.isEmpty()) {
+			return Map.of();
+		}
+		Map<Method, DelayedMethod> known = this.byBean.get(beanName);
+		if (known != null && known.keySet().equals(annotations.keySet())) {
+			return known;
+		}
+		Map<Method, DelayedMethod> read = this.byBean.compute(beanName, (name, former) -> {
+			Map<Method, DelayedMethod> methods = new HashMap<>();
+			annotations.forEach((method, annotation) -> {
+				DelayedMethod delayed = this.reader.read(method, annotation, beanClass, new BeanName(name));
+				claimName(delayed.name(), delayed);
+				delayed.aliases().forEach((alias) -> claimName(alias, delayed));
+				methods.put(method, delayed);
+			});
+			return methods;
+		});
+		read.values().forEach(this::tell);
+		return read;
+	}
+
+	private void claimName(String name, DelayedMethod delayed) {
+		DelayedMethod holder = this.byName.putIfAbsent(name, delayed);
+		if (holder == null) {
+			return;
+		}
+		if (!isSame(holder, delayed)) {
+			throw new InvalidAnnotatedMethodException(delayed.method(),
+					"the name \"%s\" of @Delayed belongs to %s already".formatted(name,
+							InvalidAnnotatedMethodException.describe(holder.method())),
+					"give each method a name of its own");
+		}
+		if (delayed.durable() && !holder.beanName().equals(delayed.beanName())) {
+			throw new InvalidAnnotatedMethodException(delayed.method(),
+					"the durable @Delayed method is in the beans \"%s\" and \"%s\", and a stored call does not say which is to run it"
+						.formatted(holder.beanName(), delayed.beanName()),
+					"remove the name, so that each bean has its own, or keep only one of the beans");
+		}
+		this.byName.put(name, delayed);
+	}
+
+	/**
+	 * Whether these are one method: of two beans of one class, or of one bean whose type
+	 * was known less precisely at first.
+	 */
+	private static boolean isSame(DelayedMethod first, DelayedMethod second) {
+		Method method = first.method();
+		return method.equals(second.method())
+				|| (first.beanName().equals(second.beanName()) && method.getName().equals(second.method().getName())
+						&& Arrays.equals(method.getParameterTypes(), second.method().getParameterTypes()));
+	}
+
+	/**
+	 * Resolves the delays that depend on beans.
+	 */
+	void resolve() {
+		this.byBean.values().forEach((methods) -> methods.values().forEach((method) -> method.delay().resolve()));
+	}
+
+	/**
+	 * Names and aliases.
+	 */
+	Collection<String> names() {
+		return this.byName.keySet();
+	}
+
+	/**
+	 * Tells of each method: those known already at once, others when they come to be
+	 * known.
+	 */
+	void onMethod(Consumer<DelayedMethod> listener) {
+		this.listener = listener;
+		List.copyOf(this.byBean.values()).forEach((methods) -> methods.values().forEach(listener));
+	}
+
+	private void tell(DelayedMethod method) {
+		Consumer<DelayedMethod> listener = this.listener;
+		if (listener != null) {
+			listener.accept(method);
+		}
+	}
+
+}
