@@ -117,7 +117,10 @@ class JdbcStoreTests {
 
 	@Test
 	void failsWithoutSpringJdbc() {
-		this.withTimingWheel
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class,
+					TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withPropertyValues("timingwheel.store.type=jdbc")
 			.withClassLoader(new FilteredClassLoader("org.springframework.jdbc", "org.springframework.boot.jdbc"))
 			.run((context) -> {
 				FailureAnalysis analysis = StoreFailures.analyze(context);

@@ -68,7 +68,10 @@ class RedisStoreConfigurationTests {
 
 	@Test
 	void failsWithoutSpringDataRedis() {
-		this.withTimingWheel
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(TimingWheelRedisStoreAutoConfiguration.class,
+					TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withPropertyValues("timingwheel.store.type=redis")
 			.withClassLoader(
 					new FilteredClassLoader("org.springframework.data.redis", "org.springframework.boot.data.redis"))
 			.run((context) -> {
