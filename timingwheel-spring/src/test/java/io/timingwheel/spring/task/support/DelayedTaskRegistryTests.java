@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -109,13 +110,13 @@ class DelayedTaskRegistryTests {
 	@Test
 	void aReturnedFutureIsFollowedAlsoWhenTheExecutorRefuses() throws Exception {
 		FutureTask<String> inner = new FutureTask<>(() -> "inner");
-		TaskDefinition<Object> definition = this.engine.define("n", new Flattening(inner), () -> (task) -> {
+		TaskDefinition<Object> definition = new Flattening(this.engine, (task) -> {
 			if (this.tasks.refuse) {
 				throw new RejectedExecutionException("full");
 			}
 			task.run();
-		}, null);
-		TaskSubmission submission = this.engine.submission(definition, null, IfPending.REPLACE, "", true);
+		}, inner);
+		TaskSubmission submission = new TaskSubmission(definition, null, IfPending.REPLACE, "", true);
 		DelayedTask<?> task = submission.schedule(this.engine.clock().after(DELAY));
 		this.tasks.advanceSeconds(10);
 		this.tasks.refuse = true;
@@ -151,15 +152,22 @@ class DelayedTaskRegistryTests {
 		assertThat(task.get()).isEqualTo("result");
 	}
 
-	private record Flattening(Object result) implements TaskBody<Object> {
+	private static final class Flattening extends TaskDefinition<Object> {
+
+		private final Object result;
+
+		Flattening(DelayedTaskRegistry registry, Executor executor, Object result) {
+			super(registry, "n", () -> executor, null);
+			this.result = result;
+		}
 
 		@Override
-		public Object run(Object payload) {
+		protected Object run(Object payload) {
 			return this.result;
 		}
 
 		@Override
-		public boolean flattens() {
+		protected boolean flattens() {
 			return true;
 		}
 
