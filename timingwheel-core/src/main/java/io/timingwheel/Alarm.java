@@ -5,13 +5,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wakes the driver when a timer comes in that is due before it meant to wake up.
+ * Wakes the parked driver for a timer that is due earlier than the planned wake-up.
  *
  * <p>
- * No wake-up is lost: the driver publishes until when it parks and then reads each
- * shard's next wake-up again, while one who adds a timer publishes the shard's next
- * wake-up and then reads until when the driver parks. At least one of them sees the
- * other.
+ * No wake-up is lost. The driver publishes the tick until which it parks, and then reads
+ * each shard's next wake-up again. A thread that adds a timer publishes the shard's next
+ * wake-up, and then reads the tick until which the driver parks. At least one of the two
+ * sees what the other has published.
  */
 final class Alarm {
 
@@ -29,12 +29,15 @@ final class Alarm {
 		this.parkedUntil = tick;
 	}
 
+	/**
+	 * Notes that the driver is awake.
+	 */
 	void clear() {
 		this.parkedUntil = AWAKE;
 	}
 
 	/**
-	 * Wakes the driver if it would sleep past the given tick.
+	 * Wakes the driver if it would otherwise sleep past the given tick.
 	 */
 	void wakeFor(long tick) {
 		if (tick < this.parkedUntil) {

@@ -5,52 +5,92 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers that the driver has in hand: the array of a chunk as it stood in its slot,
- * since storing each timer elsewhere would cost a barrier of the garbage collector. Only
- * the driver uses it.
+ * The chunk of a {@link Wheel} that the driver has in hand: its timers are due, and the
+ * driver hands them over one by one. A timer that was moved meanwhile, or that its
+ * executor refused, is kept and put back into the wheel afterwards.
+ *
+ * <p>
+ * The batch works on the array of the chunk. Storing the timers elsewhere would cost a
+ * barrier of the garbage collector for each. The chunk itself stays in hand until the
+ * wheel's next step, so that its number names no other chunk before.
+ *
+ * <p>
+ * Which chunk is in hand is guarded by the shard's lock. Everything else belongs to the
+ * driver. The batch is padded, since the driver writes to it for each timer while other
+ * threads use the wheel.
  */
-final class Batch {
+final class Batch extends Padding {
 
 	private static final @Nullable Timer[] NONE = new Timer[0];
 
-	/** From 0 those that are kept, from the position on those that are to come. */
+	private @Nullable Chunk chunk;
+
+	/**
+	 * The array of the chunk: from 0 the timers that are kept, from {@link #position} on
+	 * those that have not been polled.
+	 */
 	private @Nullable Timer[] timers = NONE;
 
 	private int kept;
 
-	/** How many of those that are kept have been dropped. */
-	private int dropped;
+	/** How many of the kept timers have been put back. */
+	private int putBack;
 
-	/** The index behind the timer in hand. */
+	/** The index after the current timer. */
 	private int position;
 
 	private int size;
 
 	private long tick;
 
+	@SuppressWarnings("unused")
+	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
 	/**
-	 * Fills an empty batch.
-	 * @param timers the array, the batch's from now on; null where a timer was cancelled
-	 * @param size how much of it is in use
-	 * @param tick the tick at which all of them are due that were not moved
+	 * Takes a chunk in hand that has left its slot.
+	 * @param tick the tick at which its timers are due, unless they are moved
 	 */
-	void fill(@Nullable Timer[] timers, int size, long tick) {
-		this.timers = timers;
-		this.size = size;
+	void take(Chunk chunk, long tick) {
+		this.chunk = chunk;
+		this.timers = chunk.takeInHand();
+		this.size = chunk.size();
 		this.tick = tick;
+	}
+
+	/**
+	 * Whether a chunk is in hand. The chunk remains in hand after its last timer was
+	 * handed over.
+	 */
+	boolean hasChunk() {
+		return this.chunk != null;
+	}
+
+	/**
+	 * Gives the chunk back, if there is one. All its timers have been handed over or put
+	 * back.
+	 */
+	void releaseChunk(Chunks chunks) {
+		Chunk chunk = this.chunk;
+		if (chunk != null) {
+			this.chunk = null;
+			chunks.release(chunk);
+		}
 	}
 
 	long tick() {
 		return this.tick;
 	}
 
+	/**
+	 * Whether no timer is left to hand over or to put back.
+	 */
 	boolean isEmpty() {
 		return this.position == this.size && this.kept == 0;
 	}
 
 	/**
-	 * Takes the next timer in hand.
-	 * @return the timer, null if there is none
+	 * Moves on to the next timer.
+	 * @return the timer, null if no timer is left
 	 */
 	@Nullable Timer poll() {
 		while (this.position < this.size) {
@@ -68,45 +108,48 @@ final class Batch {
 	}
 
 	/**
-	 * The timer that was polled last, null once there was none.
+	 * The timer that was polled last, null if the last poll found none.
 	 */
-	@Nullable Timer inHand() {
+	@Nullable Timer current() {
 		return (this.position > 0) ? this.timers[this.position - 1] : null;
 	}
 
 	/**
-	 * Keeps the timer in hand, which was moved or refused.
+	 * Keeps the current timer, which was moved or refused.
 	 */
-	void keep() {
+	void keepCurrent() {
 		this.timers[this.kept++] = this.timers[this.position - 1];
 	}
 
 	/**
-	 * The first of those that are kept, null if there is none. Called after all have been
-	 * polled.
+	 * The first kept timer that has not been put back, null if there is none. The caller
+	 * has polled all timers before.
 	 */
-	@Nullable Timer firstKept() {
-		return (this.dropped < this.kept) ? this.timers[this.dropped] : null;
+	@Nullable Timer nextKept() {
+		return (this.putBack < this.kept) ? this.timers[this.putBack] : null;
 	}
 
-	void dropFirstKept() {
-		if (++this.dropped == this.kept) {
+	/**
+	 * Moves on to the next kept timer.
+	 */
+	void dropKept() {
+		if (++this.putBack == this.kept) {
 			this.timers = NONE;
 			this.kept = 0;
-			this.dropped = 0;
+			this.putBack = 0;
 		}
 	}
 
 	/**
-	 * Gives all that is left back to its shard.
+	 * Ends all timers that are left, and collects their tasks.
 	 */
 	void drainTo(Shard shard, List<Runnable> tasks) {
 		for (Timer timer = poll(); timer != null; timer = poll()) {
 			shard.giveBack(timer, tasks);
 		}
-		for (Timer timer = firstKept(); timer != null; timer = firstKept()) {
+		for (Timer timer = nextKept(); timer != null; timer = nextKept()) {
 			shard.giveBack(timer, tasks);
-			dropFirstKept();
+			dropKept();
 		}
 	}
 

@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A piece of a slot: timers in the order in which they came. One that is cancelled leaves
- * a hole; {@link Ring} sees to it that there are not too many.
+ * A piece of a slot: timers in the order in which they came. A cancelled timer leaves a
+ * hole; the {@link Ring} keeps the number of holes small.
  */
 final class Chunk {
 
@@ -18,9 +18,12 @@ final class Chunk {
 
 	private static final int MIN_LENGTH = 8;
 
+	/** In place of a slot's number while the driver has the chunk in hand. */
+	private static final int IN_HAND = -1;
+
 	private static final @Nullable Timer[] NONE = new Timer[0];
 
-	/** The timers up to {@link #size}; the array grows with it. */
+	/** The timers, up to {@link #size}. The array grows with the size. */
 	private @Nullable Timer[] timers = NONE;
 
 	/** The position of the first timer. */
@@ -30,7 +33,7 @@ final class Chunk {
 
 	private int holes;
 
-	/** The slot, numbered through all levels of the wheel. */
+	/** The number of the slot, counted through all rings of the wheel. */
 	int slot;
 
 	@Nullable Chunk previous;
@@ -42,14 +45,14 @@ final class Chunk {
 	}
 
 	/**
-	 * Makes room at once for as many as there can be.
+	 * Makes room for as many timers as a chunk can hold.
 	 */
 	void reserve() {
 		this.timers = new Timer[CAPACITY];
 	}
 
 	/**
-	 * Adds a timer to one that is not full.
+	 * Appends a timer. The chunk must not be full.
 	 */
 	void append(Timer timer) {
 		int index = this.size;
@@ -74,7 +77,7 @@ final class Chunk {
 			this.holes++;
 			return;
 		}
-		// The holes at the end are free places.
+		// Holes at the end are free places.
 		while (index > 0 && timers[index - 1] == null) {
 			index--;
 			this.holes--;
@@ -83,18 +86,19 @@ final class Chunk {
 	}
 
 	/**
-	 * Closes the holes, and takes all timers of another over that comes after this one.
+	 * Closes the holes, and appends all timers of the given chunk, which follows this one
+	 * in the slot.
 	 */
-	void absorb(@Nullable Chunk other) {
+	void absorb(@Nullable Chunk following) {
 		@Nullable Timer[] own = this.timers;
 		int ownSize = this.size;
-		int total = count() + ((other != null) ? other.count() : 0);
+		int total = count() + ((following != null) ? following.count() : 0);
 		this.timers = new Timer[Math.max(MIN_LENGTH, Integer.highestOneBit(2 * total - 1))];
 		this.size = 0;
 		this.holes = 0;
 		appendAll(own, ownSize);
-		if (other != null) {
-			appendAll(other.timers, other.size);
+		if (following != null) {
+			appendAll(following.timers, following.size);
 		}
 	}
 
@@ -117,7 +121,7 @@ final class Chunk {
 	}
 
 	/**
-	 * Empties it.
+	 * Removes all timers.
 	 */
 	void clear() {
 		if (this.timers.length == MIN_LENGTH) {
@@ -131,12 +135,20 @@ final class Chunk {
 	}
 
 	/**
-	 * Gives its array away; the size remains as it was.
+	 * Marks the chunk as in hand and gives its array away. The size remains.
 	 */
-	@Nullable Timer[] takeTimers() {
+	@Nullable Timer[] takeInHand() {
 		@Nullable Timer[] timers = this.timers;
 		this.timers = NONE;
+		this.slot = IN_HAND;
 		return timers;
+	}
+
+	/**
+	 * Whether the driver has the chunk in hand, so that it stands in no slot.
+	 */
+	boolean isInHand() {
+		return this.slot == IN_HAND;
 	}
 
 	/**
@@ -147,14 +159,14 @@ final class Chunk {
 	}
 
 	/**
-	 * How many places are in use, holes included.
+	 * The number of places in use, holes included.
 	 */
 	int size() {
 		return this.size;
 	}
 
 	/**
-	 * How many timers there are.
+	 * The number of timers.
 	 */
 	int count() {
 		return this.size - this.holes;
@@ -171,8 +183,11 @@ final class Chunk {
 		return this.timers.length > MIN_LENGTH && 4 * count() <= this.timers.length;
 	}
 
-	boolean isSparseWith(@Nullable Chunk other) {
-		return other != null && count() + other.count() <= CAPACITY / 2;
+	/**
+	 * Whether the timers of both chunks fit into half a chunk.
+	 */
+	boolean isSparseWith(Chunk other) {
+		return count() + other.count() <= CAPACITY / 2;
 	}
 
 }

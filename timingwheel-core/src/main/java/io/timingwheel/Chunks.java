@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The chunks of a wheel by number, so that a timer needs to know but a number to tell
- * where it stands. Empty ones are used again.
+ * The chunks of a wheel by number. A timer stores the number of its chunk instead of a
+ * reference. Empty chunks are used again.
  */
 final class Chunks {
 
@@ -14,7 +14,7 @@ final class Chunks {
 
 	private int size;
 
-	/** The empty ones, linked by {@link Chunk#next}. */
+	/** The empty chunks, linked by {@link Chunk#next}. */
 	private @Nullable Chunk free;
 
 	/**
@@ -50,7 +50,7 @@ final class Chunks {
 	}
 
 	/**
-	 * Takes a chunk back that stands in no slot any more.
+	 * Takes back a chunk that stands in no slot any more.
 	 */
 	void release(Chunk chunk) {
 		chunk.clear();

@@ -2,8 +2,10 @@ package io.timingwheel;
 
 /**
  * A task that the wheel runs on its own thread instead of handing it over to the
- * executor. While it runs no other timer of the wheel fires: it has to be short and must
- * never block. Not for code of the application.
+ * executor. No other timer of the wheel fires while the task runs. So the task must be
+ * short and must never block. It is meant for libraries, not for application code.
+ *
+ * @since 0.1
  */
 @FunctionalInterface
 public interface DirectTask extends Runnable {

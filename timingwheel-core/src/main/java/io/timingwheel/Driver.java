@@ -8,9 +8,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the shards in the order of their ticks and hands expired timers over. Who drives
- * it, a thread of its own or a {@link ManualTimeSource}, calls {@link #turn} whenever
- * {@link #nextWake} has come.
+ * Serves the shards in the order of their ticks, and hands expired timers over. A
+ * {@link DriverThread} or a {@link ManualTimeSource} calls {@link #turn} whenever the
+ * tick of {@link #nextWake} has come.
  */
 final class Driver {
 
@@ -25,18 +25,17 @@ final class Driver {
 	private final RefusalBackoff backoff = new RefusalBackoff();
 
 	/** Held during a turn, so that {@code stop} can wait for the batch in hand. */
-	private final ReentrantLock turn = new ReentrantLock();
+	private final ReentrantLock turnLock = new ReentrantLock();
 
-	private final Batch batch = new Batch();
-
+	/** The shard whose batch is in hand. */
 	private @Nullable Shard shardInHand;
 
-	/** The tick of the batch in hand. */
+	/** The tick of the batch in hand, {@link Wheel#NEVER} if there is none. */
 	private volatile long tickInHand = Wheel.NEVER;
 
 	/**
-	 * The class of the last task, and what it is: to find that out anew costs as much as
-	 * all the rest of a hand-over.
+	 * The class of the last task. Finding out anew whether it is a direct or a routed
+	 * task costs as much as the rest of a hand-over.
 	 */
 	private @Nullable Class<?> knownClass;
 
@@ -59,26 +58,30 @@ final class Driver {
 
 	/**
 	 * The first tick at which there may be something to do, {@link Wheel#NEVER} if there
-	 * is nothing. Called by who drives only.
+	 * is nothing. Only the thread that calls {@link #turn} calls this.
 	 */
 	long nextWake() {
 		if (this.stopped) {
 			return Wheel.NEVER;
 		}
-		// A thread that died may have left a batch behind.
-		return this.batch.isEmpty() ? this.shards.nextWake() : this.batch.tick();
+		Shard shard = this.shardInHand;
+		if (shard != null && !shard.batch().isEmpty()) {
+			// A thread that died has left its batch behind.
+			return shard.batch().tick();
+		}
+		return this.shards.nextWake();
 	}
 
 	/**
-	 * The first tick at which something may be due.
+	 * The first tick at which a slot may begin.
 	 */
 	long nextDue() {
 		return this.stopped ? Wheel.NEVER : this.shards.nextDue();
 	}
 
 	/**
-	 * The nanoseconds until {@link #nextWake}; {@link Long#MAX_VALUE} if it is beyond the
-	 * end of time.
+	 * The nanoseconds until {@link #nextWake}, {@link Long#MAX_VALUE} if they exceed the
+	 * range.
 	 */
 	long nanosUntilNextWake() {
 		long nanos = this.time.nanosAt(nextWake());
@@ -86,77 +89,77 @@ final class Driver {
 	}
 
 	/**
-	 * Serves the first slot that is due, or prepares one that will be; a bounded number
-	 * of its timers at once.
+	 * Takes one bounded step: hands over a chunk of the first slot that has begun, or
+	 * cascades some timers of a slot.
 	 */
 	void turn() {
-		this.turn.lock();
+		this.turnLock.lock();
 		try {
 			if (this.stopped) {
 				return;
 			}
 			handOverBatch();
 			long now = this.time.now();
-			Shard shard = this.shards.first(now);
+			Shard shard = this.shards.nextToServe(now);
 			this.shardInHand = shard;
-			shard.advance(now, this.batch);
-			if (!this.batch.isEmpty()) {
-				long tick = this.batch.tick();
-				this.tickInHand = tick;
-				this.maxLag = Math.max(this.maxLag, -this.time.nanosUntil(tick));
+			Batch batch = shard.advance(now);
+			if (!batch.isEmpty()) {
+				this.tickInHand = batch.tick();
+				this.maxLag = Math.max(this.maxLag, -this.time.nanosUntil(batch.tick()));
 				handOverBatch();
 			}
 		}
 		finally {
-			this.turn.unlock();
+			this.turnLock.unlock();
 		}
 	}
 
 	private void handOverBatch() {
 		Shard shard = this.shardInHand;
 		if (shard != null) {
-			for (Timer timer = this.batch.poll(); timer != null; timer = this.batch.poll()) {
-				handOver(timer, shard);
+			Batch batch = shard.batch();
+			for (Timer timer = batch.poll(); timer != null; timer = batch.poll()) {
+				handOver(timer, batch, shard);
 			}
-			if (!this.batch.isEmpty()) {
-				shard.placeKept(this.batch);
+			if (!batch.isEmpty()) {
+				shard.putBackKept();
 			}
 		}
 		this.tickInHand = Wheel.NEVER;
 		this.backoff.turnEnded();
 	}
 
-	private void handOver(Timer timer, Shard shard) {
+	private void handOver(Timer timer, Batch batch, Shard shard) {
 		Runnable task = timer.task();
 		if (task == null) {
-			// Cancelled in the meantime.
+			// Cancelled since the chunk was taken.
 			return;
 		}
 		if (task.getClass() != this.knownClass) {
 			learn(task);
 		}
 		try {
-			if (!(this.direct ? timer.runIfDue(this.batch.tick()) : execute(timer, task))) {
+			if (!(this.direct ? timer.runIfDue(batch.tick()) : execute(timer, task, batch.tick()))) {
 				if (timer.isPending()) {
-					this.batch.keep();
+					batch.keepCurrent();
 				}
 				return;
 			}
 			this.backoff.accepted();
 		}
 		catch (Throwable ex) {
-			if (refused(timer, task, ex)) {
+			if (refused(timer, task, ex, batch)) {
 				return;
 			}
 		}
-		// Not if the task or its executor has stopped the wheel, which settles the timer.
-		if (this.batch.inHand() != null) {
+		// If the task or its executor has stopped the wheel, stop has counted the timer.
+		if (batch.current() != null) {
 			shard.handedOver();
 		}
 	}
 
-	private boolean execute(Timer timer, Runnable task) {
-		if (!timer.expire(this.batch.tick())) {
+	private boolean execute(Timer timer, Runnable task, long tick) {
+		if (!timer.expire(tick)) {
 			return false;
 		}
 		if (this.routed && task instanceof RoutedTask routedTask) {
@@ -176,11 +179,11 @@ final class Driver {
 
 	/**
 	 * Makes a timer pending again whose hand-over has failed.
-	 * @return false if its task has begun all the same, or stop has returned it
+	 * @return false if the task has begun nevertheless, or was returned by {@code stop}
 	 */
-	private boolean refused(Timer timer, Runnable task, Throwable ex) {
-		if (timer.refuse(this.time.deadline(this.time.elapsed(), this.backoff.refused(ex)))) {
-			this.batch.keep();
+	private boolean refused(Timer timer, Runnable task, Throwable ex, Batch batch) {
+		if (timer.refuse(this.time.dueTick(this.time.elapsed(), this.backoff.refused(ex)))) {
+			batch.keepCurrent();
 			this.rejected++;
 			return true;
 		}
@@ -191,33 +194,34 @@ final class Driver {
 	}
 
 	/**
-	 * Ends the driver's work for good, after the batch in hand, and collects all tasks
-	 * that were not handed over. From a task or an executor that runs on the driver the
-	 * rest of its batch is collected, too, and the timer in hand unless it has begun.
+	 * Stops the driver for good, after the batch in hand, and collects all tasks that
+	 * were not handed over. If a task or an executor calls this on the driver's thread,
+	 * the rest of the batch is collected, too, and the current task unless it has begun.
 	 */
 	List<Runnable> stop() {
 		List<Runnable> tasks = new ArrayList<>();
 		this.stopped = true;
-		this.turn.lock();
+		this.turnLock.lock();
 		try {
 			Shard shard = this.shardInHand;
 			if (shard != null) {
-				Timer timer = this.batch.inHand();
-				if (timer != null && !shard.giveBack(timer, tasks)) {
+				Batch batch = shard.batch();
+				Timer current = batch.current();
+				if (current != null && !shard.giveBack(current, tasks)) {
 					shard.handedOver();
 				}
-				this.batch.drainTo(shard, tasks);
+				batch.drainTo(shard, tasks);
 			}
 			this.shards.drainTo(tasks);
 		}
 		finally {
-			this.turn.unlock();
+			this.turnLock.unlock();
 		}
 		return tasks;
 	}
 
 	/**
-	 * The tick of the batch in hand, otherwise the first at which something may be due.
+	 * The tick of the batch in hand, otherwise the first tick at which a slot may begin.
 	 */
 	long nextHandOver() {
 		return Math.min(this.tickInHand, nextDue());

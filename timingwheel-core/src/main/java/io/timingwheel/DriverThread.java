@@ -4,8 +4,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Drives a wheel in real time. It parks until the first occupied slot begins, however far
- * away that is, and without a limit when no slot is occupied.
+ * The thread that drives a wheel in real time. It parks until the first occupied slot
+ * begins, however far away that is, and without a limit if no slot is occupied.
  */
 final class DriverThread implements Runnable {
 
@@ -31,7 +31,7 @@ final class DriverThread implements Runnable {
 	void start() {
 		Thread thread = this.factory.newThread(this);
 		if (thread == null) {
-			throw new IllegalStateException("The thread factory has made no thread: " + this.factory);
+			throw new IllegalStateException("The thread factory has created no thread: " + this.factory);
 		}
 		thread.start();
 	}
@@ -52,7 +52,7 @@ final class DriverThread implements Runnable {
 		finally {
 			this.alarm.clear();
 			if (!this.driver.isStopped()) {
-				// Something has killed the thread. The timers need another.
+				// An error has ended this thread. Another one takes over.
 				start();
 			}
 		}
@@ -72,19 +72,20 @@ final class DriverThread implements Runnable {
 			}
 		}
 		this.alarm.clear();
-		// An interrupt that a task left behind would keep the thread from parking.
+		// With an interrupt that a task left set, the thread could not park again.
 		Thread.interrupted();
 	}
 
 	/**
-	 * May wake up sooner, whereupon the rest is slept.
+	 * Parks until the given tick. May return a little earlier. The caller then parks
+	 * again.
 	 */
 	private void sleepUntil(long wake) {
 		long asleep = this.time.elapsed();
 		long nanos = this.oversleep.parkFor(this.time.nanosAt(wake) - asleep);
 		LockSupport.parkNanos(this, nanos);
 		long late = this.time.elapsed() - asleep - nanos;
-		// Otherwise somebody has woken it.
+		// If the sleep was shorter, another thread has ended it.
 		if (late >= 0) {
 			this.oversleep.slept(late);
 		}

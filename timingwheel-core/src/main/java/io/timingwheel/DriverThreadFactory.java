@@ -4,8 +4,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Makes daemon threads that inherit no thread-locals: a wheel outlives the request that
- * happens to create it.
+ * Creates daemon threads that inherit no thread-locals, since a wheel may outlive the
+ * request in which it was created.
  */
 final class DriverThreadFactory implements ThreadFactory {
 

@@ -10,8 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The wheel: {@link Shards} hold the timers, the {@link Driver} fires them, and a
- * {@link DriverThread} or a {@link ManualTimeSource} says when.
+ * The implementation of {@link TimingWheel}. {@link Shards} hold the timers, the
+ * {@link Driver} hands them over, and a {@link DriverThread} or a
+ * {@link ManualTimeSource} calls the driver when something is due.
  */
 final class HierarchicalTimingWheel implements TimingWheel {
 
@@ -25,7 +26,7 @@ final class HierarchicalTimingWheel implements TimingWheel {
 
 	private final Alarm alarm = new Alarm();
 
-	private final Shards shards;
+	final Shards shards;
 
 	private final Driver driver;
 
@@ -61,12 +62,12 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		Objects.requireNonNull(task, "task");
 		long nanos = unit.toNanos(delay);
 		long elapsed = this.time.elapsed();
-		long when = this.time.deadline(elapsed, nanos);
+		long dueTick = this.time.dueTick(elapsed, nanos);
 		long now = this.time.tickAt(elapsed);
 		Shard shard = this.shards.mine();
-		Timer timer = new Timer(shard, task, when);
-		if (!shard.add(timer, when, now)) {
-			this.shards.addAtQuota(shard, timer, when, now);
+		Timer timer = new Timer(shard, task, dueTick);
+		if (!shard.add(timer, dueTick, now)) {
+			this.shards.addAtQuota(shard, timer, dueTick, now);
 		}
 		return timer;
 	}

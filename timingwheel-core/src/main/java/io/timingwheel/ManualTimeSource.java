@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A clock for tests: it stands still until {@link #advance} moves it, and drives the
- * wheels that were built with it, which have no thread.
+ * A clock for tests. The time stands still until {@link #advance} moves it. Wheels that
+ * were built with this clock have no thread: {@code advance} fires their timers.
  *
  * <pre class="code">
  * ManualTimeSource time = new ManualTimeSource();
@@ -18,7 +18,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * </pre>
  *
  * <p>
- * May be read from any thread. One thread at a time may advance it.
+ * Any thread may read the clock. Only one thread at a time may advance it.
+ *
+ * @since 0.1
  */
 public final class ManualTimeSource implements TimeSource {
 
@@ -31,14 +33,14 @@ public final class ManualTimeSource implements TimeSource {
 	private volatile long elapsed;
 
 	/**
-	 * Creates a clock.
+	 * Creates a clock that reads 0.
 	 */
 	public ManualTimeSource() {
 		this(0);
 	}
 
 	/**
-	 * Creates a clock that starts at an arbitrary reading, as the JVM's does.
+	 * Creates a clock that starts at an arbitrary reading, as the JVM's clock does.
 	 */
 	ManualTimeSource(long origin) {
 		this.origin = origin;
@@ -50,28 +52,29 @@ public final class ManualTimeSource implements TimeSource {
 	}
 
 	/**
-	 * Moves the time and fires on the calling thread what falls due, from due tick to due
-	 * tick: in a task, {@link #nanoTime()} is the task's tick. Timers that are scheduled
-	 * on the way and due by the target fire, too.
-	 * @param by how far; zero fires what is due now. The clock ends 292 years after its
-	 * creation and stays there
-	 * @throws IllegalArgumentException if negative
-	 * @throws IllegalStateException if called from a task or while another thread
-	 * advances the clock
+	 * Advances the time, and fires the timers that fall due on the calling thread. The
+	 * time goes from due tick to due tick: in a task, {@link #nanoTime()} is the task's
+	 * tick. Timers that a task schedules and that are due by then fire, too.
+	 * @param by how far to advance the time. Zero fires the timers that are due now. The
+	 * clock stops 292 years after its first reading
+	 * @throws IllegalArgumentException if the duration is negative
+	 * @throws IllegalStateException if a task calls this method, or another thread is
+	 * advancing the clock
+	 * @throws NullPointerException if the duration is {@code null}
 	 */
 	public void advance(Duration by) {
 		long nanos = TimeUnit.NANOSECONDS.convert(by);
 		if (nanos < 0) {
-			throw new IllegalArgumentException("Time cannot go back: " + by);
+			throw new IllegalArgumentException("The time cannot go back: " + by);
 		}
 		if (!this.advancing.compareAndSet(false, true)) {
 			throw new IllegalStateException(
-					"The clock is being advanced: a task must not advance it, nor two threads at once");
+					"The clock is being advanced already. A task must not advance it, nor two threads at the same time");
 		}
 		try {
 			long target = saturatedSum(this.elapsed, nanos);
-			while (turnBy(target)) {
-				// One more may be due.
+			while (turnBefore(target)) {
+				// The next turn may find more to do.
 			}
 			this.elapsed = target;
 		}
@@ -81,24 +84,25 @@ public final class ManualTimeSource implements TimeSource {
 	}
 
 	/**
-	 * Lets the driver act that has something to do first, at that time. Another thread
-	 * may add timers meanwhile or stop a wheel, so that its driver is asked only once.
-	 * @return false if none has anything to do by the target
+	 * Advances the time to the next wake-up of any driver, and lets this driver take one
+	 * turn. Each driver is asked only once for its wake-up, since other threads may add
+	 * timers or stop a wheel at the same time.
+	 * @return false if no driver has anything to do by the target
 	 */
-	private boolean turnBy(long target) {
+	private boolean turnBefore(long target) {
 		Driver next = null;
-		long first = target - this.elapsed;
+		long earliest = target - this.elapsed;
 		for (Driver driver : this.drivers) {
 			long nanos = driver.nanosUntilNextWake();
-			if (nanos <= first && nanos != Long.MAX_VALUE && (next == null || nanos < first)) {
+			if (nanos <= earliest && nanos != Long.MAX_VALUE && (next == null || nanos < earliest)) {
 				next = driver;
-				first = nanos;
+				earliest = nanos;
 			}
 		}
 		if (next == null) {
 			return false;
 		}
-		this.elapsed += Math.max(0, first);
+		this.elapsed += Math.max(0, earliest);
 		next.turn();
 		return true;
 	}

@@ -1,17 +1,18 @@
 package io.timingwheel;
 
 /**
- * By how much the machine nearly always oversleeps, so that one may park for less. For
- * one thread.
+ * Estimates by how much a thread nearly always oversleeps on this machine, so that the
+ * thread can park for less. Only one thread uses it.
  *
  * <p>
- * An estimate of a low quantile by stochastic approximation (Robbins and Monro, 1951): a
- * sleep that is later than it raises it by a little, an earlier one lowers it by more, so
- * that it rests where one sleep in ten is earlier.
+ * The estimate approximates a low quantile (Robbins and Monro, "A Stochastic
+ * Approximation Method", 1951). A sleep that ends later than estimated raises the
+ * estimate by a little. A sleep that ends earlier lowers it by nine times as much. So the
+ * estimate settles where one sleep in ten ends earlier.
  */
 final class Oversleep {
 
-	/** So that no single sleep, however long, matters. */
+	/** A fixed step, so that a single very long sleep does not count for more. */
 	private static final long UP = 1_000;
 
 	private static final long DOWN = 9 * UP;
@@ -19,16 +20,17 @@ final class Oversleep {
 	private long nanos;
 
 	/**
-	 * For how long to park in order to wake up after the given time, rarely before.
+	 * For how many nanoseconds to park in order to wake up after the given nanoseconds,
+	 * and only rarely before.
 	 */
 	long parkFor(long nanos) {
-		// What is short is not worth a second sleep.
+		// A short sleep is not worth the risk of a second one.
 		return (nanos > 2 * this.nanos) ? nanos - this.nanos : nanos;
 	}
 
 	/**
 	 * Learns from a sleep.
-	 * @param late by how many nanoseconds it was longer than asked for
+	 * @param late by how many nanoseconds the sleep was longer than asked for
 	 */
 	void slept(long late) {
 		this.nanos = Math.max(0, this.nanos + ((late > this.nanos) ? UP : -DOWN));

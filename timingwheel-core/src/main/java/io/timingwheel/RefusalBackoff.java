@@ -3,9 +3,9 @@ package io.timingwheel;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long to wait before a refused task is handed over again: 10 ms at first, doubled
- * with each turn in which the executor accepts nothing, up to 1 s. Only the driver uses
- * it.
+ * Determines how long to wait before a refused task is handed over again: 10 ms at first,
+ * then twice as long after each turn of the driver in which the executor has accepted
+ * nothing, up to 1 s. Only the driver uses it.
  */
 final class RefusalBackoff {
 
@@ -30,7 +30,7 @@ final class RefusalBackoff {
 	}
 
 	/**
-	 * Notes a refusal and warns of it, at most once a minute.
+	 * Notes a refusal, and logs a warning at most once a minute.
 	 * @return the nanoseconds to wait
 	 */
 	long refused(Throwable reason) {
@@ -46,13 +46,17 @@ final class RefusalBackoff {
 	private static void warn(Throwable reason) {
 		try {
 			LOGGER.log(System.Logger.Level.WARNING,
-					"An executor has refused a task of the timing wheel: it stays pending and is tried again", reason);
+					"An executor has refused a task of the timing wheel. The task stays pending and is handed over again later",
+					reason);
 		}
 		catch (Throwable ex) {
-			// A logger that fails must not cost the timer.
+			// The timer must not be lost because logging fails.
 		}
 	}
 
+	/**
+	 * Adapts the delay after a turn of the driver.
+	 */
 	void turnEnded() {
 		if (this.accepted) {
 			this.delay = MIN;

@@ -3,19 +3,19 @@ package io.timingwheel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of one rotation of a level, with a bitmap that tells which are occupied. A
- * slot is a list of linked {@link Chunk}s, first in first out, none of them empty.
+ * The slots of one rotation of a level, with a bitmap of the occupied ones. A slot is a
+ * linked list of {@link Chunk}s, first in first out, none of them empty.
  *
  * <p>
- * A chunk that is used to a quarter only is packed, or merged with its neighbour if both
- * fit in half a chunk. So a cancel moves other timers rarely, less than one on average
- * and at most half a chunk, and the places in chunks are at most some four per timer.
+ * A chunk whose array is used to at most a quarter is packed, or merged with a neighbour
+ * if both fit into half a chunk. So a cancel moves at most half a chunk of other timers,
+ * less than one on average, and a slot has about four places per timer at most.
  */
 final class Ring {
 
 	private static final int WORD = 6;
 
-	/** A growth by so many timers is worth a look at the driver's plan. */
+	/** A growth by this many timers may call for an early cascade. */
 	private static final int GROWTH = 1 << 14;
 
 	private final Chunks chunks;
@@ -30,7 +30,8 @@ final class Ring {
 
 	private int size;
 
-	private int noticedSize;
+	/** The size for which {@link #planned} was called last. */
+	private int plannedSize;
 
 	Ring(Chunks chunks, int firstSlot, int slots) {
 		this.chunks = chunks;
@@ -67,7 +68,7 @@ final class Ring {
 	}
 
 	/**
-	 * Removes a timer from the chunk in which it stands.
+	 * Removes a timer from its chunk.
 	 */
 	void remove(Chunk chunk, Timer timer) {
 		chunk.remove(chunk.indexOf(timer));
@@ -81,7 +82,7 @@ final class Ring {
 	}
 
 	/**
-	 * Removes a timer that was put elsewhere from a chunk that will be discarded.
+	 * Removes a timer that has got another place. The caller discards the chunk later.
 	 */
 	void removeMoved(Chunk chunk, int index) {
 		chunk.remove(index);
@@ -110,15 +111,16 @@ final class Ring {
 	}
 
 	/**
-	 * The first chunk of a slot; null if there is none or its size is beyond the limit.
+	 * The first chunk of a slot, null if the slot is empty or the chunk is larger than
+	 * the given size.
 	 */
-	@Nullable Chunk first(int slot, int limit) {
+	@Nullable Chunk firstChunk(int slot, int maxSize) {
 		Chunk head = this.heads[slot];
-		return (head == null || head.size() > limit) ? null : head;
+		return (head == null || head.size() > maxSize) ? null : head;
 	}
 
 	/**
-	 * Takes a chunk out of its slot.
+	 * Removes a chunk and its timers from their slot.
 	 */
 	void detach(Chunk chunk) {
 		sizeChanged(-chunk.count());
@@ -126,7 +128,7 @@ final class Ring {
 	}
 
 	/**
-	 * Takes a chunk out whose timers have been taken care of.
+	 * Removes a chunk from its slot, and frees it for other timers.
 	 */
 	void discard(Chunk chunk) {
 		detach(chunk);
@@ -159,12 +161,12 @@ final class Ring {
 	private void sizeChanged(int by) {
 		this.size += by;
 		if (this.size == 0) {
-			this.noticedSize = 0;
+			this.plannedSize = 0;
 		}
 	}
 
 	/**
-	 * The first occupied slot at or after the given one, -1 if there is none.
+	 * The first occupied slot at or after the given slot, -1 if there is none.
 	 */
 	int nextOccupied(int slot) {
 		int word = slot >> WORD;
@@ -179,15 +181,18 @@ final class Ring {
 	}
 
 	/**
-	 * Whether many timers have been added since this last said so. A size that swings
-	 * tells it once.
+	 * Whether the ring has gained so many timers that the driver's next wake-up has to be
+	 * planned anew.
 	 */
-	boolean hasGrown() {
-		if (this.size - this.noticedSize < GROWTH) {
-			return false;
-		}
-		this.noticedSize = this.size;
-		return true;
+	boolean hasOutgrownItsPlan() {
+		return this.size - this.plannedSize >= GROWTH;
+	}
+
+	/**
+	 * Notes that the next wake-up was planned for the present size.
+	 */
+	void planned() {
+		this.plannedSize = this.size;
 	}
 
 	boolean isOccupied(int slot) {

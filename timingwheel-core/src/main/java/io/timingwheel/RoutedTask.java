@@ -3,15 +3,20 @@ package io.timingwheel;
 import java.util.concurrent.Executor;
 
 /**
- * A task that names the executor which it is handed over to, in place of the wheel's.
+ * A task with an executor of its own, which the wheel uses in place of the wheel's
+ * executor.
+ *
+ * @since 0.1
  */
 public interface RoutedTask extends Runnable {
 
 	/**
-	 * Where to run. Called on the wheel's thread at each hand-over; has to return
-	 * promptly, as does the executor's {@code execute}. What either throws counts as a
-	 * refusal: the timer is pending again and is tried later.
-	 * @return the executor of this task
+	 * Returns the executor to which the wheel hands this task over. The wheel's thread
+	 * calls this method at each hand-over. The method must return promptly, and so must
+	 * the executor's {@code execute}. If one of them throws before the task has begun,
+	 * the executor counts as refusing: the timer is pending again, and the wheel hands it
+	 * over again later.
+	 * @return the executor of this task, never {@code null}
 	 */
 	Executor executor();
 

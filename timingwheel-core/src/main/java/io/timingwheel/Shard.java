@@ -6,13 +6,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A {@link Wheel} behind a lock, with its share of the limit and its counters.
+ * A {@link Wheel} behind a lock, with its counters and its share of the limit of pending
+ * timers.
  */
 final class Shard extends Padding {
 
 	private final ShardLock lock = new ShardLock();
 
-	private final Wheel wheel;
+	final Wheel wheel;
 
 	private final WheelClock time;
 
@@ -24,7 +25,7 @@ final class Shard extends Padding {
 
 	private boolean closed;
 
-	/** How many timers may be pending here. */
+	/** How many timers may be pending in this shard. */
 	private long quota = Long.MAX_VALUE;
 
 	private long scheduled;
@@ -36,7 +37,7 @@ final class Shard extends Padding {
 	@SuppressWarnings("unused")
 	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
-	/** How many hand-overs were accepted; written by the driver, without the lock. */
+	/** How many hand-overs were accepted. The driver writes it without the lock. */
 	private final AtomicLong fired = new AtomicLong();
 
 	Shard(WheelClock time, Alarm alarm, TaskErrors errors, Wheel wheel) {
@@ -59,14 +60,14 @@ final class Shard extends Padding {
 	 * @return false if the shard's share of the limit is used up
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	boolean add(Timer timer, long when, long now) {
+	boolean add(Timer timer, long dueTick, long now) {
 		long wake;
 		this.lock.lock();
 		try {
 			if (pending() >= this.quota && !this.closed) {
 				return false;
 			}
-			wake = place(timer, when, now);
+			wake = place(timer, dueTick, now);
 		}
 		finally {
 			this.lock.unlock();
@@ -76,18 +77,19 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Adds a timer whatever the shard's share of the limit. Called with the lock held.
+	 * Adds a timer even if the shard's share of the limit is used up. The caller holds
+	 * the lock.
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	void addLocked(Timer timer, long when, long now) {
-		this.alarm.wakeFor(place(timer, when, now));
+	void addLocked(Timer timer, long dueTick, long now) {
+		this.alarm.wakeFor(place(timer, dueTick, now));
 	}
 
-	private long place(Timer timer, long when, long now) {
+	private long place(Timer timer, long dueTick, long now) {
 		if (this.closed) {
 			throw new RejectedExecutionException("The timing wheel is stopped");
 		}
-		long wake = this.wheel.place(timer, when, now);
+		long wake = this.wheel.place(timer, dueTick, now);
 		this.scheduled++;
 		return wake;
 	}
@@ -107,34 +109,40 @@ final class Shard extends Padding {
 		}
 	}
 
+	/**
+	 * Moves a timer, without the lock if the new due tick is not earlier than the old
+	 * one.
+	 * @param delay from now, in nanoseconds
+	 * @return false if the timer is not pending
+	 */
 	boolean reschedule(Timer timer, long delay) {
 		long elapsed = this.time.elapsed();
-		long when = this.time.deadline(elapsed, delay);
-		long from = timer.when();
-		while (from >= 0 && from <= when) {
-			if (timer.move(from, when)) {
+		long dueTick = this.time.dueTick(elapsed, delay);
+		long before = timer.dueTick();
+		while (before >= 0 && before <= dueTick) {
+			if (timer.move(before, dueTick)) {
 				this.rescheduled.increment();
 				return true;
 			}
-			from = timer.when();
+			before = timer.dueTick();
 		}
-		return from >= 0 && pullForward(timer, when, this.time.tickAt(elapsed));
+		return before >= 0 && moveToSooner(timer, dueTick, this.time.tickAt(elapsed));
 	}
 
-	private boolean pullForward(Timer timer, long when, long now) {
+	private boolean moveToSooner(Timer timer, long dueTick, long now) {
 		long wake = Wheel.NEVER;
 		this.lock.lock();
 		try {
-			long from = timer.when();
-			while (from >= 0 && !timer.move(from, when)) {
-				from = timer.when();
+			long before = timer.dueTick();
+			while (before >= 0 && !timer.move(before, dueTick)) {
+				before = timer.dueTick();
 			}
-			if (from < 0) {
+			if (before < 0) {
 				return false;
 			}
-			if (this.wheel.isTooLate(timer, when)) {
+			if (this.wheel.isTooLate(timer, dueTick)) {
 				this.wheel.remove(timer);
-				wake = this.wheel.place(timer, when, now);
+				wake = this.wheel.place(timer, dueTick, now);
 			}
 		}
 		finally {
@@ -146,18 +154,19 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Puts timers where they belong that were moved before the driver came to them, or
-	 * refused; also in a closed shard, whose timers are to be returned.
+	 * Puts the kept timers of the batch back into the wheel, also if the shard is closed:
+	 * {@code stop} collects them there. Only the driver calls this.
 	 */
-	void placeKept(Batch batch) {
+	void putBackKept() {
+		Batch batch = batch();
 		this.lock.lock();
 		try {
-			for (Timer timer = batch.firstKept(); timer != null; timer = batch.firstKept()) {
-				long when = timer.when();
-				if (when >= 0) {
-					this.wheel.place(timer, when, batch.tick());
+			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {
+				long dueTick = timer.dueTick();
+				if (dueTick >= 0) {
+					this.wheel.place(timer, dueTick, batch.tick());
 				}
-				batch.dropFirstKept();
+				batch.dropKept();
 			}
 		}
 		finally {
@@ -166,7 +175,7 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Counts an accepted hand-over, which frees its permit.
+	 * Counts an accepted hand-over, which frees a permit of the limit.
 	 */
 	void handedOver() {
 		// The driver is the only writer.
@@ -174,13 +183,21 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Serves what is due. Called by the driver only.
+	 * The timers that the driver has in hand. Only the driver calls this.
+	 */
+	Batch batch() {
+		return this.wheel.batch;
+	}
+
+	/**
+	 * Takes one step of the wheel. Only the driver calls this.
+	 * @return the timers to hand over, often none
 	 * @see Wheel#advance
 	 */
-	void advance(long now, Batch batch) {
+	Batch advance(long now) {
 		this.lock.lock();
 		try {
-			this.wheel.advance(now, batch);
+			return this.wheel.advance(now);
 		}
 		finally {
 			this.lock.unlock();
@@ -196,7 +213,7 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Refuses all timers from now on.
+	 * Rejects all timers from now on.
 	 */
 	void close() {
 		this.lock.lock();
@@ -209,7 +226,7 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Ends all pending timers and collects their tasks.
+	 * Ends all timers that stand in slots, and collects their tasks.
 	 */
 	void drainTo(List<Runnable> tasks) {
 		this.lock.lock();
@@ -222,8 +239,8 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Ends a timer that the driver has in hand.
-	 * @return false if its task has begun
+	 * Ends a timer that the driver has in hand, and collects its task.
+	 * @return false if the task has begun
 	 */
 	boolean giveBack(Timer timer, List<Runnable> tasks) {
 		this.lock.lock();
@@ -254,7 +271,7 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Adds this shard's counters. Called with the lock held.
+	 * Adds this shard's counters. The caller holds the lock.
 	 */
 	void addTo(WheelTotals totals) {
 		totals.scheduled += this.scheduled;
@@ -266,14 +283,14 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * How many timers are pending or in the driver's hand. Called with the lock held.
+	 * How many timers are pending or being handed over. The caller holds the lock.
 	 */
 	long pending() {
 		return this.scheduled - this.cancelled - this.returned - this.fired.getAcquire();
 	}
 
 	/**
-	 * Sets how many timers may be pending here. Called with the lock held.
+	 * Sets how many timers may be pending in this shard. The caller holds the lock.
 	 */
 	void quota(long quota) {
 		this.quota = quota;

@@ -6,15 +6,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock for some nanoseconds at a time, not reentrant. To release it is a plain ordered
- * store, which is most of what it saves over a lock of the JDK, and wakes nobody: who
- * does not get it soon naps and tries again.
+ * A lock that is held for some nanoseconds at a time. It is not reentrant. Releasing it
+ * is an ordered store, cheaper than the full fence of a JDK lock, and wakes no thread: a
+ * thread that does not get the lock soon sleeps for a moment and tries again.
  */
 final class ShardLock extends Padding {
 
 	private static final int SPINS = 100;
 
-	private static final long NAP = TimeUnit.MICROSECONDS.toNanos(50);
+	private static final long SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
 	private static final VarHandle LOCKED;
 	static {
@@ -26,7 +26,7 @@ final class ShardLock extends Padding {
 		}
 	}
 
-	/** 1 while it is held, otherwise 0. */
+	/** 1 while a thread holds the lock, otherwise 0. */
 	private volatile int locked;
 
 	@SuppressWarnings("unused")
@@ -49,8 +49,8 @@ final class ShardLock extends Padding {
 				Thread.onSpinWait();
 			}
 			if (this.locked != 0) {
-				LockSupport.parkNanos(this, NAP);
-				// An interrupt would end each nap at once.
+				LockSupport.parkNanos(this, SLEEP_NANOS);
+				// With the interrupt left set, no thread would sleep again here.
 				interrupted |= Thread.interrupted();
 			}
 		}

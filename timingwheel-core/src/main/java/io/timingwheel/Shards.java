@@ -6,17 +6,18 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntFunction;
 
 /**
- * All shards of a wheel, and the limit that they share.
+ * All shards of a wheel, and the limit of pending timers that they share.
  *
  * <p>
- * Each shard has a quota of the limit, so that adding a timer reads nothing that is
- * shared. When a quota is used up the permits that are free anywhere are collected and
- * dealt out anew, with all locks held; so a timer is turned away only at a moment at
- * which the limit is reached. Nobody else holds more than one shard's lock.
+ * Each shard has a quota of the limit, so that adding a timer reads nothing that shards
+ * share. When a quota is used up, the free permits of all shards are collected and dealt
+ * out anew, with all locks held. So a timer is rejected only at a moment at which the
+ * limit is reached. Only the methods of this class hold more than one shard's lock at a
+ * time.
  */
 final class Shards {
 
-	private final Shard[] shards;
+	final Shard[] shards;
 
 	private final int mask;
 
@@ -41,16 +42,18 @@ final class Shards {
 	}
 
 	/**
-	 * The shard of the calling thread: what one thread schedules stays in order.
+	 * The shard of the calling thread. Timers that one thread schedules go to one shard,
+	 * which keeps them in order.
 	 */
 	Shard mine() {
 		return this.shards[(int) Thread.currentThread().getId() & this.mask];
 	}
 
 	/**
-	 * Adds a timer for which the quota of its shard did not suffice.
+	 * Adds a timer to a shard whose quota is used up.
+	 * @throws RejectedExecutionException if the limit is reached or the shard is closed
 	 */
-	void addAtQuota(Shard shard, Timer timer, long when, long now) {
+	void addAtQuota(Shard shard, Timer timer, long dueTick, long now) {
 		lockAll();
 		try {
 			long free = this.limit;
@@ -62,7 +65,7 @@ final class Shards {
 				throw new RejectedExecutionException("The limit of " + this.limit + " pending timers is reached");
 			}
 			dealOut(free - 1, shard);
-			shard.addLocked(timer, when, now);
+			shard.addLocked(timer, dueTick, now);
 		}
 		finally {
 			unlockAll();
@@ -70,20 +73,20 @@ final class Shards {
 	}
 
 	/**
-	 * Shares free permits out; one more goes to the given shard.
+	 * Shares out the free permits, and one more to the given shard.
 	 */
-	private void dealOut(long free, Shard extra) {
+	private void dealOut(long free, Shard adding) {
 		for (int i = 0; i < this.shards.length; i++) {
 			Shard shard = this.shards[i];
-			shard.quota(shard.pending() + share(free, this.shards.length, i) + ((shard == extra) ? 1 : 0));
+			shard.quota(shard.pending() + share(free, this.shards.length, i) + ((shard == adding) ? 1 : 0));
 		}
 	}
 
 	/**
-	 * The shard to be served next: what is due comes first, in the order of time, then
-	 * what can be prepared.
+	 * The shard that the driver serves next: the shard with the earliest slot if that
+	 * slot has begun, otherwise the shard with the earliest wake-up.
 	 */
-	Shard first(long now) {
+	Shard nextToServe(long now) {
 		Shard due = this.shards[0];
 		Shard wake = due;
 		for (int i = 1; i < this.shards.length; i++) {
@@ -99,7 +102,7 @@ final class Shards {
 	}
 
 	/**
-	 * The first tick at which something may be due.
+	 * The first tick at which a slot of any shard may begin.
 	 */
 	long nextDue() {
 		long due = Wheel.NEVER;
@@ -110,7 +113,7 @@ final class Shards {
 	}
 
 	/**
-	 * The first tick at which there may be something to do.
+	 * The first tick at which the driver may have something to do.
 	 */
 	long nextWake() {
 		long wake = Wheel.NEVER;

@@ -3,7 +3,8 @@ package io.timingwheel;
 import java.util.function.BiConsumer;
 
 /**
- * Reports what tasks throw, whatever the handler itself may throw.
+ * Reports the exceptions and errors of tasks to the user's handler. An exception of the
+ * handler is logged.
  */
 final class TaskErrors {
 
@@ -32,7 +33,7 @@ final class TaskErrors {
 			LOGGER.log(System.Logger.Level.ERROR, "The error handler of the timing wheel has failed", failure);
 		}
 		catch (Throwable ex) {
-			// Nobody is left to be told.
+			// There is no other place to report to.
 		}
 	}
 

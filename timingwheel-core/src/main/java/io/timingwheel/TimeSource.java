@@ -1,12 +1,14 @@
 package io.timingwheel;
 
 /**
- * Where a wheel reads the time.
+ * The clock of a wheel. All methods are thread-safe.
+ *
+ * @since 0.1
  */
 public sealed interface TimeSource permits SystemTimeSource, ManualTimeSource {
 
 	/**
-	 * The clock of the JVM, {@link System#nanoTime()}.
+	 * Returns the clock of the JVM, {@link System#nanoTime()}.
 	 * @return the clock
 	 */
 	static TimeSource system() {
@@ -14,8 +16,9 @@ public sealed interface TimeSource permits SystemTimeSource, ManualTimeSource {
 	}
 
 	/**
-	 * The current time. Only differences have a meaning.
-	 * @return nanoseconds since an arbitrary origin; may be negative and may wrap around
+	 * Returns the current time. Only the difference of two readings has a meaning.
+	 * @return nanoseconds since an arbitrary origin, which may be negative and may wrap
+	 * around
 	 */
 	long nanoTime();
 

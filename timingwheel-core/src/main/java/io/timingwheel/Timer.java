@@ -8,17 +8,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer is the entry of a slot, its own handle and what the executor is given. Its
- * position is guarded by the shard's lock, and so are the transitions of {@link #when}
- * that concern it. The others are a compare-and-set of {@code when} alone: the lazy move
- * to later, after which the timer stays where it is until the driver meets it there, the
- * expiry, and the begin. Hence a timer never stands in a slot that begins after
- * {@code when}. A {@link DirectTask} expires and begins at once.
+ * A timer: the entry of a slot, its own handle, and the {@link Runnable} that the
+ * executor gets.
+ *
+ * <p>
+ * The shard's lock guards the position, and all transitions of {@link #state} that change
+ * the position. Three transitions leave the timer in its place and are a compare-and-set
+ * without the lock: the move to later, after which the timer stays in its old slot until
+ * the driver comes to it, the expiry, and the begin of the task. So the slot of a timer
+ * never begins after the timer's due tick. A {@link DirectTask} expires and begins at
+ * once.
  *
  * <pre>
  *            +--- refused ---+   +-- move
  *            v               |   v   |
- *         pending (when >= 0) ------+
+ *         pending (state >= 0) -----+
  *          |      |        |
  *       cancel   expire   stop
  *          v      v        v
@@ -39,18 +43,18 @@ final class Timer implements TimerHandle, Runnable {
 
 	private static final long RETURNED = -4;
 
-	private static final VarHandle WHEN;
+	private static final VarHandle STATE;
 	static {
 		try {
-			WHEN = MethodHandles.lookup().findVarHandle(Timer.class, "when", long.class);
+			STATE = MethodHandles.lookup().findVarHandle(Timer.class, "state", long.class);
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new ExceptionInInitializerError(ex);
 		}
 	}
 
-	/** The deadline's tick while pending, otherwise one of the states above. */
-	private volatile long when;
+	/** The due tick while the timer is pending, otherwise one of the values above. */
+	private volatile long state;
 
 	/** Null once the timer has ended, so that a kept handle retains nothing. */
 	private @Nullable Shard shard;
@@ -58,27 +62,27 @@ final class Timer implements TimerHandle, Runnable {
 	/** Null once the timer has ended. */
 	private @Nullable Runnable task;
 
-	/** Where it stands: the number of its chunk and the index in it. */
+	/** The number of the timer's chunk and the index in the chunk. */
 	int position;
 
-	Timer(Shard shard, Runnable task, long when) {
+	Timer(Shard shard, Runnable task, long dueTick) {
 		this.shard = shard;
 		this.task = task;
 		// No fence: the shard's lock publishes the timer.
-		WHEN.set(this, when);
+		STATE.set(this, dueTick);
 	}
 
 	@Override
 	public boolean cancel() {
 		Shard shard = this.shard;
-		return shard != null && this.when >= 0 && shard.cancel(this);
+		return shard != null && this.state >= 0 && shard.cancel(this);
 	}
 
 	@Override
 	public boolean reschedule(long delay, TimeUnit unit) {
 		long nanos = unit.toNanos(delay);
 		Shard shard = this.shard;
-		return shard != null && this.when >= 0 && shard.reschedule(this, nanos);
+		return shard != null && this.state >= 0 && shard.reschedule(this, nanos);
 	}
 
 	@Override
@@ -88,35 +92,36 @@ final class Timer implements TimerHandle, Runnable {
 
 	@Override
 	public boolean isPending() {
-		return this.when >= 0;
+		return this.state >= 0;
 	}
 
 	@Override
 	public boolean isCancelled() {
-		return this.when == CANCELLED;
+		return this.state == CANCELLED;
 	}
 
 	@Override
 	public long remaining(TimeUnit unit) {
 		Shard shard = this.shard;
-		long when = this.when;
-		long nanos = (shard != null && when >= 0) ? Math.max(0, shard.nanosUntil(when)) : 0;
+		long state = this.state;
+		long nanos = (shard != null && state >= 0) ? Math.max(0, shard.nanosUntil(state)) : 0;
 		return unit.convert(nanos, TimeUnit.NANOSECONDS);
 	}
 
 	/**
-	 * Runs the task, unless a refusal has made the timer pending again.
+	 * Runs the task. Does nothing if a refusal has made the timer pending again, or if
+	 * the task was returned by {@code stop}.
 	 */
 	@Override
 	public void run() {
-		if (WHEN.compareAndSet(this, FIRED, BEGUN)) {
+		if (STATE.compareAndSet(this, FIRED, BEGUN)) {
 			execute();
 		}
 	}
 
 	/**
-	 * Runs the task if the deadline is not after the given tick.
-	 * @return false if it is, or if the timer is not pending
+	 * Runs the task if the timer is due at the given tick.
+	 * @return false if the timer is due later, or is not pending
 	 */
 	boolean runIfDue(long tick) {
 		if (!expire(tick, BEGUN)) {
@@ -142,64 +147,74 @@ final class Timer implements TimerHandle, Runnable {
 		}
 	}
 
-	long when() {
-		return this.when;
+	/**
+	 * The tick at which the timer is due, negative if it is not pending.
+	 */
+	long dueTick() {
+		return this.state;
 	}
 
+	/**
+	 * The task, null once the timer has ended.
+	 */
 	@Nullable Runnable task() {
 		return this.task;
 	}
 
 	/**
-	 * Moves the deadline; to later without the lock.
+	 * Changes the due tick. To a later one, the caller need not hold the lock.
+	 * @return false if the due tick is no longer the expected one
 	 */
-	boolean move(long from, long to) {
-		return WHEN.compareAndSet(this, from, to);
+	boolean move(long expected, long dueTick) {
+		return STATE.compareAndSet(this, expected, dueTick);
 	}
 
 	/**
-	 * Expires the timer if its deadline is not after the given tick, so that it can be
-	 * handed over.
-	 * @return false if it is, or if the timer is not pending
+	 * Expires the timer if it is due at the given tick, so that it can be handed over.
+	 * @return false if the timer is due later, or is not pending
 	 */
 	boolean expire(long tick) {
 		return expire(tick, FIRED);
 	}
 
-	private boolean expire(long tick, long state) {
-		long when = this.when;
-		while (when >= 0 && when <= tick) {
-			if (WHEN.compareAndSet(this, when, state)) {
+	private boolean expire(long tick, long newState) {
+		long state = this.state;
+		while (state >= 0 && state <= tick) {
+			if (STATE.compareAndSet(this, state, newState)) {
 				return true;
 			}
-			when = this.when;
+			state = this.state;
 		}
 		return false;
 	}
 
 	/**
-	 * Makes an expired timer pending again whose hand-over was refused.
-	 * @return false if the task has begun all the same
+	 * Makes an expired timer pending again, because its executor has refused it.
+	 * @return false if the task has begun nevertheless, or was returned by {@code stop}
 	 */
-	boolean refuse(long retryAt) {
-		return WHEN.compareAndSet(this, FIRED, retryAt);
+	boolean refuse(long retryTick) {
+		return STATE.compareAndSet(this, FIRED, retryTick);
 	}
 
+	/**
+	 * Ends a pending timer.
+	 * @return false if the timer is not pending
+	 */
 	boolean endCancelled() {
-		long when = this.when;
-		while (when >= 0) {
-			if (WHEN.compareAndSet(this, when, CANCELLED)) {
+		long state = this.state;
+		while (state >= 0) {
+			if (STATE.compareAndSet(this, state, CANCELLED)) {
 				this.task = null;
 				this.shard = null;
 				return true;
 			}
-			when = this.when;
+			state = this.state;
 		}
 		return false;
 	}
 
 	boolean isReturned() {
-		return this.when == RETURNED;
+		return this.state == RETURNED;
 	}
 
 	/**
@@ -207,25 +222,25 @@ final class Timer implements TimerHandle, Runnable {
 	 * @return its task, null if there is nothing to return
 	 */
 	@Nullable Runnable endReturned() {
-		long when = this.when;
-		while (when >= FIRED) {
-			if (WHEN.compareAndSet(this, when, RETURNED)) {
+		long state = this.state;
+		while (state >= FIRED) {
+			if (STATE.compareAndSet(this, state, RETURNED)) {
 				Runnable task = this.task;
 				this.task = null;
 				this.shard = null;
 				return task;
 			}
-			when = this.when;
+			state = this.state;
 		}
 		return null;
 	}
 
 	@Override
 	public String toString() {
-		long when = this.when;
-		String state = (when >= 0) ? "pending until tick " + when : (when == FIRED) ? "handed over"
-				: (when == BEGUN) ? "fired" : (when == CANCELLED) ? "cancelled" : "returned by stop";
-		return "Timer[" + state + "]";
+		long state = this.state;
+		String description = (state >= 0) ? "pending until tick " + state : (state == FIRED) ? "handed over"
+				: (state == BEGUN) ? "fired" : (state == CANCELLED) ? "cancelled" : "returned by stop";
+		return "Timer[" + description + "]";
 	}
 
 }

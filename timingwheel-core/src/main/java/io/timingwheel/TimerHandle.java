@@ -4,58 +4,62 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A scheduled task. All methods may be called from any thread at any time; once the timer
- * is no longer pending the handle retains nothing.
+ * A scheduled timer. All methods are thread-safe. A handle whose timer is no longer
+ * pending retains neither the task nor the wheel.
  *
  * <p>
- * A timer can be cancelled and moved until it is handed over itself, also when others of
- * its tick have been. From then on {@link #cancel} and {@link #reschedule} say
- * {@code false} and the task runs, also when it has not begun.
+ * A timer can be cancelled and moved until it is handed over, even while the wheel hands
+ * over other timers of the same tick. From then on, {@link #cancel} and
+ * {@link #reschedule} return {@code false}, and the task runs, even if it has not begun
+ * yet.
+ *
+ * @since 0.1
  */
 public interface TimerHandle {
 
 	/**
-	 * Calls the task off and frees it at once.
-	 * @return {@code true} if it will never run, {@code false} if it was handed over or
-	 * cancelled before
+	 * Cancels the timer. The wheel releases the task at once.
+	 * @return {@code true} if this call has cancelled the timer, so that the task will
+	 * never run; {@code false} if the timer was no longer pending
 	 */
 	boolean cancel();
 
 	/**
-	 * Moves the deadline. Moving it further away is the cheapest operation of the wheel.
-	 * @param delay how long from now, as in
+	 * Moves the deadline. To move it further away is the cheapest operation of the wheel.
+	 * @param delay the time from now to the new deadline, in {@code unit}, as in
 	 * {@link TimingWheel#schedule(Runnable, long, TimeUnit)}
 	 * @param unit the unit of {@code delay}
-	 * @return {@code true} if the timer was moved, {@code false} if it has been handed
-	 * over or cancelled
+	 * @return {@code true} if the timer was moved, {@code false} if it was no longer
+	 * pending
 	 */
 	boolean reschedule(long delay, TimeUnit unit);
 
 	/**
 	 * Moves the deadline.
-	 * @param delay how long from now
-	 * @return {@code true} if the timer was moved, {@code false} if it has been handed
-	 * over or cancelled
+	 * @param delay the time from now to the new deadline
+	 * @return {@code true} if the timer was moved, {@code false} if it was no longer
+	 * pending
 	 */
 	boolean reschedule(Duration delay);
 
 	/**
-	 * Whether the timer waits for its deadline.
-	 * @return {@code false} once it has been handed over, cancelled or returned by
+	 * Returns whether the timer is pending.
+	 * @return {@code false} once the timer has been handed over, cancelled or returned by
 	 * {@link TimingWheel#stop()}
 	 */
 	boolean isPending();
 
 	/**
-	 * Whether {@link #cancel} called the task off.
-	 * @return whether it was cancelled
+	 * Returns whether {@link #cancel} has cancelled the timer.
+	 * @return {@code true} once the timer has been cancelled
 	 */
 	boolean isCancelled();
 
 	/**
-	 * The time until the timer's tick; may exceed the given delay by up to one tick.
+	 * Returns the time until the tick at which the timer is due. It may exceed the
+	 * remaining delay by up to one tick.
 	 * @param unit the unit of the result
-	 * @return the remaining time; zero when due or not pending
+	 * @return the remaining time, 0 if the timer is due or not pending
 	 */
 	long remaining(TimeUnit unit);
 

@@ -12,34 +12,38 @@ import java.util.function.BiConsumer;
 
 /**
  * Runs tasks after a delay. Starting, cancelling and moving a timer take constant time,
- * however many are pending.
+ * however many timers are pending.
  *
  * <pre class="code">
  * TimingWheel wheel = TimingWheel.builder(executor).build();
  * TimerHandle timeout = wheel.schedule(() -&gt; connection.close(), Duration.ofSeconds(30));
- * timeout.reschedule(Duration.ofSeconds(30)); // a packet arrived
- * timeout.cancel();                           // closed by the peer
+ * timeout.reschedule(Duration.ofSeconds(30)); // a packet has arrived
+ * timeout.cancel();                           // the peer has closed the connection
  * </pre>
  *
  * <p>
- * A timer fires at the first tick at or after its deadline: never early, and late by at
- * most one tick plus what the machine itself needs. Firing means handing the task over to
- * the executor, in tick order; timers with equal deadlines that one thread scheduled are
- * handed over in the order in which it scheduled them. Each accepted timer ends in
- * exactly one of handed over, cancelled, or returned by {@link #stop()}. When the
- * executor refuses a task, its timer is pending again and is tried later.
+ * A timer fires at the first tick at or after its deadline. It is never early, and late
+ * by at most one tick plus the delay of the machine itself. To fire means to hand the
+ * task over to the executor. Timers fire in the order of their ticks. Timers with equal
+ * deadlines that one thread has scheduled fire in the order in which the thread scheduled
+ * them. Each accepted timer ends in exactly one of three ways: handed over, cancelled, or
+ * returned by {@link #stop()}. If the executor refuses a task, the timer is pending again
+ * and the wheel hands it over again later.
  *
  * <p>
- * All methods may be called from any thread. {@code null} arguments cause a
- * {@link NullPointerException}.
+ * All methods are thread-safe. A {@code null} argument causes a
+ * {@link NullPointerException}. No method returns {@code null}.
+ *
+ * @since 0.1
  */
 public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Starts the configuration of a wheel.
-	 * @param executor where the tasks of expired timers run. Its {@code execute} is
-	 * called by the wheel's only thread and has to return promptly. With
-	 * {@code Runnable::run} the tasks run on that thread, and each delays all others.
+	 * @param executor the executor that runs the tasks of expired timers. The wheel's
+	 * only thread calls {@code execute}, which must return promptly. With
+	 * {@code Runnable::run}, the tasks run on that thread, and each task delays all other
+	 * timers.
 	 * @return a builder with the defaults
 	 */
 	static Builder builder(Executor executor) {
@@ -48,150 +52,157 @@ public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Schedules a task.
-	 * @param task what to run
-	 * @param delay how long from now, in {@code unit}; zero and negative delays are due
-	 * now and are handed over at the driver's next turn, never on the calling thread
-	 * @param unit the unit of {@code delay}; nanoseconds beyond {@link Long#MAX_VALUE}
-	 * (292 years) saturate
+	 * @param task the task to run
+	 * @param delay the time from now to the deadline, in {@code unit}. A timer with a
+	 * zero or negative delay is due now: the wheel's thread hands it over at once, the
+	 * calling thread never does
+	 * @param unit the unit of {@code delay}. A delay of more than {@link Long#MAX_VALUE}
+	 * nanoseconds (292 years) counts as that many
 	 * @return the handle of the pending timer
-	 * @throws RejectedExecutionException if the wheel is stopped or
-	 * {@link Builder#maxPending} timers are pending
+	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
+	 * pending as {@link Builder#maxPending} allows
 	 */
 	TimerHandle schedule(Runnable task, long delay, TimeUnit unit);
 
 	/**
 	 * Schedules a task.
-	 * @param task what to run
-	 * @param delay how long from now; as in {@link #schedule(Runnable, long, TimeUnit)},
-	 * and a duration of more than 292 years saturates
+	 * @param task the task to run
+	 * @param delay the time from now to the deadline, with the same limits as in
+	 * {@link #schedule(Runnable, long, TimeUnit)}
 	 * @return the handle of the pending timer
-	 * @throws RejectedExecutionException if the wheel is stopped or
-	 * {@link Builder#maxPending} timers are pending
+	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
+	 * pending as {@link Builder#maxPending} allows
 	 */
 	TimerHandle schedule(Runnable task, Duration delay);
 
 	/**
-	 * The clock by which this wheel measures delays.
-	 * @return the clock that {@link Builder#timeSource} set
+	 * Returns the clock by which this wheel measures delays.
+	 * @return the clock that {@link Builder#timeSource} has set
 	 */
 	default TimeSource timeSource() {
 		return TimeSource.system();
 	}
 
 	/**
-	 * The number of timers that are neither handed over nor cancelled; a timer counts
-	 * until the executor has accepted its task. Takes the lock of each shard for a
-	 * moment.
-	 * @return the number of pending timers, exact for one moment
+	 * Returns the number of timers that are neither handed over nor cancelled. A timer
+	 * counts until the executor has accepted its task. The call takes the lock of each
+	 * shard for a moment.
+	 * @return the number of pending timers, exact for one moment during the call
 	 */
 	long pending();
 
 	/**
-	 * The state of the wheel and its counters since it was built. Takes each shard's lock
-	 * for a moment; independent of the number of timers.
-	 * @return a consistent reading of each shard
+	 * Returns the state of the wheel and its counters since it was built. The call takes
+	 * the lock of each shard for a moment. Its cost does not depend on the number of
+	 * timers.
+	 * @return a snapshot, consistent for each shard
 	 */
 	WheelSnapshot snapshot();
 
 	/**
-	 * Stops the wheel for good. Waits until the batch of expired timers that is being
-	 * handed over is through, unless called from a task on the driver's own thread.
-	 * Afterwards {@link #schedule} throws {@link RejectedExecutionException} and all
-	 * handles say that they are not pending.
-	 * @return the tasks of all timers that were not handed over, in no particular order;
-	 * empty from the second call on
+	 * Stops the wheel for good. If the wheel's thread is handing over a batch of expired
+	 * timers, the call waits until it has finished, unless a task calls this method on
+	 * that thread. Afterwards, {@link #schedule} throws a
+	 * {@link RejectedExecutionException}, and no handle is pending any more.
+	 * @return the tasks of all timers that were not handed over, in no particular order.
+	 * The list is empty from the second call on
 	 */
 	List<Runnable> stop();
 
 	/**
-	 * Stops the wheel and discards the tasks that are pending.
+	 * Stops the wheel and discards the tasks of the pending timers.
 	 * @see #stop()
 	 */
 	@Override
 	void close();
 
 	/**
-	 * The wheel for whatever takes a {@link ScheduledExecutorService}. Each call gives an
-	 * independent service, which runs its tasks on the wheel's executor and behaves as a
-	 * {@link java.util.concurrent.ScheduledThreadPoolExecutor} with its defaults: after
-	 * {@code shutdown()} periodic tasks are cancelled and delayed ones still run, and
-	 * {@code shutdownNow()} returns what has not begun and interrupts what has. Neither
-	 * stops the wheel; {@link #stop()} returns the service's pending tasks. The limit of
-	 * {@link Builder#maxPending} is the service's, too: a periodic task whose next run it
-	 * refuses ends with the {@link RejectedExecutionException}.
+	 * Returns a view of the wheel as a {@link ScheduledExecutorService}. Each call
+	 * returns an independent service. The service runs its tasks on the wheel's executor,
+	 * and behaves as a {@link java.util.concurrent.ScheduledThreadPoolExecutor} with its
+	 * defaults: {@code shutdown()} cancels the periodic tasks and lets the delayed tasks
+	 * run, {@code shutdownNow()} returns the tasks that have not begun and interrupts the
+	 * others. Neither method stops the wheel. {@link #stop()} returns the service's
+	 * pending tasks. The limit of {@link Builder#maxPending} applies to the service, too:
+	 * if it prevents the next run of a periodic task, the task ends with the
+	 * {@link RejectedExecutionException}.
 	 * @return a new service
 	 */
 	ScheduledExecutorService asScheduledExecutorService();
 
 	/**
-	 * Configures a wheel. Not thread-safe.
+	 * Configures a wheel. A builder is not thread-safe.
 	 */
 	interface Builder {
 
 		/**
-		 * The resolution: how late a timer may fire at most. Default: 1 ms.
+		 * Sets the resolution: a timer fires at most this long after its deadline. The
+		 * default is 1 ms.
 		 * @param tick a positive duration of at most one day
 		 * @return this builder
-		 * @throws IllegalArgumentException if out of range
+		 * @throws IllegalArgumentException if the duration is out of range
 		 */
 		Builder tick(Duration tick);
 
 		/**
-		 * The number of slots of each level. Level <em>n</em> + 1 has the span of level
-		 * <em>n</em> as its tick. Default: 256.
+		 * Sets the number of slots of each level. The span of level <em>n</em> is the
+		 * tick of level <em>n</em> + 1. The default is 256.
 		 * @param slotsPerLevel a power of two from 2 to 65,536
 		 * @return this builder
-		 * @throws IllegalArgumentException if it is none
+		 * @throws IllegalArgumentException if the number is not such a power of two
 		 */
 		Builder wheelSize(int slotsPerLevel);
 
 		/**
-		 * How many wheels with a lock of their own share the load. A thread schedules on
-		 * the shard that its id selects. Default: derived from the number of processors.
+		 * Sets the number of shards. Each shard has a lock of its own, and a thread
+		 * schedules on the shard that its id selects. The default depends on the number
+		 * of processors.
 		 * @param shards a power of two from 1 to 1,024
 		 * @return this builder
-		 * @throws IllegalArgumentException if it is none
+		 * @throws IllegalArgumentException if the number is not such a power of two
 		 */
 		Builder shards(int shards);
 
 		/**
-		 * The limit of pending timers, never exceeded: beyond it {@code schedule} throws
-		 * {@link RejectedExecutionException}. Default: no limit.
+		 * Sets the limit of pending timers, which is never exceeded. At the limit,
+		 * {@code schedule} throws a {@link RejectedExecutionException}. By default there
+		 * is no limit.
 		 * @param limit at least 1
 		 * @return this builder
-		 * @throws IllegalArgumentException if below 1
+		 * @throws IllegalArgumentException if the limit is below 1
 		 */
 		Builder maxPending(long limit);
 
 		/**
-		 * Makes the driver's thread, and another if that one should die. Default: daemon
-		 * threads named {@code timing-wheel-1}, {@code timing-wheel-2} and so on, which
-		 * inherit no thread-locals.
-		 * @param factory the factory
+		 * Sets the factory of the wheel's thread, and of the thread that takes over if an
+		 * error ends the first one. By default these are daemon threads with the names
+		 * {@code timing-wheel-1}, {@code timing-wheel-2} and so on, which inherit no
+		 * thread-locals.
+		 * @param factory the factory, which must not return {@code null}
 		 * @return this builder
 		 */
 		Builder threadFactory(ThreadFactory factory);
 
 		/**
-		 * Where the time comes from. With a {@link ManualTimeSource} no thread is
-		 * started. Default: {@link TimeSource#system()}.
-		 * @param source the source
+		 * Sets the clock of the wheel. With a {@link ManualTimeSource}, the wheel starts
+		 * no thread. The default is {@link TimeSource#system()}.
+		 * @param source the clock
 		 * @return this builder
 		 */
 		Builder timeSource(TimeSource source);
 
 		/**
-		 * What to do with an exception or error that a task has thrown. It is called on
-		 * the thread that ran the task, with the task as it was scheduled. Default: log
-		 * it.
-		 * @param handler takes the task and what it threw
+		 * Sets the handler of exceptions and errors that tasks throw. The thread that ran
+		 * the task calls the handler with the task as it was scheduled. By default the
+		 * wheel logs them.
+		 * @param handler takes the task and the exception or error
 		 * @return this builder
 		 */
 		Builder onError(BiConsumer<? super Runnable, ? super Throwable> handler);
 
 		/**
-		 * Builds a running wheel.
-		 * @return the wheel
+		 * Builds a wheel and starts it.
+		 * @return a running wheel
 		 */
 		TimingWheel build();
 

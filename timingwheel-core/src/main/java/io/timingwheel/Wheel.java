@@ -5,77 +5,76 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hierarchical timing wheel for one thread at a time, after scheme 7 of Varghese and
- * Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987). Time is a parameter, in
- * ticks.
+ * A hierarchical timing wheel, after scheme 7 of Varghese and Lauck, "Hashed and
+ * Hierarchical Timing Wheels" (SOSP 1987). It is not thread-safe: a {@link Shard} calls
+ * it with its lock held. Time is a parameter, in ticks.
  *
  * <p>
- * A timer stands at the level of the highest bit in which its deadline differs from the
- * clock, in the slot that the deadline's bits of this level select. So the levels cover
- * all of {@code long}, the timers of a slot share the bits above it, and a timer moves
+ * The level of a timer is the level of the highest bit in which its due tick differs from
+ * the clock. The bits of the due tick at this level select the slot. So the levels cover
+ * all of {@code long}, the timers of a slot agree in all bits above, and a timer moves
  * down at most once per level. The clock jumps from one occupied slot to the next. When
- * it reaches a slot of a higher level, that slot's timers cascade into the level below;
- * at the lowest level they expire.
+ * the clock reaches a slot of a higher level, the timers of the slot cascade into the
+ * level below. When it reaches a slot of the lowest level, they expire.
  *
  * <p>
- * A crowded slot cascades ahead of its time, while nothing is due: each level has two
- * rings of slots, used in turn by its even and odd rotations, so that the timers of the
- * next rotation can be laid out while the present one runs.
+ * Each level has two rings of slots, one for its even and one for its odd rotations. The
+ * second ring lets a crowded slot cascade before it begins, see {@link EarlyCascades}.
  *
  * <p>
- * No call moves more than a bounded number of timers. A slot that is not emptied at once
- * remains the next to be served. Until it is empty, timers that belong to its span are
- * appended to it rather than to the levels below, so that a timer never overtakes another
- * with the same deadline that was scheduled before it.
+ * No call moves more than a bounded number of timers. A slot that one call does not empty
+ * remains the next due slot. Until it is empty, timers that belong to its span are
+ * appended to it and not to the levels below. So a timer never overtakes another one that
+ * has the same due tick and was scheduled before.
+ *
+ * <p>
+ * Invariants, which hold after each call:
+ * <ol>
+ * <li>The clock passes no occupied slot: each occupied slot begins at the clock or
+ * later.</li>
+ * <li>A ring holds the clock's rotation of its level or the next rotation. So a slot's
+ * number and the clock determine when the slot begins.</li>
+ * <li>No occupied slot begins before {@link #nextDue}, and {@link #nextWake} is never
+ * after it. While the driver has a chunk in hand, {@code nextDue} and the clock stay at
+ * the chunk's tick, so that no timer overtakes one that the driver puts back.</li>
+ * <li>{@link #cascading} is above 0 only while the next due slot has begun, that is,
+ * while {@code nextDue} equals the clock.</li>
+ * <li>The slot of a timer never begins after the timer's due tick, nor after the clock if
+ * the timer is overdue.</li>
+ * </ol>
  */
 final class Wheel {
 
-	/** No occupied slot. */
+	/** The tick of a slot that does not exist. */
 	static final long NEVER = Long.MAX_VALUE;
 
-	/** How many timers one call moves down. */
-	private static final int CASCADE_BATCH = 512;
+	/** How many timers one call cascades at most. */
+	private static final int CASCADE_STEP = 512;
 
-	/** How long that takes for each in a JVM that is not warm; later it is a third. */
-	private static final int CASCADE_NANOS = 192;
-
-	private final int bits;
+	final int bits;
 
 	private final int mask;
-
-	/** How many timers cascade within a tick. */
-	private final long cascadesPerTick;
 
 	/** The level of a difference, by its number of leading zeros. */
 	private final byte[] levelOf = new byte[Long.SIZE];
 
 	private final Chunks chunks = new Chunks();
 
-	/**
-	 * The chunk whose timers the driver has in hand. Until it comes back the wheel's next
-	 * slot is the chunk's, so that nothing overtakes those that the driver puts back.
-	 */
-	private @Nullable Chunk inHand;
+	final Batch batch = new Batch();
 
 	/** Two for each level; null until used. */
-	private final @Nullable Ring[] rings;
+	final @Nullable Ring[] rings;
 
-	/** By level, the start of the slot that began to cascade ahead of its time. */
-	private final long[] preparing;
+	private final EarlyCascades earlyCascades;
 
-	/** By level, the start of the slot that has done so. */
-	private final long[] prepared;
-
-	/** No occupied slot begins before this tick. */
-	private long clock;
+	/** The tick up to which nothing is left to do. */
+	long clock;
 
 	/** The highest level with a slot that has begun and must cascade, 0 if none has. */
-	private int cascading;
+	int cascading;
 
-	/** A lower bound of the start of the first occupied slot. */
 	private volatile long nextDue = NEVER;
 
-	/** The same, or earlier if a slot is to cascade ahead of its time. */
 	private volatile long nextWake = NEVER;
 
 	/**
@@ -86,39 +85,38 @@ final class Wheel {
 	Wheel(int size, long tickNanos) {
 		this.bits = Integer.numberOfTrailingZeros(size);
 		this.mask = size - 1;
-		this.cascadesPerTick = Math.max(1, tickNanos / CASCADE_NANOS);
 		int levels = (Long.SIZE - 2) / this.bits + 1;
 		this.rings = new Ring[2 * levels];
-		this.preparing = new long[levels];
-		this.prepared = new long[levels];
+		this.earlyCascades = new EarlyCascades(levels, this.bits, tickNanos);
 		for (int bit = 0; bit < Long.SIZE; bit++) {
 			this.levelOf[Long.SIZE - 1 - bit] = (byte) (bit / this.bits);
 		}
 	}
 
 	/**
-	 * Puts a timer where it belongs.
+	 * Puts a timer into the slot of its due tick.
 	 * @param now the current tick
-	 * @return the tick at which the driver has to be awake for it, {@link #NEVER} if it
-	 * will be anyway
+	 * @return the tick at which the driver has to be awake because of this timer,
+	 * {@link #NEVER} if the driver need not wake earlier than planned
 	 */
-	long place(Timer timer, long when, long now) {
-		long due = this.nextDue;
-		if (now > this.clock && now < due) {
-			// Nothing to serve up to now: seen from here, the timer stands lower.
+	long place(Timer timer, long dueTick, long now) {
+		long nextDue = this.nextDue;
+		if (now > this.clock && now < nextDue) {
+			// No slot begins up to now. From a later clock the timer gets a lower level.
 			this.clock = now;
 		}
-		long tick = Math.max(when, this.clock);
+		long tick = Math.max(dueTick, this.clock);
 		int level = Math.max(this.cascading, level(tick));
 		Ring ring = appendAt(level, timer, tick);
 		long start = slotNumber(tick, level) << (level * this.bits);
-		if (start < due) {
+		if (start < nextDue) {
 			this.nextDue = start;
 			this.nextWake = Math.min(this.nextWake, start);
 			return start;
 		}
-		if (this.inHand == null && ring.hasGrown()) {
+		if (ring.hasOutgrownItsPlan() && this.cascading == 0 && !this.batch.hasChunk()) {
 			long wake = this.nextWake;
+			ring.planned();
 			plan();
 			return (this.nextWake < wake) ? this.nextWake : NEVER;
 		}
@@ -126,44 +124,47 @@ final class Wheel {
 	}
 
 	/**
-	 * Removes a timer that has ended. What the driver has in hand it finds out itself.
+	 * Removes a timer that has ended. A timer of the chunk in hand stays there: the
+	 * driver drops it.
 	 */
 	void remove(Timer timer) {
 		Chunk chunk = this.chunks.of(timer);
-		if (chunk != this.inHand) {
+		if (!chunk.isInHand()) {
 			ring(chunk.slot >>> this.bits).remove(chunk, timer);
 		}
 	}
 
 	/**
-	 * Whether a timer has to be moved for a new deadline: its slot would come too late.
+	 * Whether the slot of a timer begins too late for a new due tick, so that the timer
+	 * has to change its slot.
 	 */
-	boolean isTooLate(Timer timer, long when) {
-		return startOf(this.chunks.of(timer).slot) > Math.max(when, this.clock);
+	boolean isTooLate(Timer timer, long dueTick) {
+		Chunk chunk = this.chunks.of(timer);
+		return !chunk.isInHand() && startOf(chunk.slot) > Math.max(dueTick, this.clock);
 	}
 
 	/**
-	 * Serves the first occupied slot if it has begun: cascades some of its timers or
-	 * gives some to the driver. If none has begun, lets a crowded slot cascade that is
-	 * about to begin. If it begins later than {@link #nextDue} has said, corrects that
-	 * only: timers of another wheel may come before it. What the driver got before has
-	 * been taken care of.
+	 * Takes one bounded step. If the first occupied slot has begun, cascades some of its
+	 * timers, or gives its first chunk to the driver. If no slot has begun, lets a
+	 * crowded slot cascade early. If the first occupied slot begins later than
+	 * {@link #nextDue} said, only corrects {@code nextDue}: timers of another wheel may
+	 * come before it. The driver must have handed over the batch of the step before.
 	 * @param now the current tick
-	 * @param batch takes what is due; empty
+	 * @return the timers to hand over, often none
 	 */
-	void advance(long now, Batch batch) {
-		releaseInHand();
-		int slot = first();
+	Batch advance(long now) {
+		this.batch.releaseChunk(this.chunks);
+		int slot = earliestSlot();
 		long start = (slot < 0) ? NEVER : startOf(slot);
 		if (start == this.nextDue) {
 			if (start > now) {
 				this.clock = Math.max(this.clock, now);
-				prepare(now);
+				cascadeEarly(now);
 			}
 			else {
 				this.clock = Math.max(this.clock, start);
 				if (levelOf(slot) == 0) {
-					expire(slot, batch);
+					expire(slot);
 				}
 				else {
 					cascade(slot, start);
@@ -171,44 +172,37 @@ final class Wheel {
 			}
 		}
 		this.cascading = cascadingLevel();
-		if (this.inHand == null) {
+		if (!this.batch.hasChunk()) {
 			plan();
 		}
-	}
-
-	private void releaseInHand() {
-		Chunk chunk = this.inHand;
-		if (chunk != null) {
-			this.inHand = null;
-			this.chunks.release(chunk);
-		}
+		return this.batch;
 	}
 
 	/**
-	 * Gives the driver the first chunk of a slot. Its timers are still pending: each
-	 * expires when its turn comes, unless it was cancelled or moved until then.
+	 * Gives the driver the first chunk of a slot. The timers of the chunk are still
+	 * pending. Each expires when the driver comes to it, unless it has been cancelled or
+	 * moved by then.
 	 */
-	private void expire(int slot, Batch batch) {
+	private void expire(int slot) {
 		Ring ring = ring(slot >>> this.bits);
-		Chunk chunk = ring.first(slot & this.mask, Chunk.CAPACITY);
+		Chunk chunk = ring.firstChunk(slot & this.mask, Chunk.CAPACITY);
 		if (chunk != null) {
 			ring.detach(chunk);
-			this.inHand = chunk;
-			batch.fill(chunk.takeTimers(), chunk.size(), this.clock);
+			this.batch.take(chunk, this.clock);
 		}
 	}
 
 	/**
-	 * Moves timers of a slot to the level below. Timers whose deadline has been moved
-	 * past the slot go where they belong.
+	 * Moves timers of a slot to the level below. A timer that was moved past the slot
+	 * goes to the slot of its due tick.
 	 * @return whether the slot is empty
 	 */
 	private boolean cascade(int slot, long start) {
 		int level = levelOf(slot);
 		int digit = slot & this.mask;
 		Ring ring = ring(slot >>> this.bits);
-		int budget = CASCADE_BATCH;
-		for (Chunk chunk = ring.first(digit, budget); chunk != null; chunk = ring.first(digit, budget)) {
+		int budget = CASCADE_STEP;
+		for (Chunk chunk = ring.firstChunk(digit, budget); chunk != null; chunk = ring.firstChunk(digit, budget)) {
 			int size = chunk.size();
 			budget -= size;
 			for (int i = 0; i < size; i++) {
@@ -224,7 +218,7 @@ final class Wheel {
 	}
 
 	private void cascade(Timer timer, int level, long start) {
-		long tick = Math.max(timer.when(), start);
+		long tick = Math.max(timer.dueTick(), start);
 		if (slotNumber(tick, level) == slotNumber(start, level)) {
 			appendAt(level - 1, timer, tick);
 		}
@@ -234,39 +228,27 @@ final class Wheel {
 	}
 
 	/**
-	 * Lets the slots cascade that come next at their level and are so crowded that it is
-	 * time. The timers go to the ring of the next rotation below.
+	 * Takes one step of an early cascade, if one is due. The timers go to the ring of the
+	 * next rotation of the level below.
 	 */
-	private void prepare(long now) {
-		for (int level = this.prepared.length - 1; level > 0; level--) {
-			long number = slotNumber(this.clock, level) + 1;
-			long start = number << (level * this.bits);
+	private void cascadeEarly(long now) {
+		for (int level = levels() - 1; level > 0; level--) {
+			long start = (slotNumber(this.clock, level) + 1) << (level * this.bits);
+			int digit = digit(start, level);
 			int index = ringIndex(level, start);
 			Ring ring = this.rings[index];
-			if (ring != null && ring.isOccupied(digit(start, level)) && start - lead(level, start, ring) <= now) {
-				this.preparing[level] = start;
-				if (cascade((index << this.bits) | digit(start, level), start)) {
-					this.prepared[level] = start;
-				}
+			if (ring != null && ring.isOccupied(digit)
+					&& this.earlyCascades.tickFor(level, start, ring.size()) <= now) {
+				boolean emptied = cascade((index << this.bits) | digit, start);
+				this.earlyCascades.stepTaken(level, start, emptied);
 				return;
 			}
 		}
 	}
 
 	/**
-	 * How many ticks before its start a slot should cascade: none if that takes less than
-	 * a tick, and as many as the slot before it has at most, also once it has begun to.
-	 */
-	private long lead(int level, long start, Ring ring) {
-		if (this.prepared[level] == start) {
-			return 0;
-		}
-		long span = 1L << (level * this.bits);
-		return (this.preparing[level] == start) ? span : Math.min(ring.size() / this.cascadesPerTick, span);
-	}
-
-	/**
-	 * Says when the first slot has to be served, and when it is time to prepare one.
+	 * Determines when the first occupied slot begins, and when the driver has to be awake
+	 * for it or for an early cascade.
 	 */
 	private void plan() {
 		long due = NEVER;
@@ -275,9 +257,9 @@ final class Wheel {
 			Ring ring = this.rings[index];
 			if (ring != null && !ring.isEmpty()) {
 				int level = index >>> 1;
-				long start = startOf(first(index, ring));
+				long start = startOf(earliestSlot(index, ring));
 				due = Math.min(due, start);
-				wake = Math.min(wake, (level == 0) ? start : start - lead(level, start, ring));
+				wake = Math.min(wake, (level == 0) ? start : this.earlyCascades.tickFor(level, start, ring.size()));
 			}
 		}
 		this.nextDue = due;
@@ -285,34 +267,34 @@ final class Wheel {
 	}
 
 	/**
-	 * The occupied slot that begins first, that of the highest level if there are
-	 * several; -1 if there is none.
+	 * The occupied slot that begins first, -1 if no slot is occupied. Of several that
+	 * begin at the same tick, the one of the highest level.
 	 */
-	private int first() {
-		int first = -1;
-		long earliest = NEVER;
+	private int earliestSlot() {
+		int earliest = -1;
+		long earliestStart = NEVER;
 		for (int index = 0; index < this.rings.length; index++) {
 			Ring ring = this.rings[index];
 			if (ring != null && !ring.isEmpty()) {
-				int slot = first(index, ring);
+				int slot = earliestSlot(index, ring);
 				long start = startOf(slot);
-				if (start <= earliest) {
-					first = slot;
-					earliest = start;
+				if (start <= earliestStart) {
+					earliest = slot;
+					earliestStart = start;
 				}
 			}
 		}
-		return first;
+		return earliest;
 	}
 
-	private int first(int index, Ring ring) {
+	private int earliestSlot(int index, Ring ring) {
 		int level = index >>> 1;
 		int from = (index == ringIndex(level, this.clock)) ? digit(this.clock, level) : 0;
 		return (index << this.bits) | ring.nextOccupied(from);
 	}
 
 	private int cascadingLevel() {
-		for (int level = this.prepared.length - 1; level > 0; level--) {
+		for (int level = levels() - 1; level > 0; level--) {
 			Ring ring = this.rings[ringIndex(level, this.clock)];
 			if (ring != null && ring.isOccupied(digit(this.clock, level))) {
 				return level;
@@ -321,8 +303,8 @@ final class Wheel {
 		return 0;
 	}
 
-	private void append(Timer timer, long when) {
-		long tick = Math.max(when, this.clock);
+	private void append(Timer timer, long dueTick) {
+		long tick = Math.max(dueTick, this.clock);
 		appendAt(level(tick), timer, tick);
 	}
 
@@ -342,10 +324,10 @@ final class Wheel {
 	}
 
 	/**
-	 * The tick at which a slot begins. A ring is that of the clock's rotation or that of
-	 * the next.
+	 * The tick at which a slot begins, by the second invariant.
+	 * @param slot the number of the slot, counted through all rings
 	 */
-	private long startOf(int slot) {
+	long startOf(int slot) {
 		int index = slot >>> this.bits;
 		int shift = (index >>> 1) * this.bits;
 		long rotation = this.clock >>> shift >>> this.bits;
@@ -353,6 +335,10 @@ final class Wheel {
 			rotation++;
 		}
 		return (rotation << this.bits | (slot & this.mask)) << shift;
+	}
+
+	private int levels() {
+		return this.rings.length >>> 1;
 	}
 
 	private int levelOf(int slot) {
@@ -381,12 +367,12 @@ final class Wheel {
 	}
 
 	/**
-	 * Takes all timers out.
+	 * Removes all timers that stand in slots.
 	 */
 	void drainTo(Consumer<Timer> consumer) {
-		for (int slot = first(); slot >= 0; slot = first()) {
+		for (int slot = earliestSlot(); slot >= 0; slot = earliestSlot()) {
 			Ring ring = ring(slot >>> this.bits);
-			Chunk chunk = ring.first(slot & this.mask, Chunk.CAPACITY);
+			Chunk chunk = ring.firstChunk(slot & this.mask, Chunk.CAPACITY);
 			if (chunk != null) {
 				chunk.forEach(consumer);
 				ring.discard(chunk);
@@ -395,14 +381,16 @@ final class Wheel {
 	}
 
 	/**
-	 * The first tick at which something may be due. May be read by any thread.
+	 * A lower bound of the start of the first occupied slot, {@link #NEVER} if no slot is
+	 * occupied. Any thread may read it.
 	 */
 	long nextDue() {
 		return this.nextDue;
 	}
 
 	/**
-	 * The first tick at which there may be something to do. May be read by any thread.
+	 * The first tick at which the driver has something to do: {@link #nextDue()}, or
+	 * earlier for an early cascade. Any thread may read it.
 	 */
 	long nextWake() {
 		return this.nextWake;

@@ -2,7 +2,7 @@ package io.timingwheel;
 
 /**
  * Converts between nanoseconds and ticks. Ticks count from the creation of the wheel, so
- * that only differences of {@link TimeSource#nanoTime()} are ever used.
+ * that only differences of {@link TimeSource#nanoTime()} count.
  */
 final class WheelClock {
 
@@ -14,7 +14,7 @@ final class WheelClock {
 
 	private final long maxTick;
 
-	/** 2^63 / tickNanos. */
+	/** 2^63 divided by the duration of a tick. */
 	private final long reciprocal;
 
 	WheelClock(TimeSource source, long tickNanos) {
@@ -43,17 +43,23 @@ final class WheelClock {
 		return tickAt(elapsed());
 	}
 
+	/**
+	 * The last tick that has begun by then.
+	 * @param elapsed nanoseconds since the creation of the wheel
+	 */
 	long tickAt(long elapsed) {
-		// A multiplication is cheaper than a division, and at most one too low.
+		// A multiplication is cheaper than a division. Its result is at most 1 too low.
 		long tick = (Math.multiplyHigh(elapsed, this.reciprocal) << 1) | (elapsed * this.reciprocal >>> 63);
 		return (elapsed - tick * this.tickNanos >= this.tickNanos) ? tick + 1 : tick;
 	}
 
 	/**
-	 * The first tick at or after the deadline, which makes a timer never early. What is
-	 * due already belongs to the current tick.
+	 * The tick at which a timer is due: the first tick at or after its deadline, so that
+	 * no timer is early. Without a positive delay, it is the current tick.
+	 * @param elapsed nanoseconds since the creation of the wheel
+	 * @param delay nanoseconds from then to the deadline
 	 */
-	long deadline(long elapsed, long delay) {
+	long dueTick(long elapsed, long delay) {
 		if (delay <= 0) {
 			return tickAt(elapsed);
 		}
@@ -65,12 +71,16 @@ final class WheelClock {
 		return (tick * this.tickNanos == deadline) ? tick : tick + 1;
 	}
 
+	/**
+	 * The nanoseconds from the creation of the wheel to a tick, {@link Long#MAX_VALUE} if
+	 * they exceed the range.
+	 */
 	long nanosAt(long tick) {
 		return (tick > this.maxTick) ? Long.MAX_VALUE : tick * this.tickNanos;
 	}
 
 	/**
-	 * The nanoseconds until a tick begins; negative once it has begun.
+	 * The nanoseconds until a tick begins, negative after its beginning.
 	 */
 	long nanosUntil(long tick) {
 		return nanosAt(tick) - elapsed();

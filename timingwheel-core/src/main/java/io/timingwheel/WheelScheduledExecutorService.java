@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A wheel as a {@link ScheduledExecutorService}, with the defaults of
- * {@link java.util.concurrent.ScheduledThreadPoolExecutor}: after {@code shutdown}
- * delayed tasks still run and periodic ones are cancelled. Tasks run on the wheel's
- * executor. The service has a life of its own and does not end the wheel's.
+ * A view of a wheel as a {@link ScheduledExecutorService}, with the defaults of
+ * {@link java.util.concurrent.ScheduledThreadPoolExecutor}: {@code shutdown} cancels the
+ * periodic tasks and lets the delayed tasks run. Tasks run on the wheel's executor. A
+ * shutdown of the service does not stop the wheel.
  */
 final class WheelScheduledExecutorService extends AbstractExecutorService implements ScheduledExecutorService {
 
@@ -97,7 +97,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	private <V> WheelScheduledTask<V> submit(WheelScheduledTask<V> task) {
 		this.tasks.add(task);
 		try {
-			// One whom the shutdown has seen was accepted before it.
+			// A task that a shutdown has already withdrawn counts as accepted before it.
 			if (this.state.get() != State.RUNNING && task.withdraw()) {
 				throw new RejectedExecutionException("The executor service has been shut down");
 			}
@@ -115,8 +115,8 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	/**
-	 * Schedules the next run of a periodic task. A shutdown that comes too early to find
-	 * the task between two runs is found here, and one that comes later ends it.
+	 * Schedules the next run of a periodic task. A shutdown that came while the task ran
+	 * is noticed here. A later shutdown finds the task waiting and ends it.
 	 */
 	void arm(WheelScheduledTask<?> task) {
 		if (!mayRun(task)) {
@@ -135,13 +135,16 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 		return this.state.get() == State.STOPPED;
 	}
 
+	/**
+	 * Whether a task may begin a run, or be scheduled for one.
+	 */
 	boolean mayRun(WheelScheduledTask<?> task) {
 		State state = this.state.get();
 		return state == State.RUNNING || (state == State.SHUTDOWN && !task.isPeriodic());
 	}
 
 	/**
-	 * Notes that a task has ended, or that the wheel was stopped and has returned it.
+	 * Notes that a task has ended, or that {@code stop} has returned it.
 	 */
 	void ended(WheelScheduledTask<?> task) {
 		this.tasks.remove(task);
@@ -155,14 +158,15 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	/**
-	 * The deadline of a delay from now, in nanoseconds of the wheel's time.
+	 * The deadline of a delay from now, in nanoseconds since the creation of the wheel.
 	 */
 	private long after(long delay) {
 		return saturatedSum(this.time.elapsed(), Math.max(0, delay));
 	}
 
 	/**
-	 * The deadline of the run after one that was due at the given time.
+	 * The deadline of the next run of a periodic task.
+	 * @param deadline the deadline of the run before
 	 */
 	long next(long deadline, long period) {
 		return (period > 0) ? saturatedSum(deadline, period) : after(-period);
@@ -185,7 +189,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	public void shutdown() {
 		this.state.compareAndSet(State.RUNNING, State.SHUTDOWN);
 		for (WheelScheduledTask<?> task : this.tasks) {
-			// One that is running is cancelled when it is to be armed again.
+			// A running task is cancelled when its next run would be scheduled.
 			if (task.isPeriodic() && !task.isRunning()) {
 				task.cancel(false);
 			}

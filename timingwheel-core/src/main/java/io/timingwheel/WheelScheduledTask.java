@@ -22,10 +22,12 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	private final long sequence = SEQUENCE.getAndIncrement();
 
-	/** Positive: fixed rate; negative: fixed delay; zero: one-shot. Nanoseconds. */
+	/**
+	 * Nanoseconds: positive for a fixed rate, negative for a fixed delay, 0 for one run.
+	 */
 	private final long period;
 
-	/** Nanoseconds of the wheel's time. */
+	/** Nanoseconds since the creation of the wheel. */
 	private volatile long deadline;
 
 	private volatile @Nullable TimerHandle timer;
@@ -47,8 +49,8 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Notes the timer that stands for this task. One who has ended the task meanwhile
-	 * could not cancel it.
+	 * Notes the timer of the next run. A thread that has ended the task in the meantime
+	 * did not know the timer, so it is cancelled here.
 	 */
 	void timer(TimerHandle timer) {
 		this.timer = timer;
@@ -88,7 +90,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Begins a run, unless {@code shutdownNow} has withdrawn the task or is about to.
+	 * Begins a run, unless {@code shutdownNow} was called.
 	 */
 	private synchronized boolean begin() {
 		if (this.service.isStopped()) {
@@ -102,7 +104,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		synchronized (this) {
 			this.runner = null;
 			if (this.interrupted) {
-				// Meant for this task only, not for the thread's next.
+				// The interrupt was meant for this task, not for the thread's next one.
 				Thread.interrupted();
 			}
 		}
@@ -112,8 +114,8 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Takes the task back if it has not begun, otherwise interrupts it.
-	 * @return whether it was taken back by this call and will not run
+	 * Withdraws the task if it has not begun, otherwise interrupts it.
+	 * @return whether this call has withdrawn the task, so that it will not run
 	 */
 	synchronized boolean withdraw() {
 		if (this.runner != null) {
@@ -137,15 +139,16 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Leaves the task to who has stopped the wheel.
+	 * Notes that {@code stop} has returned the task to its caller.
 	 */
 	void returned() {
 		this.service.ended(this);
 	}
 
 	/**
-	 * Ends a periodic task that is not armed again: cancels it, or fails it with the
-	 * given reason. One that {@code shutdownNow} has withdrawn is its caller's.
+	 * Ends a periodic task that has no further run: fails it with the given reason, or
+	 * cancels it if there is none. A task that {@code shutdownNow} has returned is left
+	 * as it is.
 	 */
 	synchronized void endUnlessWithdrawn(@Nullable Throwable reason) {
 		if (this.withdrawn) {

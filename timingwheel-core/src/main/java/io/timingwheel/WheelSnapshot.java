@@ -6,46 +6,52 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reading of a {@link TimingWheel}: its settings, its counters since it was built and
- * its levels. Counters of different shards are read one after the other.
+ * A snapshot of a {@link TimingWheel}: its settings, its counters since it was built and
+ * its levels. A snapshot is immutable.
  *
- * @param state whether the wheel runs
+ * @param state whether the wheel runs or is stopped
  * @param tick the duration of a tick
  * @param wheelSize the number of slots per level
  * @param shards the number of shards
  * @param pending the number of pending timers
- * @param scheduled how many timers were accepted
- * @param rescheduled how many times a timer was moved
- * @param fired how many hand-overs were accepted
- * @param cancelled how many timers were cancelled
- * @param rejected how many hand-overs an executor refused; each is tried again
- * @param refused how many timers were turned away at the limit
- * @param wakeUps how many times the driver was woken by the start of an occupied slot
- * @param lag how long the earliest occupied slot that is due has been waiting for the
- * driver; zero when none is due
- * @param maxLag the longest that a batch of expired timers waited for its hand-over
- * @param nextExpiry a lower bound of the time until the next timer fires, {@code null}
- * when none is pending
- * @param levels the levels that hold timers or held some, the finest first
+ * @param scheduled the number of timers that the wheel accepted
+ * @param rescheduled the number of moves of timers
+ * @param fired the number of hand-overs that executors accepted
+ * @param cancelled the number of cancelled timers
+ * @param rejected the number of hand-overs that executors refused. The wheel repeats each
+ * of them later
+ * @param refused the number of timers that the wheel did not accept because the limit was
+ * reached
+ * @param wakeUps the number of times that the driver woke up at the start of an occupied
+ * slot
+ * @param lag how long the earliest slot that has begun has been waiting for the driver,
+ * zero if no slot has begun
+ * @param maxLag the longest time that a batch of expired timers waited for its hand-over
+ * @param nextExpiry a lower bound of the time from now until the next timer fires,
+ * {@code null} if no timer is pending
+ * @param levels the levels up to the highest one that holds or held timers, the finest
+ * level first
+ * @since 0.1
  */
 public record WheelSnapshot(State state, Duration tick, int wheelSize, int shards, long pending, long scheduled,
 		long rescheduled, long fired, long cancelled, long rejected, long refused, long wakeUps, Duration lag,
 		Duration maxLag, @Nullable Duration nextExpiry, List<Level> levels) {
 
 	/**
-	 * Copies the list.
+	 * Creates a snapshot.
+	 * @param levels the levels, which are copied
 	 */
 	public WheelSnapshot {
 		levels = List.copyOf(levels);
 	}
 
 	/**
-	 * Whether a wheel runs.
+	 * Whether a wheel runs or is stopped.
 	 */
 	public enum State {
 
 		/**
-		 * Timers are accepted and fire.
+		 * The wheel accepts timers and fires them.
 		 */
 		RUNNING,
 
@@ -57,15 +63,14 @@ public record WheelSnapshot(State state, Duration tick, int wheelSize, int shard
 	}
 
 	/**
-	 * One level, summed over the shards. The counts are physical: a timer that was moved
-	 * to later stands in its old slot until the driver meets it there, and a slot may
-	 * count as occupied until then.
+	 * One level of all shards together. The counts tell where timers stand: a timer that
+	 * was moved to later stays in its old slot until the driver comes to that slot.
 	 *
-	 * @param level the number of the level, 0 being the finest
+	 * @param level the number of the level, 0 for the finest
 	 * @param tick the duration that one slot covers
 	 * @param span the duration that the whole level covers
-	 * @param pending how many timers stand in it
-	 * @param occupiedSlots how many of its slots hold timers
+	 * @param pending the number of timers in the level
+	 * @param occupiedSlots the number of slots that hold timers
 	 */
 	public record Level(int level, Duration tick, Duration span, long pending, int occupiedSlots) {
 

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Sums of the shards' counters, on the way to a {@link WheelSnapshot}.
+ * The sums of the shards' counters, from which a {@link WheelSnapshot} is made.
  */
 final class WheelTotals {
 

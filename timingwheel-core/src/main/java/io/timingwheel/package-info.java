@@ -1,6 +1,6 @@
 /**
- * A hierarchical timing wheel for one JVM: start, stop and move millions of timers in
- * constant time. Begin with {@link io.timingwheel.TimingWheel#builder}.
+ * A hierarchical timing wheel for one JVM, which starts, stops and moves each of millions
+ * of timers in constant time. Begin with {@link io.timingwheel.TimingWheel#builder}.
  */
 @NullMarked
 package io.timingwheel;

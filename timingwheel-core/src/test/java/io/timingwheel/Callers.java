@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Threads that act one at a time on behalf of a test. A wheel picks the shard by the
- * calling thread, so timers of several callers stand in several shards while the test
- * stays deterministic. Caller 0 is the test's own thread.
+ * Threads that call the wheel on behalf of a test, one at a time. A wheel selects the
+ * shard by the calling thread. So timers of several callers stand in several shards, and
+ * the test remains deterministic. Caller 0 is the test's own thread.
  */
 final class Callers implements AutoCloseable {
 

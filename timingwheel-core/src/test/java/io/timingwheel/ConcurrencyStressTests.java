@@ -29,8 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Operations that race on the same timers: each timer ends in exactly one way, and what a
- * method said comes true.
+ * Threads that race on the same timers. Each timer must end in exactly one way, and what
+ * a method has returned must hold.
  */
 class ConcurrencyStressTests {
 
@@ -62,13 +62,13 @@ class ConcurrencyStressTests {
 		WheelSnapshot snapshot = this.wheel.snapshot();
 		assertThat(snapshot.cancelled()).isEqualTo(cancelled);
 		assertThat(snapshot.fired()).isEqualTo(contenders.size() - cancelled);
-		// Otherwise there was no race.
+		// Otherwise no thread has raced with the driver.
 		assertThat(cancelled).isBetween(1L, contenders.size() - 1L);
 	}
 
 	@ParameterizedTest
 	@ValueSource(longs = { TICK, 20 * TICK })
-	void timerThatSaysItMovedFiresOnceAndNotBeforeItsNewDeadline(long delay) {
+	void timerThatWasMovedFiresOnceAndNotBeforeItsNewDeadline(long delay) {
 		List<Contender> contenders = raceWithTheDriver((contender) -> {
 			long newDeadline = System.nanoTime() + delay;
 			if (contender.handle.reschedule(delay, TimeUnit.NANOSECONDS)) {
@@ -85,7 +85,7 @@ class ConcurrencyStressTests {
 	}
 
 	/**
-	 * One thread moves, another cancels, the driver fires.
+	 * One thread moves the timers, another cancels them, and the driver fires them.
 	 */
 	@Test
 	void timerThatWasCancelledNeverMovesNorFires() {
@@ -139,8 +139,8 @@ class ConcurrencyStressTests {
 	}
 
 	/**
-	 * Threads schedule, move and cancel without pause while the clock runs through slots
-	 * of all levels.
+	 * Threads schedule, move and cancel without a pause, while the clock passes slots of
+	 * all levels.
 	 */
 	@ParameterizedTest
 	@CsvSource({ "2, 1", "4, 4", "256, 4" })
@@ -203,8 +203,8 @@ class ConcurrencyStressTests {
 	}
 
 	/**
-	 * The slot holds more timers than the wheel moves at once, and more come in with the
-	 * same deadline while it does.
+	 * The slot holds more timers than the wheel moves in one step. Others with the same
+	 * deadline are added between the steps.
 	 */
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 4, 64 })
@@ -228,7 +228,7 @@ class ConcurrencyStressTests {
 					long now = clock.nanoTime();
 					TimerHandle handle = wheel.schedule(() -> order.add(next), deadline - now, TimeUnit.NANOSECONDS);
 					if (clock.nanoTime() != now) {
-						// Its deadline may not be the same.
+						// The deadline may be another one.
 						handle.cancel();
 					}
 				}
@@ -247,7 +247,7 @@ class ConcurrencyStressTests {
 	}
 
 	/**
-	 * While the driver takes them from slot to slot, 512 at a time.
+	 * The driver moves the timers from slot to slot, 512 at a time.
 	 */
 	@ParameterizedTest
 	@EnumSource
@@ -284,12 +284,12 @@ class ConcurrencyStressTests {
 		}
 		assertThat(contenders).allMatch((contender) -> contender.runs.get() == (contender.cancelled ? 0 : 1))
 			.allMatch((contender) -> contender.cancelled || contender.ranAt >= contender.deadline);
-		// Otherwise there was no race.
+		// Otherwise no thread has raced with the driver.
 		assertThat(acted).isBetween(1, contenders.size() - 1);
 	}
 
 	/**
-	 * Nothing else is pending, so that a wake-up that is lost is lost for good.
+	 * No other timer is pending that could make up for a lost wake-up.
 	 */
 	@Test
 	void timerAddedWhileTheDriverGoesToSleepFires() {
@@ -304,17 +304,16 @@ class ConcurrencyStressTests {
 					Thread.onSpinWait();
 				}
 				assertThat(ran).hasValue(round);
-				// The driver is on its way back.
 				long asleep = System.nanoTime() + random.nextInt(600);
 				while (System.nanoTime() - asleep < 0) {
-					// Until it is about to park.
+					// The driver is about to park.
 				}
 			}
 		}
 	}
 
 	/**
-	 * Lets a thread act on timers at about their deadlines.
+	 * Acts on timers at about their deadlines.
 	 */
 	private List<Contender> raceWithTheDriver(Consumer<Contender> action) {
 		List<Contender> contenders = new ArrayList<>();

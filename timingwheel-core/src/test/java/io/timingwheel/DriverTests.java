@@ -13,14 +13,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A {@link Driver} turn by turn, at times that a thread could have overslept.
+ * Tests for {@link Driver}, turn by turn, also at times that a thread has overslept.
  */
 @ExtendWith(WheelLog.class)
 class DriverTests {
 
 	private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
-	/** Drives no wheel: the test does. */
+	/** It drives no wheel. The test calls the driver. */
 	private final ManualTimeSource clock = new ManualTimeSource();
 
 	private final WheelClock time = new WheelClock(this.clock, MILLI);
@@ -40,7 +40,7 @@ class DriverTests {
 	}
 
 	@Test
-	void slotThatACancelHasEmptiedBringsNoLaterTimerForward() {
+	void slotThatACancelHasEmptiedMakesNoLaterTimerFireEarly() {
 		Timer cancelled = schedule(0, 50);
 		schedule(0, 100);
 		schedule(1, 60);
@@ -51,7 +51,7 @@ class DriverTests {
 	}
 
 	@Test
-	void minutesOversleptAreCaughtUpInBoundedStepsAndInOrder() {
+	void driverCatchesUpOversleptMinutesInBoundedStepsAndInOrder() {
 		int count = 100_000;
 		long span = TimeUnit.MINUTES.toMillis(5);
 		List<Timer> timers = new ArrayList<>();
@@ -81,14 +81,14 @@ class DriverTests {
 		assertThat(preparing).isLessThan(slot - 5);
 		this.clock.advance(Duration.ofMillis(preparing));
 		for (long tick = preparing; tick < slot + 100; tick++) {
-			// Whatever the crowd needs: its last step, then the timer's own two.
+			// One step of the cascade, and the two turns of the timer itself.
 			int turns = 0;
 			while (tick >= slot - 5 && this.driver.nextDue() <= tick) {
 				this.driver.turn();
 				turns++;
 			}
 			assertThat(turns).isLessThanOrEqualTo(3);
-			// In the time until the next tick some 15,000 timers cascade.
+			// About 15,000 timers cascade in the time until the next tick.
 			for (int i = 0; i < 31 && this.driver.nextWake() <= tick; i++) {
 				this.driver.turn();
 			}
@@ -98,13 +98,13 @@ class DriverTests {
 	}
 
 	@Test
-	void threadThatDiesIsReplacedAndTheNextOneGoesOnWithItsBatch() {
+	void threadThatDiesIsReplacedAndTheNewThreadContinuesWithItsBatch() {
 		Alarm alarm = new Alarm();
 		WheelClock time = new WheelClock(TimeSource.system(), MILLI);
 		Shards shards = new Shards(1, Long.MAX_VALUE,
 				(index) -> new Shard(time, alarm, new TaskErrors(TaskErrors::log), new Wheel(256, MILLI)));
 		List<Thread> ranOn = new CopyOnWriteArrayList<>();
-		// With nobody to report to the driver dies, as of an error of the JVM.
+		// Without an error handler the exception ends the thread, as a JVM error would.
 		Driver driver = new Driver(time, shards, (task) -> {
 			task.run();
 			if (ranOn.size() == 1) {
@@ -125,10 +125,10 @@ class DriverTests {
 		await().until(() -> ranOn.size() == 3);
 		assertThat(threads).hasSize(2);
 		assertThat(ranOn).containsExactly(threads.get(0), threads.get(1), threads.get(1));
-		// The new one can be woken.
+		// A new timer wakes the new thread.
 		await().until(() -> threads.get(1).getState() == Thread.State.WAITING);
-		long when = time.now();
-		shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), when), when, when);
+		long dueTick = time.now();
+		shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), dueTick), dueTick, dueTick);
 		await().until(() -> ranOn.size() == 4);
 		driver.stop();
 		alarm.wakeFor(Long.MIN_VALUE + 1);
@@ -136,8 +136,8 @@ class DriverTests {
 	}
 
 	/**
-	 * Turns until nothing is left to do.
-	 * @return how many timers have fired at most in a turn
+	 * Takes turns until nothing is left to do.
+	 * @return the largest number of timers that have fired in one turn
 	 */
 	private int catchUp() {
 		int most = 0;

@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The wheel below libraries that take a {@link ScheduledExecutorService}.
+ * Uses the wheel in libraries that take a {@link ScheduledExecutorService}.
  */
 class DropInTests {
 
@@ -63,7 +63,7 @@ class DropInTests {
 			.block(Duration.ofSeconds(30));
 		assertThat(elements).containsExactly("aof-the-pool", "bof-the-pool", "cof-the-pool");
 		assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(60));
-		// Counted once the pool has it, which may be after it has run.
+		// The wheel counts a task after the pool has accepted it, perhaps after the run.
 		await().until(() -> this.wheel.snapshot().fired() >= 3);
 	}
 
@@ -75,7 +75,7 @@ class DropInTests {
 			.onErrorResume(TimeoutException.class, (timeout) -> Mono.just("late"))
 			.block(Duration.ofSeconds(30))).isEqualTo("late");
 		assertThat(Mono.just("in time").timeout(HOUR, scheduler).block(Duration.ofSeconds(30))).isEqualTo("in time");
-		assertThat(this.wheel.pending()).as("the timer of the timeout that was not needed").isZero();
+		assertThat(this.wheel.pending()).as("pending after the timeout has become obsolete").isZero();
 	}
 
 	@Test
@@ -105,7 +105,7 @@ class DropInTests {
 	}
 
 	@Test
-	void caffeineExpiresEntriesWithoutBeingCalled() {
+	void caffeineExpiresEntriesThoughNoMethodOfTheCacheIsCalled() {
 		Queue<String> removed = new ConcurrentLinkedQueue<>();
 		Cache<String, String> cache = Caffeine.newBuilder()
 			.expireAfterWrite(Duration.ofMillis(50))
@@ -130,7 +130,7 @@ class DropInTests {
 		CompletionStage<String> quick = TimeLimiter.of(HOUR)
 			.executeCompletionStage(this.service, () -> CompletableFuture.completedFuture("in time"));
 		assertThat(quick.toCompletableFuture().get(30, TimeUnit.SECONDS)).isEqualTo("in time");
-		assertThat(this.wheel.pending()).as("the timer of the call that was quick").isZero();
+		assertThat(this.wheel.pending()).as("pending after the quick call").isZero();
 	}
 
 	@Test

@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * How expired tasks get to their executor, and what happens when they throw.
+ * Tests how the wheel hands expired tasks over, and what happens when they throw.
  */
 class HandOverTests {
 
@@ -85,7 +85,7 @@ class HandOverTests {
 		LinkedBlockingQueue<Thread> drivers = new LinkedBlockingQueue<>();
 		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
 		try (TimingWheel wheel = TimingWheel.builder((task) -> {
-			throw new AssertionError("handed over");
+			throw new AssertionError("The task was handed over");
 		}).threadFactory((task) -> {
 			Thread thread = new Thread(task);
 			drivers.add(thread);
@@ -119,7 +119,7 @@ class HandOverTests {
 		};
 		List<Executor> executors = new ArrayList<>(List.of(refusing, refusing, Runnable::run));
 		TimingWheel wheel = wheel((task) -> {
-			throw new AssertionError("not the wheel's");
+			throw new AssertionError("The task was handed over to the wheel's executor");
 		});
 		wheel.schedule(routed((task) -> executors.remove(0).execute(task)), 5, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMinutes(1));
@@ -129,7 +129,7 @@ class HandOverTests {
 
 	@ParameterizedTest
 	@MethodSource("io.timingwheel.Throwables#ofEachKind")
-	void taskThatHasBegunIsNeverTakenForARefusalWhateverItThrows(Throwable thrown) {
+	void exceptionOfATaskThatHasBegunNeverCountsAsARefusal(Throwable thrown) {
 		TimingWheel wheel = wheel(Runnable::run);
 		Runnable throwing = () -> {
 			this.task.run();
@@ -207,7 +207,7 @@ class HandOverTests {
 	}
 
 	@Test
-	void errorHandlerMayThrowTheVeryErrorThatItIsGiven() {
+	void errorHandlerMayThrowTheErrorThatItIsGiven() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run)
 			.timeSource(this.clock)
 			.onError((task, error) -> Throwables.sneaky(error))

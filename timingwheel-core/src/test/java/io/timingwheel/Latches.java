@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Waits in tasks, which cannot throw checked exceptions.
+ * Methods that wait, for tasks, which cannot throw checked exceptions.
  */
 final class Latches {
 
@@ -14,7 +14,7 @@ final class Latches {
 	static void await(CountDownLatch latch) {
 		try {
 			if (!latch.await(30, TimeUnit.SECONDS)) {
-				throw new AssertionError("Still closed after 30 s");
+				throw new AssertionError("The latch is still closed after 30 s");
 			}
 		}
 		catch (InterruptedException ex) {
@@ -30,7 +30,7 @@ final class Latches {
 			throw new AssertionError(ex);
 		}
 		if (thread.isAlive()) {
-			throw new AssertionError("Still alive after 30 s: " + thread);
+			throw new AssertionError("The thread is still alive after 30 s: " + thread);
 		}
 	}
 

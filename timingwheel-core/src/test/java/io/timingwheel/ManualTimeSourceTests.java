@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * Tests of {@link ManualTimeSource}.
+ * Tests for {@link ManualTimeSource}.
  */
 class ManualTimeSourceTests {
 
@@ -37,7 +37,7 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void refusesToGoBack() {
+	void advanceRejectsNegativeDurations() {
 		this.clock.advance(Duration.ofSeconds(1));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.clock.advance(Duration.ofSeconds(-5)))
 			.withMessageContaining("5S");
@@ -46,9 +46,9 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void refusesNull() {
+	void advanceRejectsNull() {
 		assertThatNullPointerException().isThrownBy(() -> this.clock.advance(null));
-		// And is not stuck after it.
+		// The clock can still be advanced.
 		this.clock.advance(Duration.ofSeconds(1));
 		assertThat(this.clock.nanoTime()).isEqualTo(TimeUnit.SECONDS.toNanos(1));
 	}
@@ -56,7 +56,7 @@ class ManualTimeSourceTests {
 	@Test
 	void wheelHasNoThread() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).threadFactory((task) -> {
-			throw new AssertionError("A thread is made");
+			throw new AssertionError("The wheel creates a thread");
 		}).build();
 		wheel.schedule(this.task, 0, TimeUnit.SECONDS);
 		this.clock.advance(Duration.ofSeconds(1));
@@ -64,7 +64,7 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void nestedAdvanceIsRefused() {
+	void nestedAdvanceIsRejected() {
 		TimingWheel wheel = wheel(Duration.ofMillis(1));
 		AtomicReference<Throwable> thrown = new AtomicReference<>();
 		wheel.schedule(() -> thrown.set(catchThrowable(() -> this.clock.advance(Duration.ofSeconds(1)))), 10,
@@ -77,7 +77,7 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void concurrentAdvanceIsRefused() {
+	void concurrentAdvanceIsRejected() {
 		TimingWheel wheel = wheel(Duration.ofMillis(1));
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch release = new CountDownLatch(1);
@@ -97,7 +97,7 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void otherThreadsMayScheduleWhileItAdvances() {
+	void otherThreadsMayScheduleDuringAdvance() {
 		TimingWheel wheel = wheel(Duration.ofMillis(1));
 		wheel.schedule(() -> {
 			Thread other = new Thread(() -> wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS));
@@ -134,7 +134,7 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void wheelBuiltInATaskTakesPart() {
+	void advanceServesAWheelThatATaskHasBuilt() {
 		wheel(Duration.ofMillis(1)).schedule(
 				() -> wheel(Duration.ofMillis(1)).schedule(this.task, 5, TimeUnit.MILLISECONDS), 10,
 				TimeUnit.MILLISECONDS);
@@ -185,7 +185,7 @@ class ManualTimeSourceTests {
 	}
 
 	@Test
-	void clockDoesNotRunAheadWhileOthersStopWheels() throws Exception {
+	void clockDoesNotRunAheadWhileOtherThreadsStopWheels() throws Exception {
 		TimingWheel steady = wheel(Duration.ofNanos(1_000));
 		AtomicBoolean done = new AtomicBoolean();
 		CompletableFuture<Long> latest = CompletableFuture.supplyAsync(() -> {

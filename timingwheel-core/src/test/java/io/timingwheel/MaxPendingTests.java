@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The limit of pending timers.
+ * Tests for the limit of pending timers.
  */
 @ExtendWith(WheelLog.class)
 class MaxPendingTests {
@@ -45,13 +45,13 @@ class MaxPendingTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 2, 7, 64, 1_000 })
-	void timersBeyondTheLimitAreRefused(long limit) {
+	void timersBeyondTheLimitAreRejected(long limit) {
 		TimingWheel wheel = wheel(limit);
 		for (int i = 0; i < limit; i++) {
 			wheel.schedule(this.task, i, TimeUnit.SECONDS);
 		}
 		for (int i = 1; i <= 5; i++) {
-			assertRefused(wheel);
+			assertRejected(wheel);
 			assertThat(wheel.snapshot().refused()).isEqualTo(i);
 		}
 		assertThat(wheel.pending()).isEqualTo(limit);
@@ -59,7 +59,7 @@ class MaxPendingTests {
 	}
 
 	@Test
-	void refusalNamesTheLimit() {
+	void rejectionNamesTheLimit() {
 		TimingWheel wheel = wheel(1);
 		wheel.schedule(this.task, 1, TimeUnit.SECONDS);
 		assertThatExceptionOfType(RejectedExecutionException.class)
@@ -75,7 +75,7 @@ class MaxPendingTests {
 		assertThat(sooner.reschedule(1, TimeUnit.SECONDS)).isTrue();
 		assertThat(later.reschedule(1, TimeUnit.DAYS)).isTrue();
 		assertThat(wheel.pending()).isEqualTo(2);
-		assertRefused(wheel);
+		assertRejected(wheel);
 	}
 
 	@Test
@@ -83,7 +83,7 @@ class MaxPendingTests {
 		TimingWheel wheel = wheel(1);
 		for (int i = 0; i < 10_000; i++) {
 			TimerHandle handle = wheel.schedule(this.task, i, TimeUnit.SECONDS);
-			assertRefused(wheel);
+			assertRejected(wheel);
 			assertThat(handle.cancel()).isTrue();
 		}
 		assertThat(wheel.snapshot().refused()).isEqualTo(10_000);
@@ -101,7 +101,7 @@ class MaxPendingTests {
 	}
 
 	/**
-	 * With a limit of one there is no room for it before the first one's permit is free.
+	 * With a limit of 1, the second timer needs the permit of the first.
 	 */
 	@Test
 	void permitIsFreeAsSoonAsExecuteHasReturned() {
@@ -123,8 +123,8 @@ class MaxPendingTests {
 			wheel.schedule(() -> accepted.add(tryToSchedule(wheel)), 1, TimeUnit.MILLISECONDS);
 		}
 		this.clock.advance(Duration.ofMillis(1));
-		// The first task still holds its own permit; each later one finds that of the
-		// task before it.
+		// The first task still holds its own permit. Each later task finds the permit of
+		// the task before it.
 		assertThat(accepted).hasSize(10);
 		assertThat(accepted.subList(1, 10)).containsOnly(true);
 		assertThat(wheel.pending()).isBetween(9L, 10L);
@@ -137,7 +137,7 @@ class MaxPendingTests {
 		}).maxPending(1).timeSource(this.clock).build();
 		TimerHandle handle = wheel.schedule(this.task, 1, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMillis(1));
-		assertRefused(wheel);
+		assertRejected(wheel);
 		assertThat(wheel.pending()).isOne();
 		handle.cancel();
 		wheel.schedule(this.task, 1, TimeUnit.MILLISECONDS);
@@ -145,10 +145,10 @@ class MaxPendingTests {
 	}
 
 	@Test
-	void refusalAfterStopIsNotCountedAsBeyondTheLimit() {
+	void rejectionAfterStopIsNotCountedAsBeyondTheLimit() {
 		TimingWheel wheel = wheel(1);
 		wheel.stop();
-		assertRefused(wheel);
+		assertRejected(wheel);
 		assertThat(wheel.snapshot().refused()).isZero();
 	}
 
@@ -162,15 +162,16 @@ class MaxPendingTests {
 					for (int i = 0; i < limit; i++) {
 						callers.run((i + round) % 8, () -> handles.add(wheel.schedule(this.task, 1, TimeUnit.SECONDS)));
 					}
-					callers.run(round % 8, () -> assertRefused(wheel));
+					callers.run(round % 8, () -> assertRejected(wheel));
 					handles.forEach(TimerHandle::cancel);
-					// All by one thread, whose shard has only a part of the permits.
+					// One thread schedules all. Its own shard has only a part of the
+					// permits.
 					handles.clear();
 					callers.run(round % 8, () -> {
 						for (int i = 0; i < limit; i++) {
 							handles.add(wheel.schedule(this.task, 1, TimeUnit.SECONDS));
 						}
-						assertRefused(wheel);
+						assertRejected(wheel);
 					});
 					handles.forEach(TimerHandle::cancel);
 				}
@@ -210,12 +211,12 @@ class MaxPendingTests {
 	}
 
 	/**
-	 * The threads together never hold more than the limit, though any of their shards may
-	 * hold more than its share.
+	 * All threads together never hold more timers than the limit allows, but one shard
+	 * may hold more than its share.
 	 */
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 25 })
-	void noRefusalWhilePendingIsBelowTheLimit(int perThread) throws Exception {
+	void noRejectionWhilePendingIsBelowTheLimit(int perThread) throws Exception {
 		TimingWheel wheel = wheel((long) perThread * THREADS);
 		for (Future<Integer> each : inParallel(() -> {
 			Deque<TimerHandle> mine = new ArrayDeque<>();
@@ -260,7 +261,7 @@ class MaxPendingTests {
 			for (int i = 0; i < limit; i++) {
 				wheel.schedule(this.task, 1, TimeUnit.HOURS);
 			}
-			assertRefused(wheel);
+			assertRejected(wheel);
 		}
 	}
 
@@ -290,7 +291,7 @@ class MaxPendingTests {
 		}
 	}
 
-	private void assertRefused(TimingWheel wheel) {
+	private void assertRejected(TimingWheel wheel) {
 		assertThatExceptionOfType(RejectedExecutionException.class)
 			.isThrownBy(() -> wheel.schedule(this.task, 1, TimeUnit.SECONDS));
 	}

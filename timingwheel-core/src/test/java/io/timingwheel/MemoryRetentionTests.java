@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the wheel and its handles keep from the garbage collector.
+ * Tests that the wheel and its handles retain no more objects than they need.
  */
 class MemoryRetentionTests {
 
@@ -64,10 +64,10 @@ class MemoryRetentionTests {
 	}
 
 	/**
-	 * What is left is packed meanwhile, out of arrays that are not used any more.
+	 * The remaining timers are packed into smaller arrays in between.
 	 */
 	@Test
-	void cancelsOfACrowdRetainNoneOfIt() {
+	void cancelledTimersOfACrowdAreNotRetained() {
 		List<TimerHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 1_000; i++) {
 			handles.add(this.wheel.schedule(newTask(), 1, TimeUnit.DAYS));
@@ -99,7 +99,7 @@ class MemoryRetentionTests {
 	}
 
 	/**
-	 * Nothing of it waits for the driver, which waits for the executor.
+	 * The executor blocks the driver, and a cancel must not need the driver.
 	 */
 	@Test
 	void heapStaysFlatOverTenMillionCancelsWhileTheExecutorBlocks() {
@@ -115,7 +115,7 @@ class MemoryRetentionTests {
 			for (int i = 0; i < 10_000_000; i++) {
 				wheel.schedule(this.wheel::close, 1 + i % 100_000, TimeUnit.MILLISECONDS).cancel();
 			}
-			// At 40 bytes each 400 MB would be left.
+			// At 40 bytes each, 400 MB would remain.
 			assertThat(usedHeap() - before).isLessThan(20_000_000);
 			assertThat(wheel.pending()).isOne();
 			release.countDown();
@@ -186,7 +186,7 @@ class MemoryRetentionTests {
 	}
 
 	@Test
-	void taskThatRanIsFreedThoughTheExecutorKeepsWhatItWasGiven() {
+	void taskThatRanIsFreedEvenIfTheExecutorKeepsTheTimer() {
 		List<Runnable> kept = new ArrayList<>();
 		TimingWheel wheel = TimingWheel.builder((given) -> {
 			kept.add(given);
@@ -231,7 +231,7 @@ class MemoryRetentionTests {
 	}
 
 	/**
-	 * The clock is what all parts of a wheel hold on to.
+	 * Each part of a wheel refers to the clock.
 	 */
 	private void assertCollectedWithTheWheel(TimerHandle handle) {
 		List<WeakReference<?>> references = List.of(new WeakReference<>(this.wheel), new WeakReference<>(this.clock));
@@ -251,7 +251,7 @@ class MemoryRetentionTests {
 	}
 
 	/**
-	 * An object of its own each time, which a lambda that captures nothing is not.
+	 * A new object at each call. A lambda that captures nothing would be the same object.
 	 */
 	private static Runnable newTask() {
 		return new RecordingTask(TimeSource.system());

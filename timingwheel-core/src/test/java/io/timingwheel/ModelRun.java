@@ -18,19 +18,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Random operations on a wheel under a manual clock and on the {@link ReferenceWheel}
- * beside it; whatever differs is a failure.
+ * Performs random operations on a wheel with a manual clock, and the same operations on a
+ * {@link ReferenceWheel}. Each difference is a failure. So is each violation of the
+ * {@link WheelInvariants}, which are checked after each operation.
  */
 final class ModelRun {
 
-	/** Beyond this the clock is not moved any more: 146 years. */
+	/** The clock is not moved past 146 years. */
 	private static final long END_OF_TIME = 1L << 62;
 
 	private static final int MAX_FINISHED = 64;
 
 	private static final int MAX_LOG = 40;
 
-	/** More than any batch in which a wheel may fire or cascade. */
+	/** More timers than a wheel fires or cascades in one step. */
 	private static final int MAX_BURST = 1_500;
 
 	private final Config config;
@@ -46,6 +47,8 @@ final class ModelRun {
 	private final long tickNanos;
 
 	private final ReferenceWheel reference;
+
+	private final List<WheelInvariants> invariants = new ArrayList<>();
 
 	private final Callers callers;
 
@@ -79,12 +82,16 @@ final class ModelRun {
 		this.tickNanos = config.tick().toNanos();
 		this.reference = new ReferenceWheel(this.tickNanos);
 		this.callers = new Callers(config.callers());
+		for (Shard shard : ((HierarchicalTimingWheel) this.wheel).shards.shards) {
+			this.invariants.add(new WheelInvariants(shard.wheel, ModelRun::wasMoved));
+		}
 	}
 
 	void run(int steps) {
 		try (this.callers) {
 			for (int i = 0; i < steps; i++) {
 				step();
+				this.invariants.forEach(WheelInvariants::check);
 				checkPending(0);
 				if (i % 64 == 0) {
 					checkSnapshot();
@@ -94,8 +101,8 @@ final class ModelRun {
 			finish();
 		}
 		catch (Throwable ex) {
-			throw new AssertionError("Differs from the reference with " + this.config + ". The last operations:\n  "
-					+ String.join("\n  ", this.log), ex);
+			throw new AssertionError("The wheel differs from the reference with " + this.config
+					+ ". The last operations:\n  " + String.join("\n  ", this.log), ex);
 		}
 	}
 
@@ -150,7 +157,7 @@ final class ModelRun {
 		}
 		boolean cancelled = timer.handle.cancel();
 		log("cancel %s: %s", timer, cancelled);
-		saidRightly(timer, cancelled, "cancel");
+		checkAnswer(timer, cancelled, "cancel");
 		if (cancelled) {
 			this.reference.cancel(timer);
 			finished(timer);
@@ -165,7 +172,7 @@ final class ModelRun {
 		RandomDelay delay = chooseDelay();
 		boolean moved = delay.reschedule(timer.handle);
 		log("reschedule %s to %s: %s", timer, delay, moved);
-		saidRightly(timer, moved, "reschedule");
+		checkAnswer(timer, moved, "reschedule");
 		if (moved) {
 			this.reference.reschedule(timer, delay.nanos());
 			query(timer);
@@ -176,14 +183,14 @@ final class ModelRun {
 		if (timer == null) {
 			return;
 		}
-		saidRightly(timer, timer.handle.isPending(), "isPending");
+		checkAnswer(timer, timer.handle.isPending(), "isPending");
 		assertThat(timer.handle.isCancelled()).as("isCancelled of %s", timer)
 			.isEqualTo(timer.state == ReferenceTimer.State.CANCELLED);
 		this.reference.checkRemaining(timer, timer.handle.remaining(TimeUnit.NANOSECONDS));
 	}
 
-	private void saidRightly(ReferenceTimer timer, boolean yes, String method) {
-		assertThat(yes).as("%s of %s", method, timer).isEqualTo(timer.state == ReferenceTimer.State.PENDING);
+	private void checkAnswer(ReferenceTimer timer, boolean answer, String method) {
+		assertThat(answer).as("%s of %s", method, timer).isEqualTo(timer.state == ReferenceTimer.State.PENDING);
 	}
 
 	private void advance(long by) {
@@ -203,6 +210,9 @@ final class ModelRun {
 			finished(timer);
 			query(timer);
 			checkPending(1);
+			if (this.random.nextInt(16) == 0) {
+				this.invariants.forEach(WheelInvariants::check);
+			}
 			if (this.random.nextInt(4) == 0) {
 				for (int i = this.random.nextInt(1, 4); i > 0; i--) {
 					operate();
@@ -237,7 +247,7 @@ final class ModelRun {
 	}
 
 	/**
-	 * Called where an executor is about to take the task.
+	 * Stands in for an executor that may refuse the task.
 	 */
 	private void mayRefuse(ReferenceTimer timer) {
 		if (!this.refusing || this.random.nextInt(4) != 0) {
@@ -298,7 +308,7 @@ final class ModelRun {
 	}
 
 	/**
-	 * Checks {@code pending()}: a running task may count until its executor returns.
+	 * Checks {@code pending()}. A running task may count until its executor returns.
 	 */
 	private void checkPending(int maxMore) {
 		long expected = this.reference.pending();
@@ -376,6 +386,14 @@ final class ModelRun {
 		return (by < END_OF_TIME - this.reference.now()) ? by : 0;
 	}
 
+	/**
+	 * Whether a timer was moved or refused, so that its slot need not contain its due
+	 * tick.
+	 */
+	private static boolean wasMoved(Timer timer) {
+		return timer.task() instanceof ModelTask task && task.timer().moved;
+	}
+
 	private long elapsed() {
 		return this.clock.nanoTime() - this.start;
 	}
@@ -390,11 +408,11 @@ final class ModelRun {
 	/**
 	 * The settings of a run.
 	 *
-	 * @param seed of the random numbers
+	 * @param seed the seed of the random numbers
 	 * @param tick the wheel's tick
-	 * @param wheelSize the wheel's size
-	 * @param shards the wheel's number of shards
-	 * @param callers how many threads schedule
+	 * @param wheelSize the number of slots per level
+	 * @param shards the number of shards
+	 * @param callers the number of threads that schedule
 	 * @param clockOrigin the first reading of the clock
 	 * @param clockOffset how far the clock has advanced when the wheel is built, in
 	 * nanoseconds

@@ -7,23 +7,26 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+/**
+ * Tests for {@link Oversleep}.
+ */
 class OversleepTests {
 
 	private final Oversleep oversleep = new Oversleep();
 
 	@Test
-	void nothingIsTakenOffAtFirst() {
+	void firstSleepIsNotShortened() {
 		assertThat(this.oversleep.parkFor(1_000_000)).isEqualTo(1_000_000);
 	}
 
 	@Test
-	void whatIsAlwaysOversleptIsTakenOff() {
+	void sleepIsShortenedByWhatIsAlwaysOverslept() {
 		sleep(1_000, 120_000);
 		assertThat(this.oversleep.parkFor(1_000_000)).isCloseTo(880_000, within(10_000L));
 	}
 
 	@Test
-	void oneSleepInTenMayEndSooner() {
+	void aboutOneSleepInTenEndsEarly() {
 		Random random = new Random(42);
 		int sooner = 0;
 		for (int i = 0; i < 100_000; i++) {
@@ -37,7 +40,7 @@ class OversleepTests {
 	}
 
 	@Test
-	void aMachineThatStandsStillOnceIsNotTakenAsTheRule() {
+	void singleLongPausesHardlyChangeTheEstimate() {
 		sleep(1_000, 100_000);
 		long before = this.oversleep.parkFor(1_000_000);
 		sleep(5, 10_000_000_000L);
@@ -45,14 +48,14 @@ class OversleepTests {
 	}
 
 	@Test
-	void aMachineThatBecomesPunctualIsBelieved() {
+	void estimateFallsQuicklyOnceSleepsArePunctual() {
 		sleep(1_000, 100_000);
 		sleep(20, 0);
 		assertThat(this.oversleep.parkFor(1_000_000)).isEqualTo(1_000_000);
 	}
 
 	@Test
-	void shortSleepsAreLeftAsTheyAre() {
+	void shortSleepsAreNotShortened() {
 		sleep(1_000, 100_000);
 		assertThat(this.oversleep.parkFor(150_000)).isEqualTo(150_000);
 		assertThat(this.oversleep.parkFor(0)).isZero();

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Defects that other timers have or had.
+ * Tests for defects that other timer libraries have or had.
  */
 @ExtendWith(WheelLog.class)
 class PeerDefectTests {
@@ -39,7 +39,7 @@ class PeerDefectTests {
 
 	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
 
-	/** Netty #1246, #9710: the worker wakes up at each tick, whatever is pending. */
+	/** Netty #1246, #9710: the worker wakes up at each tick, even if nothing is due. */
 	@Test
 	void idleWheelDoesNotTick() {
 		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).tick(Duration.ofNanos(100_000)).build()) {
@@ -50,7 +50,7 @@ class PeerDefectTests {
 		}
 	}
 
-	/** Netty #11724: tasks run on the worker, and a slow one delays all others. */
+	/** Netty #11724: tasks run on the worker, and a slow task delays all others. */
 	@Test
 	void slowTaskOnAnExecutorDelaysNoOtherTimer() throws InterruptedException {
 		ExecutorService pool = Executors.newFixedThreadPool(2);
@@ -71,7 +71,7 @@ class PeerDefectTests {
 
 	/** Netty: a timer whose executor rejects it is logged and lost. */
 	@Test
-	void rejectedTimerIsNotLost() {
+	void refusedTimerIsNotLost() {
 		List<Runnable> queue = new ArrayList<>();
 		TimingWheel wheel = TimingWheel.builder((task) -> {
 			if (queue.size() == 10) {
@@ -91,9 +91,9 @@ class PeerDefectTests {
 		assertThat(this.task.count()).isEqualTo(100);
 	}
 
-	/** Netty: a timeout that is added while the timer stops is in no list. */
+	/** Netty: stop does not return a timeout that is added at the same time. */
 	@Test
-	void timerAddedDuringStopIsReturnedOrRefused() throws Exception {
+	void timerAddedDuringStopIsReturnedOrRejected() throws Exception {
 		ExecutorService pool = Executors.newFixedThreadPool(2);
 		try {
 			for (int round = 0; round < 300; round++) {
@@ -122,7 +122,7 @@ class PeerDefectTests {
 		}
 	}
 
-	/** Netty #14959: cancelled and refused timeouts went on to count as pending. */
+	/** Netty #14959: cancelled and rejected timeouts still counted as pending. */
 	@Test
 	void pendingIsExactAfterCancelsRefusalsAndFailures() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run)
@@ -155,10 +155,10 @@ class PeerDefectTests {
 		assertThat(wheel.pending()).isZero();
 	}
 
-	/** Kafka: rounds the deadline down, so a third of all timers fires early. */
+	/** Kafka rounds deadlines down, so a third of all timers fire early. */
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 17, 500_000, 999_999 })
-	void timerIsNotEarlyWhereverInItsTickItWasScheduled(long offset) {
+	void timerScheduledInTheMiddleOfATickIsNeverEarly(long offset) {
 		this.clock.advance(Duration.ofNanos(offset));
 		for (int i = 1; i < 100; i++) {
 			this.wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
@@ -185,7 +185,7 @@ class PeerDefectTests {
 
 	/** Agrona: ids are reused, so a stale cancel kills another timer. */
 	@Test
-	void staleHandleDoesNotReachALaterTimer() {
+	void staleHandleDoesNotAffectALaterTimer() {
 		List<TimerHandle> stale = new ArrayList<>();
 		for (int i = 0; i < 1_000; i++) {
 			TimerHandle handle = this.wheel.schedule(NOTHING, 5, TimeUnit.MILLISECONDS);
@@ -232,12 +232,12 @@ class PeerDefectTests {
 	}
 
 	/**
-	 * Caffeine 7cc9f1f41: the level came from the duration but the slot from the absolute
-	 * time, so that a timer could be found one rotation late.
+	 * Caffeine 7cc9f1f41: the duration determined the level, but the absolute time the
+	 * slot. So a timer could fire one rotation late.
 	 */
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 4, 64, 256 })
-	void imminentTimerIsFoundWhereverTheClockStandsInTheCoarserSlots(int wheelSize) {
+	void imminentTimerFiresOnTimeWhereverTheClockStandsInTheCoarserSlots(int wheelSize) {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).wheelSize(wheelSize).timeSource(this.clock).build();
 		long span = 1;
 		for (int level = 0; level < 4; level++) {
@@ -259,9 +259,9 @@ class PeerDefectTests {
 	}
 
 	/**
-	 * tokio #6682: with a sharded wheel, wake-ups got lost. Each timer is added just as
-	 * the driver, done with the one before, is about to park, and nothing else would wake
-	 * it.
+	 * tokio #6682: wake-ups got lost in a sharded wheel. Here each timer is added when
+	 * the driver has served the timer before and is about to park. No other timer would
+	 * wake the driver.
 	 */
 	@Test
 	void addingToAnyShardWakesTheDriver() {
@@ -311,7 +311,7 @@ class PeerDefectTests {
 		}
 	}
 
-	/** go-zero: MoveTimer to less than a tick runs the task now and again later. */
+	/** go-zero: MoveTimer to less than a tick runs the task twice, now and later. */
 	@ParameterizedTest
 	@ValueSource(longs = { 0, 1, 999_999 })
 	void timerMovedToLessThanATickRunsOnce(long delay) {
@@ -324,7 +324,7 @@ class PeerDefectTests {
 		assertThat(this.task.count()).isOne();
 	}
 
-	/** RussellLuo/timingwheel: measures by the wall clock, which may be set. */
+	/** RussellLuo/timingwheel uses the wall clock, which may be set. */
 	@Test
 	void timeIsMonotonic() {
 		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
@@ -408,7 +408,9 @@ class PeerDefectTests {
 		assertThat(this.task.times()).isEqualTo(expected);
 	}
 
-	/** Netty: 20 % of a core with a million far timers; here they are not even met. */
+	/**
+	 * Netty visits far timers in each rotation: a million of them take 20 % of a core.
+	 */
 	@Test
 	void farTimersAreNotVisitedBeforeTheirSlot() {
 		for (int i = 0; i < 100_000; i++) {

@@ -5,11 +5,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * A delay in one of the ways in which a caller may write it, chosen to hit the corners:
- * zero, negative, less than a tick, around the edge of a slot of any level, from
- * nanoseconds to centuries.
+ * A random delay, in one of the forms in which a caller may pass it. The choice prefers
+ * corner cases: zero, negative, less than a tick, around the edge of a slot of any level,
+ * from nanoseconds to centuries.
  *
- * @param amount how many units
+ * @param amount the number of units
  * @param unit the unit
  * @param asDuration whether to pass it as a {@link Duration}
  */
@@ -65,7 +65,7 @@ record RandomDelay(long amount, TimeUnit unit, boolean asDuration) {
 	}
 
 	/**
-	 * In nanoseconds, saturated.
+	 * The delay in nanoseconds, saturated.
 	 */
 	long nanos() {
 		return this.unit.toNanos(this.amount);

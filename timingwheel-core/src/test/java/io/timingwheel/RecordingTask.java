@@ -26,7 +26,7 @@ class RecordingTask implements Runnable {
 	}
 
 	/**
-	 * The readings of the clock at each run.
+	 * The reading of the clock at each run.
 	 */
 	List<Long> times() {
 		return this.runs.stream().map(Run::time).toList();

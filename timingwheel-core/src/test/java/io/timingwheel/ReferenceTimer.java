@@ -1,7 +1,7 @@
 package io.timingwheel;
 
 /**
- * What the reference knows of one timer.
+ * One timer of a {@link ReferenceWheel}.
  */
 final class ReferenceTimer {
 
@@ -13,24 +13,26 @@ final class ReferenceTimer {
 
 	final int id;
 
-	/** Who scheduled it: the order among equal deadlines is promised per thread. */
+	/** The caller that scheduled it. The order among equal deadlines holds per caller. */
 	final int caller;
 
-	/** In nanoseconds since the wheel's creation. */
+	/** Nanoseconds since the wheel's creation. */
 	long deadline;
 
-	/** The tick at which it fires. */
+	/** The tick at which the timer fires. */
 	long tick;
 
-	/** Whether it was moved or refused, and with it lost its place among its equals. */
+	/**
+	 * Whether the timer was moved or refused, and lost its place among equal deadlines.
+	 */
 	boolean moved;
 
-	/** Whether an executor refused it, so that the tick of the next try is not known. */
+	/** Whether an executor refused it. The tick of the next try is not known. */
 	boolean backingOff;
 
 	State state = State.PENDING;
 
-	/** Its place in the list of pending timers. */
+	/** The index in the list of pending timers. */
 	int position;
 
 	Runnable task;

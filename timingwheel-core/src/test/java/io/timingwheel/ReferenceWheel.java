@@ -10,8 +10,8 @@ import java.util.TreeMap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The contract of a wheel as an executable specification: timers in a map by tick,
- * nothing clever. All times are nanoseconds since the wheel's creation.
+ * The contract of a wheel as an executable specification: timers in a sorted map by tick.
+ * All times are nanoseconds since the wheel's creation.
  */
 final class ReferenceWheel {
 
@@ -48,7 +48,8 @@ final class ReferenceWheel {
 	}
 
 	/**
-	 * When the next timer of a known tick fires, {@link Long#MAX_VALUE} if there is none.
+	 * The time at which the next timer fires, {@link Long#MAX_VALUE} if there is none.
+	 * Refused timers do not count, since the time of their next try is not known.
 	 */
 	long nextExpiry() {
 		return this.byTick.isEmpty() ? Long.MAX_VALUE : timeOf(this.byTick.firstKey());
@@ -99,7 +100,7 @@ final class ReferenceWheel {
 	}
 
 	/**
-	 * Checks that {@code remaining} is right but for the part of a tick by which a timer
+	 * Checks that {@code remaining} is right up to the part of a tick by which a timer
 	 * may be late.
 	 */
 	void checkRemaining(ReferenceTimer timer, long remaining) {

@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Executors that refuse an expired task. Without the backoff the time would stand still.
+ * Tests for executors that refuse expired tasks. The timeout is there because, without a
+ * backoff, {@code advance} would never return.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RefusalTests {
@@ -38,7 +39,7 @@ class RefusalTests {
 
 	private final RecordingTask task = new RecordingTask(this.clock);
 
-	/** In milliseconds. */
+	/** The times of all refusals, in milliseconds. */
 	private final List<Long> refusedAt = new ArrayList<>();
 
 	private boolean refuse = true;
@@ -78,7 +79,7 @@ class RefusalTests {
 	}
 
 	@Test
-	void backoffBeginsAnewOnceTheExecutorHasAccepted() {
+	void backoffStartsAgainAtItsMinimumOnceTheExecutorHasAccepted() {
 		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMillis(200));
 		this.refuse = false;
@@ -160,7 +161,7 @@ class RefusalTests {
 	}
 
 	@Test
-	void refusalsAreLoggedButNotEachOne() {
+	void refusalsAreLoggedAtMostOnceAMinute() {
 		for (int i = 0; i < 1_000; i++) {
 			this.wheel.schedule(this.task, i, TimeUnit.MILLISECONDS);
 		}
@@ -172,7 +173,7 @@ class RefusalTests {
 
 	@ParameterizedTest
 	@MethodSource("io.timingwheel.Throwables#ofEachKind")
-	void whateverExecuteThrowsBeforeTheTaskBeginsIsARefusal(Throwable thrown) {
+	void exceptionOfExecuteBeforeTheTaskBeginsIsARefusal(Throwable thrown) {
 		AtomicInteger calls = new AtomicInteger();
 		TimingWheel wheel = wheel((task) -> {
 			if (calls.getAndIncrement() == 0) {
@@ -190,7 +191,7 @@ class RefusalTests {
 
 	@ParameterizedTest
 	@MethodSource("io.timingwheel.Throwables#ofEachKind")
-	void whateverTheChoiceOfTheExecutorThrowsIsARefusal(Throwable thrown) {
+	void exceptionOfTheExecutorMethodOfARoutedTaskIsARefusal(Throwable thrown) {
 		AtomicInteger calls = new AtomicInteger();
 		this.wheel.schedule(routed(() -> {
 			if (calls.getAndIncrement() == 0) {
@@ -250,7 +251,7 @@ class RefusalTests {
 		TimingWheel wheel = wheel((task) -> {
 			kept.add(task);
 			if (kept.size() < 3) {
-				throw new RejectedExecutionException("kept all the same");
+				throw new RejectedExecutionException("on purpose, but the task was kept");
 			}
 		});
 		wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
@@ -261,7 +262,7 @@ class RefusalTests {
 	}
 
 	@Test
-	void loggerThatFailsCostsNoTimer() {
+	void timerIsNotLostIfTheLoggerFails() {
 		Logger logger = Logger.getLogger(TimingWheel.class.getName());
 		Handler failing = new MemoryHandler(new ConsoleHandler(), 1, Level.OFF) {
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link Ring}: what cancels leave in the chunks of a slot.
+ * Tests for {@link Ring}, above all for cancels and the holes that they leave in chunks.
  */
 class RingTests {
 
@@ -24,7 +24,7 @@ class RingTests {
 	private final Ring ring = new Ring(this.chunks, 16, 8);
 
 	@Test
-	void cancelsAtRandomKeepTheOrderAndLeaveFewEmptyPlaces() {
+	void randomCancelsKeepTheOrderAndLeaveFewHoles() {
 		long seed = Long.getLong("timingwheel.seed", new Random().nextLong());
 		Random random = new Random(seed);
 		List<Timer> timers = append(20_000);
@@ -45,7 +45,7 @@ class RingTests {
 	}
 
 	@Test
-	void timersCancelledInTheOrderInWhichTheyCameLeaveNothing() {
+	void timersCancelledInTheirOrderLeaveNoHoles() {
 		Deque<Timer> pending = new ArrayDeque<>(append(1_000));
 		for (int i = 0; i < 100_000; i++) {
 			pending.addAll(append(1));
@@ -56,7 +56,7 @@ class RingTests {
 	}
 
 	@Test
-	void timerThatIsCancelledAtOnceLeavesItsPlaceToTheNext() {
+	void placeOfATimerThatIsCancelledAtOnceIsUsedAgain() {
 		append(Chunk.CAPACITY - 1);
 		for (int i = 0; i < 1_000; i++) {
 			remove(append(1).get(0));
@@ -65,7 +65,7 @@ class RingTests {
 	}
 
 	@Test
-	void whateverHappensEachTimerIsFoundAtItsPlace() {
+	void eachTimerStandsAtItsPositionAfterAnySequenceOfCancels() {
 		long seed = Long.getLong("timingwheel.seed", new Random().nextLong());
 		Random random = new Random(seed);
 		List<Timer> pending = new ArrayList<>();
@@ -129,7 +129,7 @@ class RingTests {
 	}
 
 	private Chunk firstChunk() {
-		return this.ring.first(SLOT, Chunk.CAPACITY);
+		return this.ring.firstChunk(SLOT, Chunk.CAPACITY);
 	}
 
 }

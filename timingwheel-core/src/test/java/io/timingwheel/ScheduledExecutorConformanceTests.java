@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What the JDK asks of its own scheduled executors, of
- * {@link TimingWheel#asScheduledExecutorService()} on a pool of two threads.
+ * Checks {@link TimingWheel#asScheduledExecutorService()}, on a pool of two threads, for
+ * the behaviour that the JDK's tests check in the JDK's own scheduled executor.
  */
 class ScheduledExecutorConformanceTests {
 
@@ -59,26 +59,26 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	@Test
-	void allWaysToGiveATaskAreRefusedOnceShutDown() throws Exception {
+	void allMethodsThatTakeATaskRejectItAfterAShutdown() throws Exception {
 		blockThePool();
 		this.service.shutdown();
 		assertThat(this.service.isTerminated()).isFalse();
-		assertAllWaysAreRefused();
+		assertAllMethodsReject();
 		this.release.countDown();
 		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
-		assertAllWaysAreRefused();
+		assertAllMethodsReject();
 		assertThat(this.wheel.pending()).isZero();
 	}
 
-	private void assertAllWaysAreRefused() {
-		for (Runnable way : this.waysToGive(NOTHING, FINE)) {
+	private void assertAllMethodsReject() {
+		for (Runnable way : this.methodsThatTake(NOTHING, FINE)) {
 			assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(way::run);
 		}
 	}
 
 	@Test
-	void noWayToGiveATaskTakesNull() {
-		for (Runnable way : this.waysToGive(null, null)) {
+	void noMethodThatTakesATaskAcceptsNull() {
+		for (Runnable way : this.methodsThatTake(null, null)) {
 			assertThatNullPointerException().isThrownBy(way::run);
 		}
 		assertThatNullPointerException().isThrownBy(() -> this.service.schedule(NOTHING, 1, null));
@@ -88,7 +88,7 @@ class ScheduledExecutorConformanceTests {
 		assertThat(this.wheel.pending()).isZero();
 	}
 
-	private List<Runnable> waysToGive(Runnable task, Callable<String> callable) {
+	private List<Runnable> methodsThatTake(Runnable task, Callable<String> callable) {
 		return List.of(() -> this.service.execute(task), () -> this.service.submit(task),
 				() -> this.service.submit(task, "result"), () -> this.service.submit(callable),
 				() -> this.service.schedule(task, 1, TimeUnit.MILLISECONDS),
@@ -113,7 +113,7 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	@Test
-	void shutdownRunsWhatIsWaitingAndCancelsWhatIsPeriodic() throws Exception {
+	void shutdownRunsWaitingTasksAndCancelsPeriodicOnes() throws Exception {
 		List<ScheduledFuture<?>> running = new ArrayList<>();
 		CountDownLatch begun = new CountDownLatch(2);
 		Runnable blocking = () -> {
@@ -123,7 +123,7 @@ class ScheduledExecutorConformanceTests {
 		running.add(this.service.scheduleAtFixedRate(blocking, 0, 1, TimeUnit.MILLISECONDS));
 		running.add(this.service.scheduleWithFixedDelay(blocking, 0, 1, TimeUnit.MILLISECONDS));
 		Latches.await(begun);
-		// These are handed over to the pool, where they wait for a thread.
+		// The wheel hands these over to the pool, where they wait for a thread.
 		Future<?> immediate = this.service.submit(this.ran::incrementAndGet);
 		Future<?> delayed = this.service.schedule(this.ran::incrementAndGet, 1, TimeUnit.MILLISECONDS);
 		Future<?> periodic = this.service.scheduleAtFixedRate(this.ran::incrementAndGet, 1, 1, TimeUnit.MILLISECONDS);
@@ -139,7 +139,7 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	@Test
-	void whatShutdownNowReturnsIsNeitherDoneNorCancelled() throws Exception {
+	void tasksThatShutdownNowReturnsAreNeitherDoneNorCancelled() throws Exception {
 		blockThePool();
 		List<Future<?>> waiting = new ArrayList<>();
 		for (int i = 0; i < 5; i++) {
@@ -152,11 +152,11 @@ class ScheduledExecutorConformanceTests {
 		assertThat(returned).hasSize(20).doesNotHaveDuplicates().allMatch(waiting::contains);
 		assertThat(waiting).noneMatch(Future::isDone).noneMatch(Future::isCancelled);
 		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
-		assertThat(this.ran).as("the two that ran").hasValue(2);
+		assertThat(this.ran).as("the two tasks that ran").hasValue(2);
 	}
 
 	@Test
-	void failureOfATaskIsTheCauseOfWhatGetThrows() {
+	void getThrowsAnExceptionWithTheFailureOfTheTaskAsItsCause() {
 		for (Future<?> future : List.of(this.service.submit(FAILING),
 				this.service.schedule(FAILING, 1, TimeUnit.MILLISECONDS))) {
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(30, TimeUnit.SECONDS))
@@ -222,7 +222,7 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	@Test
-	void periodBeyondTheEndOfTimeHoldsUpNoOther() {
+	void hugePeriodOfOneTaskDelaysNoOtherTask() {
 		CountDownLatch both = new CountDownLatch(2);
 		this.service.scheduleWithFixedDelay(() -> {
 			both.countDown();
@@ -232,7 +232,7 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	/**
-	 * Occupies both threads of the pool until released.
+	 * Occupies both threads of the pool until the release.
 	 */
 	private void blockThePool() {
 		CountDownLatch begun = new CountDownLatch(2);
@@ -247,14 +247,14 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	/**
-	 * Also through an interrupt.
+	 * Waits for the release, or for an interrupt.
 	 */
 	private String awaitRelease() {
 		try {
 			this.release.await(30, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
-			// The service is being shut down.
+			// A shutdown of the service has interrupted this thread.
 		}
 		return "released";
 	}

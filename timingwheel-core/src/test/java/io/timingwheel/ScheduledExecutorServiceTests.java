@@ -44,7 +44,7 @@ class ScheduledExecutorServiceTests {
 	};
 
 	/**
-	 * What can be said with the time in hand.
+	 * Tests with a manual clock.
 	 */
 	@Nested
 	class InManualTime {
@@ -79,10 +79,10 @@ class ScheduledExecutorServiceTests {
 		}
 
 		/**
-		 * The executor lets the task wait.
+		 * The executor keeps the task waiting.
 		 */
 		@Test
-		void lateRunMovesTheNextOneWithAFixedDelayAndNotWithAFixedRate() {
+		void lateRunDelaysTheNextOneWithAFixedDelayButNotWithAFixedRate() {
 			Queue<Runnable> queue = new ArrayDeque<>();
 			TimingWheel wheel = TimingWheel.builder(queue::add).timeSource(this.time).build();
 			ScheduledExecutorService service = wheel.asScheduledExecutorService();
@@ -97,7 +97,7 @@ class ScheduledExecutorServiceTests {
 			assertThat(queue).hasSize(1);
 			advance(Duration.ofMillis(240));
 			queue.remove().run();
-			assertThat(rate.getDelay(TimeUnit.MILLISECONDS)).as("it catches up").isEqualTo(-140);
+			assertThat(rate.getDelay(TimeUnit.MILLISECONDS)).as("delay while the task catches up").isEqualTo(-140);
 			advance(Duration.ZERO);
 			assertThat(queue).hasSize(2);
 		}
@@ -141,7 +141,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void delayIsThatOfTheDeadlineAndOrdersTasks() {
+		void tasksAreOrderedByTheirDeadlines() {
 			ScheduledFuture<?> late = this.service.schedule(NOTHING, 2, TimeUnit.SECONDS);
 			ScheduledFuture<?> early = this.service.schedule(NOTHING, 1, TimeUnit.SECONDS);
 			ScheduledFuture<?> earlyToo = this.service.schedule(NOTHING, 1, TimeUnit.SECONDS);
@@ -215,7 +215,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void shutdownNowReturnsWhatHasNotBegunAndLeavesTheWheelRunning() {
+		void shutdownNowReturnsTasksThatHaveNotBegunAndDoesNotStopTheWheel() {
 			ScheduledFuture<?> first = this.service.schedule(this.runs::incrementAndGet, 1, TimeUnit.SECONDS);
 			ScheduledFuture<?> second = this.service.scheduleAtFixedRate(this.runs::incrementAndGet, 1, 1,
 					TimeUnit.SECONDS);
@@ -265,14 +265,14 @@ class ScheduledExecutorServiceTests {
 			this.wheel.stop();
 			this.service.shutdown();
 			assertThat(this.service.awaitTermination(0, TimeUnit.SECONDS)).isTrue();
-			assertThat(future.isDone()).as("is the caller's of stop").isFalse();
+			assertThat(future.isDone()).as("done, though stop has returned the task").isFalse();
 		}
 
 		@Test
 		void hugePeriodsAreLegal() {
 			Runnable task = () -> {
 				if (this.runs.incrementAndGet() > 3) {
-					// It would go on for ever.
+					// Otherwise the task would run for ever.
 					this.service.shutdownNow();
 				}
 			};
@@ -284,7 +284,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void shutdownLeavesAPeriodicTaskThatRunsToItsEnd() {
+		void shutdownLetsARunningPeriodicTaskEnd() {
 			AtomicReference<ScheduledFuture<?>> future = new AtomicReference<>();
 			List<Boolean> done = new ArrayList<>();
 			future.set(this.service.scheduleAtFixedRate(() -> {
@@ -298,7 +298,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void nullsAreRefused() {
+		void nullsAreRejected() {
 			assertThatNullPointerException().isThrownBy(() -> this.service.execute(null));
 			assertThatNullPointerException().isThrownBy(() -> this.service.submit((Runnable) null));
 			assertThatNullPointerException().isThrownBy(() -> this.service.submit((Callable<?>) null));
@@ -323,7 +323,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void limitOfTheWheelIsTheServices() {
+		void limitOfTheWheelAppliesToTheService() {
 			TimingWheel small = TimingWheel.builder(Runnable::run).timeSource(this.time).maxPending(1).build();
 			ScheduledExecutorService service = small.asScheduledExecutorService();
 			service.schedule(NOTHING, 1, TimeUnit.SECONDS);
@@ -341,7 +341,7 @@ class ScheduledExecutorServiceTests {
 	}
 
 	/**
-	 * What needs threads.
+	 * Tests with threads.
 	 */
 	@Nested
 	class InRealTime {
@@ -376,7 +376,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void invokeAllCancelsWhatIsLateAtTheTimeout() throws Exception {
+		void invokeAllCancelsLateTasksAtTheTimeout() throws Exception {
 			CountDownLatch never = new CountDownLatch(1);
 			List<Future<String>> futures = this.service.invokeAll(List.of(() -> "quick", () -> {
 				never.await();
@@ -387,7 +387,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void invokeAnyGivesOneThatSucceeds() throws Exception {
+		void invokeAnyReturnsAResultOfATaskThatSucceeds() throws Exception {
 			String result = this.service.invokeAny(List.of(() -> {
 				throw new IllegalStateException();
 			}, () -> "good"));
@@ -423,14 +423,15 @@ class ScheduledExecutorServiceTests {
 			assertThat(harsh.cancel(true)).isTrue();
 			assertThat(interrupted.await(5, TimeUnit.SECONDS)).isTrue();
 			this.service.shutdown();
-			assertThat(this.service.awaitTermination(50, TimeUnit.MILLISECONDS)).as("the calm body still runs")
+			assertThat(this.service.awaitTermination(50, TimeUnit.MILLISECONDS))
+				.as("terminated while a body still runs")
 				.isFalse();
 			release.countDown();
 			assertThat(this.service.awaitTermination(5, TimeUnit.SECONDS)).isTrue();
 		}
 
 		@Test
-		void shutdownNowInterruptsWhatRunsAndTheInterruptStaysThere() throws Exception {
+		void shutdownNowInterruptsTheRunningTaskAndDoesNotCancelIt() throws Exception {
 			CountDownLatch begun = new CountDownLatch(1);
 			CountDownLatch interrupted = new CountDownLatch(1);
 			Future<?> running = this.service.submit(() -> {
@@ -446,12 +447,12 @@ class ScheduledExecutorServiceTests {
 			assertThat(this.service.shutdownNow()).isEmpty();
 			assertThat(interrupted.await(5, TimeUnit.SECONDS)).isTrue();
 			assertThat(this.service.awaitTermination(5, TimeUnit.SECONDS)).isTrue();
-			assertThat(running.isCancelled()).as("as in the JDK, its future is not cancelled").isFalse();
+			assertThat(running.isCancelled()).as("cancelled, which a task of the JDK would not be").isFalse();
 			running.get();
 		}
 
 		@Test
-		void interruptOfShutdownNowDoesNotReachWhatTheThreadDoesNext() throws Exception {
+		void interruptOfShutdownNowDoesNotReachTheNextTaskOfTheThread() throws Exception {
 			CompletableFuture<Boolean> interruptedAfterwards = new CompletableFuture<>();
 			try (TimingWheel wheel = TimingWheel.builder((task) -> this.threads.execute(() -> {
 				task.run();
@@ -472,7 +473,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void shutdownNowTakesBackWhatWaitsInTheExecutorsQueue() throws Exception {
+		void shutdownNowReturnsTasksThatWaitInTheQueueOfTheExecutor() throws Exception {
 			ExecutorService single = Executors.newSingleThreadExecutor();
 			TimingWheel wheel = TimingWheel.builder(single).build();
 			try {
@@ -530,7 +531,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		@Test
-		void schedulingRacingShutdownLosesNothing() throws Exception {
+		void noTaskIsLostThatIsScheduledDuringAShutdown() throws Exception {
 			for (int round = 0; round < 200; round++) {
 				ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
 				AtomicInteger accepted = new AtomicInteger();
@@ -547,7 +548,7 @@ class ScheduledExecutorServiceTests {
 							}
 						}
 						catch (RejectedExecutionException ex) {
-							// Shut down.
+							// The service has been shut down.
 						}
 						return null;
 					}));
@@ -587,7 +588,7 @@ class ScheduledExecutorServiceTests {
 		}
 
 		/**
-		 * The cancel meets the moment at which the next run is scheduled.
+		 * The cancel comes at about the time at which the next run is scheduled.
 		 */
 		@Test
 		void cancelRacingTheNextRunOfAPeriodicTaskEndsIt() throws Exception {

@@ -23,15 +23,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Eight threads schedule, move, cancel and look at timers of their own and of each other
- * until the wheel is stopped under them. Some tasks run on the driver, others on an
- * executor that refuses now and then; some throw, some schedule others.
+ * Eight threads schedule, move, cancel and query their own timers, and cancel and query
+ * those of each other, until the wheel is stopped. Some tasks run on the driver, others
+ * on an executor that sometimes refuses. Some tasks throw, and some schedule others.
  */
 final class SoakRun {
 
 	private static final int THREADS = 8;
 
-	/** How many timers a thread keeps at hand. */
+	/** How many timers a thread works on. */
 	private static final int TIMERS = 1_000;
 
 	private final SplittableRandom random;
@@ -58,7 +58,9 @@ final class SoakRun {
 
 	private final Queue<String> failures = new ConcurrentLinkedQueue<>();
 
-	/** The latest deadline of a timer that the driver has handed over. Its own. */
+	/**
+	 * The latest deadline of a timer that has run on the driver. Only the driver uses it.
+	 */
 	private long latestHandedOver = Long.MIN_VALUE;
 
 	SoakRun(long seed) {
@@ -74,7 +76,7 @@ final class SoakRun {
 			.wheelSize(wheelSize)
 			.shards(shards)
 			.maxPending(this.limit)
-			.onError((task, error) -> check(error instanceof OnPurpose, () -> "failed: " + error))
+			.onError((task, error) -> check(error instanceof OnPurpose, () -> "A task has failed: " + error))
 			.build();
 		this.service = this.wheel.asScheduledExecutorService();
 	}
@@ -136,7 +138,7 @@ final class SoakRun {
 	}
 
 	/**
-	 * What one of the threads does.
+	 * The work of one thread.
 	 */
 	private final class User implements Runnable {
 
@@ -144,7 +146,7 @@ final class SoakRun {
 
 		private final Subject[] subjects = new Subject[TIMERS];
 
-		/** The last timer of those whose deadlines never decrease. */
+		/** The last timer of this thread's lane. */
 		private Lane lane = new Lane(0);
 
 		User(SplittableRandom random) {
@@ -194,8 +196,8 @@ final class SoakRun {
 		}
 
 		/**
-		 * Timers of others are cancelled only: when they are due only their owner can
-		 * tell.
+		 * Cancels or queries a timer of another thread. A move is left to the thread that
+		 * knows the deadline.
 		 */
 		private void meddle(Subject other) {
 			if (other != null) {
@@ -221,14 +223,14 @@ final class SoakRun {
 				future.cancel(this.random.nextBoolean());
 			}
 			catch (RejectedExecutionException ex) {
-				// Stopped or full.
+				// The wheel is stopped, or the limit is reached.
 			}
 		}
 
 	}
 
 	/**
-	 * A timer and what is known of it. Moved by its owner only.
+	 * A timer and the bounds of its deadline. Only the thread that scheduled it moves it.
 	 */
 	private class Subject implements Runnable {
 
@@ -236,10 +238,10 @@ final class SoakRun {
 
 		volatile TimerHandle handle;
 
-		/** A lower bound, by the JVM's clock; unknown while it is being moved. */
+		/** A lower bound of the deadline, by the JVM's clock. */
 		volatile long deadline;
 
-		/** An upper bound, 0 if it is not known or was moved. */
+		/** An upper bound of the first deadline, 0 if it is not known. */
 		volatile long latestDeadline;
 
 		volatile boolean moved;
@@ -263,11 +265,11 @@ final class SoakRun {
 			long now = System.nanoTime();
 			long after = now + delay;
 			this.moved = true;
-			// Whichever of the two it is, the task is not to run before the earlier one.
-			// The one before may be past, and the delay reach to the end of time.
+			// The task must not run before the earlier of both deadlines. A comparison of
+			// the deadlines themselves could overflow.
 			this.deadline = (delay < before - now) ? after : before;
 			if (this.handle.reschedule(delay, TimeUnit.NANOSECONDS)) {
-				// Should the task run just now, it has seen the earlier one.
+				// A task that runs at this moment has seen the earlier deadline.
 				this.deadline = after;
 			}
 		}
@@ -276,14 +278,16 @@ final class SoakRun {
 			if (this.handle.cancel()) {
 				end("cancelled");
 				check(this.handle.isCancelled() && !this.handle.isPending() && !this.handle.cancel()
-						&& !this.handle.reschedule(0, TimeUnit.SECONDS), () -> "Cancelled but alive: " + this.handle);
+						&& !this.handle.reschedule(0, TimeUnit.SECONDS),
+						() -> "A cancelled timer is still alive: " + this.handle);
 			}
 		}
 
 		void look() {
 			boolean pending = this.handle.isPending();
-			check(this.handle.remaining(TimeUnit.NANOSECONDS) >= 0, () -> "Negative: " + this.handle);
-			check(pending || !this.handle.isPending() || !isDirect(), () -> "Pending again: " + this.handle);
+			check(this.handle.remaining(TimeUnit.NANOSECONDS) >= 0,
+					() -> "The remaining time is negative: " + this.handle);
+			check(pending || !this.handle.isPending() || !isDirect(), () -> "A timer is pending again: " + this.handle);
 		}
 
 		boolean isDirect() {
@@ -294,8 +298,8 @@ final class SoakRun {
 		public void run() {
 			long deadline = this.deadline;
 			long early = deadline - System.nanoTime();
-			// Where the delay has overflown the clock the timer must not run at all.
-			check(early <= 0 && early > Long.MIN_VALUE / 2, () -> "Early by " + early + " ns");
+			// A timer whose deadline exceeds the range of the clock must not run at all.
+			check(early <= 0 && early > Long.MIN_VALUE / 2, () -> "A timer is early by " + early + " ns");
 			end("run");
 			int dice = ThreadLocalRandom.current().nextInt(64);
 			if (dice == 0) {
@@ -307,15 +311,15 @@ final class SoakRun {
 		}
 
 		final void end(String how) {
-			check(this.ends.incrementAndGet() == 1, () -> how + " though it had ended");
+			check(this.ends.incrementAndGet() == 1, () -> "A timer has ended twice, the second time " + how);
 			SoakRun.this.ended.incrementAndGet();
 		}
 
 	}
 
 	/**
-	 * A timer whose task runs on the driver, which hands over in the order of ticks. The
-	 * tick of a deadline is less than a tick away from it, to either side.
+	 * A timer whose task runs on the driver, and so in the order of ticks. A deadline and
+	 * its due tick are less than one tick apart.
 	 */
 	private class DirectSubject extends Subject implements DirectTask {
 
@@ -330,7 +334,8 @@ final class SoakRun {
 			if (!this.moved && latest != 0) {
 				check(SoakRun.this.latestHandedOver == Long.MIN_VALUE
 						|| SoakRun.this.latestHandedOver - latest < 2 * SoakRun.this.tick,
-						() -> "Overtaken by one " + (SoakRun.this.latestHandedOver - latest) + " ns later");
+						() -> "A timer was overtaken by one that is " + (SoakRun.this.latestHandedOver - latest)
+								+ " ns later");
 				SoakRun.this.latestHandedOver = Math.max(SoakRun.this.latestHandedOver, this.deadline);
 			}
 			super.run();
@@ -339,8 +344,8 @@ final class SoakRun {
 	}
 
 	/**
-	 * Timers that one thread schedules with the same delay, so that their deadlines never
-	 * decrease: handed over in this order.
+	 * One of the timers that a thread schedules with the same delay. Their deadlines
+	 * never decrease, so they run in the order in which they were scheduled.
 	 */
 	private final class Lane extends DirectSubject {
 
@@ -364,7 +369,7 @@ final class SoakRun {
 		public void run() {
 			Lane previous = this.previous;
 			check(previous == null || previous.number == 0 || !previous.handle.isPending(),
-					() -> "Number " + this.number + " overtakes the one before it");
+					() -> "Timer " + this.number + " of a lane has overtaken the one before");
 			this.previous = null;
 			super.run();
 		}

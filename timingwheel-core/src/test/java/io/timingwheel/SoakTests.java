@@ -3,6 +3,7 @@ package io.timingwheel;
 import java.time.Duration;
 import java.util.Random;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -10,8 +11,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * Threads that do everything at random against the JVM's clock, one {@link SoakRun wheel}
- * after the other. Five seconds in the build; for longer
+ * Threads that use one {@link SoakRun wheel} after the other at random, on the JVM's
+ * clock. A build runs this for two seconds, the profile {@code faults} for half a minute.
+ * For longer:
  *
  * <pre>
  * mvn verify -pl timingwheel-core -Dtest=SoakTests -Dtimingwheel.soak=10m
@@ -20,21 +22,31 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 @ExtendWith(WheelLog.class)
 class SoakTests {
 
-	private static final Duration DURATION = Duration.parse("PT" + System.getProperty("timingwheel.soak", "5s"));
+	private static final Duration DURATION = Duration.parse("PT" + System.getProperty("timingwheel.soak", "2s"));
 
 	@Test
 	void eachTimerEndsInOneWayNeverEarlyAndInOrder() {
+		soak(DURATION);
+	}
+
+	@Test
+	@Tag("faults")
+	void eachTimerEndsInOneWayNeverEarlyAndInOrderForHalfAMinute() {
+		soak(Duration.ofSeconds(30));
+	}
+
+	private static void soak(Duration duration) {
 		long seed = Long.getLong("timingwheel.seed", System.nanoTime());
 		Random random = new Random(seed);
-		long end = System.nanoTime() + DURATION.toNanos();
+		long end = System.nanoTime() + duration.toNanos();
 		long timers = 0;
 		while (System.nanoTime() - end < 0) {
 			SoakRun run = new SoakRun(random.nextLong());
-			assertThatNoException().as("%s; replay it with -Dtimingwheel.seed=%s", run, seed)
+			assertThatNoException().as("%s, which -Dtimingwheel.seed=%s replays", run, seed)
 				.isThrownBy(() -> run.run(Duration.ofMillis(500 + random.nextInt(1_000))));
 			timers += run.timers();
 		}
-		System.out.printf("Soaked %d timers in %s%n", timers, DURATION);
+		System.out.printf("%d timers in %s%n", timers, duration);
 		assertThat(timers).isPositive();
 	}
 

@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Stopping a wheel.
+ * Tests for {@link TimingWheel#stop()}.
  */
 @ExtendWith(WheelLog.class)
 class StopTests {
@@ -85,7 +85,7 @@ class StopTests {
 	}
 
 	@Test
-	void returnsATaskAsOftenAsItWasScheduled() {
+	void returnsATaskOnceForEachOfItsTimers() {
 		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
 		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
 		this.wheel.schedule(this.task, 6, TimeUnit.DAYS);
@@ -124,7 +124,7 @@ class StopTests {
 	}
 
 	@Test
-	void handlesSayThatTheyAreNotPendingAfterwards() {
+	void noHandleIsPendingAfterwards() {
 		TimerHandle pending = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
 		TimerHandle cancelled = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
 		cancelled.cancel();
@@ -152,7 +152,7 @@ class StopTests {
 	}
 
 	@Test
-	void stopInsideATaskReturnsAlsoTheOthersOfItsTickThatHaveNotBegun() {
+	void stopInATaskAlsoReturnsTheTasksOfTheSameTickThatHaveNotBegun() {
 		List<RecordingTask> tasks = new ArrayList<>();
 		List<Runnable> returned = new ArrayList<>();
 		for (int i = 0; i < 2_000; i++) {
@@ -174,7 +174,7 @@ class StopTests {
 	}
 
 	@Test
-	void stopInsideATaskOnTheDriverDoesNotWaitForItself() throws InterruptedException {
+	void stopInATaskOnTheDriverDoesNotWaitForTheDriver() throws InterruptedException {
 		AtomicReference<Thread> driver = new AtomicReference<>();
 		LinkedBlockingQueue<List<Runnable>> returned = new LinkedBlockingQueue<>();
 		TimingWheel wheel = realWheel(driver);
@@ -186,7 +186,7 @@ class StopTests {
 	}
 
 	@Test
-	void driverEndsWhateverItIsWaitingFor() {
+	void stopEndsTheDriverThreadWhileItIsParked() {
 		AtomicReference<Thread> driver = new AtomicReference<>();
 		realWheel(driver).stop();
 		Latches.join(driver.get());
@@ -207,7 +207,7 @@ class StopTests {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void stopInsideExecuteReturnsTheTaskInHand(boolean refuse) {
+	void stopInExecuteReturnsTheTaskThatIsBeingHandedOver(boolean refuse) {
 		List<Runnable> returned = new ArrayList<>();
 		List<Runnable> accepted = new ArrayList<>();
 		List<Throwable> errors = new ArrayList<>();
@@ -322,7 +322,7 @@ class StopTests {
 					}
 				}
 				catch (RejectedExecutionException ex) {
-					// Stopped.
+					// The wheel has been stopped.
 				}
 				return accepted;
 			}));

@@ -4,7 +4,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.Stream;
 
 /**
- * What tasks and executors may throw.
+ * Exceptions and errors that tasks and executors may throw.
  */
 final class Throwables {
 
@@ -19,7 +19,7 @@ final class Throwables {
 	}
 
 	/**
-	 * Throws it as it is, checked or not.
+	 * Throws an exception or error without wrapping it, even if it is checked.
 	 */
 	@SuppressWarnings("unchecked")
 	static <T extends Throwable> RuntimeException sneaky(Throwable thrown) throws T {

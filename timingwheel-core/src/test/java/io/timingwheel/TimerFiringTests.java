@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * When and in which order timers fire, under a manual clock.
+ * Tests when and in which order timers fire, with a manual clock.
  */
 class TimerFiringTests {
 
@@ -109,7 +109,7 @@ class TimerFiringTests {
 		wheel.schedule(this.task, Duration.ofNanos(delay));
 		wheel.schedule(this.task, delay, TimeUnit.DAYS);
 		wheel.schedule(this.task, Duration.ofSeconds(delay));
-		assertThat(this.task.count()).as("runs on the caller's thread").isZero();
+		assertThat(this.task.count()).as("runs on the calling thread").isZero();
 		assertThat(wheel.pending()).isEqualTo(4);
 		this.clock.advance(Duration.ZERO);
 		assertThat(this.task.times()).hasSize(4).containsOnly(TimeUnit.MILLISECONDS.toNanos(25));
@@ -162,7 +162,7 @@ class TimerFiringTests {
 
 	@ParameterizedTest
 	@MethodSource
-	void timerFiresOnTimeWhateverTheOriginOfTheClock(long origin) {
+	void timerFiresOnTimeWithAnyOriginOfTheClock(long origin) {
 		ManualTimeSource clock = new ManualTimeSource(origin);
 		RecordingTask task = new RecordingTask(clock);
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(clock).build();
@@ -174,7 +174,7 @@ class TimerFiringTests {
 			.containsExactly(1_000_000L, 300_000_000L, 70_000_000_000L, 20_000_000_000_000L);
 	}
 
-	static Stream<Long> timerFiresOnTimeWhateverTheOriginOfTheClock() {
+	static Stream<Long> timerFiresOnTimeWithAnyOriginOfTheClock() {
 		return Stream.of(0L, -1L, -500_000L, Long.MIN_VALUE, Long.MAX_VALUE, Long.MAX_VALUE - 1_500_000L,
 				Long.MAX_VALUE - 100_000_000_000L);
 	}
@@ -213,7 +213,7 @@ class TimerFiringTests {
 	void timersWithEqualDeadlinesFireInTheOrderInWhichOneThreadScheduledThem(long delay) {
 		TimingWheel wheel = wheel(Duration.ofMillis(1));
 		List<Integer> fired = new ArrayList<>();
-		// More than any batch in which the wheel may cascade or fire.
+		// More timers than the wheel cascades or fires in one step.
 		int count = 5_000;
 		for (int i = 0; i < count; i++) {
 			int id = i;
@@ -291,7 +291,7 @@ class TimerFiringTests {
 	}
 
 	@Test
-	void everyAcceptedTimerFiresExactlyOnceWhateverTheStepsOfTheClock() {
+	void everyAcceptedTimerFiresExactlyOnceWithRandomStepsOfTheClock() {
 		TimingWheel wheel = wheel(Duration.ofMillis(1));
 		Random random = new Random(7);
 		List<RecordingTask> tasks = new ArrayList<>();

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a {@link TimerHandle} does and says.
+ * Tests for {@link TimerHandle}.
  */
 class TimerHandleTests {
 
@@ -65,10 +65,10 @@ class TimerHandleTests {
 		for (int i = 0; i < 1_000; i++) {
 			handles.add(this.wheel.schedule(this.task, 1L << (i % 50), TimeUnit.MILLISECONDS));
 		}
-		assertThat(standing()).isEqualTo(1_000);
+		assertThat(timersInSlots()).isEqualTo(1_000);
 		for (int i = 0; i < 1_000; i++) {
 			handles.get(i).cancel();
-			assertThat(standing()).isEqualTo(999 - i);
+			assertThat(timersInSlots()).isEqualTo(999 - i);
 		}
 		assertThat(this.wheel.snapshot().nextExpiry()).isNull();
 	}
@@ -202,7 +202,7 @@ class TimerHandleTests {
 	}
 
 	@Test
-	void timersOfTheSameTickCanBeCancelledUntilTheirOwnTurn() {
+	void timersOfTheSameTickCanBeCancelledUntilTheirOwnHandOver() {
 		List<RecordingTask> tasks = new ArrayList<>();
 		List<TimerHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 2_000; i++) {
@@ -223,7 +223,7 @@ class TimerHandleTests {
 	}
 
 	@Test
-	void timersOfTheSameTickCanBeMovedUntilTheirOwnTurn() {
+	void timersOfTheSameTickCanBeMovedUntilTheirOwnHandOver() {
 		List<TimerHandle> handles = new ArrayList<>();
 		this.wheel.schedule(() -> {
 			handles.get(0).reschedule(5, TimeUnit.MILLISECONDS);
@@ -257,7 +257,7 @@ class TimerHandleTests {
 	}
 
 	@Test
-	void stopInATaskReturnsAlsoThoseOfItsTickThatItMoved() {
+	void stopInATaskAlsoReturnsMovedTimersOfTheSameTick() {
 		List<TimerHandle> handles = new ArrayList<>();
 		List<Runnable> returned = new ArrayList<>();
 		this.wheel.schedule(() -> handles.get(0).reschedule(1, TimeUnit.DAYS), 10, TimeUnit.MILLISECONDS);
@@ -287,7 +287,7 @@ class TimerHandleTests {
 	}
 
 	@Test
-	void remainingIsNotPositiveWhenDueNow() {
+	void remainingIsNotPositiveOnceTheTimerIsDue() {
 		this.clock.advance(Duration.ofNanos(1_500_000));
 		TimerHandle handle = this.wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
 		assertThat(handle.isPending()).isTrue();
@@ -335,15 +335,15 @@ class TimerHandleTests {
 	}
 
 	/**
-	 * After half a second of looking the loop has been compiled, and what need not be
-	 * read again is not.
+	 * After half a second the loop is compiled. The compiled code would read a plain
+	 * field only once.
 	 */
 	@Test
-	void threadThatKeepsLookingSeesTheTimerEnd() throws InterruptedException {
+	void loopThatQueriesATimerNoticesItsEnd() throws InterruptedException {
 		TimerHandle handle = this.wheel.schedule(this.task, 1, TimeUnit.HOURS);
 		Thread looking = new Thread(() -> {
 			while (handle.isPending()) {
-				// Nothing that would make it read again.
+				// Nothing here forces another read of the field.
 			}
 		});
 		looking.setDaemon(true);
@@ -354,7 +354,7 @@ class TimerHandleTests {
 	}
 
 	@Test
-	void nullsAreRefused() {
+	void nullsAreRejected() {
 		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
 		assertThatNullPointerException().isThrownBy(() -> handle.reschedule(1, null));
 		assertThatNullPointerException().isThrownBy(() -> handle.reschedule(null));
@@ -368,7 +368,7 @@ class TimerHandleTests {
 	}
 
 	@Test
-	void nullsAreRefusedAlsoOnceTheTimerHasEnded() {
+	void nullsAreRejectedEvenAfterTheTimerHasEnded() {
 		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
 		handle.cancel();
 		assertThatNullPointerException().isThrownBy(() -> handle.reschedule(1, null));
@@ -376,7 +376,7 @@ class TimerHandleTests {
 		assertThatNullPointerException().isThrownBy(() -> handle.remaining(null));
 	}
 
-	private long standing() {
+	private long timersInSlots() {
 		return this.wheel.snapshot().levels().stream().mapToLong(WheelSnapshot.Level::pending).sum();
 	}
 

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 /**
- * The settings of a wheel.
+ * Tests for the settings of a wheel.
  */
 class WheelBuilderTests {
 
@@ -33,7 +33,7 @@ class WheelBuilderTests {
 	}
 
 	@Test
-	void settingsArrive() {
+	void settingsTakeEffect() {
 		TimingWheel.Builder builder = this.builder.tick(Duration.ofMillis(7))
 			.wheelSize(32)
 			.shards(2)
@@ -53,20 +53,20 @@ class WheelBuilderTests {
 
 	@ParameterizedTest
 	@MethodSource
-	void tickOutOfRangeIsRefused(Duration tick) {
+	void tickOutOfRangeIsRejected(Duration tick) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.tick(tick))
 			.withMessageContaining("tick")
 			.withMessageContaining(tick.toString());
 	}
 
-	static Stream<Duration> tickOutOfRangeIsRefused() {
+	static Stream<Duration> tickOutOfRangeIsRejected() {
 		return Stream.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofMillis(-5), Duration.ofDays(1).plusNanos(1),
 				Duration.ofDays(400 * 365), Duration.ofSeconds(Long.MAX_VALUE), Duration.ofSeconds(Long.MIN_VALUE));
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 3, 48, 255, -1, -4, Integer.MIN_VALUE, 65_537, 131_072, Integer.MAX_VALUE })
-	void wheelSizeThatIsNoPowerOfTwoInRangeIsRefused(int wheelSize) {
+	void wheelSizeThatIsNoPowerOfTwoInRangeIsRejected(int wheelSize) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.wheelSize(wheelSize))
 			.withMessageContaining("wheelSize")
 			.withMessageContaining(String.valueOf(wheelSize));
@@ -74,7 +74,7 @@ class WheelBuilderTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 3, 6, 1_023, -1, -2, Integer.MIN_VALUE, 2_048, Integer.MAX_VALUE })
-	void numberOfShardsThatIsNoPowerOfTwoInRangeIsRefused(int shards) {
+	void numberOfShardsThatIsNoPowerOfTwoInRangeIsRejected(int shards) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.shards(shards))
 			.withMessageContaining("shards")
 			.withMessageContaining(String.valueOf(shards));
@@ -82,14 +82,14 @@ class WheelBuilderTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 0, -1, Long.MIN_VALUE })
-	void limitBelowOneIsRefused(long limit) {
+	void limitBelowOneIsRejected(long limit) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.builder.maxPending(limit))
 			.withMessageContaining("maxPending")
 			.withMessageContaining(String.valueOf(limit));
 	}
 
 	@Test
-	void nullsAreRefused() {
+	void nullsAreRejected() {
 		assertThatNullPointerException().isThrownBy(() -> TimingWheel.builder(null));
 		assertThatNullPointerException().isThrownBy(() -> this.builder.tick(null));
 		assertThatNullPointerException().isThrownBy(() -> this.builder.threadFactory(null));
@@ -99,7 +99,7 @@ class WheelBuilderTests {
 
 	@ParameterizedTest
 	@MethodSource
-	void limitsOfTheRangesWork(Duration tick, int wheelSize, int shards) {
+	void extremeSettingsWork(Duration tick, int wheelSize, int shards) {
 		ManualTimeSource clock = new ManualTimeSource();
 		RecordingTask task = new RecordingTask(clock);
 		try (TimingWheel wheel = this.builder.tick(tick)
@@ -116,13 +116,13 @@ class WheelBuilderTests {
 		}
 	}
 
-	static Stream<Object[]> limitsOfTheRangesWork() {
+	static Stream<Object[]> extremeSettingsWork() {
 		return Stream.of(new Object[] { Duration.ofNanos(1), 2, 1 }, new Object[] { Duration.ofDays(1), 2, 1_024 },
 				new Object[] { Duration.ofNanos(1), 65_536, 4 }, new Object[] { Duration.ofDays(1), 65_536, 1 });
 	}
 
 	@Test
-	void driverIsADaemonThreadWithATellingName() throws InterruptedException {
+	void driverIsADaemonThreadWithADescriptiveName() throws InterruptedException {
 		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
 		try (TimingWheel wheel = this.builder.build()) {
 			wheel.schedule(() -> ran.add(Thread.currentThread()), Duration.ZERO);

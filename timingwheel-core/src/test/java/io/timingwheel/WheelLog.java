@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Keeps what the wheel logs out of the build's output and for the test to look at.
+ * Records the messages that the wheel logs, and keeps them out of the build's output.
  */
 final class WheelLog implements BeforeEachCallback, AfterEachCallback {
 

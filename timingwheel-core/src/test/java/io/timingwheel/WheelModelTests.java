@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * Compares the wheel with the {@link ReferenceWheel} over random operations.
+ * Compares the wheel with the {@link ReferenceWheel} in random operations.
  */
 @ExtendWith(WheelLog.class)
 class WheelModelTests {
@@ -27,7 +27,7 @@ class WheelModelTests {
 
 	private static final List<Integer> SHARDS = List.of(1, 2, 4, 16);
 
-	/** With some of them the reading of the clock wraps around on the way. */
+	/** From some of them, the reading of the clock wraps around during the run. */
 	private static final List<Long> CLOCK_ORIGINS = List.of(0L, Long.MAX_VALUE - 1_000_003L, -123_456_789L,
 			Long.MAX_VALUE, Long.MIN_VALUE);
 
@@ -53,7 +53,7 @@ class WheelModelTests {
 	}
 
 	/**
-	 * Another seed each time; the failure names it.
+	 * Uses a new seed each time. A failure names the seed.
 	 */
 	@Test
 	void wheelBehavesLikeTheReferenceWithARandomSeed() {
@@ -62,7 +62,7 @@ class WheelModelTests {
 		ModelRun.Config config = new ModelRun.Config(seed, choose(random, TICKS), choose(random, WHEEL_SIZES),
 				choose(random, SHARDS), random.nextInt(1, 5), choose(random, CLOCK_ORIGINS),
 				choose(random, CLOCK_OFFSETS));
-		assertThatNoException().as("a random run; replay it with -Dtimingwheel.seed=%s", seed)
+		assertThatNoException().as("a random run, which -Dtimingwheel.seed=%s replays", seed)
 			.isThrownBy(() -> new ModelRun(config).run(2 * STEPS));
 	}
 

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What {@link TimingWheel#snapshot()} and {@link TimingWheel#pending()} tell.
+ * Tests for {@link TimingWheel#snapshot()} and {@link TimingWheel#pending()}.
  */
 class WheelSnapshotTests {
 
@@ -82,7 +82,7 @@ class WheelSnapshotTests {
 	}
 
 	@Test
-	void levelsTellWhereTimersStand() {
+	void levelsCountTheTimersAndTheOccupiedSlots() {
 		this.wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
 		this.wheel.schedule(this.task, 10, TimeUnit.MILLISECONDS);
 		this.wheel.schedule(this.task, 30, TimeUnit.MILLISECONDS);
@@ -108,7 +108,7 @@ class WheelSnapshotTests {
 	}
 
 	@Test
-	void timerThatMovedToLaterStandsInItsOldSlotUntilTheDriverMeetsIt() {
+	void timerMovedToLaterStandsInItsOldSlotUntilTheDriverComesToIt() {
 		TimerHandle handle = this.wheel.schedule(this.task, 20, TimeUnit.MILLISECONDS);
 		handle.reschedule(1_000, TimeUnit.MILLISECONDS);
 		assertThat(this.wheel.snapshot().levels().get(0).pending()).isOne();
@@ -167,7 +167,7 @@ class WheelSnapshotTests {
 	}
 
 	@Test
-	void lagIsHowLongTimersHaveBeenWaitingForTheDriver() {
+	void lagIsTheTimeThatDueTimersHaveBeenWaitingForTheDriver() {
 		CountDownLatch blocked = new CountDownLatch(1);
 		CountDownLatch release = new CountDownLatch(1);
 		DirectTask blocking = () -> {
@@ -195,7 +195,7 @@ class WheelSnapshotTests {
 				wheel.schedule(this.task, 50 * i, TimeUnit.MILLISECONDS);
 			}
 			await().until(() -> this.task.count() == 5);
-			// Each timer may have moved down from one level.
+			// Each timer may have cascaded from one level.
 			assertThat(wheel.snapshot().wakeUps()).isBetween(1L, 10L);
 		}
 	}

@@ -2,9 +2,12 @@ package io.timingwheel;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -14,18 +17,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * Tests for {@link Wheel}, step by step: what happens between two bounded steps of a
- * cascade cannot be seen from outside.
+ * Tests for {@link Wheel}, step by step, since a caller of the public API cannot act
+ * between two steps of a cascade.
  */
 class WheelTests {
 
 	private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
 	private static final int STEP = 512;
-
-	private final Batch batch = new Batch();
 
 	@Test
 	void crowdedSlotCascadesBeforeItBeginsInBoundedSteps() {
@@ -39,26 +41,25 @@ class WheelTests {
 		long now = wheel.nextWake();
 		long before = pending(wheel, 1);
 		while (wheel.nextWake() <= now) {
-			wheel.advance(now, this.batch);
+			assertThat(wheel.advance(now).isEmpty()).isTrue();
 			assertThat(before - pending(wheel, 1)).isBetween(0L, (long) STEP);
 			before = pending(wheel, 1);
 		}
-		assertThat(this.batch.isEmpty()).isTrue();
 		assertThat(pending(wheel, 0)).isEqualTo(200_000);
 		assertThat(wheel.nextDue()).isEqualTo(slot);
 	}
 
 	/**
-	 * The driver may be parked until the slot begins.
+	 * Without this, the driver would stay parked until the slot begins.
 	 */
 	@Test
-	void timersThatCrowdASlotWakeTheDriverToPrepareIt() {
+	void timersThatCrowdASlotWakeTheDriverForAnEarlyCascade() {
 		Wheel wheel = new Wheel(256, MILLI);
 		long awakeAt = Wheel.NEVER;
 		for (int i = 0; i < 200_000; i++) {
-			long when = 100 * 256 + i % 256;
+			long dueTick = 100 * 256 + i % 256;
 			awakeAt = Math.min(awakeAt, wheel.place(new Timer(null, () -> {
-			}, when), when, 0));
+			}, dueTick), dueTick, 0));
 		}
 		assertThat(awakeAt).isLessThan(100 * 256).isLessThanOrEqualTo(wheel.nextWake());
 	}
@@ -73,7 +74,7 @@ class WheelTests {
 	}
 
 	@Test
-	void whatIsDueComesBeforeWhatCanBePrepared() {
+	void slotThatIsDueComesBeforeAnEarlyCascadeOfAnotherShard() {
 		Wheel crowded = new Wheel(256, MILLI);
 		Wheel other = new Wheel(256, MILLI);
 		WheelClock clock = new WheelClock(new ManualTimeSource(), MILLI);
@@ -87,19 +88,19 @@ class WheelTests {
 		place(other, 100 * 256 - 5, 0);
 		long now = 100 * 256 - 5;
 		assertThat(crowded.nextWake()).isLessThan(now);
-		shards.first(now).advance(now, this.batch);
-		shards.first(now).advance(now, this.batch);
-		assertThat(this.batch.poll()).as("one step to cascade, one to expire, none for the crowd").isNotNull();
+		shards.nextToServe(now).advance(now);
+		Batch batch = shards.nextToServe(now).advance(now);
+		assertThat(batch.poll()).as("after one step to cascade and one to expire").isNotNull();
 		assertThat(pending(crowded, 1)).isEqualTo(200_000);
-		this.batch.poll();
-		shards.first(now).advance(now, this.batch);
-		assertThat(pending(crowded, 1)).as("the other may still get back what expired").isEqualTo(200_000);
-		shards.first(now).advance(now, this.batch);
+		batch.poll();
+		shards.nextToServe(now).advance(now);
+		assertThat(pending(crowded, 1)).as("while the other shard may get back a timer").isEqualTo(200_000);
+		shards.nextToServe(now).advance(now);
 		assertThat(pending(crowded, 1)).isEqualTo(200_000 - STEP);
 	}
 
 	@Test
-	void timersAddedWhileTheirSlotIsBeingPreparedKeepTheirPlace() {
+	void timersAddedDuringAnEarlyCascadeOfTheirSlotKeepTheirPlace() {
 		Wheel wheel = new Wheel(256, MILLI);
 		List<Timer> timers = new ArrayList<>();
 		for (int i = 0; i < 100_000; i++) {
@@ -107,14 +108,14 @@ class WheelTests {
 		}
 		long now = wheel.nextWake();
 		while (wheel.nextWake() <= now) {
-			wheel.advance(now, this.batch);
+			wheel.advance(now);
 			timers.add(place(wheel, 3 * 256 + 9, now));
 		}
 		assertThat(expireAll(wheel, 3 * 256 + 9)).containsExactlyElementsOf(timers);
 	}
 
 	@Test
-	void timerMovedOutOfAPreparedSlotIsNotLate() {
+	void timerMovedOutOfASlotThatHasCascadedEarlyIsNotLate() {
 		Wheel wheel = new Wheel(256, MILLI);
 		List<Timer> timers = new ArrayList<>();
 		for (int i = 0; i < 100_000; i++) {
@@ -122,7 +123,7 @@ class WheelTests {
 		}
 		long now = wheel.nextWake();
 		while (wheel.nextWake() <= now) {
-			wheel.advance(now, this.batch);
+			wheel.advance(now);
 		}
 		Timer moved = timers.get(50_000);
 		assertThat(moved.move(3 * 256 + 9, 3 * 256 - 1)).isTrue();
@@ -133,11 +134,10 @@ class WheelTests {
 	}
 
 	@Test
-	void timerInHandIsNeitherUnlinkedNorLinkedAnewHoweverLongItIsHeld() {
+	void cancelOfATimerInHandLeavesTheWheelAsItIs() {
 		Wheel wheel = new Wheel(4, MILLI);
 		Timer timer = place(wheel, 2, 0);
-		wheel.advance(2, this.batch);
-		assertThat(this.batch.poll()).isSameAs(timer);
+		assertThat(wheel.advance(2).poll()).isSameAs(timer);
 		place(wheel, 100, 6);
 		assertThat(wheel.isTooLate(timer, 6)).isFalse();
 		assertThat(timer.endCancelled()).isTrue();
@@ -149,12 +149,12 @@ class WheelTests {
 	void nothingOvertakesATimerThatTheDriverPutsBack() {
 		Wheel wheel = new Wheel(4, MILLI);
 		Timer timer = place(wheel, 2, 0);
-		wheel.advance(2, this.batch);
-		assertThat(this.batch.poll()).isSameAs(timer);
+		Batch batch = wheel.advance(2);
+		assertThat(batch.poll()).isSameAs(timer);
 		Timer later = place(wheel, 9, 9);
 		wheel.place(timer, 3, 2);
 		assertThat(wheel.nextDue()).isLessThanOrEqualTo(3);
-		assertThat(this.batch.poll()).isNull();
+		assertThat(batch.poll()).isNull();
 		assertThat(expireAll(wheel, 9)).containsExactly(timer, later);
 	}
 
@@ -168,84 +168,56 @@ class WheelTests {
 		}
 	}
 
+	/**
+	 * The slot that cascades is emptied by cancels. Then so many timers come in that the
+	 * wheel plans anew before the driver's next step.
+	 */
+	@Test
+	void cancelsThatEmptyACascadingSlotLeaveTheInvariantsIntact() {
+		Wheel wheel = new Wheel(4, MILLI);
+		List<Timer> timers = new ArrayList<>();
+		for (int i = 0; i < 2 * STEP; i++) {
+			timers.add(place(wheel, 16 + 7, 0));
+		}
+		wheel.advance(16);
+		assertThat(wheel.cascading).isEqualTo(2);
+		for (Timer timer : timers) {
+			timer.endCancelled();
+			wheel.remove(timer);
+		}
+		WheelInvariants invariants = new WheelInvariants(wheel, (timer) -> false);
+		for (int i = 0; i < 20_000; i++) {
+			place(wheel, 16 + 1024, 16);
+		}
+		invariants.check();
+		Timer due = place(wheel, 18, 19);
+		invariants.check();
+		assertThat(expireAll(wheel, 20)).containsExactly(due);
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "2, 1", "2, 64", "4, 1", "4, 64", "8, 1", "16, 64", "64, 1", "256, 64", "256, 1000000" })
-	void firesInOrderWhateverHappensBetweenTwoSteps(int size, long tickNanos) {
+	void firesInOrderAndKeepsTheInvariantsWhateverHappensBetweenTwoSteps(int size, long tickNanos) {
 		long seed = Long.getLong("timingwheel.seed", new Random().nextLong());
-		SplittableRandom random = new SplittableRandom(seed);
-		Wheel wheel = new Wheel(size, tickNanos);
-		TreeMap<Long, Deque<Timer>> reference = new TreeMap<>();
-		List<Timer> known = new ArrayList<>();
-		long now = 0;
-		for (int round = 0; round < 4000; round++) {
-			now += random.nextInt(4) == 0 ? random.nextInt(size * size) : random.nextInt(3);
-			int adds = (random.nextInt(100) == 0) ? 2000 : random.nextInt(4);
-			long common = now + 1 + random.nextInt(2 * size * size);
-			for (int i = 0; i < adds; i++) {
-				long when = random.nextBoolean() ? common : now + random.nextInt(size * size * size);
-				Timer timer = place(wheel, when, now);
-				reference.computeIfAbsent(when, (key) -> new ArrayDeque<>()).add(timer);
-				known.add(timer);
-			}
-			for (int i = random.nextInt(3); i > 0 && !known.isEmpty(); i--) {
-				Timer timer = known.get(random.nextInt(known.size()));
-				Deque<Timer> timers = reference.get(timer.when());
-				if (timer.when() >= 0 && timers != null && timers.remove(timer)) {
-					wheel.remove(timer);
-					timer.endCancelled();
-				}
-			}
-			for (int steps = random.nextInt(6); steps > 0 && wheel.nextWake() <= now; steps--) {
-				wheel.advance(now, this.batch);
-				for (Timer timer = this.batch.poll(); timer != null; timer = this.batch.poll()) {
-					dropEmpty(reference);
-					assertThat(reference).as("seed %d", seed).isNotEmpty();
-					assertThat(this.batch.tick()).as("seed %d", seed)
-						.isBetween(reference.firstKey(), Math.max(now, reference.firstKey()));
-					Deque<Timer> first = reference.firstEntry().getValue();
-					assertThat(first.peek()).as("seed %d, tick %d", seed, reference.firstKey()).isSameAs(timer);
-					first.poll();
-					assertThat(timer.expire(this.batch.tick())).isTrue();
-				}
-			}
-			if (random.nextInt(8) == 0) {
-				while (wheel.nextWake() <= now) {
-					wheel.advance(now, this.batch);
-					for (Timer timer = this.batch.poll(); timer != null; timer = this.batch.poll()) {
-						dropEmpty(reference);
-						assertThat(reference.firstEntry().getValue().poll()).as("seed %d", seed).isSameAs(timer);
-						assertThat(timer.expire(this.batch.tick())).isTrue();
-					}
-				}
-				dropEmpty(reference);
-				assertThat(reference.isEmpty() || reference.firstKey() > now).as("seed %d: nothing due is left", seed)
-					.isTrue();
-				known.removeIf((timer) -> timer.when() < 0);
-			}
-		}
+		assertThatNoException().as("a random run, which -Dtimingwheel.seed=%d replays", seed)
+			.isThrownBy(() -> new RandomSteps(seed, size, tickNanos).run());
 	}
 
-	private static void dropEmpty(TreeMap<Long, Deque<Timer>> reference) {
-		while (!reference.isEmpty() && reference.firstEntry().getValue().isEmpty()) {
-			reference.pollFirstEntry();
-		}
-	}
-
-	private List<Timer> expireAll(Wheel wheel, long now) {
+	private static List<Timer> expireAll(Wheel wheel, long now) {
 		List<Timer> expired = new ArrayList<>();
 		while (wheel.nextWake() <= now) {
-			wheel.advance(now, this.batch);
-			for (Timer timer = this.batch.poll(); timer != null; timer = this.batch.poll()) {
+			Batch batch = wheel.advance(now);
+			for (Timer timer = batch.poll(); timer != null; timer = batch.poll()) {
 				expired.add(timer);
 			}
 		}
 		return expired;
 	}
 
-	private static Timer place(Wheel wheel, long when, long now) {
+	private static Timer place(Wheel wheel, long dueTick, long now) {
 		Timer timer = new Timer(null, () -> {
-		}, when);
-		wheel.place(timer, when, now);
+		}, dueTick);
+		wheel.place(timer, dueTick, now);
 		return timer;
 	}
 
@@ -253,6 +225,145 @@ class WheelTests {
 		WheelTotals totals = new WheelTotals();
 		wheel.addTo(totals);
 		return totals.levels(1, 2).get(level).pending();
+	}
+
+	/**
+	 * Random operations on a wheel, and on a map by due tick beside it. The wheel's
+	 * invariants are checked after each of them.
+	 */
+	private static final class RandomSteps {
+
+		private static final int ROUNDS = 4_000;
+
+		private static final int MAX_DELAY = 1 << 17;
+
+		private final SplittableRandom random;
+
+		private final int size;
+
+		private final Wheel wheel;
+
+		private final Set<Timer> moved = Collections.newSetFromMap(new IdentityHashMap<>());
+
+		private final WheelInvariants invariants;
+
+		private final TreeMap<Long, Deque<Timer>> reference = new TreeMap<>();
+
+		private final List<Timer> known = new ArrayList<>();
+
+		private long now;
+
+		RandomSteps(long seed, int size, long tickNanos) {
+			this.random = new SplittableRandom(seed);
+			this.size = size;
+			this.wheel = new Wheel(size, tickNanos);
+			this.invariants = new WheelInvariants(this.wheel, this.moved::contains);
+		}
+
+		void run() {
+			for (int round = 0; round < ROUNDS; round++) {
+				this.now += (this.random.nextInt(4) == 0) ? this.random.nextInt(this.size * this.size)
+						: this.random.nextInt(3);
+				placeSome();
+				for (int i = this.random.nextInt(3); i > 0 && !this.known.isEmpty(); i--) {
+					Timer timer = this.known.get(this.random.nextInt(this.known.size()));
+					if (timer.dueTick() >= 0) {
+						cancelOrMove(timer);
+						this.invariants.check();
+					}
+				}
+				for (int steps = this.random.nextInt(6); steps > 0 && this.wheel.nextWake() <= this.now; steps--) {
+					advance();
+				}
+				if (this.random.nextInt(8) == 0) {
+					catchUp();
+				}
+			}
+		}
+
+		private void placeSome() {
+			int count = (this.random.nextInt(100) == 0) ? 2_000 : this.random.nextInt(4);
+			long common = this.now + 1 + this.random.nextInt(2 * this.size * this.size);
+			for (int i = 0; i < count; i++) {
+				long dueTick = this.random.nextBoolean() ? common
+						: this.now + this.random.nextInt(Math.min(MAX_DELAY, this.size * this.size * this.size));
+				Timer timer = place(this.wheel, dueTick, this.now);
+				timersAt(dueTick).add(timer);
+				this.known.add(timer);
+			}
+			this.invariants.check();
+		}
+
+		/**
+		 * A timer that was moved to later is only expected not to be lost and not to fire
+		 * early: its order among timers with the same due tick is not promised.
+		 */
+		private void cancelOrMove(Timer timer) {
+			if (this.random.nextInt(4) == 0) {
+				long dueTick = timer.dueTick() + this.random.nextInt(this.size * this.size);
+				if (this.moved.add(timer)) {
+					timersAt(timer.dueTick()).remove(timer);
+				}
+				timer.move(timer.dueTick(), dueTick);
+				return;
+			}
+			if (!this.moved.remove(timer)) {
+				timersAt(timer.dueTick()).remove(timer);
+			}
+			timer.endCancelled();
+			this.wheel.remove(timer);
+		}
+
+		private void advance() {
+			Batch batch = this.wheel.advance(this.now);
+			this.invariants.check();
+			for (Timer timer = batch.poll(); timer != null; timer = batch.poll()) {
+				if (!this.moved.contains(timer)) {
+					assertFirst(timer, batch.tick());
+				}
+				if (timer.expire(batch.tick())) {
+					this.moved.remove(timer);
+				}
+				else {
+					batch.keepCurrent();
+				}
+			}
+			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {
+				this.wheel.place(timer, timer.dueTick(), batch.tick());
+				batch.dropKept();
+				this.invariants.check();
+			}
+		}
+
+		private void assertFirst(Timer timer, long tick) {
+			dropEmpty();
+			long first = this.reference.firstKey();
+			assertThat(tick).isBetween(first, Math.max(this.now, first));
+			assertThat(this.reference.firstEntry().getValue().poll()).as("the first timer of tick %d", first)
+				.isSameAs(timer);
+		}
+
+		private void catchUp() {
+			while (this.wheel.nextWake() <= this.now) {
+				advance();
+			}
+			dropEmpty();
+			assertThat(this.reference.isEmpty() || this.reference.firstKey() > this.now).as("no due timer is left")
+				.isTrue();
+			assertThat(this.moved).noneMatch((timer) -> timer.dueTick() <= this.now);
+			this.known.removeIf((timer) -> timer.dueTick() < 0);
+		}
+
+		private Deque<Timer> timersAt(long dueTick) {
+			return this.reference.computeIfAbsent(dueTick, (key) -> new ArrayDeque<>());
+		}
+
+		private void dropEmpty() {
+			while (!this.reference.isEmpty() && this.reference.firstEntry().getValue().isEmpty()) {
+				this.reference.pollFirstEntry();
+			}
+		}
+
 	}
 
 }

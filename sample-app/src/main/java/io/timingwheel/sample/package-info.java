@@ -1,6 +1,7 @@
 /**
- * A tour of timingwheel, by feature: orders that close unless paid, drivers that go
- * offline unless heard of, quotes that are cut when they take too long.
+ * A tour of timingwheel, with a package for each feature: orders close unless they are
+ * paid, drivers go offline unless they send heartbeats, and quotes are cut when they take
+ * too long.
  */
 @NullMarked
 package io.timingwheel.sample;

@@ -9,8 +9,8 @@ import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTe
 import org.springframework.boot.test.context.SpringBootTest;
 
 /**
- * A test over HTTP of the application as it is, on a random port and with short windows.
- * All such tests share one application.
+ * A test of the whole application over HTTP, on a random port and with short windows. All
+ * such tests share one application.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

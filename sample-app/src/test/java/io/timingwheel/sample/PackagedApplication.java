@@ -89,7 +89,7 @@ final class PackagedApplication {
 	}
 
 	/**
-	 * As {@code kill -9} does.
+	 * Kills the process, as {@code kill -9} does.
 	 */
 	void kill() throws InterruptedException {
 		this.process.destroyForcibly();

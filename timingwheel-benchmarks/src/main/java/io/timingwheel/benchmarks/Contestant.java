@@ -16,12 +16,12 @@ public interface Contestant {
 	String label();
 
 	/**
-	 * Whether it is this project's, and not one to compare with.
+	 * Whether the contestant is this project's.
 	 */
 	boolean isOurs();
 
 	/**
-	 * Whether this JVM has it.
+	 * Whether the contestant works on this JVM.
 	 */
 	default boolean isAvailable() {
 		return true;

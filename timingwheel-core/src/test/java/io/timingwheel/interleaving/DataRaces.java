@@ -6,9 +6,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Finds plain accesses to the same place, one of them a write, that no lock or volatile
- * field orders, by vector clocks. Atomics are taken to order nothing, so more is reported
- * than the memory model asks for, never less.
+ * Finds data races by vector clocks: two plain accesses to the same field or element, one
+ * of them a write, that no lock or volatile field orders. Atomics count as ordering
+ * nothing. So this class may report more races than the memory model knows, but never
+ * fewer.
  */
 final class DataRaces {
 

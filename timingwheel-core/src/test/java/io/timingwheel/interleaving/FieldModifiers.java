@@ -10,7 +10,7 @@ import org.objectweb.asm.FieldVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * The modifiers of the fields that the core declares.
+ * The modifiers of the fields that the classes of the core declare.
  */
 final class FieldModifiers {
 

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * What instrumented code calls before each of its steps.
+ * The methods that instrumented code calls before each of its steps.
  */
 public final class Hooks {
 
@@ -15,7 +15,7 @@ public final class Hooks {
 	}
 
 	/**
-	 * Before an operation of an atomic or of a concurrent collection.
+	 * Called before an operation of an atomic or of a concurrent collection.
 	 */
 	public static void atomic() {
 		ModelThread current = ModelThread.current();
@@ -25,7 +25,7 @@ public final class Hooks {
 	}
 
 	/**
-	 * Before a plain field is read or written.
+	 * Called before a plain field is read or written.
 	 */
 	public static void plain(Object object, String field, boolean write) {
 		ModelThread current = ModelThread.current();
@@ -41,7 +41,7 @@ public final class Hooks {
 	}
 
 	/**
-	 * Before a volatile field is read or written.
+	 * Called before a volatile field is read or written.
 	 */
 	public static void ordered(Object object, String field, boolean write) {
 		ModelThread current = ModelThread.current();
@@ -52,21 +52,21 @@ public final class Hooks {
 	}
 
 	/**
-	 * Before an element of an array is read or written.
+	 * Called before an element of an array is read or written.
 	 */
 	public static void element(Object array, int index, boolean write) {
 		plain(array, "[" + index + "]", write);
 	}
 
 	/**
-	 * In place of {@code monitorenter}.
+	 * Called in place of {@code monitorenter}.
 	 */
 	public static void enter(Object monitor) {
 		lockOf(monitor).lock();
 	}
 
 	/**
-	 * In place of {@code monitorexit}.
+	 * Called in place of {@code monitorexit}.
 	 */
 	public static void exit(Object monitor) {
 		lockOf(monitor).unlock();
@@ -77,17 +77,17 @@ public final class Hooks {
 	}
 
 	/**
-	 * In place of {@link Thread#onSpinWait()} and {@link Thread#yield()}.
+	 * Called in place of {@link Thread#onSpinWait()} and {@link Thread#yield()}.
 	 */
 	public static void spin() {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
-			current.scheduler().giveWay(current);
+			current.scheduler().letOthersRun(current);
 		}
 	}
 
 	/**
-	 * In place of {@link Thread#getId()}: the same in each run.
+	 * Called in place of {@link Thread#getId()}. The result is the same in each run.
 	 */
 	public static long id(Thread thread) {
 		return (thread instanceof ModelThread model) ? model.index : 0;

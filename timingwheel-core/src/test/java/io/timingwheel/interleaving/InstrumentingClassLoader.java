@@ -7,11 +7,12 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 
 /**
- * Loads the core and its tests anew, so that they report each step to {@link Hooks}.
+ * Loads the classes of the core and of its tests once more, instrumented so that they
+ * report each step to {@link Hooks}.
  */
 final class InstrumentingClassLoader extends ClassLoader {
 
-	private static final String MINE = InstrumentingClassLoader.class.getPackageName() + ".";
+	private static final String OWN_PACKAGE = InstrumentingClassLoader.class.getPackageName() + ".";
 
 	private final FieldModifiers fields = new FieldModifiers(this::read);
 
@@ -21,7 +22,7 @@ final class InstrumentingClassLoader extends ClassLoader {
 
 	@Override
 	protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-		if (!name.startsWith("io.timingwheel.") || name.startsWith(MINE)) {
+		if (!name.startsWith("io.timingwheel.") || name.startsWith(OWN_PACKAGE)) {
 			return super.loadClass(name, resolve);
 		}
 		synchronized (getClassLoadingLock(name)) {

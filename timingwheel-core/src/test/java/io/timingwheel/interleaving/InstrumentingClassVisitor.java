@@ -9,9 +9,9 @@ import org.objectweb.asm.commons.ClassRemapper;
 import org.objectweb.asm.commons.Remapper;
 
 /**
- * Replaces locks and parking by the model's, monitors by locks, and puts a call before
- * each access to what threads may share. Constructors are left as they are: what they
- * write is nobody else's yet.
+ * Replaces locks and {@code LockSupport} by their models, replaces monitors by locks, and
+ * inserts a call before each access to a field or element that threads may share. Leaves
+ * constructors as they are, since no other thread knows the object yet.
  */
 final class InstrumentingClassVisitor extends ClassVisitor {
 
@@ -50,7 +50,7 @@ final class InstrumentingClassVisitor extends ClassVisitor {
 	}
 
 	/**
-	 * A synchronized method becomes one that locks and calls its former body.
+	 * Writes a method that locks and calls the body of the synchronized method.
 	 */
 	private void lockAround(MethodVisitor method, String body, String descriptor) {
 		Label begin = new Label();

@@ -5,13 +5,13 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Puts a call of a {@link Hooks hook} before each access.
+ * Inserts a call of a {@link Hooks hook} before each access.
  */
 final class InstrumentingMethodVisitor extends MethodVisitor {
 
 	static final String HOOKS = Type.getInternalName(Hooks.class);
 
-	/** Spins in real time, so that it is taken for what it is meant to be: a lock. */
+	/** It spins in real time. Here its methods count as those of a lock. */
 	private static final String SHARD_LOCK = "io/timingwheel/ShardLock";
 
 	private static final String ACCESS = "(Ljava/lang/Object;Ljava/lang/String;Z)V";

@@ -6,21 +6,21 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * Lets the threads of a {@link Race} take their steps in every order that a bounded
- * number of preemptions can bring about, one order after the other, as CHESS does
- * (Musuvathi and others, "Finding and Reproducing Heisenbugs in Concurrent Programs",
- * OSDI 2008): a thread runs until it blocks, ends, or is preempted before a step.
+ * Explores the interleavings of a {@link Race}: runs it once for each order of steps that
+ * a bounded number of preemptions allows, as CHESS does (Musuvathi and others, "Finding
+ * and Reproducing Heisenbugs in Concurrent Programs", OSDI 2008). A thread runs until it
+ * blocks, ends, or is preempted before a step.
  *
  * <p>
  * Steps are the accesses to shared fields, arrays, locks and atomics in the classes of
- * the core, which an {@link InstrumentingClassLoader} makes visible. One thread runs at a
- * time, so what is explored are the orders of a sequentially consistent machine. That
- * these are all there are holds for programs without data races; each run is watched for
- * those, too.
+ * the core, which an {@link InstrumentingClassLoader} instruments. Only one thread runs
+ * at a time, so these are the orders of a sequentially consistent machine. A program
+ * without data races has no others. So each run is also checked for data races.
  *
  * <p>
- * Time stands still: {@code parkNanos} waits to be unparked. A park never returns without
- * a reason, hence a wake-up that is lost leaves its thread waiting, which is found.
+ * The time stands still: {@code parkNanos} waits for an unpark. A park never returns
+ * without a reason. So a lost wake-up leaves a thread waiting for ever, and the run
+ * fails.
  */
 public final class Interleavings {
 
@@ -47,21 +47,22 @@ public final class Interleavings {
 	}
 
 	/**
-	 * Preempts at locks, volatile fields and atomics. Enough where locks are kept.
+	 * Preempts threads at locks, volatile fields and atomics. That is enough if locks
+	 * guard all plain fields.
 	 */
 	public static Interleavings atSynchronization(Class<? extends Race> race, int preemptions) {
 		return new Interleavings(race, preemptions, false);
 	}
 
 	/**
-	 * Preempts at plain fields and array elements, too.
+	 * Preempts threads at plain fields and array elements, too.
 	 */
 	public static Interleavings atEveryAccess(Class<? extends Race> race, int preemptions) {
 		return new Interleavings(race, preemptions, true);
 	}
 
 	/**
-	 * Fields, as {@code Type.name}, that are read and written without order on purpose.
+	 * Names fields, as {@code Type.name}, that have data races on purpose.
 	 */
 	public Interleavings knowing(String... knownRaces) {
 		this.knownRaces = Set.of(knownRaces);
@@ -70,8 +71,9 @@ public final class Interleavings {
 
 	/**
 	 * Explores all interleavings.
-	 * @return how many there are
-	 * @throws AssertionError if one fails, with the steps that lead there
+	 * @return the number of interleavings
+	 * @throws AssertionError if one fails. The message names the steps that lead to the
+	 * failure
 	 */
 	public int explore() {
 		this.threads.forEach(Thread::start);
@@ -117,7 +119,8 @@ public final class Interleavings {
 	}
 
 	/**
-	 * The last choice that has an alternative left decides otherwise, depth first.
+	 * The choices of the next run, depth first: changes the last choice that has an
+	 * alternative left.
 	 */
 	private static int[] next(int[] choices, int[] options) {
 		for (int i = choices.length - 1; i >= 0; i--) {

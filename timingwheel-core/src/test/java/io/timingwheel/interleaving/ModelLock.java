@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Stands in for a {@link java.util.concurrent.locks.ReentrantLock} and for monitors.
- * Outside a {@link Run} there is one thread only and nothing to lock.
+ * The model of a {@link java.util.concurrent.locks.ReentrantLock} and of a monitor.
+ * Outside a {@link Run} there is only one thread, and the methods do nothing.
  */
 public final class ModelLock {
 
@@ -35,7 +35,7 @@ public final class ModelLock {
 	}
 
 	/**
-	 * Locks if nobody else has.
+	 * Locks unless another thread has locked.
 	 */
 	public boolean tryLock() {
 		ModelThread current = ModelThread.current();

@@ -1,8 +1,8 @@
 package io.timingwheel.interleaving;
 
 /**
- * Stands in for {@link java.util.concurrent.locks.LockSupport}. Time stands still, and a
- * park returns for no other reason than an unpark or an interrupt.
+ * The model of {@link java.util.concurrent.locks.LockSupport}. The time stands still. A
+ * park returns only because of an unpark or an interrupt.
  */
 public final class ModelLockSupport {
 
@@ -10,7 +10,7 @@ public final class ModelLockSupport {
 	}
 
 	/**
-	 * Waits until unparked.
+	 * Waits for an unpark or an interrupt.
 	 */
 	public static void park(Object blocker) {
 		ModelThread current = ModelThread.current();
@@ -23,14 +23,14 @@ public final class ModelLockSupport {
 	}
 
 	/**
-	 * Waits until unparked.
+	 * Waits for an unpark or an interrupt.
 	 */
 	public static void parkNanos(Object blocker, long nanos) {
 		park(blocker);
 	}
 
 	/**
-	 * Ends the wait of a thread, or its next one.
+	 * Ends the wait of a thread, or the next wait if it is not waiting.
 	 */
 	public static void unpark(Thread thread) {
 		ModelThread current = ModelThread.current();

@@ -3,22 +3,22 @@ package io.timingwheel.interleaving;
 import java.util.concurrent.Semaphore;
 
 /**
- * A thread of a {@link Run}, which goes on only when it is its turn.
+ * A thread of a {@link Run}. It runs only while the run has resumed it.
  */
 final class ModelThread extends Thread {
 
 	final int index;
 
-	private final Semaphore turn = new Semaphore(0);
+	private final Semaphore resumed = new Semaphore(0);
 
 	private Run run;
 
 	private Runnable task;
 
-	/** Of who has the turn. */
+	/** Only the thread that runs reads and writes it. */
 	State state = State.ENDED;
 
-	/** What {@code unpark} has left. */
+	/** Whether the next park returns at once because of an earlier unpark. */
 	boolean permit;
 
 	ModelThread(int index) {
@@ -28,7 +28,7 @@ final class ModelThread extends Thread {
 	}
 
 	/**
-	 * Takes part in a run, from its first turn on.
+	 * Takes part in a run.
 	 */
 	void join(Run run, Runnable task) {
 		this.run = run;
@@ -38,7 +38,7 @@ final class ModelThread extends Thread {
 	}
 
 	/**
-	 * Takes part in no more runs.
+	 * Takes part in no further run, so that the thread ends.
 	 */
 	void leave() {
 		this.run = null;
@@ -51,7 +51,7 @@ final class ModelThread extends Thread {
 
 	@Override
 	public void run() {
-		awaitTurn();
+		awaitResume();
 		while (this.run != null) {
 			Throwable thrown = null;
 			if (this.run.failure() == null) {
@@ -62,10 +62,10 @@ final class ModelThread extends Thread {
 					thrown = ex;
 				}
 			}
-			// An interrupt is of this run only.
+			// An interrupt must not reach the next run.
 			Thread.interrupted();
 			this.run.end(this, thrown);
-			awaitTurn();
+			awaitResume();
 		}
 	}
 
@@ -73,16 +73,16 @@ final class ModelThread extends Thread {
 		return this.run;
 	}
 
-	void awaitTurn() {
-		this.turn.acquireUninterruptibly();
+	void awaitResume() {
+		this.resumed.acquireUninterruptibly();
 	}
 
 	void resumeRun() {
-		this.turn.release();
+		this.resumed.release();
 	}
 
 	/**
-	 * Where the thread stands in the code that is tested.
+	 * Describes the thread's position in the code under test.
 	 */
 	String position() {
 		if (this.state == State.ENDED) {

@@ -3,19 +3,19 @@ package io.timingwheel.interleaving;
 import java.util.List;
 
 /**
- * A few threads on something small. Made anew for each interleaving, by its constructor
- * without parameters.
+ * A few threads that act on the same objects. The constructor without parameters creates
+ * a race anew for each interleaving.
  */
 public interface Race {
 
 	/**
-	 * What the threads do, one each. The first begins.
+	 * The actions of the threads, one for each. The first thread begins.
 	 */
 	List<Runnable> threads();
 
 	/**
-	 * Checks what must hold once all threads have ended, in whatever order they took
-	 * their steps.
+	 * Checks the outcome after all threads have ended. It must hold for each order of
+	 * steps.
 	 */
 	void verify();
 

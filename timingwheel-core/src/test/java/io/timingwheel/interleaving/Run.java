@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 
 /**
- * One interleaving: who takes the next step, which is a list of choices.
+ * One interleaving: a list of choices of the thread that takes the next step.
  */
 final class Run {
 
@@ -68,14 +68,14 @@ final class Run {
 	}
 
 	/**
-	 * Before a step of the current thread, which could go on.
+	 * Called before a step of the current thread. May let another thread run first.
 	 */
 	void beforeStep(ModelThread current) {
 		if (this.failure != null) {
 			throw new Aborted();
 		}
 		if (++this.steps > MOST_STEPS) {
-			abort(current, new AssertionError("The threads do not come to an end"));
+			abort(current, new AssertionError("The threads do not end"));
 		}
 		if (this.preempted < this.preemptions) {
 			ModelThread next = choose(current);
@@ -87,7 +87,7 @@ final class Run {
 	}
 
 	/**
-	 * The current thread cannot go on before another has taken a step.
+	 * Lets another thread run, since the current thread is blocked.
 	 */
 	void block(ModelThread current) {
 		if (this.failure != null) {
@@ -95,7 +95,7 @@ final class Run {
 		}
 		ModelThread next = choose(null);
 		if (next == null) {
-			abort(current, new AssertionError("All threads wait: " + describe()));
+			abort(current, new AssertionError("All threads are waiting: " + describe()));
 		}
 		if (next != current) {
 			switchTo(current, next);
@@ -103,11 +103,11 @@ final class Run {
 	}
 
 	/**
-	 * The current thread waits for others in a loop: they come first.
+	 * Lets other threads run, since the current thread waits for them in a loop.
 	 */
-	void giveWay(ModelThread current) {
+	void letOthersRun(ModelThread current) {
 		if (++this.steps > MOST_STEPS) {
-			abort(current, new AssertionError("The threads do not come to an end"));
+			abort(current, new AssertionError("The threads do not end"));
 		}
 		current.state = ModelThread.State.WAITING;
 		ModelThread next = choose(null);
@@ -129,7 +129,7 @@ final class Run {
 			next.resumeRun();
 		}
 		else if (this.failure == null && !haveAllEnded()) {
-			fail(new AssertionError("All threads wait: " + describe()));
+			fail(new AssertionError("All threads are waiting: " + describe()));
 		}
 		if (this.failure != null && !failedBefore) {
 			abortOthers(current);
@@ -150,8 +150,9 @@ final class Run {
 	}
 
 	/**
-	 * Chooses among the threads that can go on.
-	 * @param current the first choice, null if it cannot
+	 * Chooses one of the threads that can run.
+	 * @param current the current thread, which is the first choice, null if it cannot run
+	 * @return the thread, null if none can run
 	 */
 	private ModelThread choose(ModelThread current) {
 		List<ModelThread> ready = new ArrayList<>(this.threads.length);
@@ -176,7 +177,7 @@ final class Run {
 	private void switchTo(ModelThread current, ModelThread next) {
 		note(current, next);
 		next.resumeRun();
-		current.awaitTurn();
+		current.awaitResume();
 		if (this.failure != null) {
 			throw new Aborted();
 		}
@@ -228,7 +229,7 @@ final class Run {
 	}
 
 	/**
-	 * Ends a thread of an interleaving that has failed.
+	 * Ends a thread after the interleaving has failed.
 	 */
 	static final class Aborted extends Error {
 

@@ -18,7 +18,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record CallbackProperties(@DefaultValue("localhost") Set<String> allowedHosts, @DefaultValue("5s") Duration timeout) {
 
 	/**
-	 * Whether callbacks may go there: nobody is to reach, through us, what only we can.
+	 * Whether callbacks may go to this host. Without a list a client could reach hosts
+	 * that only this application can reach.
 	 */
 	boolean allows(URI url) {
 		return url.getHost() != null && this.allowedHosts.contains(url.getHost().toLowerCase(Locale.ROOT));

@@ -17,8 +17,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
 /**
- * Sends callbacks when they are due, from whichever node, at least once. What fails with
- * a 5xx or without an answer is tried again; any other answer is final.
+ * Sends callbacks when they are due, on any node, at least once. A callback is sent again
+ * after a 5xx status or a missing answer. Any other answer is final.
  */
 @Component
 @Profile("stored")
@@ -32,7 +32,7 @@ class CallbackSender {
 
 	CallbackSender(CallbackProperties properties) {
 		this.properties = properties;
-		// A redirect could lead to where callbacks may not go.
+		// A redirect could lead to a host that is not allowed.
 		HttpClient client = HttpClient.newBuilder()
 			.followRedirects(HttpClient.Redirect.NEVER)
 			.connectTimeout(properties.timeout())
@@ -53,7 +53,7 @@ class CallbackSender {
 		RestClient.RequestBodySpec request = this.http.method(HttpMethod.valueOf(callback.method()))
 			.uri(callback.url())
 			.headers((headers) -> callback.headers().forEach(headers::set))
-			// The other side can tell a repetition by it.
+			// The receiver can recognize a repetition by this header.
 			.header("Idempotency-Key", id);
 		if (callback.body() != null) {
 			request.body(callback.body());

@@ -1,6 +1,6 @@
 /**
- * Delayed HTTP callbacks: stored, sent at their time, tried again when the other side
- * fails, and dead after too many attempts.
+ * Delayed HTTP callbacks. They are stored, sent at their time, sent again when the
+ * receiver fails, and dead after too many attempts.
  */
 @NullMarked
 package io.timingwheel.sample.callbacks;

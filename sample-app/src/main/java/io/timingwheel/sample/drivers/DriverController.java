@@ -78,7 +78,7 @@ class DriverController {
 	}
 
 	/**
-	 * The drivers, of whom not all are listed.
+	 * The drivers. The list is limited.
 	 *
 	 * @param now the server's time, to count down by
 	 * @param silence how long after the last heartbeat a driver goes offline

@@ -23,7 +23,8 @@ class DriverRepository {
 	private final Map<String, Driver> drivers = new LinkedHashMap<>();
 
 	/**
-	 * Adds or changes a driver, and forgets the one known longest beyond the capacity.
+	 * Adds or changes a driver. Beyond the capacity the driver goes that has been known
+	 * longest.
 	 * @param id the driver's id
 	 * @param change makes the driver from the one known, {@code null} if there is none;
 	 * if it throws, nothing is changed

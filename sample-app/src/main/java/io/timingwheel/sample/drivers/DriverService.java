@@ -20,8 +20,8 @@ class DriverService {
 	}
 
 	/**
-	 * Takes note that a driver is there, who is online from now on until nothing is heard
-	 * for the time of silence.
+	 * Takes a heartbeat of a driver. The driver is online until no heartbeat has come for
+	 * the time of silence.
 	 * @param driverId the driver
 	 * @return the driver
 	 */
@@ -29,8 +29,9 @@ class DriverService {
 		return this.drivers.save(driverId, (known) -> {
 			long heartbeat = (known != null) ? known.heartbeats() + 1 : 1;
 			Driver driver = Driver.online(driverId, heartbeat, this.properties.silence());
-			// Within the save: of two heartbeats at once the later also restarts the
-			// clock last
+			// Within the save, so that of two simultaneous heartbeats the later one is
+			// also
+			// the last to restart the clock
 			this.monitor.markOffline(driverId, heartbeat);
 			return driver;
 		});

@@ -8,8 +8,8 @@ import org.springframework.stereotype.Component;
  * Takes a driver offline when no heartbeat comes. Each call restarts the clock of its
  * driver, with the newest arguments.
  * <p>
- * A bean of its own, so that {@link DriverService} calls it through the proxy in which
- * {@code @Delayed} acts.
+ * This is a bean of its own, so that {@link DriverService} calls it through the proxy in
+ * which {@code @Delayed} acts.
  */
 @Component
 class SilenceMonitor {
@@ -22,7 +22,8 @@ class SilenceMonitor {
 
 	@Delayed(delay = "${drivers.silence:10m}", name = "driver-silent", key = "#driverId")
 	public void markOffline(String driverId, long heartbeat) {
-		// A heartbeat may come when this has just begun and can be called off no more
+		// A heartbeat may come after this task has begun, when it can no longer be
+		// cancelled
 		this.drivers.update(driverId, (driver) -> driver.silentSince(heartbeat));
 	}
 

@@ -1,5 +1,5 @@
 /**
- * Drivers that go offline when nothing is heard of them.
+ * Drivers that go offline when they send no heartbeat.
  */
 @NullMarked
 package io.timingwheel.sample.drivers;

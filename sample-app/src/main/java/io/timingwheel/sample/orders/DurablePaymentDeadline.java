@@ -6,7 +6,8 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
 /**
- * Survives the end of the process: started again, it closes the order at its time.
+ * Stores the tasks. An application that was killed and started again closes the order at
+ * its time.
  */
 @Component
 @Profile("stored")

@@ -6,8 +6,8 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.stereotype.Component;
 
 /**
- * Forgets the orders' closing when the process ends, as the orders themselves are
- * forgotten then.
+ * Keeps the tasks in memory, as the orders are in memory. Both are gone when the process
+ * ends.
  */
 @Component
 @Profile("!stored")

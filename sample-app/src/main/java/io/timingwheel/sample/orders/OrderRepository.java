@@ -6,8 +6,8 @@ import java.util.function.LongFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * The orders. Each method is atomic, so that of a payment and a closing that meet exactly
- * one sees the order pending.
+ * The orders. Each method is atomic. If a payment and a closing meet, exactly one of them
+ * sees the pending order.
  */
 interface OrderRepository {
 

@@ -8,9 +8,9 @@ import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Takes orders and payments. The transactions matter where orders and tasks are in a
- * database: an order is stored with its closing, and paid with its cancelling. Without a
- * database there are none.
+ * Takes orders and payments. With a database, an order and its closing task are stored in
+ * one transaction, and so are a payment and the cancellation of the task. Without a
+ * database there are no transactions.
  */
 @Service
 class OrderService {
@@ -36,14 +36,14 @@ class OrderService {
 	public Order create(String item) {
 		return this.orders.add((orderId) -> {
 			Order order = Order.placed(orderId, item, this.properties.paymentWindow());
-			// Within the add: if the task is refused, there is no order that never closes
+			// Within the add, so that no order stays if the task is refused
 			this.deadline.closeIfUnpaid(orderId);
 			return order;
 		});
 	}
 
 	/**
-	 * Pays an order and calls off its closing.
+	 * Pays an order and cancels its closing.
 	 * @param orderId the order
 	 * @return the paid order
 	 * @throws OrderNotFoundException if there is no such order

@@ -3,9 +3,9 @@ package io.timingwheel.sample.orders;
 /**
  * Closes an order when its payment window has passed.
  * <p>
- * A bean of its own, because {@code @Delayed} acts in a proxy: called by
- * {@link OrderService} the method goes through it, while a method of {@code OrderService}
- * called by {@code OrderService} itself would not, and would close the order on the spot.
+ * This is a bean of its own, because {@code @Delayed} acts in a proxy. A call from
+ * {@link OrderService} goes through the proxy. A call of {@code OrderService} to one of
+ * its own methods would not, and would close the order at once.
  */
 interface PaymentDeadline {
 

@@ -18,6 +18,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -29,6 +30,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
  * the first call.
  */
 @Configuration(proxyBeanMethods = false)
+@Import(AnnotatedMethodConfiguration.class)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class DelayedConfiguration {
 

@@ -5,11 +5,10 @@ import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.timeout.TimeLimits;
 import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
-import io.timingwheel.spring.aop.timeout.TimeoutMethodScanner;
+import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskExecutors;
 
@@ -19,6 +18,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
@@ -28,13 +28,14 @@ import org.springframework.util.function.SingletonSupplier;
  * so that it looks these up at the first call.
  */
 @Configuration(proxyBeanMethods = false)
+@Import(AnnotatedMethodConfiguration.class)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class TimeoutConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeLimits timingWheelTimeLimits(ConfigurableListableBeanFactory beanFactory) {
-		return new TimeLimits(beanFactory);
+	static TimeoutMethodRegistry timingWheelTimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
+		return new TimeoutMethodRegistry(beanFactory);
 	}
 
 	@Bean
@@ -45,20 +46,14 @@ class TimeoutConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutMethodScanner timingWheelTimeoutMethodScanner(TimeLimits limits) {
-		return new TimeoutMethodScanner(limits);
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeLimits limits, ObjectProvider<TimingWheel> wheel,
+	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeoutMethodRegistry methods, ObjectProvider<TimingWheel> wheel,
 			ObjectProvider<TaskExecutors> executors, ObjectProvider<HandOverExecutors> handOvers,
 			ObjectProvider<TimeoutListener> listeners, Environment environment) {
 		int order = Binder.get(environment)
 			.bind("timingwheel.timeout.order", Integer.class)
 			.orElse(TimeoutAdvisor.DEFAULT_ORDER);
 		Supplier<List<TimeoutListener>> allListeners = () -> listeners.orderedStream().toList();
-		return new TimeoutAdvisor(limits, SingletonSupplier.of(wheel::getObject),
+		return new TimeoutAdvisor(methods, SingletonSupplier.of(wheel::getObject),
 				() -> handOvers.getObject().safe(executors.getObject().defaultExecutor()),
 				SingletonSupplier.of(allListeners), order);
 	}

@@ -4,7 +4,7 @@ import java.time.Clock;
 import java.util.List;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.support.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.support.DefaultDelayedTaskOperations;
@@ -51,8 +51,8 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	@Bean
-	DurableHandlers timingWheelDurableHandlers() {
-		return new DurableHandlers();
+	DurableHandlerRegistry timingWheelDurableHandlers() {
+		return new DurableHandlerRegistry();
 	}
 
 	@Bean

@@ -2,7 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.PayloadCodec;
@@ -52,7 +52,7 @@ public final class TimingWheelStoreAutoConfiguration {
 
 		@Bean
 		DurableTaskManager timingWheelDurableTasks(DelayedTaskStore store, TimingWheelProperties properties,
-				DurableHandlers handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
+				DurableHandlerRegistry handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
 				HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptor) {
 			DurableSettings settings = new StoreSettings(properties.getStore()).get();
 			store.check();

@@ -14,16 +14,19 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * db-scheduler with the strategy that its documentation names the fastest.
+ * db-scheduler, with the strategy that its documentation calls the fastest.
  */
 final class DbSchedulerNode implements TaskNode {
 
 	private static final int THREADS = 20;
 
-	/** Fewer left per thread: fetch more. The best of those tried. */
+	/**
+	 * Below this number per thread the scheduler fetches more. The best value of those
+	 * tried.
+	 */
 	private static final double LOWER_LIMIT = 1;
 
-	/** So many per thread are fetched at most. */
+	/** The limit of a fetch, per thread. */
 	private static final double UPPER_LIMIT = 8;
 
 	private final HikariDataSource dataSource = new HikariDataSource();

@@ -13,7 +13,7 @@ import io.timingwheel.benchmarks.report.Measurement;
 import io.timingwheel.benchmarks.report.Step;
 
 /**
- * All that is measured of durable tasks.
+ * The measurements of durable tasks.
  */
 final class DurableMeasurements {
 
@@ -40,9 +40,11 @@ final class DurableMeasurements {
 	}
 
 	private Measurement executions() {
-		return new Measurement("executions", "Executions from a backlog", """
-				%,d tasks are due; their bodies do nothing but look at the clock. From the first one's run to the last \
-				one's, after %,d others to warm up.""".formatted(this.effort.timers(), Nodes.warmUp(this.store)),
+		return new Measurement("executions", "Executions from a backlog",
+				"""
+						%,d tasks are due, and their bodies only read the clock. The time counts from the first run to the last, \
+						after %,d other tasks to warm up."""
+					.formatted(this.effort.timers(), Nodes.warmUp(this.store)),
 				contestants(true), List.of(rate("1", "1 node"), rate("2", "2 nodes")),
 				List.of(step(1, (nodes, peer) -> Map.of("1", executions(nodes, peer))),
 						step(2, (nodes, peer) -> Map.of("2", executions(nodes, peer)))),
@@ -75,9 +77,13 @@ final class DurableMeasurements {
 		Column single = rate("1", "1 thread");
 		Column eight = rate("8", "8 threads");
 		Column batch = rate("batch", "1 thread, 100 at once");
-		return new Measurement("enqueue", "Storing", """
-				Tasks that are due in an hour, for %.0f s after one thread and then all have warmed up for %.1f s.\
-				""".formatted(enqueueSeconds(), 2.5 * enqueueSeconds()), this.peers, List.of(single, eight, batch),
+		return new Measurement("enqueue", "Storing",
+				"""
+						The tasks are due in an hour. The measurement takes %.0f s, after one thread and then all threads have warmed \
+						up for %.1f s.\
+						"""
+					.formatted(enqueueSeconds(), 2.5 * enqueueSeconds()),
+				this.peers, List.of(single, eight, batch),
 				List.of(enqueue("1", 1, 1), enqueue("8", 8, 1), enqueue("batch", 1, 100)),
 				new Chart(Chart.Kind.BARS, "tasks/s", List.of("1", "8", "batch")));
 	}

@@ -8,7 +8,7 @@ import java.util.Set;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
- * What runs durable tasks.
+ * A contestant that runs durable tasks.
  */
 enum DurablePeer implements Contestant {
 
@@ -81,8 +81,8 @@ enum DurablePeer implements Contestant {
 	}
 
 	/**
-	 * Whether its nodes can be kept from running what is due. Tasks for one that cannot
-	 * have to be stored ahead of their time.
+	 * Whether its nodes can hold back due tasks. Otherwise the measurement stores tasks
+	 * ahead of their time.
 	 */
 	boolean canPause() {
 		return this != REDISSON;

@@ -30,7 +30,7 @@ record DurableStep(Store store, Server server, int nodes, Work work) implements 
 	}
 
 	/**
-	 * What is done with the nodes.
+	 * The work of the step.
 	 */
 	interface Work {
 

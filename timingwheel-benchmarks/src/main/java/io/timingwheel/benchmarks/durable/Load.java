@@ -49,7 +49,7 @@ final class Load {
 
 	/**
 	 * Stores tasks for later. Before that one thread warms up, which leaves the compiler
-	 * a processor, and then all do.
+	 * a processor, and then all threads.
 	 * @param threads how many threads
 	 * @param batch how many tasks at once
 	 * @return how many tasks a second

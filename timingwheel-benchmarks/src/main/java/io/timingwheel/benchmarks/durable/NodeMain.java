@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  */
 final class NodeMain {
 
-	/** Before an answer, to tell it from what others print. */
+	/** Marks an answer among other output. */
 	static final String ANSWER = "figures:";
 
 	private final TaskNode node;
@@ -46,7 +46,7 @@ final class NodeMain {
 					.collect(Collectors.joining(" ")));
 			}
 		}
-		// Some peers' threads would keep the JVM alive.
+		// The threads of some peers would keep the JVM alive.
 		System.exit(0);
 	}
 

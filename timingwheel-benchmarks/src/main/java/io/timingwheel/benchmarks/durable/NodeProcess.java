@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A node in another JVM, as this one sees it.
+ * A node in another JVM.
  */
 final class NodeProcess implements AutoCloseable {
 
@@ -43,7 +43,7 @@ final class NodeProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Has the node do something, and waits until it has.
+	 * Sends a command to the node and waits for the answer.
 	 */
 	Map<String, Double> run(String command) throws IOException {
 		this.commands.println(command);
@@ -70,7 +70,7 @@ final class NodeProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the node, in peace if it can.
+	 * Ends the node, and kills it if it does not end.
 	 */
 	@Override
 	public void close() {

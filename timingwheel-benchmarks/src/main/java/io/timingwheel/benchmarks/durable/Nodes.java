@@ -16,7 +16,7 @@ final class Nodes implements AutoCloseable {
 	private final List<NodeProcess> nodes = new ArrayList<>();
 
 	/**
-	 * Starts nodes and has them run some tasks.
+	 * Starts nodes, which run some tasks to warm up.
 	 */
 	Nodes(int count, Store store, Server server, DurablePeer peer, List<String> jvmArgs) throws Exception {
 		server.clear();
@@ -30,7 +30,7 @@ final class Nodes implements AutoCloseable {
 			int warmUp = warmUp(store);
 			first().run("fill %d 0".formatted(warmUp));
 			await(warmUp);
-			// The compiler has yet to follow.
+			// The compiler is not done yet.
 			TimeUnit.SECONDS.sleep(2);
 			all("reset");
 		}
@@ -41,7 +41,7 @@ final class Nodes implements AutoCloseable {
 	}
 
 	/**
-	 * How many tasks they run first.
+	 * How many tasks the nodes run to warm up.
 	 */
 	static int warmUp(Store store) {
 		return store.backlog() / 5;

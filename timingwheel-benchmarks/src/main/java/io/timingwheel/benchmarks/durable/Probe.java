@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the tasks of a node do: they look at the clock. Thread-safe.
+ * The body of the tasks of a node. It reads the clock. Thread-safe.
  */
 final class Probe {
 
@@ -52,8 +52,8 @@ final class Probe {
 	}
 
 	/**
-	 * What has run since the last reset: how many tasks, when the first and the last one
-	 * did, in microseconds of the time of day, and how late they were.
+	 * The figures since the last reset: the number of tasks, the times of the first and
+	 * the last run, in microseconds of the time of day, and the lateness.
 	 */
 	Map<String, Double> figures() {
 		long[] sorted = Arrays.copyOf(this.lateness, this.count.get());

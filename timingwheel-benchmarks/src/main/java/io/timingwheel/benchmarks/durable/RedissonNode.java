@@ -15,8 +15,9 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * A delayed queue of Redisson's, and threads that take from its blocking queue. What they
- * have taken nobody else knows of: there is nothing to acknowledge, and a crash loses it.
+ * A delayed queue of Redisson, and threads that take from its blocking queue. A task that
+ * was taken exists in this JVM alone. There is no acknowledgement, so a crash loses the
+ * task.
  */
 @SuppressWarnings("deprecation")
 final class RedissonNode implements TaskNode {
@@ -47,7 +48,7 @@ final class RedissonNode implements TaskNode {
 			}
 		}
 		catch (InterruptedException | RedissonShutdownException ex) {
-			// The end.
+			// The node ends.
 		}
 	}
 

@@ -7,7 +7,7 @@ import java.io.IOException;
  */
 enum Store {
 
-	/** As safe as in production. */
+	/** Waits for the disk, as in production. */
 	POSTGRESQL(50_000, 200) {
 
 		@Override

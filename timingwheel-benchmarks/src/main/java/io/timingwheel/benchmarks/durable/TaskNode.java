@@ -10,12 +10,12 @@ interface TaskNode extends AutoCloseable {
 	void enqueue(Instant due);
 
 	/**
-	 * Stores tasks the fastest way that there is.
+	 * Stores tasks in the fastest way that the contestant has.
 	 */
 	void enqueueBatch(int count, Instant due);
 
 	/**
-	 * Runs nothing more for the time being. Need not be supported.
+	 * Holds back due tasks from now on. Optional.
 	 */
 	void pause();
 

@@ -1,6 +1,6 @@
 /**
- * Measures durable tasks beside peers on the same server: nodes in JVMs of their own,
- * told what to do by the command.
+ * Measures durable tasks beside peers on the same server. Each node is a JVM of its own
+ * and takes commands.
  */
 @NullMarked
 package io.timingwheel.benchmarks.durable;

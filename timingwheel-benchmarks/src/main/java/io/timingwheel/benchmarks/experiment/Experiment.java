@@ -30,12 +30,12 @@ public enum Experiment {
 		Peer peer = Peer.valueOf(args[1].toUpperCase(Locale.ROOT));
 		experiment.body.measure(peer, Integer.parseInt(args[2]), Double.parseDouble(args[3]))
 			.forEach((name, value) -> System.out.println(name + "=" + value));
-		// Some peers' threads would keep the JVM alive.
+		// The threads of some peers would keep the JVM alive.
 		System.exit(0);
 	}
 
 	/**
-	 * How long before the first is due to begin to schedule so many timers.
+	 * The time that scheduling so many timers may take before the first one is due.
 	 */
 	static long leadNanos(int count) {
 		return TimeUnit.MILLISECONDS.toNanos(500) + TimeUnit.MICROSECONDS.toNanos(4) * count;

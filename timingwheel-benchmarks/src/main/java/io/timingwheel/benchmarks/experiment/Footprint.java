@@ -10,8 +10,8 @@ import io.timingwheel.benchmarks.peer.PeerTask;
 import io.timingwheel.benchmarks.peer.TimerPeer;
 
 /**
- * The bytes that a pending timer retains when all have one task, and what is left of it
- * directly after it was cancelled. The caller keeps no handles.
+ * Measures the bytes that a pending timer retains if all timers share one task, and the
+ * bytes that are left directly after its cancellation. The caller keeps no handles.
  */
 final class Footprint {
 

@@ -14,7 +14,7 @@ import io.timingwheel.benchmarks.peer.TimerPeer;
 
 /**
  * How late timers fire that are due at random times within some seconds, and the
- * processor time of these seconds. The tasks only look at the clock.
+ * processor time of these seconds. The tasks only read the clock.
  */
 final class Lateness {
 

@@ -1,6 +1,6 @@
 /**
- * What is no throughput: memory, lateness, idling and bursts. Each runs in a JVM of its
- * own.
+ * Measurements other than throughput: memory, lateness, idling and bursts. Each runs in a
+ * JVM of its own.
  */
 @NullMarked
 package io.timingwheel.benchmarks.experiment;

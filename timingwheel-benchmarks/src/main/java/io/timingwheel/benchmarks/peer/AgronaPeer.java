@@ -5,12 +5,12 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.DeadlineTimerWheel;
 
 /**
- * Agrona's wheel for a single thread. It knows timers by number and leaves it to its user
- * to find the task; nothing is charged for that here.
+ * Agrona's wheel for a single thread. It knows timers by number. Its user has to find the
+ * task, which is not measured here.
  */
 final class AgronaPeer implements TimerPeer {
 
-	/** The wheel wants a power of two: 1.05 ms. */
+	/** The wheel needs a power of two: 1.05 ms. */
 	private static final long TICK_NANOS = 1 << 20;
 
 	private static final int SLOTS = 1024;

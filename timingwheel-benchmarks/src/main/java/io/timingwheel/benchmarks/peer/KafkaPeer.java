@@ -6,8 +6,8 @@ import org.apache.kafka.server.util.timer.SystemTimer;
 import org.apache.kafka.server.util.timer.TimerTask;
 
 /**
- * Kafka's purgatory timer: hierarchical wheels whose buckets wait in a delay queue,
- * driven as the broker's reaper does.
+ * Kafka's purgatory timer: hierarchical wheels whose buckets wait in a delay queue. A
+ * thread advances the timer as the reaper of the broker does.
  */
 final class KafkaPeer implements TimerPeer {
 
@@ -55,7 +55,7 @@ final class KafkaPeer implements TimerPeer {
 	}
 
 	/**
-	 * Kafka's tasks carry their own delay, so there is one for each timer.
+	 * A task of Kafka carries its own delay, so each timer needs a task.
 	 */
 	private static final class Task extends TimerTask {
 

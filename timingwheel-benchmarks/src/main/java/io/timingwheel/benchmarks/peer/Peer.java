@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
- * All that is compared.
+ * The contestants.
  */
 public enum Peer implements Contestant {
 

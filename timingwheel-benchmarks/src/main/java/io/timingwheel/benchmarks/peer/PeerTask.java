@@ -5,8 +5,8 @@ import io.netty.util.TimerTask;
 import io.timingwheel.DirectTask;
 
 /**
- * A task in a form that nearly every peer takes as it is, so that adapting it costs none
- * of them anything.
+ * A task that implements what nearly every peer takes, so that no peer pays for an
+ * adapter.
  */
 public abstract class PeerTask implements DirectTask, TimerTask {
 

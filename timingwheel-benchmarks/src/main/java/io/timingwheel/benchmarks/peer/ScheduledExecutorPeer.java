@@ -8,8 +8,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The JDK's: a pool of one thread on a heap, and since JDK 25 the delays of the
- * {@link ForkJoinPool}.
+ * The executors of the JDK: a pool of one thread on a heap, and since JDK 25 the delays
+ * of the {@link ForkJoinPool}.
  */
 final class ScheduledExecutorPeer implements TimerPeer {
 
@@ -51,7 +51,7 @@ final class ScheduledExecutorPeer implements TimerPeer {
 
 	@Override
 	public void close() {
-		// Without effect on the common pool, which ends with the JVM.
+		// The common pool ignores this. It ends with the JVM.
 		this.executor.shutdownNow();
 	}
 

@@ -18,8 +18,8 @@ public interface TimerPeer extends AutoCloseable {
 	void cancel(Object timer);
 
 	/**
-	 * Starts the time of a pending timer afresh. Peers that cannot move a timer cancel it
-	 * and start another.
+	 * Gives a pending timer a new deadline. A peer that cannot move a timer cancels it
+	 * and schedules another.
 	 * @return the timer to keep in place of the given one
 	 */
 	default Object reset(Object timer, PeerTask task, long delayNanos) {

@@ -30,7 +30,7 @@ final class ChartWriter {
 
 	private static final int LABEL_ROTATION = 20;
 
-	/** Solid: each dash of a line would be a path in the file. */
+	/** Solid, because each dash of a line would be a path in the file. */
 	private static final BasicStroke GRID = new BasicStroke(0.5f);
 
 	private final Results results;

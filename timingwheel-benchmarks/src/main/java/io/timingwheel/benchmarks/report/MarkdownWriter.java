@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
- * Writes the tables. Behind each figure stands its ratio to the best peer's.
+ * Writes the tables. Each figure is followed by its ratio to the figure of the best peer.
  */
 final class MarkdownWriter {
 

@@ -6,7 +6,7 @@ import java.util.List;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
- * What makes a table and its chart.
+ * A table and its chart.
  *
  * @param id its name on the command line
  * @param title the heading

@@ -21,7 +21,7 @@ import io.timingwheel.benchmarks.throughput.ResetBenchmark;
 import io.timingwheel.benchmarks.throughput.ScheduleBenchmark;
 
 /**
- * All that is measured.
+ * The measurements of the engine and of annotated methods.
  */
 final class Measurements {
 
@@ -45,7 +45,7 @@ final class Measurements {
 	private Measurement schedule() {
 		return new Measurement("schedule", "Schedule",
 				"""
-						Timers of 10 to 20 minutes, in batches that are cancelled afterwards, untimed. %,d are pending."""
+						Timers of 10 to 20 minutes, in batches. Cancelling a batch is not timed. %,d timers are pending."""
 					.formatted(this.effort.timers()),
 				MAIN, List.of(threads(1), threads(2)),
 				List.of(peers(ScheduleBenchmark.class, 1, rate(1)), peers(ScheduleBenchmark.class, 2, rate(2))),
@@ -55,8 +55,8 @@ final class Measurements {
 	private Measurement churn() {
 		return new Measurement("churn", "Schedule and cancel",
 				"""
-						Each timer is cancelled at once, as nearly all timeouts are before they end. %,d others are pending. \
-						The processor time is that of the whole process per pair, what a peer's own thread does included."""
+						Each timer is cancelled at once, as nearly all timeouts are cancelled before they end. %,d other timers are pending. \
+						The processor time is that of the whole process per pair, and includes the work of a peer's own thread."""
 					.formatted(this.effort.timers()),
 				MAIN, List.of(threads(1), threads(2), threads(8), cpu(1), cpu(2), cpu(8)),
 				List.of(peers(ChurnBenchmark.class, 1, rateAndCpu(1)), peers(ChurnBenchmark.class, 2, rateAndCpu(2)),
@@ -67,8 +67,8 @@ final class Measurements {
 	private Measurement reset() {
 		return new Measurement("reset", "Reset to later",
 				"""
-						A random one of %,d pending timers gets a deadline later than its own. Peers that cannot move a timer \
-						cancel it and start another, which takes its place in the caller's array."""
+						A random one of %,d pending timers gets a deadline later than its own. A peer that cannot move a timer \
+						cancels it and schedules another, which takes its place in the array of the caller."""
 					.formatted(this.effort.timers()),
 				MAIN, List.of(threads(1), threads(2), cpu(1), cpu(2)),
 				List.of(peers(ResetBenchmark.class, 1, rateAndCpu(1)), peers(ResetBenchmark.class, 2, rateAndCpu(2))),
@@ -78,7 +78,7 @@ final class Measurements {
 	private Measurement heartbeat() {
 		return new Measurement("heartbeat", "Heartbeats by key",
 				"""
-						A random one of %,d keys is heard of; each way finds it in a `ConcurrentHashMap`."""
+						Each operation is a heartbeat of a random key of %,d. Each contestant finds the key in a `ConcurrentHashMap`."""
 					.formatted(this.effort.timers()),
 				EnumSet.allOf(HeartbeatWay.class), List.of(threads(1), threads(2), cpu(1), cpu(2)),
 				List.of(heartbeats(1), heartbeats(2)), new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2")));
@@ -107,9 +107,12 @@ final class Measurements {
 	}
 
 	private Measurement footprint() {
-		return new Measurement("footprint", "Memory", """
-				Heap in use after a full collection, per timer of %,d, which share one task; Kafka needs one for each. \
-				Agrona keeps no task at all.""".formatted(this.effort.timers()), MAIN,
+		return new Measurement("footprint", "Memory",
+				"""
+						Heap in use after a full collection, per timer of %,d. The timers share one task; Kafka needs a task for each. \
+						Agrona keeps no task."""
+					.formatted(this.effort.timers()),
+				MAIN,
 				List.of(Column.cost("pending", "pending [bytes]", 1),
 						Column.cost("cancelled", "left directly after cancel [bytes]", 1)),
 				List.of(new ExperimentStep(Experiment.FOOTPRINT, this.effort.timers(),
@@ -120,7 +123,7 @@ final class Measurements {
 	private Measurement lateness() {
 		return new Measurement("lateness", "Lateness",
 				"""
-						%,d timers at random times within %.0f s. Their tasks look at the clock on the peer's own thread. The \
+						%,d timers at random times within %.0f s. Their tasks read the clock on the peer's own thread. The \
 						processor time is that of the process in these seconds."""
 					.formatted(this.effort.timers(), this.effort.seconds()),
 				ALL,
@@ -134,7 +137,7 @@ final class Measurements {
 
 	private Measurement idle() {
 		return new Measurement("idle", "Idling", """
-				Processor time above that of the same JVM before the peer was started, with nothing pending and with \
+				Processor time beyond that of the same JVM before the peer started, with nothing pending and with \
 				%,d timers an hour away.""".formatted(this.effort.timers()), ALL,
 				List.of(Column.cost("0", "nothing [ms per s]", 2), Column.cost("far", "far timers [ms per s]", 2)),
 				List.of(new ExperimentStep(Experiment.IDLE, 0, Map.of("cpu", "0")),
@@ -155,7 +158,7 @@ final class Measurements {
 	private Measurement delayedCall() {
 		return new Measurement("delayed-call", "A call that runs later",
 				"""
-						The time of the caller, in batches, and the processor time of the whole process per call until it has run \
+						The time of the caller, in batches, and the processor time of the whole process per call, including the run \
 						on Spring Boot's executor. A delayed call runs 300 ms later.""",
 				EnumSet.allOf(CallWay.class),
 				List.of(Column.cost("call", "call [ns]", 0), Column.cost("cpu", "CPU, run included [ns]", 0)),

@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
- * Runs all steps in rounds. The contestants of a step follow each other, so that the
- * machine's drift hits all alike.
+ * Runs all steps in rounds. The contestants of a step run one after another, so that a
+ * drift of the machine affects all of them alike.
  */
 final class Session {
 

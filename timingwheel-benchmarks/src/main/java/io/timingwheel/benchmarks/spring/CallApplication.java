@@ -40,7 +40,7 @@ class CallApplication {
 	}
 
 	/**
-	 * A proxy whose only advice goes on.
+	 * A proxy whose only advice proceeds.
 	 */
 	static LimitedCalls bareProxy() {
 		ProxyFactory factory = new ProxyFactory(new LimitedCalls());

@@ -5,7 +5,7 @@ import java.util.function.ObjLongConsumer;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
- * The ways to have a method run later.
+ * The ways to run a method later.
  */
 public enum CallWay implements Contestant {
 

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * What the ways to limit a call need.
+ * The objects that the ways to limit a call need.
  */
 @NullUnmarked
 @State(Scope.Benchmark)
@@ -55,7 +55,7 @@ public class LimitedCallState {
 	}
 
 	/**
-	 * The limiter's own cost: the stage has completed when it gets it.
+	 * Measures the cost of the limiter alone, because the stage is complete already.
 	 */
 	int callWithTimeLimiter() throws Exception {
 		return this.timeLimiter

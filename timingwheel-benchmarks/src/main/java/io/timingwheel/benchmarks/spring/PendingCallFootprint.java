@@ -5,8 +5,8 @@ import java.lang.management.ManagementFactory;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * The bytes that a pending call of a {@code @Delayed} method with a key retains, the
- * arguments, a {@code Long}, and the key's text included.
+ * Measures the bytes that a pending call of a {@code @Delayed} method with a key retains.
+ * These include the argument, a {@code Long}, and the text of the key.
  */
 public final class PendingCallFootprint {
 

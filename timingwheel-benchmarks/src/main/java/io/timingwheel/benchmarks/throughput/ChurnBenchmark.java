@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Schedules a timer and cancels it, the life of nearly every timeout.
+ * Schedules a timer and cancels it, as nearly every timeout is cancelled.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

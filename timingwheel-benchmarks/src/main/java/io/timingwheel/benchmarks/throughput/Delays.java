@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Delays {
 
-	/** No shorter than any other. */
+	/** The longest delay. */
 	static final long LONGEST = TimeUnit.MINUTES.toNanos(20);
 
 	private static final long SHORTEST = TimeUnit.MINUTES.toNanos(10);

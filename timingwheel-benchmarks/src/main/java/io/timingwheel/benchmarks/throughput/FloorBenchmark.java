@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What no timer can do without, by itself: for a reset the clock and the word of a random
- * timer, for being in time a thread that parks.
+ * Measures the costs that no timer avoids. A reset reads the clock and writes a word of a
+ * random timer. A timer that is on time needs a thread that parks.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -35,7 +35,7 @@ public class FloorBenchmark {
 	}
 
 	/**
-	 * Parks for a millisecond; what is more is the machine's.
+	 * Parks for a millisecond. The rest of the time is the delay of the machine.
 	 */
 	@Benchmark
 	public void park() {
@@ -43,7 +43,7 @@ public class FloorBenchmark {
 	}
 
 	/**
-	 * Moves a random word. Moves of successive calls overlap.
+	 * Writes a random word. The writes of successive calls overlap.
 	 */
 	@Benchmark
 	public boolean move(Words words, RandomKey random) {
@@ -53,7 +53,7 @@ public class FloorBenchmark {
 	}
 
 	/**
-	 * Reads a random word, chosen only after the one before it has been read.
+	 * Reads a random word. Its place depends on the word that was read before.
 	 */
 	@Benchmark
 	public long readAfterRead(Words words, RandomKey random, Last last) {
@@ -63,7 +63,7 @@ public class FloorBenchmark {
 	}
 
 	/**
-	 * Moves a random word to the time, as a reset has to.
+	 * Writes the time to a random word, as a reset does.
 	 */
 	@Benchmark
 	public boolean moveToTime(Words words, RandomKey random) {
@@ -98,7 +98,7 @@ public class FloorBenchmark {
 	}
 
 	/**
-	 * What the next read depends on.
+	 * The next read depends on this value.
 	 */
 	@State(Scope.Thread)
 	public static class Last {

@@ -6,7 +6,7 @@ import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.peer.Peer;
 
 /**
- * The ways to watch heartbeats that people start with, beside a timer that is moved.
+ * The usual ways to watch heartbeats, beside a timer that is moved.
  */
 public enum HeartbeatWay implements Contestant {
 

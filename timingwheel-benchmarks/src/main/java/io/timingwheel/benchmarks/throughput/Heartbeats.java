@@ -1,7 +1,7 @@
 package io.timingwheel.benchmarks.throughput;
 
 /**
- * Tells which keys have not been heard of for a while.
+ * Finds the keys that have sent no heartbeat for a while.
  */
 interface Heartbeats extends AutoCloseable {
 

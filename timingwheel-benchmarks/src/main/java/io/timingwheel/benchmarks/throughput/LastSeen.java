@@ -7,7 +7,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Each key has the time of its last heartbeat; all are looked at once a second.
+ * Keeps the time of the last heartbeat of each key, and scans all keys once a second.
  */
 final class LastSeen implements Heartbeats {
 

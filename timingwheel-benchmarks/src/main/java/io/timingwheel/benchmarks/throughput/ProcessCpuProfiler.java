@@ -13,8 +13,8 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * The processor time of the whole JVM per operation: what the caller's threads use, and
- * what they leave to others.
+ * Measures the processor time of the whole JVM per operation: that of the callers and
+ * that of all other threads.
  */
 public class ProcessCpuProfiler implements InternalProfiler {
 

@@ -7,7 +7,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.ThreadParams;
 
 /**
- * Draws keys, those of one thread apart from those of the others.
+ * Draws random keys. No two threads draw the same key.
  */
 @State(Scope.Thread)
 public class RandomKey {

@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Schedules timers. An invocation is a batch of them that is cancelled afterwards,
- * outside the measured time, so that the number of pending timers hardly changes.
+ * Schedules timers. An invocation schedules a batch. The batch is cancelled after the
+ * measured time, so that the number of pending timers hardly changes.
  */
 @BenchmarkMode(Mode.SingleShotTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -47,8 +47,8 @@ public class ScheduleBenchmark {
 	}
 
 	/**
-	 * The timers of an invocation. The arrays are small enough to be young objects, so
-	 * that storing into them costs the same little for all.
+	 * The timers of an invocation. The arrays are small enough to stay in the young
+	 * generation, so that a store into them costs the same for all contestants.
 	 */
 	@NullUnmarked
 	@State(Scope.Thread)

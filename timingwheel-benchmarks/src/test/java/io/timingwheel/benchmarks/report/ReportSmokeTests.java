@@ -13,7 +13,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Runs everything once with next to nothing to do. The figures mean nothing.
+ * Runs each measurement once, with very little work. The figures have no meaning.
  */
 class ReportSmokeTests {
 

@@ -230,7 +230,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		}
 		assertThat(this.store.counts()).containsOnlyKeys(names);
 		for (String name : names) {
-			Claim claim = this.store.claim(new ClaimRequest("a", Set.of(name), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
+			Claimed claim = this.store.claim(new ClaimRequest("a", Set.of(name), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
 			assertThat(claim.tasks()).as(name).singleElement().extracting(LeasedTask::name).isEqualTo(name);
 		}
 	}
@@ -263,7 +263,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		String payload = "\u00c4".repeat(500);
 		this.store.enqueue(new NewTask("large", NAME, null, payload + ".", DueTime.after(NOW), IfPending.KEEP, null));
 		this.store.enqueue(new NewTask("fits", NAME, null, payload, DueTime.after(NOW), IfPending.KEEP, null));
-		Claim claim = this.store.claim(new ClaimRequest("a", NAMES, 10, LOOK_AHEAD, LEASE, 1000));
+		Claimed claim = this.store.claim(new ClaimRequest("a", NAMES, 10, LOOK_AHEAD, LEASE, 1000));
 		assertThat(claim.tasks()).hasSize(2);
 		for (LeasedTask task : claim.tasks()) {
 			assertThat(task.payload()).isEqualTo(task.id().startsWith("fits") ? payload : null);
@@ -286,7 +286,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	void aLeaseMayBeAsLongAsOneLikes() {
 		enqueue("k", NOW);
 		Duration ever = Duration.ofMillis(Long.MAX_VALUE);
-		Claim claim = this.store.claim(new ClaimRequest("a", NAMES, 10, ever, ever, ANY_SIZE));
+		Claimed claim = this.store.claim(new ClaimRequest("a", NAMES, 10, ever, ever, ANY_SIZE));
 		LeasedTask task = claim.tasks().get(0);
 		assertThat(this.store.renew(refs(task), ever)).containsExactly(Reply.DONE);
 		assertThat(retry(this.store, task.ref(), 2, ever)).isEqualTo(Reply.DONE);
@@ -417,7 +417,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	void claimLeasesWhatIsDueSoon() {
 		Enqueued soon = enqueue("soon", SOON);
 		enqueue("late", HOUR);
-		Claim claim = claim(this.store, "a", 100);
+		Claimed claim = claim(this.store, "a", 100);
 		assertThat(claim.now()).isGreaterThanOrEqualTo(soon.now());
 		LeasedTask task = claim.tasks().get(0);
 		assertThat(claim.tasks()).hasSize(1);
@@ -459,9 +459,9 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	void claimLeavesOtherNamesAsTheyAre() {
 		this.store.enqueue(task("unknown", "k", DueTime.after(NOW), IfPending.KEEP, null));
 		Enqueued known = enqueue("k", NOW);
-		Claim claim = this.store.claim(new ClaimRequest("a", Set.of(NAME, "never"), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
+		Claimed claim = this.store.claim(new ClaimRequest("a", Set.of(NAME, "never"), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
 		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
-		Claim nothing = this.store.claim(new ClaimRequest("a", Set.of(), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
+		Claimed nothing = this.store.claim(new ClaimRequest("a", Set.of(), 10, LOOK_AHEAD, LEASE, ANY_SIZE));
 		assertThat(nothing.tasks()).isEmpty();
 		assertThat(nothing.nextAt()).isEqualTo(Long.MAX_VALUE);
 		assertThat(nothing.now()).isGreaterThanOrEqualTo(known.now());
@@ -479,7 +479,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		Enqueued next = enqueue("next", HOUR);
 		assertThat(claim(this.store, "a", 10).nextAt()).isEqualTo(next.dueAt());
 		LeasedTask running = begun("now");
-		Claim afterwards = claim(this.other, "b", 10);
+		Claimed afterwards = claim(this.other, "b", 10);
 		assertThat(afterwards.tasks()).isEmpty();
 		assertThat(afterwards.nextAt()).isBetween(running.dueAt() + LEASE.toMillis(),
 				afterwards.now() + LEASE.toMillis());
@@ -489,7 +489,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	void aLeaseThatAnotherNodeHasIsNotTakenHoweverFarThisOneLooksAhead() {
 		LeasedTask task = leased("k");
 		LeasedTask running = begun("l");
-		Claim claim = this.other.claim(new ClaimRequest("b", NAMES, 10, HOUR, Duration.ofMillis(1), ANY_SIZE));
+		Claimed claim = this.other.claim(new ClaimRequest("b", NAMES, 10, HOUR, Duration.ofMillis(1), ANY_SIZE));
 		assertThat(claim.tasks()).isEmpty();
 		assertThat(claim.nextAt()).isLessThanOrEqualTo(task.dueAt() + LEASE.toMillis());
 		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.durable.support.DurableIds;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
@@ -25,7 +25,6 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.awaitility.Awaitility.await;
 
 /**
  * What nodes promise on any store: tasks run at their time, are tried again, change
@@ -34,6 +33,9 @@ import static org.awaitility.Awaitility.await;
 public abstract class DurableNodeContractTests extends StoreTestSupport {
 
 	private static final Duration LATE = Duration.ofMinutes(10);
+
+	/** Long enough for a few calls on a busy machine, and within the look-ahead. */
+	private static final Duration IN_A_WHILE = Duration.ofSeconds(3);
 
 	private final List<TestNode> nodes = new ArrayList<>();
 
@@ -81,7 +83,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		TestNode storing = node(TestNode.withoutHandler(this.other));
 		storing.durable().enqueue(new TaskId(TestNode.NAME, "k"), Duration.ofSeconds(1), 7);
 		await().until(() -> node.counts().completed() == 1);
-		assertThat(lateness).singleElement().matches((late) -> late.compareTo(Duration.ofSeconds(1)) < 0);
+		assertThat(lateness).singleElement().matches((late) -> late.compareTo(Duration.ofSeconds(3)) < 0);
 	}
 
 	@Test
@@ -100,8 +102,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			bothRun.countDown();
 			count(argument);
 		}));
-		await().atMost(Duration.ofMinutes(1))
-			.until(() -> first.counts().completed() + second.counts().completed() == tasks);
+		await().until(() -> first.counts().completed() + second.counts().completed() == tasks);
 		assertThat(this.runs).hasSize(tasks).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
 		assertThat(first.counts().completed()).isPositive();
 		assertThat(second.counts().completed()).isPositive();
@@ -131,7 +132,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			.doesNotContainKey(0)
 			.containsKey(200)
 			.allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
-		assertThat(lateness).allMatch((late) -> late.compareTo(Duration.ofSeconds(2)) < 0);
+		assertThat(lateness).allMatch((late) -> late.compareTo(Duration.ofSeconds(10)) < 0);
 		assertThat(node.counts().replaced()).isEqualTo(1);
 		await().until(() -> node.durable().inFlight() == 0);
 		assertThat(this.store.counts()).isEmpty();
@@ -183,22 +184,25 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}));
 		node.enqueue("k", Duration.ZERO, 1);
 		await().until(() -> begun.getCount() == 0);
-		node.enqueue("k", Duration.ofSeconds(1), 2);
+		node.enqueue("k", LATE, 2);
 		replaced.countDown();
+		await().until(() -> node.counts().superseded() == 1);
+		assertThat(node.durable().reschedule(new TaskId(TestNode.NAME, "k"), Duration.ZERO)).isTrue();
 		await().until(() -> node.counts().completed() == 1);
-		assertThat(node.counts().superseded()).isEqualTo(1);
 		assertThat(this.runs.get(1)).hasValue(1);
 		assertThat(this.store.counts()).isEmpty();
 	}
 
 	@Test
 	void aWaitingTaskIsCancelledReplacedAndMovedByOthers() {
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
+				DurableNodeContractTests::withLookAhead));
 		TestNode other = node(TestNode.withoutHandler(this.other));
 		for (String key : List.of("cancelled", "replaced", "moved", "kept")) {
-			node.enqueue(key, Duration.ofSeconds(1), key.length());
+			node.enqueue(key, IN_A_WHILE, key.length());
 		}
-		assertThat(node.durable().inFlight()).isEqualTo(4);
+		// A claim takes room while it is under way.
+		await().until(() -> node.durable().inFlight() == 4);
 		assertThat(other.durable().cancel(new TaskId(TestNode.NAME, "cancelled"))).isTrue();
 		other.durable().enqueue(new TaskId(TestNode.NAME, "replaced"), LATE, 100);
 		assertThat(other.durable().reschedule(new TaskId(TestNode.NAME, "moved"), LATE)).isTrue();
@@ -223,7 +227,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}));
 		DelayedTask<?> task = node.enqueue(null, Duration.ZERO, 1);
 		await().until(() -> begun.getCount() == 0);
-		clockAhead(LATE);
+		// By a clock that is ahead, the first node could renew its lease in time.
+		this.other.setClockOffset(LATE);
 		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(context.deliveries())));
 		await().until(() -> second.counts().completed() == 1);
 		assertThat(this.runs).containsOnlyKeys(2);
@@ -240,14 +245,14 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
 			count(argument);
 			end.await();
-		}, (settings) -> with(settings, Duration.ofSeconds(1), settings.maxInFlight())));
+		}, (settings) -> with(settings, Duration.ofSeconds(3), settings.maxInFlight())));
 		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument),
-				(settings) -> with(settings, Duration.ofSeconds(1), settings.maxInFlight())));
+				(settings) -> with(settings, Duration.ofSeconds(3), settings.maxInFlight())));
 		second.durable().pause();
 		node.enqueue(null, Duration.ZERO, 1);
 		await().until(() -> this.runs.containsKey(1));
 		second.durable().resume();
-		Instant later = Instant.now().plusSeconds(3);
+		Instant later = Instant.now().plusSeconds(4);
 		await().until(() -> Instant.now().isAfter(later));
 		end.countDown();
 		await().until(() -> node.counts().completed() == 1);
@@ -280,15 +285,15 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			count(argument);
 			begun.countDown();
 			end.await();
-		}));
+		}, DurableNodeContractTests::withLookAhead));
 		node.enqueue(null, Duration.ZERO, 1);
 		await().until(() -> begun.getCount() == 0);
 		for (int i = 2; i < 12; i++) {
-			node.enqueue("k" + i, Duration.ofSeconds(1), i);
+			node.enqueue("k" + i, IN_A_WHILE, i);
 		}
 		Thread closing = new Thread(() -> {
 			try {
-				node.shutdown(Duration.ofSeconds(30));
+				node.shutdown(Duration.ofMinutes(1));
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
@@ -339,9 +344,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}, (settings) -> with(settings, settings.lease(), 20)));
 		await().until(() -> node.durable().inFlight() == 20);
 		most.set(node.durable().inFlight());
-		assertThat(this.store.counts().get(TestNode.NAME).pending()).isEqualTo(180);
+		// A claim takes room while it is under way.
+		await().until(() -> this.store.counts().get(TestNode.NAME).pending() == 180);
 		end.countDown();
-		await().atMost(Duration.ofSeconds(30)).until(() -> {
+		await().until(() -> {
 			most.accumulateAndGet(node.durable().inFlight(), Math::max);
 			return node.counts().completed() == 200;
 		});
@@ -350,8 +356,9 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 
 	@Test
 	void aPausedNodeClaimsNothing() {
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
-		node.enqueue("k", Duration.ofSeconds(1), 1);
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
+				DurableNodeContractTests::withLookAhead));
+		node.enqueue("k", IN_A_WHILE, 1);
 		node.durable().pause();
 		await().until(() -> node.durable().inFlight() == 0);
 		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument)));
@@ -383,7 +390,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	private void store(String name, String payload) {
-		this.store.enqueue(new NewTask(DurableIds.next(), name, null, payload, DueTime.after(Duration.ZERO),
+		this.store.enqueue(new NewTask(UUID.randomUUID().toString(), name, null, payload, DueTime.after(Duration.ZERO),
 				IfPending.REPLACE, null));
 	}
 
@@ -397,6 +404,12 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThatIllegalArgumentException().isThrownBy(() -> node.enqueue("\0", Duration.ZERO, 1))
 			.withMessageContaining("NUL");
 		assertThat(this.store.counts()).isEmpty();
+	}
+
+	private static DurableSettings withLookAhead(DurableSettings settings) {
+		return new DurableSettings(settings.nodeId(), settings.lease(), IN_A_WHILE.plusSeconds(1),
+				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
+				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes());
 	}
 
 	private static DurableSettings with(DurableSettings settings, Duration lease, int maxInFlight) {

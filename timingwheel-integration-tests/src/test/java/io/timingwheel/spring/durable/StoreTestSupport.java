@@ -9,6 +9,8 @@ import java.util.UUID;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -45,6 +47,13 @@ public abstract class StoreTestSupport {
 		clear();
 		this.store = node();
 		this.other = node();
+	}
+
+	/**
+	 * Waits for as long as a busy machine may need.
+	 */
+	protected static ConditionFactory await() {
+		return Awaitility.await().atMost(Duration.ofMinutes(1));
 	}
 
 	/**
@@ -91,7 +100,7 @@ public abstract class StoreTestSupport {
 		return this.store.enqueue(task(key, delay));
 	}
 
-	protected static Claim claim(DelayedTaskStore store, String owner, int limit) {
+	protected static Claimed claim(DelayedTaskStore store, String owner, int limit) {
 		return store.claim(new ClaimRequest(owner, NAMES, limit, LOOK_AHEAD, LEASE, ANY_SIZE));
 	}
 

@@ -15,7 +15,7 @@ import java.util.function.UnaryOperator;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.support.Backoff;
 import io.timingwheel.spring.durable.support.DurableHandler;
-import io.timingwheel.spring.durable.support.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.PayloadCodec;
@@ -55,7 +55,7 @@ public final class TestNode implements AutoCloseable {
 		HandOverExecutors handOvers = new HandOverExecutors();
 		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), handOvers, null,
 				null);
-		this.durable = new DurableTaskManager(store, settings, new DurableHandlers(),
+		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
 				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes()), this.wheel, this.tasks,
 				handOvers, null);
 		this.handler = new Handler(body, this.executor);

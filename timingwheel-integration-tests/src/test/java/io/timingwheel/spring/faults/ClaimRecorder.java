@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeasedTask;
 
@@ -30,7 +30,7 @@ class ClaimRecorder implements BeanPostProcessor {
 				new Class<?>[] { DelayedTaskStore.class }, (proxy, method, arguments) -> {
 					try {
 						Object result = method.invoke(store, arguments);
-						if (result instanceof Claim claim) {
+						if (result instanceof Claimed claim) {
 							record(claim.tasks());
 						}
 						return result;

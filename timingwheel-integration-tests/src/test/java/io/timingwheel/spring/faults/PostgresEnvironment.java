@@ -1,37 +1,25 @@
 package io.timingwheel.spring.faults;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.timingwheel.spring.Postgres;
 
 /**
  * PostgreSQL as safe as in production.
  */
 final class PostgresEnvironment implements FaultEnvironment {
 
-	private final Path folder;
-
-	private int port;
-
-	private EmbeddedPostgres server;
-
-	PostgresEnvironment() throws IOException {
-		this.folder = Files.createTempDirectory("timingwheel-postgres").resolve("data");
-	}
+	private Postgres server;
 
 	@Override
-	public void start() throws IOException {
-		this.server = EmbeddedPostgres.builder()
-			.setServerConfig("fsync", "on")
-			.setServerConfig("synchronous_commit", "on")
-			.setDataDirectory(this.folder)
-			.setCleanDataDirectory(false)
-			.setPort(this.port)
-			.start();
-		this.port = this.server.getPort();
+	public void start() throws Exception {
+		if (this.server == null) {
+			this.server = new Postgres();
+		}
+		else {
+			this.server.restart();
+		}
 	}
 
 	@Override
@@ -41,8 +29,7 @@ final class PostgresEnvironment implements FaultEnvironment {
 
 	@Override
 	public List<String> properties() {
-		return List.of("timingwheel.store.type=jdbc",
-				"spring.datasource.url=" + this.server.getJdbcUrl("postgres", "postgres"));
+		return List.of("timingwheel.store.type=jdbc", "spring.datasource.url=" + this.server.url());
 	}
 
 	@Override

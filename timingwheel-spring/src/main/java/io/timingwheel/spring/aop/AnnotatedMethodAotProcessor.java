@@ -15,25 +15,53 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
+import org.springframework.context.aot.AbstractAotProcessor;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Makes the methods with our annotations, what their SpEL expressions reach for, and the
- * arguments that are stored as JSON, accessible in a native image. The declarations that
- * bear the annotations are reachable as these are {@code @Reflective}; the proxies are
- * Spring's own care.
+ * Registers the hints that timingwheel needs in a native image: for each annotated method
+ * the method itself, what its SpEL expressions use, and the arguments that are stored as
+ * JSON; and the optional libraries that timingwheel looks up by name. The annotations are
+ * {@code @Reflective}, so that Spring registers the methods that declare them. Spring
+ * also registers the proxies.
  */
-class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor {
+class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, RuntimeHintsRegistrar {
+
+	private static final List<String> OPTIONAL_TYPES = List.of("reactor.core.publisher.Flux",
+			"org.springframework.transaction.support.TransactionSynchronizationManager");
+
+	private static final BindingReflectionHintsRegistrar BINDING = new BindingReflectionHintsRegistrar();
 
 	private final List<Reader<?>> readers = List.of(
 			new Reader<>(Delayed.class, (delayed) -> Stream.of(delayed.key(), delayed.delayExpression())),
 			new Reader<>(CancelDelayed.class, (cancelDelayed) -> Stream.of(cancelDelayed.key())),
 			new Reader<>(Timeout.class, (timeout) -> Stream.of(timeout.timeoutExpression())));
+
+	/**
+	 * Whether the application is being processed ahead of time. Proxy classes are created
+	 * then, but no beans, and the properties of the running application are unknown.
+	 */
+	static boolean isActive() {
+		return Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING);
+	}
+
+	@Override
+	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+		OPTIONAL_TYPES.forEach((type) -> hints.reflection().registerTypeIfPresent(classLoader, type));
+	}
 
 	@Override
 	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
@@ -46,11 +74,11 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor {
 		}
 		ConfigurableListableBeanFactory beanFactory = bean.getBeanFactory();
 		return (generationContext, code) -> methods
-			.forEach((method) -> method.contribute(generationContext.getRuntimeHints(), beanFactory));
+			.forEach((method) -> method.registerHints(generationContext.getRuntimeHints(), beanFactory));
 	}
 
 	/**
-	 * Finds the methods with one of the annotations.
+	 * Finds the methods with one annotation.
 	 *
 	 * @param <A> the annotation
 	 */
@@ -73,22 +101,69 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor {
 				.forEach((method,
 						annotation) -> result.add(new AnnotatedMethod(this.name, method,
 								this.expressions.apply(annotation).filter(StringUtils::hasText).toList(),
-								(annotation instanceof Delayed delayed && delayed.durable())
-										? ArgumentTypes.of(method, beanClass) : List.of())));
+								storedTypes(method, annotation, beanClass))));
+		}
+
+		private static List<Type> storedTypes(Method method, Annotation annotation, Class<?> beanClass) {
+			return (annotation instanceof Delayed delayed && delayed.durable())
+					? AnnotatedMethods.argumentTypes(method, beanClass) : List.of();
 		}
 
 	}
 
 	private record AnnotatedMethod(String annotation, Method method, List<String> expressions, List<Type> storedTypes) {
 
-		void contribute(RuntimeHints hints, ConfigurableListableBeanFactory beanFactory) {
+		void registerHints(RuntimeHints hints, ConfigurableListableBeanFactory beanFactory) {
 			hints.reflection().registerMethod(this.method, ExecutableMode.INVOKE);
-			if (!this.storedTypes.isEmpty()) {
-				new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(),
-						this.storedTypes.toArray(Type[]::new));
+			BINDING.registerReflectionHints(hints.reflection(), this.storedTypes.toArray(Type[]::new));
+			for (String text : this.expressions) {
+				ArgumentExpression expression = ArgumentExpression.parse(this.annotation, text, this.method,
+						beanFactory);
+				if (!expression.isArgument()) {
+					new ExpressionHints(hints.reflection(), this.method, expression, beanFactory)
+						.register(expression.syntaxTree());
+				}
 			}
-			this.expressions.forEach((text) -> ArgumentExpression.parse(this.annotation, text, this.method, beanFactory)
-				.registerHints(hints, beanFactory));
+		}
+
+	}
+
+	/**
+	 * Registers what an expression uses by reflection: the public methods of the
+	 * arguments, beans and types that the expression names, and the properties of the
+	 * arguments with the types of these properties.
+	 */
+	private record ExpressionHints(ReflectionHints hints, Method method, ArgumentExpression expression,
+			ConfigurableListableBeanFactory beanFactory) {
+
+		void register(SpelNode node) {
+			if (node instanceof VariableReference variable) {
+				int position = this.expression.position(variable);
+				if (position >= 0) {
+					register(this.method.getParameterTypes()[position]);
+					BINDING.registerReflectionHints(this.hints, this.method.getGenericParameterTypes()[position]);
+				}
+			}
+			else if (node instanceof BeanReference) {
+				String name = node.toStringAST().substring(1).replace("'", "");
+				register(this.beanFactory.containsBean(name) ? this.beanFactory.getType(name) : null);
+			}
+			else if (node instanceof TypeReference) {
+				String name = node.getChild(0).toStringAST();
+				ClassLoader classLoader = this.beanFactory.getBeanClassLoader();
+				register(ClassUtils.isPresent(name, classLoader) ? ClassUtils.resolveClassName(name, classLoader)
+						: null);
+			}
+			for (int i = 0; i < node.getChildCount(); i++) {
+				register(node.getChild(i));
+			}
+		}
+
+		private void register(@Nullable Class<?> type) {
+			if (type != null && !type.isPrimitive()) {
+				this.hints.registerType(ClassUtils.getUserClass(type), MemberCategory.INVOKE_PUBLIC_METHODS,
+						MemberCategory.ACCESS_PUBLIC_FIELDS);
+			}
 		}
 
 	}

@@ -1,19 +1,27 @@
 package io.timingwheel.spring.aop;
 
 import java.lang.annotation.Annotation;
+import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.lang.reflect.Type;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -21,11 +29,12 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The methods of classes that bear an annotation: on themselves, on the method they
- * override, on an interface, or through a composed annotation. Each class is read once.
- * Thread-safe.
+ * Finds the methods of a class that have an annotation. The annotation may be on the
+ * method, on the method that it overrides or on an interface method, and may be a
+ * meta-annotation. Each class is read once. Thread-safe.
  *
- * @param <A> the annotation
+ * @param <A> the type of the annotation
+ * @since 0.1
  */
 public final class AnnotatedMethods<A extends Annotation> {
 
@@ -36,18 +45,19 @@ public final class AnnotatedMethods<A extends Annotation> {
 	private final Map<Class<?>, Map<Method, A>> classes = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates an empty registry.
-	 * @param annotationType the annotation
+	 * Creates an instance that has read no class.
+	 * @param annotationType the type of the annotation
 	 */
 	public AnnotatedMethods(Class<A> annotationType) {
 		this.annotationType = annotationType;
 	}
 
 	/**
-	 * The annotated methods of a class.
-	 * @param type the class, may be a proxy's
-	 * @return the most specific methods with their annotations
-	 * @throws InvalidAnnotatedMethodException if attributes contradict each other
+	 * Returns the annotated methods of a class.
+	 * @param type the class; may be the class of a proxy
+	 * @return the most specific methods with their annotations, empty if there are none
+	 * @throws InvalidAnnotatedMethodException if the attributes of an annotation
+	 * contradict each other
 	 */
 	public Map<Method, A> of(Class<?> type) {
 		Class<?> userType = ClassUtils.getUserClass(type);
@@ -60,13 +70,71 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
-	 * The method that a call ends in.
-	 * @param method the method that is called, may be one of an interface or a bridge
-	 * @param targetClass the class of the object that it is called on
+	 * Returns a pointcut that matches the annotated methods, also when they are called
+	 * through an interface.
+	 * @return the pointcut
+	 */
+	public Pointcut pointcut() {
+		return pointcut((type) -> {
+		});
+	}
+
+	/**
+	 * Returns a pointcut like {@link #pointcut()} that also checks each class with
+	 * annotated methods before Spring creates a proxy of the class. This check finds what
+	 * {@link AnnotatedMethodScanner} cannot see: the class of a bean whose factory method
+	 * declares an interface. There is no check during ahead-of-time processing.
+	 * @param check takes the class, and throws an exception if an annotation is invalid
+	 * @return the pointcut
+	 */
+	public Pointcut pointcut(Consumer<? super Class<?>> check) {
+		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
+
+			@Override
+			public boolean matches(Method method, Class<?> targetClass) {
+				return of(targetClass).containsKey(mostSpecific(method, targetClass));
+			}
+
+		};
+		pointcut.setClassFilter((type) -> {
+			if (of(type).isEmpty()) {
+				return false;
+			}
+			if (!AnnotatedMethodAotProcessor.isActive()) {
+				check.accept(type);
+			}
+			return true;
+		});
+		return pointcut;
+	}
+
+	/**
+	 * Returns the method that a call invokes in the end.
+	 * @param method the called method; may be an interface method or a bridge method
+	 * @param targetClass the class of the object that the method is called on
 	 * @return the most specific method
 	 */
 	public static Method mostSpecific(Method method, Class<?> targetClass) {
 		return Proxy.isProxyClass(targetClass) ? method : AopUtils.getMostSpecificMethod(method, targetClass);
+	}
+
+	/**
+	 * Returns the types of a method's parameters. Type variables that the class of the
+	 * bean binds are resolved.
+	 * @param method the method
+	 * @param beanClass the class of the bean
+	 * @return the types in the order of the parameters
+	 */
+	public static List<Type> argumentTypes(Method method, Class<?> beanClass) {
+		return Arrays.stream(method.getGenericParameterTypes()).map((type) -> resolve(type, beanClass)).toList();
+	}
+
+	private static Type resolve(Type type, Class<?> beanClass) {
+		if (type instanceof GenericArrayType array) {
+			Type component = resolve(array.getGenericComponentType(), beanClass);
+			return (component instanceof Class<?> resolved) ? resolved.arrayType() : type;
+		}
+		return GenericTypeResolver.resolveType(type, beanClass);
 	}
 
 	private Map<Method, A> read(Class<?> type) {
@@ -74,7 +142,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 			return readAll(type);
 		}
 		catch (IllegalStateException | LinkageError ex) {
-			// A type in a signature is missing: no proxy can be made of the class either.
+			// A signature names a missing type. Spring cannot create a proxy either.
 			logger.debug("Cannot read the methods of " + type, ex);
 			return Map.of();
 		}
@@ -82,7 +150,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	private Map<Method, A> readAll(Class<?> type) {
 		Map<Method, A> methods = new HashMap<>();
-		// The class first, so that its annotations precede those of interfaces.
+		// The class is first, because its annotations precede those of interfaces.
 		Set<Class<?>> declaring = new LinkedHashSet<>();
 		if (!Proxy.isProxyClass(type)) {
 			declaring.add(type);

@@ -10,7 +10,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -38,9 +37,11 @@ import org.springframework.util.ClassUtils;
 
 /**
  * A SpEL expression on the arguments of a method: <code>#name</code>, <code>#p0</code>
- * and <code>#a0</code> are arguments, <code>@name</code> is a bean. It is parsed and
- * checked once; a parameter may be called by its name in the class, in the superclass or
- * in the interface. Thread-safe.
+ * and <code>#a0</code> are arguments, <code>@name</code> is a bean. The name of a
+ * parameter may be the one in the class, in a superclass or in an interface. The
+ * expression is parsed and checked once. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class ArgumentExpression {
 
@@ -56,7 +57,7 @@ public final class ArgumentExpression {
 
 	private final StandardEvaluationContext shared = new StandardEvaluationContext();
 
-	/** The position of the argument that is the whole expression, else -1. */
+	/** The position of the argument if the whole expression is one argument, else -1. */
 	private final int argument;
 
 	private ArgumentExpression(SpelExpression expression, Method method, Map<String, Integer> positions,
@@ -66,20 +67,19 @@ public final class ArgumentExpression {
 		this.positions = positions;
 		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared.setTypeLocator(new StandardTypeLocator(beanFactory.getBeanClassLoader()));
-		SpelNode root = expression.getAST();
-		this.argument = (root instanceof VariableReference) ? positions.getOrDefault(name(root), -1) : -1;
+		this.argument = (expression.getAST() instanceof VariableReference variable) ? position(variable) : -1;
 	}
 
 	/**
 	 * Parses an expression and checks that its variables are parameters of the method.
-	 * @param attribute where the expression stands, for messages, such as
+	 * @param attribute the attribute that holds the expression, for messages, such as
 	 * {@code @Delayed(key)}
 	 * @param text the expression
 	 * @param method the most specific method
-	 * @param beanFactory resolves references to beans, and the types' class loader
+	 * @param beanFactory resolves references to beans and to types
 	 * @return the expression
-	 * @throws InvalidAnnotatedMethodException if it cannot be parsed or names an unknown
-	 * parameter
+	 * @throws InvalidAnnotatedMethodException if the text cannot be parsed or names an
+	 * unknown parameter
 	 */
 	public static ArgumentExpression parse(String attribute, String text, Method method,
 			ConfigurableBeanFactory beanFactory) {
@@ -99,7 +99,7 @@ public final class ArgumentExpression {
 	/**
 	 * Evaluates the expression for a call.
 	 * @param arguments the arguments of the call
-	 * @return the value
+	 * @return the value, may be {@code null}
 	 * @throws IllegalArgumentException if the evaluation fails
 	 */
 	public @Nullable Object evaluate(@Nullable Object[] arguments) {
@@ -117,13 +117,21 @@ public final class ArgumentExpression {
 	}
 
 	/**
-	 * Registers what the evaluation needs in a native image.
+	 * Whether the whole expression is one argument, and is evaluated without reflection.
 	 */
-	void registerHints(RuntimeHints hints, ConfigurableBeanFactory beanFactory) {
-		if (this.argument < 0) {
-			new ExpressionHints(hints.reflection(), this.method, this.positions, beanFactory)
-				.register(this.expression.getAST());
-		}
+	boolean isArgument() {
+		return this.argument >= 0;
+	}
+
+	SpelNode syntaxTree() {
+		return this.expression.getAST();
+	}
+
+	/**
+	 * Returns the position of the argument that a variable names, -1 if it names none.
+	 */
+	int position(VariableReference variable) {
+		return this.positions.getOrDefault(name(variable), -1);
 	}
 
 	@Override
@@ -146,7 +154,7 @@ public final class ArgumentExpression {
 				}
 			}
 		}
-		// The names of the method itself win.
+		// The names in the method itself precede those in the methods that it overrides.
 		addNames(positions, method);
 		for (int i = 0; i < method.getParameterCount(); i++) {
 			positions.put("p" + i, i);
@@ -197,8 +205,8 @@ public final class ArgumentExpression {
 	}
 
 	/**
-	 * The arguments of one call. All else is shared between calls, so that SpEL can reuse
-	 * the accessors it has found.
+	 * The context of one evaluation, with the arguments of the call. All calls share
+	 * everything else, so that SpEL can reuse the accessors that it has found.
 	 */
 	private final class Call implements EvaluationContext {
 

@@ -3,8 +3,10 @@ package io.timingwheel.spring.aop;
 import org.springframework.aop.Advisor;
 
 /**
- * An advisor whose advice decides how the body of a method has ended. Advice that acts on
- * that end stands outside of it.
+ * Marks an advisor whose advice can turn the result of a method's body into an exception.
+ * Advice that depends on how the body ended goes outside this advice.
+ *
+ * @since 0.1
  */
 public interface BodyAdvisor extends Advisor {
 

@@ -9,8 +9,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanDefinitionStoreException;
 
 /**
- * Stops the start of the application: a method bears an annotation of ours that cannot
- * take effect there.
+ * Thrown at startup if an annotation of timingwheel cannot take effect on its method. The
+ * application does not start.
+ *
+ * @since 0.1
  */
 public class InvalidAnnotatedMethodException extends BeanDefinitionStoreException {
 
@@ -21,9 +23,9 @@ public class InvalidAnnotatedMethodException extends BeanDefinitionStoreExceptio
 	private final String remedy;
 
 	/**
-	 * Creates an exception whose message names the method.
-	 * @param method the method at fault
-	 * @param problem what is wrong, a clause without a full stop
+	 * Creates an exception without a cause. The message names the method.
+	 * @param method the annotated method
+	 * @param problem what is wrong, as a clause without a full stop
 	 * @param remedy what to change, in the imperative, without a full stop
 	 */
 	public InvalidAnnotatedMethodException(Method method, String problem, String remedy) {
@@ -31,11 +33,11 @@ public class InvalidAnnotatedMethodException extends BeanDefinitionStoreExceptio
 	}
 
 	/**
-	 * Creates an exception whose message names the method.
-	 * @param method the method at fault
-	 * @param problem what is wrong, a clause without a full stop
+	 * Creates an exception. The message names the method.
+	 * @param method the annotated method
+	 * @param problem what is wrong, as a clause without a full stop
 	 * @param remedy what to change, in the imperative, without a full stop
-	 * @param cause what uncovered the problem, if anything did
+	 * @param cause the exception that showed the problem, {@code null} if there is none
 	 */
 	public InvalidAnnotatedMethodException(Method method, String problem, String remedy, @Nullable Throwable cause) {
 		super(describe(method) + ": " + problem + "; " + remedy, cause);
@@ -45,7 +47,7 @@ public class InvalidAnnotatedMethodException extends BeanDefinitionStoreExceptio
 	}
 
 	/**
-	 * The method at fault.
+	 * Returns the annotated method.
 	 * @return the method
 	 */
 	public Method getMethod() {
@@ -53,7 +55,7 @@ public class InvalidAnnotatedMethodException extends BeanDefinitionStoreExceptio
 	}
 
 	/**
-	 * What is wrong.
+	 * Returns what is wrong.
 	 * @return a clause without a full stop
 	 */
 	public String getProblem() {
@@ -61,17 +63,17 @@ public class InvalidAnnotatedMethodException extends BeanDefinitionStoreExceptio
 	}
 
 	/**
-	 * What to change.
-	 * @return an imperative without a full stop
+	 * Returns what to change.
+	 * @return a clause in the imperative, without a full stop
 	 */
 	public String getRemedy() {
 		return this.remedy;
 	}
 
 	/**
-	 * A method in the notation of Javadoc, for messages.
+	 * Describes a method for messages, in the notation of Javadoc.
 	 * @param method the method
-	 * @return its class, its name and the simple names of its parameters' types
+	 * @return the class, the name and the simple names of the parameters' types
 	 */
 	public static String describe(Method method) {
 		return Arrays.stream(method.getParameterTypes())

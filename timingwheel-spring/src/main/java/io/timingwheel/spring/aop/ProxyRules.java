@@ -16,16 +16,18 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Whether a bean's proxy can intercept a method. Where it cannot, Spring would run the
- * body as if there were no annotation.
+ * Checks that the proxy of a bean can intercept an annotated method. Where the proxy
+ * cannot, Spring would silently ignore the annotation. Thread-safe.
+ *
+ * @since 0.1
  */
-public class ProxyRules {
+public final class ProxyRules {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	/**
-	 * Creates the rules.
-	 * @param beanFactory knows how beans are proxied
+	 * Creates the rules of an application context.
+	 * @param beanFactory holds the settings of the proxies
 	 */
 	public ProxyRules(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
@@ -36,8 +38,8 @@ public class ProxyRules {
 	 * @param annotation the annotation, for messages, such as {@code @Timeout}
 	 * @param method the most specific method
 	 * @param beanClass the class of the bean; may be an interface if no more is known
-	 * @param beanName the name of the bean, if known
-	 * @throws InvalidAnnotatedMethodException if the method will not be intercepted
+	 * @param beanName the name of the bean, {@code null} if it is unknown
+	 * @throws InvalidAnnotatedMethodException if the proxy cannot intercept the method
 	 */
 	public void check(String annotation, Method method, Class<?> beanClass, @Nullable String beanName) {
 		if (Modifier.isStatic(method.getModifiers())) {
@@ -86,7 +88,8 @@ public class ProxyRules {
 	}
 
 	/**
-	 * Reads the setting from the definition, as the bean must not be instantiated yet.
+	 * Reads the setting from the bean definition, because the bean must not be
+	 * instantiated yet.
 	 */
 	private boolean isProxyTargetClass(String beanName) {
 		if (!this.beanFactory.containsBeanDefinition(beanName)) {
@@ -111,7 +114,7 @@ public class ProxyRules {
 	}
 
 	/**
-	 * Asks Spring which interfaces it would proxy.
+	 * Uses Spring's own rule for the interfaces that a proxy implements.
 	 */
 	private static final class InterfaceEvaluation extends ProxyProcessorSupport {
 

@@ -9,39 +9,40 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps durable tasks and arbitrates between nodes. All decisions are made by the clock
- * of the engine (the database or Redis), never by that of a node; times are milliseconds
- * since the epoch, and none is beyond {@link #MAX_TIME}.
+ * Keeps durable tasks and decides which node has them. The table in the description of
+ * this package shows the states of a task and what each word writes.
  *
  * <p>
- * A stored task is <em>pending</em>, and then either scheduled or leased by a node that
- * has it on its wheel; or it is <em>running</em>, which means begun and leased; or it is
- * <em>dead</em>. It has one time, by which it is found: when it is due while it is
- * scheduled, when its lease ends while it is leased, none once dead. A lease that ended
- * is claimed like a task that is due, so that recovery is no case of its own.
+ * <b>Time.</b> The store decides by its own clock, never by that of a node. Times are
+ * milliseconds since the epoch and at most {@link #MAX_TIME}.
  *
  * <p>
- * Every insert and every replacement has an id that is never used again, and each claim,
- * as well as each move, raises the task's fence. What a node says of a task counts only
- * with the id and the fence of its lease, so that a node that was stopped beyond its
- * lease says nothing of what others have made of it. A key belongs to at most one pending
- * task of a name; a task gives its key up when it begins.
+ * <b>Ids, fences and keys.</b> Each insert and each replacement makes a new id, which is
+ * never used again. Each claim, reschedule and requeue raises the fence of the task. What
+ * a node says of a task counts only with the id and the fence of its lease. A node that
+ * was stopped for longer than its lease therefore cannot change a task that another node
+ * has claimed. A key belongs to at most one pending task of a name. A task gives up its
+ * key when it begins.
  *
  * <p>
- * {@link #enqueue}, {@link #enqueueAll}, {@link #cancel} and {@link #reschedule} may be
- * called within a transaction of the application, which they take part in if
- * {@link #joinsTransaction()} says so. The calls of the machinery ({@link #claim} and all
- * that take a {@link TaskRef}) stand outside of any transaction and do not wait for locks
- * that others hold: the reply is {@link Reply#BUSY} then. They are idempotent, as a reply
- * may get lost.
+ * <b>Callers.</b> Applications store, cancel and move tasks. These calls take part in the
+ * transaction of the calling thread if {@link #joinsTransaction()} says so, and may wait
+ * for its locks. Nodes claim tasks and send what they have done with them, from
+ * {@link #claim} to {@link #bury}. These calls are outside of any transaction and do not
+ * wait for the locks of others: the reply is {@link Reply#BUSY}. A node may repeat them,
+ * since a reply can get lost. A repeated call changes nothing more and gets the reply
+ * {@link Reply#DONE}, unless its description says otherwise.
  *
  * <p>
- * All methods are thread-safe and may throw any {@link RuntimeException} when the engine
- * is not to be had; whether the call took effect is unknown then.
+ * <b>Threads and errors.</b> All methods are thread-safe. They may throw any
+ * {@link RuntimeException} if the store cannot be reached. Nobody knows then whether the
+ * call took effect.
+ *
+ * @since 0.1
  */
 public interface DelayedTaskStore {
 
-	/** The last time that can be stored: doubles hold all milliseconds up to it. */
+	/** The last time that can be stored. Doubles hold all milliseconds up to it. */
 	long MAX_TIME = 9_000_000_000_000_000L;
 
 	/** How many bytes of UTF-8 a name may have. */
@@ -53,182 +54,146 @@ public interface DelayedTaskStore {
 	/** How many characters of an error or a reason are kept. */
 	int MAX_ERROR_LENGTH = 2000;
 
-	/**
-	 * Checks, before the first task, that the engine can keep what is promised.
-	 * @throws IllegalStateException if it cannot; the message names the remedy
-	 */
-	default void check() {
-	}
+	// Storing
 
 	/**
-	 * What part of the store the calls of the machinery did not reach lately, while they
-	 * reached another. A claim gives the tasks of the others meanwhile, and the reply for
-	 * a task of this part is {@link Reply#BUSY}.
-	 * @return the part, {@code null} if there is none
+	 * Stores tasks as if one after another: of two tasks with the same key the later one
+	 * meets the earlier one. A store with transactions stores all or none. There is one
+	 * exception: in a transaction without savepoints the caller has to roll back if this
+	 * method throws. A store without transactions may have stored some of the tasks when
+	 * it throws.
+	 * @param tasks the tasks; often a single one, which stores do without the cost of a
+	 * bulk
+	 * @return the result for each task, in this order
+	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
+	 * {@link TaskLimits})
+	 * @throws PartlyStoredException if the store knows which tasks are stored; those that
+	 * were leased then belong to the caller
 	 */
-	default @Nullable PartialOutage partialOutage() {
-		return null;
-	}
-
-	/**
-	 * Whether the calling thread is in a transaction that {@link #enqueue},
-	 * {@link #cancel} and {@link #reschedule} take part in.
-	 * @return {@code true} if a rollback undoes them
-	 */
-	boolean joinsTransaction();
+	List<Enqueued> enqueueAll(List<NewTask> tasks);
 
 	/**
 	 * Stores a task.
 	 * @param task the task
-	 * @return what has become of it
+	 * @return the result
+	 * @throws IllegalArgumentException if its name or its key cannot be stored (see
+	 * {@link TaskLimits})
 	 */
-	Enqueued enqueue(NewTask task);
-
-	/**
-	 * Stores tasks as if one after another, so that of two with the same key the later
-	 * one meets the earlier. A store with transactions stores all or none, unless it
-	 * takes part in a transaction without savepoints, which has to be rolled back if this
-	 * throws. A store without may have stored some then.
-	 * @param tasks the tasks
-	 * @return what has become of each, in this order
-	 * @throws PartlyStoredException if it is known which are stored: those that were
-	 * leased are then the caller's all the same
-	 */
-	default List<Enqueued> enqueueAll(List<NewTask> tasks) {
-		return tasks.stream().map(this::enqueue).toList();
+	default Enqueued enqueue(NewTask task) {
+		return enqueueAll(List.of(task)).get(0);
 	}
 
-	/**
-	 * Deletes the pending task with a key.
-	 * @param taskId its name and key
-	 * @return whether there was one: it will never run
-	 */
-	boolean cancel(TaskId taskId);
+	// What nodes do
 
 	/**
-	 * Deletes a pending task.
-	 * @param id its id
-	 * @return whether it was pending: it will never run
-	 */
-	boolean cancel(String id);
-
-	/**
-	 * Moves the pending task with a key. An earlier lease of it ends.
-	 * @param taskId its name and key
-	 * @param due the new time
-	 * @param lease leases it at once if it is due soon; {@code null} for never
-	 * @return what has become of it, {@code null} if none was pending
-	 */
-	@Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease);
-
-	/**
-	 * Moves a pending task. An earlier lease of it ends.
-	 * @param id its id
-	 * @param due the new time
-	 * @param lease leases it at once if it is due soon; {@code null} for never
-	 * @return what has become of it, {@code null} if it was not pending
-	 */
-	@Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease);
-
-	/**
-	 * Leases tasks that are due soon, or whose lease has ended, the earliest first. One
-	 * that is due already has begun with the claim. Makes one cheap request if there is
-	 * nothing to claim.
-	 * @param request which tasks, and for whom
+	 * Leases tasks that are due within the look-ahead, and tasks whose lease has ended,
+	 * the earliest first. A task that is already due begins with the claim. Makes one
+	 * cheap request if there is nothing to claim.
+	 *
+	 * <p>
+	 * A claim is not idempotent. If its reply is lost, the tasks are claimed again when
+	 * their leases end.
+	 * @param request which tasks, and for which node
 	 * @return the tasks
 	 */
-	Claim claim(ClaimRequest request);
+	Claimed claim(ClaimRequest request);
 
 	/**
-	 * Begins tasks: from now on they cannot be cancelled or replaced. Gives up the key,
-	 * counts the delivery, and makes the lease last from now.
+	 * Begins leased tasks. From now on nobody can cancel, move or replace them. Gives up
+	 * the key, counts the delivery, and makes the lease last from now.
 	 * @param tasks the tasks, leased by the caller
-	 * @param lease how long the lease is to last
-	 * @return a reply for each, in this order; {@link Reply#REFUSED} if it was cancelled,
-	 * replaced, moved, or claimed by another
+	 * @param lease how long the lease lasts
+	 * @return a reply for each task, in this order; {@link Reply#REFUSED} if the task was
+	 * cancelled, replaced, moved, released, or claimed by another node
 	 */
 	List<Reply> begin(List<TaskRef> tasks, Duration lease);
 
 	/**
 	 * Makes the leases of running tasks last from now.
 	 * @param tasks the tasks, begun by the caller
-	 * @param lease how long the lease is to last
-	 * @return a reply for each, in this order
+	 * @param lease how long the lease lasts
+	 * @return a reply for each task, in this order; {@link Reply#REFUSED} if the task is
+	 * not running under this lease
 	 */
 	List<Reply> renew(List<TaskRef> tasks, Duration lease);
 
 	/**
 	 * Deletes tasks that have run.
 	 * @param tasks the tasks, begun by the caller
-	 * @return a reply for each, in this order; one that is gone is {@link Reply#DONE}
+	 * @return a reply for each task, in this order; {@link Reply#DONE} also for a task
+	 * that no longer exists
 	 */
 	List<Reply> acknowledge(List<TaskRef> tasks);
 
 	/**
-	 * Makes tasks pending again for another attempt, with their keys. If a newer task has
-	 * the key, the older one is deleted.
-	 * @param retries what is to be retried, begun by the caller
-	 * @return a reply for each, in this order; {@link Reply#SUPERSEDED} if it gave way
+	 * Makes failed tasks pending again for another attempt, with their keys. A task whose
+	 * key now belongs to a newer task is deleted.
+	 * @param retries the tasks, begun by the caller
+	 * @return a reply for each task, in this order; {@link Reply#SUPERSEDED} if it was
+	 * deleted, and {@link Reply#REFUSED} if the call is repeated after that
 	 */
 	List<Reply> retry(List<Retry> retries);
 
 	/**
-	 * Gives tasks back as they were, for any node to claim at once. If the task has begun
-	 * it takes its key again; if a newer task has the key, it is deleted. The lease ends:
-	 * a {@link #begin} that comes later is refused.
+	 * Gives tasks back, so that any node can claim them at once. The due time and the
+	 * attempt stay. A task that has begun takes its key again. A task whose key now
+	 * belongs to a newer task is deleted. The lease ends: a later {@link #begin} with it
+	 * is refused.
 	 * @param tasks the tasks, leased by the caller, begun or not
-	 * @return a reply for each, in this order; {@link Reply#SUPERSEDED} if it gave way
+	 * @return a reply for each task, in this order; {@link Reply#SUPERSEDED} if it was
+	 * deleted, and {@link Reply#REFUSED} if the call is repeated after that
 	 */
 	List<Reply> release(List<TaskRef> tasks);
 
 	/**
-	 * Makes tasks dead: they are kept, without their keys, until somebody decides.
-	 * @param burials what is to be given up, leased by the caller, begun or not
-	 * @return a reply for each, in this order
+	 * Makes tasks dead. The store keeps them, without their keys, until somebody calls
+	 * {@link #requeue} or {@link #discard}.
+	 * @param burials the tasks, leased by the caller, begun or not
+	 * @return a reply for each task, in this order
 	 */
 	List<Reply> bury(List<Burial> burials);
 
+	// What applications and operators do
+
 	/**
-	 * Finds the pending task with a key.
+	 * Deletes the pending task with a key. A second call finds no task.
 	 * @param taskId its name and key
-	 * @return the task
+	 * @return whether there was one: it will never run
 	 */
-	Optional<StoredTask> find(TaskId taskId);
+	boolean cancel(TaskId taskId);
 
 	/**
-	 * Finds a task, pending or not.
+	 * Deletes a pending task. A second call finds no task.
 	 * @param id its id
-	 * @return the task
+	 * @return whether it was pending: it will never run
 	 */
-	Optional<StoredTask> find(String id);
+	boolean cancel(String id);
 
 	/**
-	 * The pending tasks of a name that are due first.
-	 * @param name the name
-	 * @param limit how many at most
-	 * @return the tasks, the next one first
+	 * Moves the pending task with a key to another due time. An earlier lease of the task
+	 * ends.
+	 * @param taskId its name and key
+	 * @param due the new due time
+	 * @param lease leases the task at once if it is due soon; {@code null} never to lease
+	 * it
+	 * @return the task as it is now, {@code null} if none was pending
 	 */
-	List<StoredTask> pending(String name, int limit);
+	@Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease);
 
 	/**
-	 * The dead tasks of a name.
-	 * @param name the name
-	 * @param limit how many at most
-	 * @return the tasks, that which died last first
+	 * Moves a pending task to another due time. An earlier lease of the task ends.
+	 * @param id its id
+	 * @param due the new due time
+	 * @param lease leases the task at once if it is due soon; {@code null} never to lease
+	 * it
+	 * @return the task as it is now, {@code null} if it was not pending
 	 */
-	List<StoredTask> dead(String name, int limit);
-
-	/**
-	 * How many tasks of each name there are. May take a while; the machinery does not ask
-	 * often.
-	 * @return the figures by name, of all names that have a task
-	 */
-	Map<String, StoredCounts> counts();
+	@Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease);
 
 	/**
 	 * Makes a dead task pending again, due now, as if it had never been tried.
 	 * @param id its id
-	 * @return what has become of it
+	 * @return the result
 	 */
 	Requeue requeue(String id);
 
@@ -246,49 +211,117 @@ public interface DelayedTaskStore {
 	 */
 	long discardAll(String name);
 
+	// Reading
+
 	/**
-	 * The time by the engine's clock.
+	 * Finds the pending task with a key.
+	 * @param taskId its name and key
+	 * @return the task, empty if none is pending
+	 */
+	Optional<StoredTask> find(TaskId taskId);
+
+	/**
+	 * Finds a task in any state.
+	 * @param id its id
+	 * @return the task, empty if it does not exist (any more)
+	 */
+	Optional<StoredTask> find(String id);
+
+	/**
+	 * Reads the pending tasks of a name.
+	 * @param name the name
+	 * @param limit how many at most
+	 * @return the tasks, the first one due first
+	 */
+	List<StoredTask> pending(String name, int limit);
+
+	/**
+	 * Reads the dead tasks of a name.
+	 * @param name the name
+	 * @param limit how many at most
+	 * @return the tasks, the one that died last first
+	 */
+	List<StoredTask> dead(String name, int limit);
+
+	/**
+	 * Counts the tasks of each name. May take a while with many tasks.
+	 * @return the counts by name, of all names that have a task
+	 */
+	Map<String, StoredCounts> counts();
+
+	// The store itself
+
+	/**
+	 * Checks, before the first task, that the store can keep what this library promises.
+	 * @throws IllegalStateException if it cannot; the message names the remedy
+	 */
+	default void check() {
+	}
+
+	/**
+	 * Tells which part of the store the latest calls of this node did not reach, while
+	 * they reached another part. A claim gives the tasks of the other parts meanwhile,
+	 * and the reply for a task of the missing part is {@link Reply#BUSY}.
+	 * @return the missing part, {@code null} if there is none
+	 */
+	default @Nullable PartialOutage partialOutage() {
+		return null;
+	}
+
+	/**
+	 * Tells whether the calling thread is in a transaction that {@link #enqueueAll},
+	 * {@link #cancel} and {@link #reschedule} take part in.
+	 * @return {@code true} if a rollback undoes them
+	 */
+	boolean joinsTransaction();
+
+	/**
+	 * The time by the store's clock.
 	 * @return milliseconds since the epoch
 	 */
 	long now();
 
 	/**
-	 * Moves the engine's clock as this object sees it, for tests with virtual time.
+	 * Moves the store's clock as this object sees it, for tests with virtual time.
 	 * @param offset what to add; zero at first
 	 */
 	void setClockOffset(Duration offset);
 
 	/**
-	 * What the store says of a task in reply.
+	 * The reply of the store to a node, for one task.
+	 *
+	 * @since 0.1
 	 */
 	enum Reply {
 
-		/** It is done, now or by an earlier call. */
+		/** It is done, by this call or by an earlier one. */
 		DONE,
 
-		/** The task gave way to a newer one with its key, and is gone. */
+		/** A newer task has the key of the task. The task is deleted. */
 		SUPERSEDED,
 
-		/** The caller's lease of the task is over: it must not touch it any more. */
+		/** The caller does not have the task (any more), and must not go on with it. */
 		REFUSED,
 
-		/** Somebody holds a lock on the task: ask again soon. */
+		/** Somebody holds a lock on the task, or its part is missing: ask again soon. */
 		BUSY
 
 	}
 
 	/**
-	 * What has become of a dead task that was to be requeued.
+	 * The result of requeueing a task.
+	 *
+	 * @since 0.1
 	 */
 	enum Requeue {
 
-		/** It is pending. */
+		/** The task is pending. */
 		REQUEUED,
 
 		/** There is no dead task with this id. */
 		NOT_DEAD,
 
-		/** Another task with its key is pending: it stays dead. */
+		/** Another task with its key is pending. The task stays dead. */
 		KEY_PENDING
 
 	}

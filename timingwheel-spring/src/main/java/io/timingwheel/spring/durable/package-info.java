@@ -1,9 +1,67 @@
 /**
- * Durable tasks: stored by a {@link io.timingwheel.spring.durable.DelayedTaskStore},
- * claimed by any node shortly before they are due, put on its wheel, and run at least
- * once. {@link io.timingwheel.spring.durable.support.DurableTaskManager} is what the
- * template, the annotations and the endpoints see; what is known of SQL or Redis stays in
- * the stores.
+ * The protocol of durable tasks and the interface of their stores. A
+ * {@link io.timingwheel.spring.durable.DelayedTaskStore} keeps the tasks of all nodes. A
+ * node claims a task shortly before the task is due, puts it on its wheel, begins it at
+ * its due time, runs its body, and acknowledges it. Each task runs at least once.
+ *
+ * <p>
+ * A stored task has one of four states. A <em>scheduled</em> task waits in the store. A
+ * <em>leased</em> task waits on the wheel of a node. Both are <em>pending</em>. A
+ * <em>running</em> task has begun and belongs to a node under a lease. A <em>dead</em>
+ * task is kept until somebody requeues or discards it. A task has a <em>time</em>, by
+ * which a claim finds it: its due time while it is scheduled, the end of its lease while
+ * it is leased or running, and none once it is dead.
+ *
+ * <p>
+ * These words change the state of a task. {@code DelayedTaskStore} and each store have
+ * them in this order.
+ *
+ * <pre>
+ * word         from                       to           what it writes
+ * -----------  -------------------------  -----------  ------------------------------------------
+ * enqueue      no task has the key        scheduled    a new id, name, key, payload, due time,
+ *                                                      fence, attempt 1, no deliveries
+ *              the same, due soon, with   leased       the same, the owner, the end of the lease
+ *              a lease offer
+ *              pending, REPLACE           scheduled    deletes the old task; stores the new one as
+ *                                         or leased    above, with a new id and the key
+ *              pending, KEEP or REJECT    as it was    nothing
+ * claim        scheduled, due within the  leased       owner, fence, end of the lease
+ *              look-ahead
+ *              scheduled and due          running      the same, deliveries + 1, gives up the key
+ *              leased, lease ended        running      the same, deliveries + 1, gives up the key
+ *              running, lease ended       running      the same, deliveries + 1, lost deliveries + 1
+ * begin        leased                     running      end of the lease, deliveries + 1, gives up
+ *                                                      the key
+ * renew        running                    running      end of the lease
+ * acknowledge  running                    deleted
+ * retry        running                    scheduled    due time, attempt, error; no owner; takes the
+ *                                                      key again
+ *              running, key taken by      deleted
+ *              a newer task
+ * release      leased                     scheduled    no owner
+ *              running                    scheduled    no owner; takes the key again
+ *              running, key taken by      deleted
+ *              a newer task
+ * bury         leased or running          dead         error, time of death; no owner, no time;
+ *                                                      gives up the key
+ * cancel       pending                    deleted
+ * reschedule   pending                    scheduled    due time, fence; no owner
+ *              pending, due soon, with    leased       due time, fence, owner, end of the lease
+ *              a lease offer
+ * requeue      dead                       scheduled    due now, fence, attempt 1, no deliveries, no
+ *                                                      error; takes the key again
+ *              dead, key taken by         dead         nothing
+ *              a newer task
+ * discard      dead                       deleted
+ * </pre>
+ *
+ * <p>
+ * A node names a task by its id and its fence
+ * ({@link io.timingwheel.spring.durable.TaskRef}) in the words from begin to bury. The
+ * store refuses these words if the fence is not the one in the store, or if the task is
+ * in none of the states above. No lease ends by itself: it counts until another claim
+ * raises the fence. Anyone may use the other words.
  */
 @NullMarked
 package io.timingwheel.spring.durable;

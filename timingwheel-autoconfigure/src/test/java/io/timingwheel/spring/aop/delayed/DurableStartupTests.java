@@ -8,7 +8,7 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableHandlers;
+import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -36,9 +36,9 @@ class DurableStartupTests {
 		this.runner.withBean("good", Good.class, Good::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(context.getBean(DurableHandlers.class).names()).containsExactlyInAnyOrder("good", "better",
-						"best", "good.unnamed");
-				assertThat(context.getBean(DurableHandlers.class).find("best"))
+				assertThat(context.getBean(DurableHandlerRegistry.class).names()).containsExactlyInAnyOrder("good",
+						"better", "best", "good.unnamed");
+				assertThat(context.getBean(DurableHandlerRegistry.class).find("best"))
 					.isSameAs(context.getBean(DurableTaskManager.class).handler("good"));
 				assertThat(context.getBean(DelayedTaskRegistry.class).names()).containsExactly("good", "good.unnamed");
 				assertThat(context.getBeanFactory().containsSingleton("good")).isFalse();
@@ -126,9 +126,9 @@ class DurableStartupTests {
 	void whatIsOnlySeenWhenItsBeanIsMadeIsRegisteredThen() {
 		this.runner.withBean("hidden", Marker.class, Hidden::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
-				assertThat(context.getBean(DurableHandlers.class).names()).isEmpty();
+				assertThat(context.getBean(DurableHandlerRegistry.class).names()).isEmpty();
 				context.getBean("hidden");
-				assertThat(context.getBean(DurableHandlers.class).names()).containsExactly("hidden");
+				assertThat(context.getBean(DurableHandlerRegistry.class).names()).containsExactly("hidden");
 			});
 	}
 

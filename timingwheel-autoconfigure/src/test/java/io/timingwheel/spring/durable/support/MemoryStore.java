@@ -10,11 +10,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -83,7 +84,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	 * Stores a task as another node would.
 	 */
 	public synchronized void insert(String name, String key, String payload) {
-		enqueue(new NewTask(DurableIds.next(), name, key, payload, new DueTime(0, false), IfPending.REPLACE, null));
+		put(new NewTask(UUID.randomUUID().toString(), name, key, payload, new DueTime(0, false), IfPending.REPLACE,
+				null));
 	}
 
 	/**
@@ -102,8 +104,7 @@ public final class MemoryStore implements DelayedTaskStore {
 		return this.joining && TransactionSynchronizationManager.isActualTransactionActive();
 	}
 
-	@Override
-	public synchronized Enqueued enqueue(NewTask request) {
+	private Enqueued put(NewTask request) {
 		Optional<Task> pending = pendingTask(request.name(), request.key());
 		if (pending.isPresent() && request.ifPending() != IfPending.REPLACE) {
 			return new Enqueued(Enqueued.Outcome.PENDING, pending.get().id, 0, pending.get().dueAt, now(), false);
@@ -126,7 +127,7 @@ public final class MemoryStore implements DelayedTaskStore {
 		RuntimeException failure = new IllegalStateException("refused");
 		List<Enqueued> enqueued = new ArrayList<>();
 		for (NewTask request : requests) {
-			enqueued.add(this.refused.contains(request.key()) ? null : enqueue(request));
+			enqueued.add(this.refused.contains(request.key()) ? null : put(request));
 		}
 		if (enqueued.stream().allMatch(Objects::isNull) && !requests.isEmpty()) {
 			throw failure;
@@ -176,7 +177,7 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public synchronized Claim claim(ClaimRequest request) {
+	public synchronized Claimed claim(ClaimRequest request) {
 		long now = now();
 		List<LeasedTask> claimed = new ArrayList<>();
 		this.tasks.values()
@@ -201,7 +202,7 @@ public final class MemoryStore implements DelayedTaskStore {
 			.mapToLong((task) -> task.nextAt)
 			.min()
 			.orElse(Long.MAX_VALUE);
-		return new Claim(claimed, now, next);
+		return new Claimed(claimed, now, next);
 	}
 
 	@Override

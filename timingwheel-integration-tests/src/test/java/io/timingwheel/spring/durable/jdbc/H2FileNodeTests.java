@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DurableNodeContractTests;
 
 class H2FileNodeTests extends DurableNodeContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE, getClass());
 
 	@Override
 	protected void clear() {

@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreRaceContractTests;
 
 class H2FileStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE, getClass());
 
 	@Override
 	protected void clear() {

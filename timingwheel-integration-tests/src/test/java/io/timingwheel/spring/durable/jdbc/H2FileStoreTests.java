@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreContractTests;
 
 class H2FileStoreTests extends DelayedTaskStoreContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE, getClass());
 
 	@Override
 	protected void clear() {

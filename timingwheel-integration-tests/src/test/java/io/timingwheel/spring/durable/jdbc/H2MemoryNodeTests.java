@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DurableNodeContractTests;
 
 class H2MemoryNodeTests extends DurableNodeContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY, getClass());
 
 	@Override
 	protected void clear() {

@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreContractTests;
 
 class H2SharedStoreTests extends DelayedTaskStoreContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_SHARED);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_SHARED, getClass());
 
 	@Override
 	protected void clear() {

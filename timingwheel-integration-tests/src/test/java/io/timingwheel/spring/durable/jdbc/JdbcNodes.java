@@ -5,14 +5,18 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Nodes on a database.
+ * Nodes on a database that a test class has for itself.
  */
 final class JdbcNodes {
 
 	private final HikariDataSource pool;
 
-	JdbcNodes(TestDatabase database) {
-		this.pool = database.pool();
+	JdbcNodes(TestDatabase database, Class<?> testClass) {
+		this.pool = database.pool(testClass);
+	}
+
+	String url() {
+		return this.pool.getJdbcUrl();
 	}
 
 	void clear() {

@@ -52,8 +52,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 
-	private final TestDatabase database;
-
 	private final JdbcNodes nodes;
 
 	private final HikariDataSource pool;
@@ -61,9 +59,8 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	private final TransactionTemplate transaction;
 
 	JdbcStoreTransactionContractTests(TestDatabase database) {
-		this.database = database;
-		this.nodes = new JdbcNodes(database);
-		this.pool = database.pool();
+		this.nodes = new JdbcNodes(database, getClass());
+		this.pool = database.pool(getClass());
 		this.transaction = new TransactionTemplate(new JdbcTransactionManager(this.pool));
 	}
 
@@ -264,7 +261,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 
 	@Test
 	void doesNotJoinATransactionOnSomethingElse() {
-		try (HikariDataSource elsewhere = this.database.newPool(1)) {
+		try (HikariDataSource elsewhere = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
 			new TransactionTemplate(new JdbcTransactionManager(elsewhere)).executeWithoutResult((status) -> {
 				new JdbcTemplate(this.pool).queryForList("select 1");
 				assertThat(this.store.joinsTransaction()).isFalse();
@@ -319,7 +316,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	@Test
 	void leasesWhileTheApplicationHasUsedUpItsConnections() throws Exception {
 		enqueue("k", Duration.ZERO);
-		try (HikariDataSource exhausted = this.database.newPool(1)) {
+		try (HikariDataSource exhausted = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
 			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(exhausted, this.pool, TableName.DEFAULT);
 			assertThat(node.find(key("k"))).isPresent();
 			try (Connection connection = exhausted.getConnection()) {

@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreContractTests;
 
 class MariaDbStoreTests extends DelayedTaskStoreContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.MARIADB);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.MARIADB, getClass());
 
 	@Override
 	protected void clear() {

@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DurableNodeContractTests;
 
 class PostgresNodeTests extends DurableNodeContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.POSTGRESQL);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.POSTGRESQL, getClass());
 
 	@Override
 	protected void clear() {

@@ -20,7 +20,7 @@ class PostgresPlanTests extends StoreTestSupport {
 
 	private static final int EXECUTIONS = 20;
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.POSTGRESQL);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.POSTGRESQL, getClass());
 
 	@Override
 	protected void clear() {
@@ -34,7 +34,7 @@ class PostgresPlanTests extends StoreTestSupport {
 
 	@Test
 	void whatIsSaidOfManyTasksIsPlannedForEachExecution() {
-		try (HikariDataSource pool = TestDatabase.POSTGRESQL.newPool(1)) {
+		try (HikariDataSource pool = TestDatabase.newPool(this.nodes.url(), 1)) {
 			DelayedTaskStore single = new JdbcDelayedTaskStore(pool, pool, TableName.DEFAULT);
 			for (int i = 0; i < EXECUTIONS; i++) {
 				single.enqueue(task(null, SOON));

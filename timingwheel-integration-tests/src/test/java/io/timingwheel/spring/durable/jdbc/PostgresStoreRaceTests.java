@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreRaceContractTests;
 
 class PostgresStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.POSTGRESQL);
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.POSTGRESQL, getClass());
 
 	@Override
 	protected void clear() {

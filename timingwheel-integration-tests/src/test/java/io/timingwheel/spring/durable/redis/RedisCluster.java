@@ -35,9 +35,11 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 
 	private final RedisClient client = RedisClient.create();
 
-	private RedisCluster() {
-		for (int i = 0; i < PRIMARIES; i++) {
+	private RedisCluster(int servers) {
+		for (int i = 0; i < servers; i++) {
 			add();
+		}
+		for (int i = 0; i < PRIMARIES; i++) {
 			server(i).clusterAddSlots(IntStream.range(firstSlot(i), firstSlot(i + 1)).toArray());
 		}
 		awaitOk();
@@ -47,23 +49,19 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	 * Starts one that ends with the JVM at the latest.
 	 */
 	public static RedisCluster start() {
-		return new RedisCluster();
+		return new RedisCluster(PRIMARIES);
 	}
 
 	/**
 	 * Starts one with a replica for each primary.
 	 */
 	static RedisCluster withReplicas() {
-		RedisCluster cluster = new RedisCluster();
-		for (int i = 0; i < PRIMARIES; i++) {
-			cluster.add();
-		}
-		cluster.awaitOk();
+		RedisCluster cluster = new RedisCluster(2 * PRIMARIES);
 		for (int i = 0; i < PRIMARIES; i++) {
 			String primary = cluster.server(i).clusterMyId();
 			cluster.server(PRIMARIES + i).clusterReplicate(primary);
-			cluster.awaitReplica(i);
 		}
+		IntStream.range(0, PRIMARIES).forEach(cluster::awaitReplica);
 		return cluster;
 	}
 
@@ -97,14 +95,18 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	RedisStores stores() {
-		return stores(Duration.ofSeconds(5));
+		return stores(RedisStores.PATIENCE);
 	}
 
 	/**
 	 * Stores that wait for a reply for so long.
 	 */
 	RedisStores stores(Duration timeout) {
-		return new RedisStores(new RedisClusterConfiguration(addresses()), timeout);
+		return new RedisStores(configuration(), timeout);
+	}
+
+	RedisClusterConfiguration configuration() {
+		return new RedisClusterConfiguration(addresses());
 	}
 
 	/**
@@ -170,6 +172,8 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 			source.migrate("127.0.0.1", process(to).port(), 0, 5000, MigrateArgs.Builder.keys(prefix + key));
 			TimeUnit.MILLISECONDS.sleep(100); // in which the slot is in two halves
 		}
+		// The target first, or it and the source refer clients to each other for a while.
+		target.clusterSetSlotNode(slot, target.clusterMyId());
 		for (int i = 0; i < PRIMARIES; i++) {
 			server(i).clusterSetSlotNode(slot, target.clusterMyId());
 		}

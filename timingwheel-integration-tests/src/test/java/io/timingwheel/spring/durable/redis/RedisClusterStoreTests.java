@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreContractTests;
 
 class RedisClusterStoreTests extends DelayedTaskStoreContractTests {
 
-	private final RedisStores stores = TestRedis.CLUSTER.stores();
+	private final RedisStores stores = TestRedis.CLUSTER.stores(getClass());
 
 	@Override
 	protected void clear() {

@@ -40,7 +40,7 @@ abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
 
 	private static int server(int number) {
 		Partitions partitions = new Partitions(RedisStores.OPTIONS.namespace(), RedisStores.OPTIONS.partitions());
-		byte[] tasks = partitions.keys(partitions.of(Partitions.holding(taskId(number))))[0];
+		byte[] tasks = partitions.keys(partitions.of(Partitions.holderField(taskId(number))))[0];
 		return RedisCluster.firstOwner(SlotHash.getSlot(tasks));
 	}
 

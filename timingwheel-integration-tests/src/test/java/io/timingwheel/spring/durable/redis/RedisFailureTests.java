@@ -22,7 +22,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -45,7 +45,6 @@ import org.springframework.data.redis.core.types.RedisClientInfo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /**
  * What happens when Redis forgets its scripts, restarts, is full, or loses connections.
@@ -104,8 +103,8 @@ class RedisFailureTests extends StoreTestSupport {
 		server.close();
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k", HOUR));
 		server.start();
-		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.store.now() > 0);
-		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.other.now() > 0);
+		await().ignoreExceptions().until(() -> this.store.now() > 0);
+		await().ignoreExceptions().until(() -> this.other.now() > 0);
 		Set<String> ids = new HashSet<>();
 		claimed.forEach((task) -> ids.add(task.id()));
 		assertThat(this.store.acknowledge(claimed.stream().map(RedisFailureTests::ref).toList()))
@@ -145,7 +144,7 @@ class RedisFailureTests extends StoreTestSupport {
 				return null;
 			});
 		}
-		await().atMost(Duration.ofSeconds(20)).ignoreExceptions().until(() -> this.store.now() > 0);
+		await().ignoreExceptions().until(() -> this.store.now() > 0);
 		List<StoredTask> stored = this.store.pending(NAME, Integer.MAX_VALUE);
 		long unanswered = stored.stream().filter((task) -> unknown.contains(task.id().substring(0, 36))).count();
 		assertThat(stored).hasSize((int) (answered.get() + unanswered));
@@ -243,7 +242,7 @@ class RedisFailureTests extends StoreTestSupport {
 			this.store.enqueue(task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null));
 		}
 		Enqueued known = enqueue("k", Duration.ZERO);
-		Claim claim = claim(this.store, "a", 1);
+		Claimed claim = claim(this.store, "a", 1);
 		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
 		assertThat(this.store.counts()).hasSize(4);
 	}

@@ -63,6 +63,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	@Override
 	protected void clear() {
 		stores.clear();
+		admin.flushall();
 	}
 
 	@Override

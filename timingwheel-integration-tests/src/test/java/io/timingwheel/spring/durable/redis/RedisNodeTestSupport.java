@@ -12,11 +12,11 @@ import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.TaskId;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -26,9 +26,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A node that runs tasks and another that only stores them, while something befalls
- * Redis.
+ * Redis. Only one such class runs at a time, as each reads what is logged of the store.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Execution(ExecutionMode.SAME_THREAD)
 abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	static final String PARTLY_GONE = "A part of the store of durable tasks does not answer";
@@ -59,10 +60,6 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	void run(int number, DelayedTaskContext context) throws Exception {
 		this.lateness.put(number, context.lateness());
-	}
-
-	static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofMinutes(1));
 	}
 
 	/**

@@ -1,19 +1,23 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.Ports;
 import io.timingwheel.spring.Signals;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import redis.embedded.RedisServer;
+import redis.embedded.core.ExecutableProvider;
 import redis.embedded.core.RedisServerBuilder;
+
+import org.springframework.util.FileSystemUtils;
 
 /**
  * A Redis of the tests' own, with an append-only file in a folder of its own unless the
@@ -24,25 +28,31 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 
 	private static final Duration GRACE = Duration.ofSeconds(5);
 
-	private final int port = freePort();
+	private static File executable;
 
 	private final List<String> settings;
 
-	private final Path folder;
+	private int port;
+
+	private Path folder;
 
 	private RedisServer server;
 
 	private ProcessHandle process;
 
 	private RedisProcess(String... settings) {
+		this.settings = List.of(settings);
 		try {
-			this.settings = List.of(settings);
-			this.folder = Files.createTempDirectory("timingwheel-redis");
+			Ports.start((port) -> {
+				this.port = port;
+				this.folder = Files.createTempDirectory("timingwheel-redis");
+				start();
+				return this;
+			});
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
 		}
-		start();
 	}
 
 	/**
@@ -50,7 +60,10 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 	 */
 	public static RedisProcess with(String... settings) {
 		RedisProcess process = new RedisProcess(settings);
-		Runtime.getRuntime().addShutdownHook(new Thread(process::kill));
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+			process.kill();
+			FileSystemUtils.deleteRecursively(process.folder.toFile());
+		}));
 		return process;
 	}
 
@@ -62,6 +75,7 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 		Path pidFile = this.folder.resolve("redis.pid");
 		try {
 			RedisServerBuilder builder = RedisServer.newRedisServer()
+				.executableProvider(RedisProcess::executable)
 				.bind("127.0.0.1")
 				.port(this.port)
 				.setting("dir " + this.folder)
@@ -127,19 +141,13 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * A port whose Cluster port, 10000 above, is in range too.
+	 * The program, which all servers of this JVM share.
 	 */
-	private static int freePort() {
-		while (true) {
-			try (ServerSocket socket = new ServerSocket(0)) {
-				if (socket.getLocalPort() < 55_000) {
-					return socket.getLocalPort();
-				}
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+	private static synchronized File executable() throws IOException {
+		if (executable == null) {
+			executable = ExecutableProvider.newJarResourceProvider().get();
 		}
+		return executable;
 	}
 
 }

@@ -20,7 +20,6 @@ import org.springframework.data.redis.connection.RedisConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Waiting for a replica, and doing without it.
@@ -29,6 +28,9 @@ class RedisReplicationTests extends StoreTestSupport {
 
 	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
 		.withWaitTimeout(Duration.ofSeconds(3));
+
+	/** For tests that have stopped the replica. */
+	private static final RedisStoreOptions IMPATIENT = WAITING.withWaitTimeout(Duration.ofMillis(500));
 
 	@RegisterExtension
 	static final RedisProcess primary = RedisProcess.with("repl-diskless-sync yes", "repl-diskless-sync-delay 0");
@@ -65,15 +67,17 @@ class RedisReplicationTests extends StoreTestSupport {
 
 	@Test
 	void withoutAReplicaAWriteIsUncertain() {
+		DelayedTaskStore impatient = stores.node(IMPATIENT);
 		replica.close();
 		try {
-			assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> enqueue("k", HOUR))
+			assertThatExceptionOfType(UncertainWriteException.class)
+				.isThrownBy(() -> impatient.enqueue(task("k", HOUR)))
 				.withMessageContaining("0 of 1 replicas")
 				.withMessageContaining("may run");
 			assertThat(this.store.find(key("k"))).isPresent();
-			assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> this.store.cancel(key("k")));
+			assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> impatient.cancel(key("k")));
 			assertThat(this.store.find(key("k"))).isEmpty();
-			assertThat(this.store.cancel(key("k"))).isFalse();
+			assertThat(impatient.cancel(key("k"))).isFalse();
 		}
 		finally {
 			replica.start();
@@ -84,12 +88,12 @@ class RedisReplicationTests extends StoreTestSupport {
 	@Test
 	void aTaskWhoseWriteIsUncertainWaitsForNoLeaseToEnd() throws Exception {
 		Set<Integer> runs = ConcurrentHashMap.newKeySet();
-		TestNode node = TestNode.start(this.store, (argument, context) -> runs.add(argument),
+		TestNode node = TestNode.start(stores.node(IMPATIENT), (argument, context) -> runs.add(argument),
 				(settings) -> new DurableSettings(settings.nodeId(), HOUR, settings.lookAhead(),
 						settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
 						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes()));
 		TaskId far = TaskId.of(TestNode.NAME, "far");
-		node.durable().enqueue(far, HOUR, 2);
+		TestNode.withoutHandler(this.other).durable().enqueue(far, HOUR, 2);
 		replica.close();
 		try {
 			assertThatExceptionOfType(UncertainWriteException.class)
@@ -108,7 +112,7 @@ class RedisReplicationTests extends StoreTestSupport {
 	}
 
 	private static void awaitReplica() {
-		await().atMost(Duration.ofSeconds(30)).until(() -> {
+		await().until(() -> {
 			try (RedisConnection connection = stores.connection()) {
 				String state = connection.serverCommands().info("replication").getProperty("slave0", "");
 				return state.contains("state=online");

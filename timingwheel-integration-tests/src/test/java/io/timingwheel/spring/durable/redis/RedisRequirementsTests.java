@@ -6,6 +6,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * What is refused or warned of before the first task.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Isolated
 class RedisRequirementsTests {
 
 	@RegisterExtension

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,7 +23,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Tasks go on while a Cluster moves a slot of theirs to another primary.
@@ -62,17 +62,17 @@ class RedisReshardingTests extends StoreTestSupport {
 		ExecutorService executor = Executors.newFixedThreadPool(2);
 		Future<?> storing = executor.submit(this::store);
 		Future<?> running = executor.submit(this::execute);
-		awaitExecutions(200);
+		awaitExecutions(200, storing, running);
 		for (int round = 0; round < 3; round++) {
 			int before = this.executed.size();
 			cluster.move(RedisStores.OPTIONS.namespace(), 0);
-			awaitExecutions(before + 200);
+			awaitExecutions(before + 200, storing, running);
 		}
 		this.over.set(true);
-		storing.get(30, TimeUnit.SECONDS);
-		await().atMost(Duration.ofSeconds(30)).until(() -> this.executed.size() >= this.stored.size());
+		storing.get(1, TimeUnit.MINUTES);
+		await().until(() -> this.executed.size() >= this.stored.size());
 		this.allExecuted.set(true);
-		running.get(30, TimeUnit.SECONDS);
+		running.get(1, TimeUnit.MINUTES);
 		executor.shutdown();
 		assertThat(this.executed).isEqualTo(this.stored);
 		assertThat(this.twice).isEmpty();
@@ -80,8 +80,13 @@ class RedisReshardingTests extends StoreTestSupport {
 		assertThat(this.stored).filteredOn((id) -> id.endsWith(".0")).hasSizeGreaterThan(20);
 	}
 
-	private void awaitExecutions(int count) {
-		await().atMost(Duration.ofMinutes(1)).until(() -> this.executed.size() > count);
+	private void awaitExecutions(int count, Future<?>... calls) throws Exception {
+		await().until(() -> this.executed.size() > count || Arrays.stream(calls).anyMatch(Future::isDone));
+		for (Future<?> call : calls) {
+			if (call.isDone()) {
+				call.get();
+			}
+		}
 	}
 
 	private Enqueued farTaskIn(int partition) {

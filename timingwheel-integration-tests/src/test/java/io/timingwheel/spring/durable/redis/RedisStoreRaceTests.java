@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreRaceContractTests;
 
 class RedisStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
-	private final RedisStores stores = TestRedis.STANDALONE.stores();
+	private final RedisStores stores = TestRedis.STANDALONE.stores(getClass());
 
 	@Override
 	protected void clear() {

@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreContractTests;
 
 class RedisStoreTests extends DelayedTaskStoreContractTests {
 
-	private final RedisStores stores = TestRedis.STANDALONE.stores();
+	private final RedisStores stores = TestRedis.STANDALONE.stores(getClass());
 
 	@Override
 	protected void clear() {

@@ -1,8 +1,10 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -14,18 +16,31 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Stores on one Redis, each with a connection of its own like those of two nodes. As an
- * extension it is closed after the tests of a class.
+ * Stores on one Redis, in one namespace, each with a connection of its own like those of
+ * two nodes. As an extension it is closed after the tests of a class.
  */
 final class RedisStores implements AutoCloseable, AfterAllCallback {
 
 	static final RedisStoreOptions OPTIONS = new RedisStoreOptions("test", 16, 0, Duration.ofSeconds(1));
 
+	/** Longer than a busy machine may take for a reply. */
+	static final Duration PATIENCE = Duration.ofSeconds(30);
+
 	private final LettuceConnectionFactory factory;
+
+	private final RedisStoreOptions options;
 
 	private final List<RedisDelayedTaskStore> stores = new ArrayList<>();
 
 	RedisStores(RedisConfiguration configuration, Duration timeout) {
+		this(configuration, timeout, OPTIONS);
+	}
+
+	/**
+	 * Stores that wait for a reply for so long.
+	 */
+	RedisStores(RedisConfiguration configuration, Duration timeout, RedisStoreOptions options) {
+		this.options = options;
 		this.factory = new LettuceConnectionFactory(configuration,
 				LettuceClientConfiguration.builder().commandTimeout(timeout).build());
 		this.factory.afterPropertiesSet();
@@ -33,11 +48,15 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 	}
 
 	static RedisStores on(RedisProcess server) {
-		return new RedisStores(new RedisStandaloneConfiguration("127.0.0.1", server.port()), Duration.ofSeconds(5));
+		return new RedisStores(configuration(server), PATIENCE);
+	}
+
+	static RedisStandaloneConfiguration configuration(RedisProcess server) {
+		return new RedisStandaloneConfiguration("127.0.0.1", server.port());
 	}
 
 	RedisDelayedTaskStore node() {
-		return node(OPTIONS);
+		return node(this.options);
 	}
 
 	RedisDelayedTaskStore node(RedisStoreOptions options) {
@@ -51,13 +70,17 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Deletes all keys and closes the nodes.
+	 * Deletes all keys of the namespace and closes the nodes.
 	 */
 	void clear() {
 		this.stores.forEach(RedisDelayedTaskStore::close);
 		this.stores.clear();
 		try (RedisConnection connection = connection()) {
-			connection.serverCommands().flushAll();
+			String pattern = "timingwheel:{" + this.options.namespace() + "[:}]*";
+			Set<byte[]> keys = connection.keyCommands().keys(pattern.getBytes(StandardCharsets.UTF_8));
+			if (!keys.isEmpty()) {
+				connection.keyCommands().del(keys.toArray(byte[][]::new));
+			}
 		}
 	}
 

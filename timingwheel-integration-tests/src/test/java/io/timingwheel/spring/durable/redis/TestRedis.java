@@ -1,11 +1,15 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
+import java.util.HashMap;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
 
 /**
  * The servers that the tests of contracts share. Each is started when it is first asked
- * for, and ends with the JVM.
+ * for, and ends with the JVM. Each test class has a namespace of its own.
  */
 enum TestRedis {
 
@@ -13,8 +17,8 @@ enum TestRedis {
 	STANDALONE {
 
 		@Override
-		RedisStores start() {
-			return RedisStores.on(RedisProcess.with());
+		RedisConfiguration start() {
+			return RedisStores.configuration(RedisProcess.with());
 		}
 
 	},
@@ -23,18 +27,23 @@ enum TestRedis {
 	CLUSTER {
 
 		@Override
-		RedisStores start() {
-			return RedisCluster.start().stores();
+		RedisConfiguration start() {
+			return RedisCluster.start().configuration();
 		}
 
 	};
 
-	private static final ConcurrentMap<TestRedis, RedisStores> started = new ConcurrentHashMap<>();
+	private final Map<Class<?>, RedisStores> stores = new HashMap<>();
 
-	abstract RedisStores start();
+	private @Nullable RedisConfiguration server;
 
-	RedisStores stores() {
-		return started.computeIfAbsent(this, TestRedis::start);
+	abstract RedisConfiguration start();
+
+	synchronized RedisStores stores(Class<?> testClass) {
+		RedisConfiguration server = (this.server != null) ? this.server : start();
+		this.server = server;
+		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(server, RedisStores.PATIENCE,
+				RedisStores.OPTIONS.withNamespace(owner.getSimpleName())));
 	}
 
 }

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -56,8 +57,8 @@ class BulkEnqueueing {
 	 */
 	final List<Enqueued> enqueueAll(List<NewTask> tasks, @Nullable JdbcOperations joined) {
 		for (NewTask task : tasks) {
-			Texts.checkName(task.name());
-			Texts.checkKey(task.key());
+			TaskLimits.checkName(task.name());
+			TaskLimits.checkKey(task.key());
 		}
 		List<List<NewTask>> batches = EnqueueBatches.of(tasks);
 		Map<String, Enqueued> enqueued = (joined != null) ? Savepoints.allOrNone(joined, () -> joinAll(joined, batches))

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeasedTask;
@@ -26,21 +26,21 @@ class Claims {
 		this.database = database;
 	}
 
-	Claim claim(ClaimRequest request) {
+	Claimed claim(ClaimRequest request) {
 		Glance glance = this.database.engine().single((jdbc) -> glance(jdbc, request));
 		if (glance.claimableAt() == null) {
-			return new Claim(List.of(), glance.now(), glance.nextAt());
+			return new Claimed(List.of(), glance.now(), glance.nextAt());
 		}
 		List<Found> found = this.database.engine().transaction((jdbc, status) -> lease(jdbc, request, glance.now()));
 		return claim(found, glance.now(), glance.nextAt());
 	}
 
-	static Claim claim(List<Found> found, long now, long nextAt) {
+	static Claimed claim(List<Found> found, long now, long nextAt) {
 		List<LeasedTask> tasks = found.stream()
 			.sorted(Comparator.comparingLong(Found::foundAt))
 			.map(Found::task)
 			.toList();
-		return new Claim(tasks, now, found.stream().mapToLong(Found::leaseEnd).reduce(nextAt, Math::min));
+		return new Claimed(tasks, now, found.stream().mapToLong(Found::leaseEnd).reduce(nextAt, Math::min));
 	}
 
 	/**

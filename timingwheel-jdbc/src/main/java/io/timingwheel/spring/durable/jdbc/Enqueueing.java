@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 
@@ -40,8 +41,8 @@ class Enqueueing {
 	}
 
 	final Enqueued enqueue(NewTask task, @Nullable JdbcOperations joined) {
-		Texts.checkName(task.name());
-		Texts.checkKey(task.key());
+		TaskLimits.checkName(task.name());
+		TaskLimits.checkKey(task.key());
 		return (joined != null) ? join(joined, task) : alone(task);
 	}
 

@@ -8,7 +8,7 @@ import java.util.Optional;
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -75,12 +75,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public Enqueued enqueue(NewTask task) {
-		return operations().enqueueing().enqueue(task, this.transaction.current());
-	}
-
-	@Override
 	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
+		if (tasks.size() == 1) {
+			return List.of(operations().enqueueing().enqueue(tasks.get(0), this.transaction.current()));
+		}
 		return operations().bulkEnqueueing().enqueueAll(tasks, this.transaction.current());
 	}
 
@@ -105,7 +103,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public Claim claim(ClaimRequest request) {
+	public Claimed claim(ClaimRequest request) {
 		return operations().claims().claim(request);
 	}
 

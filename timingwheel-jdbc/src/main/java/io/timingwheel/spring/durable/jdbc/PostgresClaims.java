@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeasedTask;
@@ -52,7 +52,7 @@ final class PostgresClaims extends Claims {
 	}
 
 	@Override
-	Claim claim(ClaimRequest request) {
+	Claimed claim(ClaimRequest request) {
 		Dialect dialect = this.database.dialect();
 		String[] names = request.names().stream().map(dialect::text).toArray(String[]::new);
 		Object[] parameters = { this.database.offset().getAsLong(), Times.millis(request.lookAhead()), names,

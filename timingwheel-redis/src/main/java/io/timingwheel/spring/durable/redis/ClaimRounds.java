@@ -6,39 +6,43 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.redis.TaskFields.Timed;
+import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims from all partitions at once, a fair share from each; those that have more give
- * what is missing in a second round, the earliest first. Which partitions get what a
- * share leaves over goes round. If there are fewer tasks to claim than partitions, the
- * first round only looks, so that these are the earliest of all.
+ * Claims tasks from all partitions at once. In the first round each partition gives up to
+ * its share of the limit and tells the times of a few more tasks. In further rounds the
+ * partitions that have more tasks fill what is missing, the earliest tasks first.
+ *
+ * <p>
+ * If the limit is less than the number of partitions, the first round leases nothing and
+ * only asks for times, so that the claim gives the earliest tasks of all. If the shares
+ * do not divide the limit evenly, each claim gives the remainder to other partitions.
+ * Thread-safe.
  */
 final class ClaimRounds {
 
-	/** Of how many more tasks a partition tells that gives some. */
+	/** How many more times a partition tells besides the tasks that it gives. */
 	private static final int TOLD = 2;
 
 	private final PartitionOutages scripts;
 
 	private final int partitions;
 
-	private final boolean cluster;
+	private final boolean severalClocks;
 
 	private final AtomicInteger turn = new AtomicInteger();
 
-	ClaimRounds(PartitionOutages scripts, int partitions, boolean cluster) {
+	ClaimRounds(PartitionOutages scripts, int partitions, boolean severalClocks) {
 		this.scripts = scripts;
 		this.partitions = partitions;
-		this.cluster = cluster;
+		this.severalClocks = severalClocks;
 	}
 
-	Claim claim(ClaimRequest request, long offset) {
-		return new Rounds(request, offset).run();
+	Claimed claim(ClaimRequest request) {
+		return new Rounds(request).run();
 	}
 
 	private final class Rounds {
@@ -47,17 +51,16 @@ final class ClaimRounds {
 
 		private final ClaimRequest request;
 
-		private final long offset;
-
+		/** The partition that comes first in this claim. */
 		private final int first = Math.floorMod(ClaimRounds.this.turn.getAndIncrement(), this.count);
 
-		/** What each partition could give beyond what it gave. */
+		/** By partition: the times of tasks that it could give besides those it gave. */
 		private final long[][] more = new long[this.count][];
 
-		/** When each has the first task that it cannot give yet. */
+		/** By partition: the time of the first task that it cannot give yet. */
 		private final long[] later = new long[this.count];
 
-		private final List<Timed<LeasedTask>> tasks = new ArrayList<>();
+		private final List<ScriptReply> tasks = new ArrayList<>();
 
 		private long now;
 
@@ -65,14 +68,13 @@ final class ClaimRounds {
 
 		private @Nullable RuntimeException failure;
 
-		Rounds(ClaimRequest request, long offset) {
+		Rounds(ClaimRequest request) {
 			this.request = request;
-			this.offset = offset;
 			Arrays.fill(this.more, new long[0]);
 			Arrays.fill(this.later, Long.MAX_VALUE);
 		}
 
-		Claim run() {
+		Claimed run() {
 			int limit = this.request.limit();
 			int share = limit / this.count;
 			int[] shares = new int[this.count];
@@ -87,8 +89,15 @@ final class ClaimRounds {
 			if (this.failure != null && !this.reached) {
 				throw this.failure;
 			}
-			this.tasks.sort(Comparator.comparingLong(Timed::time));
-			return new Claim(this.tasks.stream().map(Timed::value).toList(), this.now, nextAt());
+			this.tasks.sort(Comparator.comparingLong(Rounds::foundAt));
+			return new Claimed(this.tasks.stream().map(ScriptReply::leasedTask).toList(), this.now, nextAt());
+		}
+
+		/**
+		 * The time by which the claim has found a task.
+		 */
+		private static long foundAt(ScriptReply task) {
+			return task.number(10);
 		}
 
 		private boolean hasMore() {
@@ -96,71 +105,70 @@ final class ClaimRounds {
 		}
 
 		private void ask(int[] shares, int told, boolean onlyShares) {
-			List<ScriptCall> calls = new ArrayList<>();
+			List<Call> calls = new ArrayList<>();
 			for (int i = 0; i < this.count; i++) {
 				int partition = (this.first + i) % this.count;
 				if (shares[partition] > 0 || !onlyShares) {
 					calls.add(call(partition, shares[partition], told));
 				}
 			}
-			List<ScriptReply> replies = ClaimRounds.this.scripts.run(calls);
-			for (int i = 0; i < calls.size(); i++) {
-				read(calls.get(i).partition(), replies.get(i));
-			}
+			ClaimRounds.this.scripts.run(calls).forEach(this::read);
 		}
 
-		private ScriptCall call(int partition, int share, int told) {
-			return ScriptCall
-				.of(Script.CLAIM, partition, this.offset, share, told, Times.millis(this.request.lookAhead()),
-						Times.millis(this.request.lease()), this.request.maxPayloadBytes())
+		private Call call(int partition, int share, int told) {
+			return Script.CLAIM
+				.on(partition, share, told, this.request.lookAhead(), this.request.lease(),
+						this.request.maxPayloadBytes())
 				.with(this.request.names().toArray());
 		}
 
-		private void read(int partition, ScriptReply reply) {
+		private void read(ScriptReply reply) {
+			int partition = reply.partition();
 			this.more[partition] = new long[0];
 			if (reply.failure() != null) {
-				// What the others gave is leased, so it is worth more than an exception.
+				// The other partitions have leased tasks to this node. An exception would
+				// leave them alone until their leases end.
 				this.failure = reply.failure();
 				return;
 			}
-			Fields fields = reply.fields();
-			long now = fields.number(0);
-			// The latest time of one clock, the earliest of several.
-			this.now = (this.reached && ClaimRounds.this.cluster) ? Math.min(this.now, now) : Math.max(this.now, now);
+			long now = reply.number(0);
+			// The latest reading of one clock, the earliest of several clocks
+			this.now = (this.reached && ClaimRounds.this.severalClocks) ? Math.min(this.now, now)
+					: Math.max(this.now, now);
 			this.reached = true;
-			this.later[partition] = (fields.number(1) >= 0) ? fields.number(1) : Long.MAX_VALUE;
-			Fields times = fields.fields(2);
+			this.later[partition] = (reply.number(1) >= 0) ? reply.number(1) : Long.MAX_VALUE;
+			ScriptReply times = reply.list(2);
 			this.more[partition] = new long[times.size()];
 			for (int i = 0; i < times.size(); i++) {
 				this.more[partition][i] = times.number(i);
 			}
-			for (int i = 3; i < fields.size(); i++) {
-				Fields task = fields.fields(i);
-				this.tasks.add(new Timed<>(TaskFields.foundAt(task), TaskFields.leased(partition, task)));
+			for (int i = 3; i < reply.size(); i++) {
+				this.tasks.add(reply.list(i));
 			}
 		}
 
 		/**
-		 * Shares for the earliest tasks that are known of, and for what is missing then
-		 * from those partitions that may have still more.
+		 * Gives each partition a share for each of the earliest tasks whose times are
+		 * known. If these are too few, the partitions that may have more tasks share the
+		 * rest evenly.
 		 */
 		private int[] allot(int missing) {
 			int[] shares = new int[this.count];
-			List<Timed<Integer>> known = new ArrayList<>();
+			List<Candidate> known = new ArrayList<>();
 			List<Integer> rich = new ArrayList<>();
 			for (int i = 0; i < this.count; i++) {
 				int partition = (this.first + i) % this.count;
 				for (long time : this.more[partition]) {
-					known.add(new Timed<>(time, partition));
+					known.add(new Candidate(time, partition));
 				}
 				if (this.more[partition].length > 0) {
 					rich.add(partition);
 				}
 			}
-			known.sort(Comparator.comparingLong(Timed::time));
+			known.sort(Comparator.comparingLong(Candidate::time));
 			int left = missing;
-			for (Timed<Integer> one : known.subList(0, Math.min(missing, known.size()))) {
-				shares[one.value()]++;
+			for (Candidate one : known.subList(0, Math.min(missing, known.size()))) {
+				shares[one.partition()]++;
 				left--;
 			}
 			for (int i = 0; i < left; i++) {
@@ -176,6 +184,16 @@ final class ClaimRounds {
 			}
 			return next;
 		}
+
+	}
+
+	/**
+	 * A task that a partition could give.
+	 *
+	 * @param time the time by which it is found
+	 * @param partition its partition
+	 */
+	private record Candidate(long time, int partition) {
 
 	}
 

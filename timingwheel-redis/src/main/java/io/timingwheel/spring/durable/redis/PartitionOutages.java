@@ -12,14 +12,19 @@ import java.util.TreeSet;
 
 import io.lettuce.core.RedisFuture;
 import io.timingwheel.spring.durable.PartialOutage;
+import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the scripts of the machinery, and on a Cluster knows which partitions do not
- * answer: so that those who ask many partitions at once do not wait, again and again, for
- * a server that hangs, their calls fail at once until the partition has answered a probe.
- * A claim that nobody waits for any more is not sent either: a server that wakes up would
- * lease tasks for nobody. Thread-safe.
+ * Runs the scripts of the nodes (claim to bury). On a Cluster this class remembers which
+ * partitions do not answer. It fails calls on such a partition at once, until the
+ * partition has answered a probe. Thread-safe.
+ *
+ * <p>
+ * There are two reasons. A call on many partitions must not wait again and again for one
+ * server that hangs. And a claim that has timed out must not be waiting in the connection
+ * when the server wakes up, because the server would then lease tasks to a node that does
+ * not know of them.
  */
 final class PartitionOutages {
 
@@ -44,7 +49,7 @@ final class PartitionOutages {
 	}
 
 	/**
-	 * What does not answer, {@code null} if all do, or none.
+	 * The servers that do not answer, {@code null} if all partitions answer or none does.
 	 */
 	@Nullable PartialOutage partial() {
 		return this.partial;
@@ -52,9 +57,9 @@ final class PartitionOutages {
 
 	/**
 	 * Runs scripts.
-	 * @return how it went with each, in this order
+	 * @return a reply for each call, in the same order
 	 */
-	List<ScriptReply> run(List<ScriptCall> calls) {
+	List<ScriptReply> run(List<Call> calls) {
 		if (!this.connection.isCluster()) {
 			return this.scripts.run(calls);
 		}
@@ -63,11 +68,11 @@ final class PartitionOutages {
 			.run(calls.stream().filter((call) -> !refused.containsKey(call.partition())).toList())
 			.iterator();
 		List<ScriptReply> replies = new ArrayList<>(calls.size());
-		for (ScriptCall call : calls) {
+		for (Call call : calls) {
 			ScriptReply reply = refused.get(call.partition());
 			if (reply == null) {
 				reply = sent.next();
-				heard(call.partition(), reply.failure());
+				note(call.partition(), reply.failure());
 			}
 			replies.add(reply);
 		}
@@ -75,8 +80,8 @@ final class PartitionOutages {
 	}
 
 	/**
-	 * The calls that are not worth their while. If no partition answers there is none to
-	 * be kept waiting.
+	 * The replies for the partitions that get no calls now. If no partition answers, no
+	 * call is refused: it would hold up no other partition.
 	 */
 	private Map<Integer, ScriptReply> refused() {
 		if (this.partial == null) {
@@ -86,14 +91,14 @@ final class PartitionOutages {
 		synchronized (this) {
 			this.outages.forEach((partition, outage) -> {
 				if (!outage.isOver(this.partitions.keys(partition))) {
-					refused.put(partition, new ScriptReply(null, outage.failure));
+					refused.put(partition, ScriptReply.failed(partition, outage.failure));
 				}
 			});
 		}
 		return refused;
 	}
 
-	private void heard(int partition, @Nullable RuntimeException failure) {
+	private void note(int partition, @Nullable RuntimeException failure) {
 		if (failure == null && this.allAnswer) {
 			return;
 		}
@@ -124,7 +129,7 @@ final class PartitionOutages {
 	}
 
 	/**
-	 * Of one partition.
+	 * The outage of one partition.
 	 */
 	private final class Outage {
 
@@ -142,7 +147,8 @@ final class PartitionOutages {
 		}
 
 		/**
-		 * Whether the partition has answered a probe. Does not wait for it.
+		 * Whether the partition has answered a probe. Sends a probe if none is on its
+		 * way, and does not wait for the answer.
 		 */
 		boolean isOver(byte[][] keys) {
 			RedisFuture<Long> probe = this.probe;
@@ -161,8 +167,8 @@ final class PartitionOutages {
 		}
 
 		/**
-		 * With a write that changes nothing, as a server may still read that refuses to
-		 * write.
+		 * Sends a write that changes nothing: a server that refuses writes may still
+		 * answer reads.
 		 */
 		private void probe(byte[][] keys) {
 			if (this.probe != null) {
@@ -174,7 +180,7 @@ final class PartitionOutages {
 				this.probe = PartitionOutages.this.connection.commands().zrem(keys[1], new byte[0]);
 			}
 			catch (RuntimeException ex) {
-				// There is nobody to be asked. The next call tries again.
+				// No server has the partition. The next call probes again.
 				this.probe = null;
 			}
 		}

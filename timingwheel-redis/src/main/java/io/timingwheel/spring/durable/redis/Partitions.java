@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * Which task is in which partition: a keyed one by its name and key, any other by its id.
- * The id that the world sees ends in a point and the number of the partition.
+ * The partitions of a namespace, their keys in Redis, and which task is in which. The
+ * name and key of a task with a key decide, or else the id. The id that callers see ends
+ * in a point and the number of the partition. Thread-safe.
  */
 final class Partitions {
 
@@ -35,12 +36,17 @@ final class Partitions {
 	}
 
 	/**
-	 * The keys of a partition, as all scripts expect them.
+	 * The keys of a partition in the order that {@code common.lua} expects: tasks, index,
+	 * holders.
 	 */
 	byte[][] keys(int partition) {
 		return this.keys[partition];
 	}
 
+	/**
+	 * The partition of a task.
+	 * @param value its {@link #holderField} if it has a key, else its id
+	 */
 	int of(byte[] value) {
 		CRC32 hash = new CRC32();
 		hash.update(value);
@@ -48,8 +54,8 @@ final class Partitions {
 	}
 
 	/**
-	 * The partition and the name under which it has the task, {@code null} for an id that
-	 * is none of ours.
+	 * Splits an id that callers see.
+	 * @return {@code null} for an id that this store never gave
 	 */
 	@Nullable StoredId locate(String id) {
 		int point = id.lastIndexOf('.');
@@ -61,13 +67,13 @@ final class Partitions {
 	}
 
 	/**
-	 * The field that tells which pending task has a key.
-	 * @throws IllegalArgumentException if the name is too long for any task
+	 * The field of the hash {@code holders} for a name and key: the length of the name in
+	 * one byte, the name, the key.
+	 * @throws IllegalArgumentException if the name is longer than the name of any task
 	 */
-	static byte[] holding(TaskId id) {
+	static byte[] holderField(TaskId id) {
 		byte[] name = bytes(id.name());
 		byte[] key = bytes(id.key());
-		// Its length is to fit into a byte.
 		Assert.isTrue(name.length <= DelayedTaskStore.MAX_NAME_BYTES,
 				() -> "The name of a task has %d bytes of UTF-8, and may have %d".formatted(name.length,
 						DelayedTaskStore.MAX_NAME_BYTES));
@@ -78,15 +84,19 @@ final class Partitions {
 		return text.getBytes(StandardCharsets.UTF_8);
 	}
 
+	/**
+	 * The id that callers see.
+	 * @param id the id in the partition
+	 */
 	static String publicId(int partition, String id) {
 		return id + "." + partition;
 	}
 
 	/**
-	 * Where a task is.
+	 * The parts of an id that callers see.
 	 *
-	 * @param partition its partition
-	 * @param id its id there
+	 * @param partition the partition of the task
+	 * @param id the id of the task in that partition
 	 */
 	record StoredId(int partition, String id) {
 

@@ -7,9 +7,10 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
 /**
- * Lets a native image find the scripts, and the configuration of the connection factory.
+ * The hints for a native image: the scripts, and the field of the connection factory that
+ * {@link StoreConnection} reads.
  */
-class RedisStoreHints implements RuntimeHintsRegistrar {
+final class RedisStoreHints implements RuntimeHintsRegistrar {
 
 	private static final String FACTORY = "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
 

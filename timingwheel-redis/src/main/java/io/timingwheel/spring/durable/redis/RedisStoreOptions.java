@@ -5,31 +5,36 @@ import java.time.Duration;
 import org.springframework.util.Assert;
 
 /**
- * How a {@link RedisDelayedTaskStore} uses Redis.
+ * How a {@link RedisDelayedTaskStore} uses Redis. Immutable.
  *
- * @param namespace what its keys have in common; applications that do not share their
- * tasks have different ones
- * @param partitions over how many partitions the tasks are spread, from 1 to
- * {@link #MAX_PARTITIONS}; fixed with the first start
- * @param waitReplicas how many replicas must have a task before it counts as stored, 0
- * for none
- * @param waitTimeout how long to wait for the replicas, at least 1 ms
+ * @param namespace the common part of all keys in Redis, with neither braces nor white
+ * space; stores with the same namespace share their tasks
+ * @param partitions the number of partitions that the tasks are spread over, from 1 to
+ * {@link #MAX_PARTITIONS}; the first start fixes it for the namespace
+ * @param waitReplicas how many replicas must acknowledge that a task was stored,
+ * cancelled or moved before the call returns; 0 for none
+ * @param waitTimeout how long a call waits for the replicas, at least 1 ms; then it
+ * throws {@link UncertainWriteException}
+ * @since 0.1
  */
 public record RedisStoreOptions(String namespace, int partitions, int waitReplicas, Duration waitTimeout) {
 
 	/** The largest number of partitions. */
 	public static final int MAX_PARTITIONS = 1024;
 
-	/** Those that hold unless others are set. */
+	/**
+	 * The default options: namespace {@code timingwheel}, 16 partitions, no waiting for
+	 * replicas, and 1 s should they be waited for.
+	 */
 	public static final RedisStoreOptions DEFAULTS = new RedisStoreOptions("timingwheel", 16, 0, Duration.ofSeconds(1));
 
 	/**
-	 * Checks the values.
-	 * @throws IllegalArgumentException if one makes no sense
+	 * Creates options.
+	 * @throws IllegalArgumentException if a value is out of its range
 	 */
 	public RedisStoreOptions {
 		Assert.isTrue(namespace.matches("[^{}\\s]+"),
-				"the namespace must not be empty, and have neither braces nor blanks");
+				"the namespace must not be empty, and must not contain braces or white space");
 		Assert.isTrue(partitions >= 1 && partitions <= MAX_PARTITIONS,
 				"the number of partitions must be from 1 to " + MAX_PARTITIONS);
 		Assert.isTrue(waitReplicas >= 0, "the number of replicas must not be negative");
@@ -37,36 +42,41 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 	}
 
 	/**
-	 * The same with another namespace.
+	 * Returns these options with another namespace.
 	 * @param namespace the namespace
-	 * @return the options
+	 * @return new options
+	 * @throws IllegalArgumentException if the namespace is empty or contains braces or
+	 * white space
 	 */
 	public RedisStoreOptions withNamespace(String namespace) {
 		return new RedisStoreOptions(namespace, this.partitions, this.waitReplicas, this.waitTimeout);
 	}
 
 	/**
-	 * The same with another number of partitions.
-	 * @param partitions the number
-	 * @return the options
+	 * Returns these options with another number of partitions.
+	 * @param partitions the number, from 1 to {@link #MAX_PARTITIONS}
+	 * @return new options
+	 * @throws IllegalArgumentException if the number is out of range
 	 */
 	public RedisStoreOptions withPartitions(int partitions) {
 		return new RedisStoreOptions(this.namespace, partitions, this.waitReplicas, this.waitTimeout);
 	}
 
 	/**
-	 * The same with another number of replicas to wait for.
-	 * @param waitReplicas the number
-	 * @return the options
+	 * Returns these options with another number of replicas to wait for.
+	 * @param waitReplicas the number, 0 for none
+	 * @return new options
+	 * @throws IllegalArgumentException if the number is negative
 	 */
 	public RedisStoreOptions withWaitReplicas(int waitReplicas) {
 		return new RedisStoreOptions(this.namespace, this.partitions, waitReplicas, this.waitTimeout);
 	}
 
 	/**
-	 * The same with another time to wait for replicas.
-	 * @param waitTimeout the time
-	 * @return the options
+	 * Returns these options with another time to wait for replicas.
+	 * @param waitTimeout the time, at least 1 ms
+	 * @return new options
+	 * @throws IllegalArgumentException if the time is shorter
 	 */
 	public RedisStoreOptions withWaitTimeout(Duration waitTimeout) {
 		return new RedisStoreOptions(this.namespace, this.partitions, this.waitReplicas, waitTimeout);

@@ -8,7 +8,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -21,22 +20,24 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.ClusterStateFailureException;
 import org.springframework.util.Assert;
 
 /**
- * What users ask of the store, and then, if so configured, {@code WAIT} for the replicas:
- * on the connection of the write, and as it stops whatever comes behind it, on one that
- * nobody else uses meanwhile.
+ * Runs the scripts that users call (enqueue, cancel, reschedule), and then waits for the
+ * replicas if the options ask for that. {@code WAIT} counts the writes of its own
+ * connection and blocks all later commands on it. So each write that waits has a
+ * connection that no other call uses meanwhile. Thread-safe.
  */
 final class ReplicatedWrites implements AutoCloseable {
 
 	private static final int MAX_CONNECTIONS = 16;
 
-	/** How long a slot is followed that a Cluster is just moving. */
-	private static final Duration MOVING = Duration.ofSeconds(2);
+	/** How long a call is repeated while a Cluster moves its partition. */
+	private static final Duration MAX_MOVE = Duration.ofSeconds(2);
 
 	private final ScriptRunner scripts;
 
@@ -59,21 +60,34 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a script that changes what is stored if its reply says so.
-	 * @param uncertain given the reply, which the caller does not get, before the
-	 * exception is thrown
-	 * @throws UncertainWriteException if it has and too few replicas know of it
+	 * Runs scripts. Scripts that wait for replicas run one after another.
+	 * @param changed tells by a reply whether the script has changed anything
+	 * @param uncertain given each reply that the caller does not get because too few
+	 * replicas have the change
+	 * @return a reply for each call, in the same order; its failure is an
+	 * {@link UncertainWriteException} if too few replicas have the change
 	 */
-	Fields run(ScriptCall call, Predicate<Fields> changed, Consumer<Fields> uncertain) {
+	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain) {
 		if (this.options.waitReplicas() == 0) {
-			return this.scripts.run(call);
+			return this.scripts.run(calls);
 		}
+		return calls.stream().map((call) -> {
+			try {
+				return replicated(call, changed, uncertain);
+			}
+			catch (RuntimeException ex) {
+				return ScriptReply.failed(call.partition(), ex);
+			}
+		}).toList();
+	}
+
+	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain) {
 		this.permits.acquireUninterruptibly();
 		try {
 			StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
 			own = (own != null && own.isOpen()) ? own : connect();
 			try {
-				return run(own, call, changed, uncertain);
+				return replicated(own, call, changed, uncertain);
 			}
 			finally {
 				this.idle.addFirst(own);
@@ -84,52 +98,31 @@ final class ReplicatedWrites implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Runs scripts that change what is stored if their replies say so. Those that wait
-	 * for replicas do so one after another.
-	 * @param uncertain given the call and the reply of one that too few replicas know of
-	 * @return how it went with each, in this order
-	 */
-	List<ScriptReply> run(List<ScriptCall> calls, Predicate<Fields> changed, BiConsumer<ScriptCall, Fields> uncertain) {
-		if (this.options.waitReplicas() == 0) {
-			return this.scripts.run(calls);
-		}
-		return calls.stream().map((call) -> {
-			try {
-				return new ScriptReply(run(call, changed, (reply) -> uncertain.accept(call, reply)), null);
-			}
-			catch (RuntimeException ex) {
-				return new ScriptReply(null, ex);
-			}
-		}).toList();
-	}
-
-	private Fields run(StatefulConnection<byte[], byte[]> own, ScriptCall call, Predicate<Fields> changed,
-			Consumer<Fields> uncertain) {
+	private ScriptReply replicated(StatefulConnection<byte[], byte[]> own, Call call, Predicate<ScriptReply> changed,
+			Consumer<ScriptReply> uncertain) {
 		long start = System.nanoTime();
 		while (true) {
 			RedisAsyncCommands<byte[], byte[]> server = server(own, call.partition());
 			ScriptReply reply = this.scripts.run(server, List.of(call)).get(0);
-			if (isElsewhere(reply) && System.nanoTime() - start < MOVING.toNanos()) {
+			if (isElsewhere(reply) && System.nanoTime() - start < MAX_MOVE.toNanos()) {
 				((RedisClusterClient) this.connection.client()).refreshPartitions();
 				continue;
 			}
-			Fields fields = reply.fields();
-			if (changed.test(fields)) {
+			if (reply.failure() == null && changed.test(reply)) {
 				try {
 					await(server);
 				}
 				catch (UncertainWriteException ex) {
-					uncertain.accept(fields);
+					uncertain.accept(reply);
 					throw ex;
 				}
 			}
-			return fields;
+			return reply;
 		}
 	}
 
 	/**
-	 * Whether the server has said that the slot is not, or no longer all, its own.
+	 * Whether the server has said that it no longer has the slot, or not all of it.
 	 */
 	private static boolean isElsewhere(ScriptReply reply) {
 		Throwable cause = (reply.failure() != null) ? reply.failure().getCause() : null;
@@ -143,9 +136,9 @@ final class ReplicatedWrites implements AutoCloseable {
 		long acknowledged = 0;
 		Throwable cause = null;
 		try {
-			Duration patience = timeout.plus(this.connection.timeout());
+			Duration replyTimeout = timeout.plus(this.connection.timeout());
 			acknowledged = server.waitForReplication(expected, timeout.toMillis())
-				.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+				.get(replyTimeout.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			cause = ex;
@@ -155,8 +148,9 @@ final class ReplicatedWrites implements AutoCloseable {
 			cause = ex;
 		}
 		if (acknowledged < expected) {
-			throw new UncertainWriteException(("Done on the primary of Redis, but acknowledged by %d of %d replicas"
-					+ " within %s: what was stored may run, and what was done is undone only if the primary fails now")
+			throw new UncertainWriteException(("The primary of Redis has made the change, but %d of %d replicas have"
+					+ " acknowledged it within %s: a task that was stored may run, and the change is lost only if the"
+					+ " primary fails now")
 				.formatted(acknowledged, expected, timeout), cause);
 		}
 	}

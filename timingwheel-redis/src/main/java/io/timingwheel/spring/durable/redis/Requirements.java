@@ -16,8 +16,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Redis must be like for tasks to be safe in it: asked of each primary, and what it
- * does not tell is warned of.
+ * Checks that tasks are safe in this Redis. Checks each primary of a Cluster. Warns about
+ * what Redis does not report.
  */
 final class Requirements {
 
@@ -81,32 +81,32 @@ final class Requirements {
 	static void checkVersion(@Nullable String version) {
 		Matcher matcher = VERSION.matcher((version != null) ? version : "");
 		if (!matcher.matches()) {
-			logger.warn("Redis does not tell its version: timingwheel needs 6.2 or newer");
+			logger.warn("Redis does not report its version: timingwheel needs 6.2 or newer");
 			return;
 		}
 		int major = Integer.parseInt(matcher.group(1));
 		if (major < 6 || (major == 6 && Integer.parseInt(matcher.group(2)) < 2)) {
-			throw new IllegalStateException("timingwheel.store.type=redis needs Redis 6.2 or newer, and this one is "
-					+ version + ": update it");
+			throw new IllegalStateException("timingwheel.store.type=redis needs Redis 6.2 or newer, but this Redis is "
+					+ version + ": update Redis");
 		}
 	}
 
 	private static void checkPolicy(@Nullable String policy) {
 		if (policy == null) {
-			logger.warn("Redis does not tell its maxmemory-policy: unless it is 'noeviction', tasks may disappear");
+			logger.warn("Redis does not report its maxmemory-policy: tasks may disappear unless it is 'noeviction'");
 		}
 		else if (!policy.equals(SAFE_POLICY)) {
 			throw new IllegalStateException("The maxmemory-policy of Redis is '" + policy
-					+ "', so that it may throw away tasks to make room: set 'maxmemory-policy noeviction',"
-					+ " or use a Redis of its own for timingwheel.store.type=redis");
+					+ "', so Redis may delete tasks when its memory is full: set 'maxmemory-policy noeviction',"
+					+ " or use a separate Redis for timingwheel.store.type=redis");
 		}
 	}
 
 	private static void checkPersistence(@Nullable String appendOnly) {
 		if (!"1".equals(appendOnly)) {
-			logger
-				.warn("Redis " + ((appendOnly != null) ? "has no append-only file" : "does not tell of its persistence")
-						+ ": when it restarts, the tasks since its last snapshot are lost. Set 'appendonly yes'");
+			logger.warn("Redis "
+					+ ((appendOnly != null) ? "has no append-only file" : "does not report its persistence")
+					+ ": a restart may lose the tasks that were stored since its last snapshot. Set 'appendonly yes'");
 		}
 	}
 
@@ -118,7 +118,7 @@ final class Requirements {
 		String found = new String(get(commands.hget(key, field)));
 		if (!found.equals(expected)) {
 			throw new IllegalStateException(("The tasks in the Redis namespace '%s' are spread over %s partitions, not"
-					+ " %s: set timingwheel.store.redis.partitions=%s, or start anew with another"
+					+ " %s: set timingwheel.store.redis.partitions=%s, or start with a new"
 					+ " timingwheel.store.redis.namespace")
 				.formatted(this.options.namespace(), found, expected, found));
 		}

@@ -3,19 +3,28 @@ package io.timingwheel.spring.durable.redis;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 
 import io.lettuce.core.codec.Base16;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.LeaseOffer;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.io.ClassPathResource;
 
 /**
- * The scripts, each with what all have in common in front of it.
+ * The Lua scripts: first the transitions of a task in the order of the protocol, then the
+ * queries. The source of each is {@code common.lua} followed by its own file.
  */
 enum Script {
 
-	ENQUEUE, CANCEL, RESCHEDULE, CLAIM, BEGIN, RENEW, ACKNOWLEDGE, RETRY, RELEASE, BURY, FIND, LIST, COUNTS, REQUEUE,
-	DISCARD, NOW;
+	ENQUEUE, CLAIM, BEGIN, RENEW, ACKNOWLEDGE, RETRY, RELEASE, BURY, CANCEL, RESCHEDULE, REQUEUE, DISCARD,
+
+	FIND, LIST, COUNTS, NOW;
 
 	private final byte[] source = Partitions.bytes(read("common") + read(name().toLowerCase(Locale.ROOT)));
 
@@ -26,10 +35,17 @@ enum Script {
 	}
 
 	/**
-	 * By which Redis knows it once it was given the source.
+	 * The name that Redis gives to the script once it has seen the source.
 	 */
 	String digest() {
 		return this.digest;
+	}
+
+	/**
+	 * A call of this script on a partition.
+	 */
+	Call on(int partition, @Nullable Object... arguments) {
+		return new Call(this, partition, new ArrayList<>()).with(arguments);
 	}
 
 	private static String read(String name) {
@@ -39,6 +55,51 @@ enum Script {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * A call of a script on one partition.
+	 *
+	 * @param script the script
+	 * @param partition the partition
+	 * @param arguments the arguments behind the clock offset, which {@link ScriptRunner}
+	 * adds
+	 */
+	record Call(Script script, int partition, List<byte[]> arguments) {
+
+		/**
+		 * Adds arguments: bytes, text, numbers, flags as 1 or 0, durations in
+		 * milliseconds, {@code null} as empty text.
+		 */
+		Call with(@Nullable Object... values) {
+			for (Object value : values) {
+				this.arguments.add(bytes(value));
+			}
+			return this;
+		}
+
+		/**
+		 * Adds the two arguments of an offer: look-ahead and lease. A negative look-ahead
+		 * stands for no offer.
+		 */
+		Call withLease(@Nullable LeaseOffer lease) {
+			return (lease != null) ? with(lease.lookAhead(), lease.lease()) : with(-1, 0);
+		}
+
+		private static byte[] bytes(@Nullable Object value) {
+			if (value instanceof byte[] bytes) {
+				return bytes;
+			}
+			if (value instanceof Boolean flag) {
+				return Partitions.bytes(flag ? "1" : "0");
+			}
+			if (value instanceof Duration duration) {
+				long millis = Math.min(TimeUnit.MILLISECONDS.convert(duration), DelayedTaskStore.MAX_TIME);
+				return Partitions.bytes(Long.toString(millis));
+			}
+			return Partitions.bytes((value != null) ? value.toString() : "");
+		}
+
 	}
 
 }

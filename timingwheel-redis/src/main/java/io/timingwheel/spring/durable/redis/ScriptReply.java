@@ -1,26 +1,129 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.StoredTask.State;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
 /**
- * How it went with a call of a script.
- *
- * @param values what it has returned, {@code null} if it failed
- * @param failure why it failed, {@code null} if it did not
+ * The reply of a script, which is a list of values, or the reason why there is none. Each
+ * method that reads a value throws that reason.
  */
-record ScriptReply(@Nullable Fields values, @Nullable RuntimeException failure) {
+final class ScriptReply {
+
+	private final int partition;
+
+	private final List<?> values;
+
+	private final @Nullable RuntimeException failure;
+
+	private ScriptReply(int partition, List<?> values, @Nullable RuntimeException failure) {
+		this.partition = partition;
+		this.values = values;
+		this.failure = failure;
+	}
+
+	static ScriptReply of(int partition, List<?> values) {
+		return new ScriptReply(partition, values, null);
+	}
+
+	static ScriptReply failed(int partition, RuntimeException failure) {
+		return new ScriptReply(partition, List.of(), failure);
+	}
 
 	/**
-	 * What it has returned.
-	 * @throws RuntimeException if it failed
+	 * The partition that the script was called on.
 	 */
-	Fields fields() {
+	int partition() {
+		return this.partition;
+	}
+
+	/**
+	 * The reason of the failure, {@code null} if the script has replied.
+	 */
+	@Nullable RuntimeException failure() {
+		return this.failure;
+	}
+
+	int size() {
+		return values().size();
+	}
+
+	/**
+	 * Whether the script has replied nothing ({@code false} in Lua).
+	 */
+	boolean isAbsent() {
+		return size() == 0 || (size() == 1 && values().get(0) == null);
+	}
+
+	long number(int index) {
+		Object value = values().get(index);
+		Assert.state(value instanceof Long, "The reply of Redis is not a number");
+		return (Long) value;
+	}
+
+	int integer(int index) {
+		return Math.toIntExact(number(index));
+	}
+
+	boolean flag(int index) {
+		return number(index) == 1;
+	}
+
+	String text(int index) {
+		String text = textOrNull(index);
+		Assert.state(text != null, "The reply of Redis is not a text");
+		return text;
+	}
+
+	@Nullable String textOrNull(int index) {
+		Object value = values().get(index);
+		return (value instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : null;
+	}
+
+	ScriptReply list(int index) {
+		Object value = values().get(index);
+		Assert.state(value instanceof List, "The reply of Redis is not a list");
+		return of(this.partition, (List<?>) value);
+	}
+
+	/**
+	 * The id of a task as the callers of the store know it.
+	 */
+	String publicId(int index) {
+		return Partitions.publicId(this.partition, text(index));
+	}
+
+	/**
+	 * The task that {@code leased_task} in {@code common.lua} has written.
+	 */
+	LeasedTask leasedTask() {
+		return new LeasedTask(publicId(0), number(1), text(2), textOrNull(3), textOrNull(4), number(5), flag(6),
+				integer(7), integer(8), integer(9));
+	}
+
+	/**
+	 * The task that {@code stored_task} in {@code common.lua} has written.
+	 */
+	StoredTask storedTask() {
+		State state = switch (text(4)) {
+			case "r" -> State.RUNNING;
+			case "d" -> State.DEAD;
+			default -> State.PENDING;
+		};
+		return new StoredTask(publicId(0), text(1), textOrNull(2), number(3), state, integer(5), integer(6),
+				textOrNull(7));
+	}
+
+	private List<?> values() {
 		if (this.failure != null) {
 			throw this.failure;
 		}
-		Assert.state(this.values != null, "No reply");
 		return this.values;
 	}
 

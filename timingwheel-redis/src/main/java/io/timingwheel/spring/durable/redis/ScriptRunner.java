@@ -1,8 +1,8 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.ArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -11,19 +11,21 @@ import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
+import org.springframework.util.Assert;
 
 /**
- * Runs scripts on their partitions, all that are given at once without waiting for each
- * other.
+ * Runs scripts. Sends all calls that it is given before it waits for the first reply.
+ * Thread-safe.
  */
 final class ScriptRunner {
 
-	/** How long a partition is waited for that a Cluster is just moving. */
-	private static final Duration MOVING = Duration.ofSeconds(2);
+	/** How long a call is repeated while a Cluster moves its partition. */
+	private static final Duration MAX_MOVE = Duration.ofSeconds(2);
 
 	private static final Duration PAUSE = Duration.ofMillis(20);
 
@@ -33,24 +35,32 @@ final class ScriptRunner {
 
 	private final Partitions partitions;
 
+	private volatile byte[] clockOffset = Partitions.bytes("0");
+
 	ScriptRunner(StoreConnection connection, Partitions partitions) {
 		this.connection = connection;
 		this.partitions = partitions;
 	}
 
 	/**
-	 * Runs a script.
-	 * @throws RuntimeException a {@code DataAccessException} as a rule
+	 * Sets what scripts add to the clock of Redis.
 	 */
-	Fields run(ScriptCall call) {
-		return run(List.of(call)).get(0).fields();
+	void setClockOffset(Duration offset) {
+		this.clockOffset = Partitions.bytes(Long.toString(offset.toMillis()));
 	}
 
 	/**
-	 * Runs scripts, on however many servers.
-	 * @return how it went with each, in this order
+	 * Runs a script on the shared connection.
 	 */
-	List<ScriptReply> run(List<ScriptCall> calls) {
+	ScriptReply run(Call call) {
+		return run(List.of(call)).get(0);
+	}
+
+	/**
+	 * Runs scripts on the shared connection.
+	 * @return a reply for each call, in the same order
+	 */
+	List<ScriptReply> run(List<Call> calls) {
 		RedisScriptingAsyncCommands<byte[], byte[]> commands = this.connection.commands();
 		List<ScriptReply> replies = run(commands, calls);
 		if (!this.connection.isCluster() && replies.stream().anyMatch((reply) -> isReadOnly(reply.failure()))) {
@@ -61,33 +71,33 @@ final class ScriptRunner {
 
 	/**
 	 * Runs scripts on a connection.
+	 * @return a reply for each call, in the same order
 	 */
-	List<ScriptReply> run(RedisScriptingAsyncCommands<byte[], byte[]> commands, List<ScriptCall> calls) {
+	List<ScriptReply> run(RedisScriptingAsyncCommands<byte[], byte[]> commands, List<Call> calls) {
 		long start = System.nanoTime();
-		List<Attempt> open = new ArrayList<>(calls.size());
-		for (ScriptCall call : calls) {
-			open.add(new Attempt(call));
-		}
-		List<Attempt> all = List.copyOf(open);
+		List<Attempt> all = calls.stream().map(Attempt::new).toList();
+		List<Attempt> open = new ArrayList<>(all);
 		while (!open.isEmpty()) {
 			open.forEach((attempt) -> attempt.send(commands));
 			long deadline = System.nanoTime() + this.connection.timeout().toNanos();
 			open.forEach((attempt) -> attempt.await(deadline));
-			boolean patient = System.nanoTime() - start < MOVING.toNanos();
-			open.removeIf((attempt) -> !attempt.isToBeRepeated(patient));
+			boolean mayMove = System.nanoTime() - start < MAX_MOVE.toNanos();
+			open.removeIf((attempt) -> !attempt.isToBeRepeated(mayMove));
 			if (open.stream().anyMatch((attempt) -> attempt.moving)) {
 				pause();
 			}
 		}
-		if (all.stream().anyMatch((attempt) -> attempt.reply.failure() != null)) {
+		List<ScriptReply> replies = all.stream().map(Attempt::reply).toList();
+		if (replies.stream().anyMatch((reply) -> reply.failure() != null)) {
 			this.connection.refresh();
 		}
-		return all.stream().map((attempt) -> attempt.reply).toList();
+		return replies;
 	}
 
 	/**
-	 * As Spring has it, but with what Redis or Lettuce says for a message, which is all
-	 * that health shows.
+	 * Translates an exception as Spring does. The message of an exception that Spring has
+	 * no type for contains the message of Redis or Lettuce, because health shows only the
+	 * message.
 	 */
 	static RuntimeException translated(Exception cause) {
 		RuntimeException translated = EXCEPTIONS.convert(cause);
@@ -96,7 +106,7 @@ final class ScriptRunner {
 	}
 
 	/**
-	 * Before Redis 7 it is a script that has failed, for this reason.
+	 * Redis before version 7 reports a failed script with this text in the message.
 	 */
 	private static boolean isReadOnly(@Nullable RuntimeException failure) {
 		Throwable cause = (failure != null) ? failure.getCause() : null;
@@ -114,11 +124,11 @@ final class ScriptRunner {
 	}
 
 	/**
-	 * A call on its way, again if Redis did not run it for a reason that passes.
+	 * A call that is sent again if Redis did not run it for a reason that passes.
 	 */
 	private final class Attempt {
 
-		private final ScriptCall call;
+		private final Call call;
 
 		private final byte[][] keys;
 
@@ -130,12 +140,15 @@ final class ScriptRunner {
 
 		private @Nullable RedisFuture<List<Object>> future;
 
-		private ScriptReply reply = new ScriptReply(null, null);
+		private @Nullable ScriptReply reply;
 
-		Attempt(ScriptCall call) {
+		Attempt(Call call) {
 			this.call = call;
 			this.keys = ScriptRunner.this.partitions.keys(call.partition());
-			this.arguments = call.arguments().toArray(byte[][]::new);
+			List<byte[]> arguments = new ArrayList<>(1 + call.arguments().size());
+			arguments.add(ScriptRunner.this.clockOffset);
+			arguments.addAll(call.arguments());
+			this.arguments = arguments.toArray(byte[][]::new);
 		}
 
 		void send(RedisScriptingAsyncCommands<byte[], byte[]> commands) {
@@ -157,7 +170,7 @@ final class ScriptRunner {
 			}
 			try {
 				List<Object> values = this.future.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
-				this.reply = new ScriptReply(new Fields(values), null);
+				this.reply = ScriptReply.of(this.call.partition(), values);
 			}
 			catch (ExecutionException ex) {
 				fail((ex.getCause() instanceof Exception cause) ? cause : ex);
@@ -174,14 +187,20 @@ final class ScriptRunner {
 		}
 
 		private void fail(Exception cause) {
-			this.reply = new ScriptReply(null, translated(cause));
+			this.reply = ScriptReply.failed(this.call.partition(), translated(cause));
 		}
 
-		boolean isToBeRepeated(boolean patient) {
-			Throwable cause = (this.reply.failure() != null) ? this.reply.failure().getCause() : null;
+		boolean isToBeRepeated(boolean mayMove) {
+			RuntimeException failure = reply().failure();
+			Throwable cause = (failure != null) ? failure.getCause() : null;
 			this.unknown = cause instanceof RedisNoScriptException;
 			this.moving = cause != null && String.valueOf(cause.getMessage()).startsWith("TRYAGAIN");
-			return this.unknown || (this.moving && patient);
+			return this.unknown || (this.moving && mayMove);
+		}
+
+		ScriptReply reply() {
+			Assert.state(this.reply != null, "The script was not run");
+			return this.reply;
 		}
 
 	}

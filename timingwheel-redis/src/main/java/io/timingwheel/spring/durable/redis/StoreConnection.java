@@ -29,14 +29,17 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 import org.springframework.util.Assert;
 
 /**
- * A connection of the store's own to the Redis of the application. It differs from that
- * of the application in what a store cannot do without:
+ * The store's own connection to the Redis of the application. It differs from the
+ * connection of the application in two ways:
  * <ul>
- * <li>A command on a connection that breaks fails. Lettuce would send it again, and what
- * was a replacement in time may be one of something newer by then.</li>
- * <li>It waits for a reply for 5 s at most (where the application's timeout is shorter,
- * for that long), far less than a lease, and is back within a second once Redis is.</li>
+ * <li>If the connection breaks, the commands on it fail. Lettuce would by default send
+ * them again later, and a command that replaces a task could then replace a newer
+ * one.</li>
+ * <li>A command waits for its reply for the application's timeout, but for 5 s at most,
+ * which is far less than a lease. A broken connection is tried again at least once a
+ * second.</li>
  * </ul>
+ * Thread-safe.
  */
 final class StoreConnection implements AutoCloseable {
 
@@ -44,7 +47,7 @@ final class StoreConnection implements AutoCloseable {
 
 	private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
 
-	/** The least that Lettuce takes. */
+	/** The smallest number that Lettuce accepts. */
 	private static final int THREADS = 2;
 
 	private final ClientResources resources;
@@ -66,7 +69,8 @@ final class StoreConnection implements AutoCloseable {
 			.ioThreadPoolSize(THREADS)
 			.computationThreadPoolSize(THREADS)
 			.reconnectDelay(Delay.exponential(Duration.ZERO, Duration.ofSeconds(1), 2, TimeUnit.MILLISECONDS));
-		// What the application says of addresses and sockets, and what it measures.
+		// The application's settings for addresses and sockets, and its metrics and
+		// traces
 		application.getClientResources()
 			.ifPresent((resources) -> builder.addressResolverGroup(resources.addressResolverGroup())
 				.socketAddressResolver(resources.socketAddressResolver())
@@ -77,8 +81,8 @@ final class StoreConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Its getters tell of a configuration only if that came by the constructor of its
-	 * type, and else of a Redis on this host.
+	 * Reads the field of the factory. Its public getters return the configuration only if
+	 * it came by the constructor of the same type, and otherwise a Redis on this host.
 	 */
 	private static RedisConfiguration configuration(LettuceConnectionFactory application) {
 		Object configuration = new DirectFieldAccessor(application).getPropertyValue("configuration");
@@ -105,13 +109,14 @@ final class StoreConnection implements AutoCloseable {
 			return (RedisClusterAsyncCommands<byte[], byte[]>) connection.getNativeConnection();
 		}
 		finally {
-			connection.close(); // which leaves the native one open, as all share it
+			connection.close(); // does not close the native connection, which is shared
 		}
 	}
 
 	/**
-	 * Has the servers of a Cluster looked up anew: another may have taken the place of
-	 * one that does not answer. Does not wait for it.
+	 * Looks the servers of a Cluster up again, at most once in {@link #REFRESH_INTERVAL}:
+	 * another server may have replaced the one that does not answer. Does not wait for
+	 * the result.
 	 */
 	void refresh() {
 		long last = this.refreshedNanos.get();
@@ -123,7 +128,8 @@ final class StoreConnection implements AutoCloseable {
 	}
 
 	/**
-	 * The server of a Cluster that has a key, {@code null} if none is known.
+	 * Host and port of the primary of a Cluster that has a key, {@code null} if none is
+	 * known.
 	 */
 	@Nullable String server(byte[] key) {
 		RedisClusterNode node = ((RedisClusterClient) client()).getPartitions()
@@ -132,7 +138,7 @@ final class StoreConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Looks the server up anew: it says that it is a replica now.
+	 * Connects again, because the server has become a replica.
 	 */
 	void reset() {
 		this.factory.resetConnection();

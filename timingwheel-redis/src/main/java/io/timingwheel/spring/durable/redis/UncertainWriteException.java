@@ -7,22 +7,24 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.NonTransientDataAccessResourceException;
 
 /**
- * Thrown if fewer replicas than asked for have acknowledged in time that a task was
- * stored, cancelled or moved. The primary has done it: a stored task may run, and it is
- * lost, or a cancelled one comes back, only if the primary fails before a replica has
- * caught up.
+ * Thrown if too few replicas have acknowledged in time that a task was stored, cancelled
+ * or moved (see {@link RedisStoreOptions#waitReplicas()}). The primary has made the
+ * change, and a stored task may run. Only if the primary fails before a replica has the
+ * change is a stored task lost, or does a cancelled or moved task come back as it was.
+ *
+ * @since 0.1
  */
-public class UncertainWriteException extends NonTransientDataAccessResourceException {
+public final class UncertainWriteException extends NonTransientDataAccessResourceException {
 
 	@Serial
 	private static final long serialVersionUID = 1L;
 
 	/**
 	 * Creates an exception.
-	 * @param message what was done, and who has acknowledged it
-	 * @param cause why no more is known, {@code null} for nothing
+	 * @param cause why no more replicas are known to have the change, {@code null} if
+	 * Redis has counted them
 	 */
-	public UncertainWriteException(String message, @Nullable Throwable cause) {
+	UncertainWriteException(String message, @Nullable Throwable cause) {
 		super(message, cause);
 	}
 

@@ -1,30 +1,69 @@
 /**
- * Durable tasks on Redis. A namespace is split into partitions, each with three keys in
- * one slot of a Cluster:
+ * The store of durable tasks in Redis.
+ *
+ * <h2>Keys</h2>
+ *
+ * A namespace is split into partitions. Each partition has three keys in one slot of a
+ * Cluster. {@code common.lua} states their content in full.
  *
  * <pre>
- * timingwheel:{namespace:3}:tasks    hash: id -&gt; the packed task
- * timingwheel:{namespace:3}:index    sorted set: what is due, leased, running or dead, by name and time
- * timingwheel:{namespace:3}:holders  hash: name and key -&gt; id of the pending task that has them
- * timingwheel:{namespace}:meta       hash: the number of partitions
+ * timingwheel:{namespace:3}:tasks    hash        id -&gt; packed task
+ * timingwheel:{namespace:3}:index    sorted set  the tasks by name, state and time
+ * timingwheel:{namespace:3}:holders  hash        name and key -&gt; id of the pending task that has the key
+ * timingwheel:{namespace}:meta       hash        the number of partitions
  * </pre>
  *
  * <p>
- * All scores of the index are 0, so that Redis orders its members by their bytes, and a
- * range of bytes is a range of time within a state within a name: the length of the name
- * in one byte, the name, a letter for the state ({@code s} scheduled, {@code l} leased,
- * {@code r} running, {@code d} dead), the time in eight bytes, and the id. So the first
- * due task of a name, its dead ones, and how many there are of each kind are read in
- * logarithmic time from one key, and a name that no node knows stands in nobody's way. A
- * task that is leased but has not begun stands in the index twice: by the end of its
- * lease, and (letter {@code w}) by the time that it is due.
+ * All scores of the index are 0, so Redis orders its members by their bytes: the length
+ * of the name in one byte, the name, a letter for the state ({@code s} scheduled,
+ * {@code l} leased, {@code r} running, {@code d} dead), the time in eight bytes, the id.
+ * A range of bytes is therefore a range of time within a state within a name. One key
+ * tells in logarithmic time which task of a name is due first, which tasks of a name are
+ * dead, and how many there are of each. Tasks of a name that no node knows cost the
+ * claims nothing. A leased task has two members: one with the end of its lease, and one
+ * (letter {@code w}) with its due time.
+ *
+ * <h2>Transitions</h2>
+ *
+ * A script ({@code common.lua} followed by its own file) reads and writes one partition
+ * in one step, by the clock of Redis. The table shows which keys a script reads (r) and
+ * writes (w). {@link io.timingwheel.spring.durable} says what the words mean.
+ *
+ * <pre>
+ * script       tasks  index  holders  from -&gt; to
+ * enqueue      r w    w      r w      new task -&gt; scheduled, or leased if due soon;
+ *                                     the pending task that it replaces -&gt; deleted
+ * claim        r w    r w    w        scheduled and due soon -&gt; leased, or running if due now;
+ *                                     leased or running, lease ended -&gt; the same
+ * begin        r w    w      w        leased -&gt; running
+ * renew        r w    w               running -&gt; running, with a new end of the lease
+ * acknowledge  r w    w               running -&gt; deleted
+ * retry        r w    w      r w      running -&gt; scheduled, or deleted if a newer pending task has the key
+ * release      r w    w      r w      leased or running -&gt; scheduled, or deleted as above
+ * bury         r w    w      w        leased or running -&gt; dead
+ * cancel       r w    w      r w      scheduled or leased -&gt; deleted
+ * reschedule   r w    w      r        scheduled or leased -&gt; scheduled, or leased if due soon
+ * requeue      r w    w      r w      dead -&gt; scheduled, due now
+ * discard      r w    r w             dead -&gt; deleted
+ * find         r             r        reads only
+ * list         r      r               reads only
+ * counts              r               reads only
+ * now                                 reads only the clock
+ * </pre>
  *
  * <p>
- * A script ({@code *.lua}, behind {@code common.lua}) reads and writes one partition in
- * one step, by the clock of Redis. It names all three keys, so that while a Cluster moves
- * the slot it is refused as a whole ({@code TRYAGAIN}) and never stops in the middle.
- * What a script frees it writes first, so that a Redis that is full refuses new tasks,
- * but not the work on those that it has.
+ * Each call names all three keys, even if its script uses fewer: while a Cluster moves
+ * the slot, the server then refuses the whole script ({@code TRYAGAIN}) and never stops
+ * in the middle of one. A script makes its deletions first. So a Redis that is full
+ * refuses new tasks, but the nodes go on with the stored ones.
+ *
+ * <h2>The way of a call</h2>
+ *
+ * {@link io.timingwheel.spring.durable.redis.RedisDelayedTaskStore} makes a
+ * {@code Script.Call} for one partition, or one {@code TaskBatch} for many tasks. The
+ * call goes through {@code ReplicatedWrites} if a user makes it (enqueue, cancel,
+ * reschedule), through {@code PartitionOutages} if a node makes it (claim to bury), and
+ * in all cases to {@code ScriptRunner}, which gives a {@code ScriptReply}.
  */
 @NullMarked
 package io.timingwheel.spring.durable.redis;

@@ -1,6 +1,7 @@
--- ARGV: offset, then id and fence of each
--- Returns: a reply for each
-return each(2, 2, function(task, _, gone)
+-- running -> deleted
+-- ARGV: offset, then for each task: id, fence
+-- Returns, for each task: a reply
+return for_each(2, 2, function(task, _, gone)
   if task and task.state == RUNNING then
     delete(task)
   elseif not gone then

@@ -1,9 +1,10 @@
--- ARGV: offset, lease, then id and fence of each
--- Returns: a reply for each
+-- leased -> running; a running task stays as it is
+-- ARGV: offset, lease, then for each task: id, fence
+-- Returns, for each task: a reply
 local ends = now + ARGV[2]
-return each(3, 2, function(task)
+return for_each(3, 2, function(task)
   if task and task.state == LEASED then
-    yield_key(task)
+    give_up_key(task)
     change(task, { state = RUNNING, at = ends, deliveries = task.deliveries + 1 })
   elseif not task or task.state ~= RUNNING then
     return REFUSED

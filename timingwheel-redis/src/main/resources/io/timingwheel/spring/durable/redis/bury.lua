@@ -1,9 +1,10 @@
--- ARGV: offset, then id, fence and reason of each
--- Returns: a reply for each
-return each(2, 3, function(task, i)
+-- leased or running -> dead; a dead task stays as it is
+-- ARGV: offset, then for each task: id, fence, reason
+-- Returns, for each task: a reply
+return for_each(2, 3, function(task, i)
   if task and (task.state == LEASED or task.state == RUNNING) then
-    yield_key(task)
-    fail(task, ARGV[i + 2])
+    give_up_key(task)
+    set_error(task, ARGV[i + 2])
     change(task, { state = DEAD, at = now })
     return DONE
   end

@@ -1,5 +1,6 @@
--- ARGV: offset, 'id' or 'key', the id or the name and key
--- Returns: 1 if it was pending
+-- scheduled or leased -> deleted
+-- ARGV: offset, 'id' or 'key', the id or the field of HOLDERS
+-- Returns: 1 if the task was pending
 local task = find_pending(ARGV[2], ARGV[3])
 if not task then
   return 0

@@ -1,6 +1,7 @@
--- ARGV: offset, limit, how many more to tell of, look-ahead, lease, largest payload, names...
--- Returns: now, the first time at which a task can be claimed that cannot be yet (-1 for none), the times of
--- those that could be claimed too (a list, the earliest first), tasks...
+-- scheduled and due within the look-ahead, or leased or running with an ended lease -> leased, or running if due now
+-- ARGV: offset, limit, how many more times to tell, look-ahead, lease, largest payload, names...
+-- Returns: now, the earliest time of the tasks that cannot be claimed yet (-1 for none), a list of the earliest times
+-- of the tasks that could be claimed too, tasks...
 local limit, told = tonumber(ARGV[2]), tonumber(ARGV[3])
 local lease = tonumber(ARGV[5])
 local bounds = { { SCHEDULED, now + ARGV[4] }, { LEASED, now }, { RUNNING, now } }
@@ -38,11 +39,11 @@ for _, task in ipairs(load_entries(due, limit)) do
     if task.state == RUNNING then
       to.lost = task.lost + 1
     end
-    yield_key(task)
+    give_up_key(task)
   end
   raise_fence(task)
   change(task, to)
-  reply[#reply + 1] = run_reply(task, found_at, tonumber(ARGV[6]))
+  reply[#reply + 1] = leased_task(task, found_at, tonumber(ARGV[6]))
 end
 save()
 return reply

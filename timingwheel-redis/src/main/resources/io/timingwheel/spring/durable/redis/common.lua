@@ -1,33 +1,53 @@
--- Stands in front of every script. Each gets the three keys of one partition (they all must be named,
--- so that a Cluster refuses the whole script while it moves the slot, not a call in its middle):
---   TASKS    hash, id -> the packed task
---   INDEX    sorted set, all scores 0: its members are ordered by name, section and time (see entry)
---   HOLDERS  hash, name and key -> id of the pending task that has them
--- and as ARGV[1] what to add to the clock, in milliseconds.
+-- This file stands before each script. It states the data model and has the functions that several scripts use.
+--
+-- A script works on one partition, which has three keys in one slot of a Cluster:
+--   TASKS    hash        id -> packed task (see LAYOUT)
+--   INDEX    sorted set  one member for each task, two while the task is leased (see member); all scores are 0,
+--                        so that Redis orders the members by their bytes
+--   HOLDERS  hash        name and key -> id of the pending task that has the key (see holder_field)
+-- Each call names all three keys. While a Cluster moves the slot, it then refuses the script as a whole.
+--
+-- The fields of a task:
+--   state       SCHEDULED, LEASED, RUNNING or DEAD; a scheduled or leased task is pending
+--   flags       KEYED, FAILED, UNTOUCHED
+--   fence       raised by each claim, move and requeue
+--   at          the time in INDEX: when a scheduled task is due, when the lease of a leased or running task ends,
+--               when a dead task died
+--   due         the due time
+--   attempt     the number of this attempt, from 1
+--   deliveries  how often the task has begun
+--   lost        how many of the deliveries were lost with their node
+--   name, key, error, payload
+-- Times are milliseconds since the epoch. ARGV[1] is the offset of the clock in milliseconds.
 local call, sub, packed_as, unpacked_as = redis.call, string.sub, struct.pack, struct.unpack
 
 local TASKS, INDEX, HOLDERS = KEYS[1], KEYS[2], KEYS[3]
 
-local SCHEDULED, LEASED, RUNNING, DEAD = 's', 'l', 'r', 'd' -- states, and sections of the index
-local WAITING = 'w' -- a second section for the leased: these are in LEASED by lease, here by due time
+local SCHEDULED, LEASED, RUNNING, DEAD = 's', 'l', 'r', 'd' -- states, and letters in INDEX
+local WAITING = 'w' -- the letter of the second member of a leased task, which has the due time
 
-local KEYED, FAILED, UNTOUCHED = 1, 2, 4 -- flags: has a key, has an error, leased by its insert and left so
-local DONE, SUPERSEDED, REFUSED = 0, 1, 2
+-- Flags: has a key; has an error; was leased by its enqueue and not changed since.
+local KEYED, FAILED, UNTOUCHED = 1, 2, 4
+
+local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies
 
 local clock = call('TIME')
 local micros = clock[1] * 1000000 + clock[2]
 
 local now = math.floor(micros / 1000) + ARGV[1]
 
+-- No time is later than this: a double holds all whole numbers up to it.
 local function limited(at)
   return math.min(at, 9e15)
 end
 
+-- How the members of INDEX begin that have a name and a letter: length of the name in one byte, name, letter.
 local function section(name, letter)
   return string.char(#name) .. name .. letter
 end
 
-local function entry(letter, at, task)
+-- A member of INDEX: section, time in eight bytes, id. So within a section the members are ordered by time.
+local function member(letter, at, task)
   return section(task.name, letter) .. packed_as('>I8', at) .. task.id
 end
 
@@ -37,14 +57,14 @@ local function entries(name, letter, limit, from_the_end)
   local first, last = '[' .. start, '(' .. start .. '\255'
   local members = from_the_end and call('ZREVRANGEBYLEX', INDEX, last, first, 'LIMIT', 0, limit)
       or call('ZRANGEBYLEX', INDEX, first, last, 'LIMIT', 0, limit)
-  for i, member in ipairs(members) do
-    members[i] = { at = unpacked_as('>I8', member, #start + 1), id = sub(member, #start + 9),
-      member = member }
+  for i, bytes in ipairs(members) do
+    members[i] = { at = unpacked_as('>I8', bytes, #start + 1), id = sub(bytes, #start + 9), member = bytes }
   end
   return members
 end
 
-local LAYOUT = '>c1BI8I8I8I4I4I4Bc0Hc0Hc0' -- then the payload
+-- State, flags, fence, at, due, attempt, deliveries, lost, name, key, error. The payload stands behind them.
+local LAYOUT = '>c1BI8I8I8I4I4I4Bc0Hc0Hc0'
 
 local function unpacked(id, packed)
   local task = { id = id, packed = packed }
@@ -70,11 +90,16 @@ local function set(task, flag, value)
   task.flags = value and bit.bor(task.flags, flag) or bit.band(task.flags, bit.bnot(flag))
 end
 
--- What the script has read and is to write. It writes at the end, in few calls.
-local read, changed, deleted, added, removed, holders = {}, {}, {}, {}, {}, {}
+-- The tasks that this script has read, by id.
+local read = {}
+
+-- The writes of this script. It makes them at its end, in few calls.
+local changed, deleted = {}, {} -- TASKS: task by id, list of ids
+local added, removed = {}, {} -- INDEX: lists of members
+local holders = {} -- HOLDERS: id by field, false to delete the field
 
 local function load(ids)
-  for from = 1, #ids, 1000 do -- as many as unpack surely takes
+  for from = 1, #ids, 1000 do -- unpack has a limit of some thousand values
     for i, packed in ipairs(call('HMGET', TASKS, unpack(ids, from, math.min(#ids, from + 999)))) do
       local id = ids[from + i - 1]
       read[id] = packed and unpacked(id, packed) or nil
@@ -82,7 +107,7 @@ local function load(ids)
   end
 end
 
--- The tasks of entries, without those that somebody else has deleted.
+-- The tasks of the first entries of a list. An entry without a task is removed from INDEX.
 local function load_entries(list, limit)
   local ids, tasks = {}, {}
   for i = 1, math.min(limit, #list) do
@@ -99,35 +124,38 @@ local function load_entries(list, limit)
   return tasks
 end
 
+-- The task with an id, also if this script has inserted it.
 local function find(id)
-  if not read[id] then -- or put by this very script
+  if not read[id] then
     load({ id })
   end
   return read[id]
 end
 
-local function each_entry(task, list)
+local function append_members(task, list)
   if task.state == LEASED then
-    list[#list + 1] = entry(WAITING, task.due, task)
+    list[#list + 1] = member(WAITING, task.due, task)
   end
-  list[#list + 1] = entry(task.state, task.at, task)
+  list[#list + 1] = member(task.state, task.at, task)
 end
 
-local function holding(task)
+-- The field of HOLDERS for the key of a task: length of the name in one byte, name, key.
+local function holder_field(task)
   return section(task.name, '') .. task.key
 end
 
-local function holder(key)
-  local id = holders[key]
+-- The id of the pending task that has a key, or false.
+local function holder(field)
+  local id = holders[field]
   if id == nil then
-    id = call('HGET', HOLDERS, key)
+    id = call('HGET', HOLDERS, field)
   end
   return id
 end
 
-local function hold(task)
+local function take_key(task)
   if has(task, KEYED) then
-    holders[holding(task)] = task.id
+    holders[holder_field(task)] = task.id
   end
 end
 
@@ -135,104 +163,105 @@ local function is_pending(task)
   return task.state == SCHEDULED or task.state == LEASED
 end
 
-local function yield_key(task)
+local function give_up_key(task)
   if has(task, KEYED) and is_pending(task) then
-    holders[holding(task)] = false
+    holders[holder_field(task)] = false
   end
 end
 
--- Changes the state of a task: { state =, at = }, and what else is to be changed.
+-- Sets fields of a task, among them state and at.
 local function change(task, to)
-  each_entry(task, removed)
+  append_members(task, removed)
   set(task, UNTOUCHED, false)
   for field, value in pairs(to) do
     task[field] = value
   end
-  each_entry(task, added)
+  append_members(task, added)
   changed[task.id] = task
 end
 
 local function insert(task)
   read[task.id], changed[task.id] = task, task
-  each_entry(task, added)
-  hold(task)
+  append_members(task, added)
+  take_key(task)
 end
 
 local function delete(task)
-  yield_key(task)
-  each_entry(task, removed)
+  give_up_key(task)
+  append_members(task, removed)
   read[task.id], changed[task.id] = nil, nil
   deleted[#deleted + 1] = task.id
 end
 
+-- Raises the fence at least to the time, so that a fence that was lost in a failover is never used again.
 local function raise_fence(task)
-  -- By the time, so that a fence that a failover has lost does not come again.
   task.fence = math.max(task.fence + 1, micros)
 end
 
-local function fail(task, error)
-  task.error = sub(error, 1, 60000) -- its length has two bytes
+local function set_error(task, error)
+  task.error = sub(error, 1, 60000) -- LAYOUT has two bytes for the length
   set(task, FAILED, error ~= '')
 end
 
--- Pending again at a time. False, and the task deleted, if a newer one has the key.
-local function back(task, to)
-  if has(task, KEYED) and not is_pending(task) and holder(holding(task)) then
+-- Makes a task scheduled again, with its key. If a newer pending task has the key: deletes the task, returns false.
+local function schedule_again(task, to)
+  if has(task, KEYED) and not is_pending(task) and holder(holder_field(task)) then
     delete(task)
     return false
   end
   to.state, to.at = SCHEDULED, to.due or task.due
   change(task, to)
-  hold(task)
+  take_key(task)
   return true
 end
 
-local function apply(command, key, arguments)
-  for from = 1, #arguments, 2000 do -- as many as unpack surely takes, and pairs stay together
+local function write(command, key, arguments)
+  for from = 1, #arguments, 2000 do -- unpack has a limit of some thousand values; an even step keeps pairs together
     call(command, key, unpack(arguments, from, math.min(#arguments, from + 1999)))
   end
 end
 
-local function free()
-  local freed = {}
-  for key, id in pairs(holders) do
+local function write_deletions()
+  local fields = {}
+  for field, id in pairs(holders) do
     if not id then
-      freed[#freed + 1] = key
+      fields[#fields + 1] = field
     end
   end
-  apply('ZREM', INDEX, removed)
-  apply('HDEL', TASKS, deleted)
-  apply('HDEL', HOLDERS, freed)
+  write('ZREM', INDEX, removed)
+  write('HDEL', TASKS, deleted)
+  write('HDEL', HOLDERS, fields)
 end
 
-local function put()
+local function write_additions()
   local members, tasks, held = {}, {}, {}
-  for _, member in ipairs(added) do
+  for _, bytes in ipairs(added) do
     members[#members + 1] = 0
-    members[#members + 1] = member
+    members[#members + 1] = bytes
   end
   for id, task in pairs(changed) do
     tasks[#tasks + 1] = id
     tasks[#tasks + 1] = pack(task)
   end
-  for key, id in pairs(holders) do
+  for field, id in pairs(holders) do
     if id then
-      held[#held + 1] = key
+      held[#held + 1] = field
       held[#held + 1] = id
     end
   end
-  apply('HSET', TASKS, tasks)
-  apply('ZADD', INDEX, members)
-  apply('HSET', HOLDERS, held)
+  write('HSET', TASKS, tasks)
+  write('ZADD', INDEX, members)
+  write('HSET', HOLDERS, held)
 end
 
--- Writes what was changed. Redis asks for memory at the first write alone, so this goes on when it is full.
+-- Writes all changes. A full Redis refuses only a script whose first write needs memory. So the deletions come
+-- first, and the work on stored tasks goes on when Redis is full.
 local function save()
-  free()
-  put()
+  write_deletions()
+  write_additions()
 end
 
--- The pending task with an id, or with a name and key.
+-- The pending task with an id ('id') or with a name and key ('key').
 local function find_pending(by, value)
   local id = value
   if by == 'key' then
@@ -246,7 +275,7 @@ local function due_time(millis, absolute)
   return limited(absolute == '1' and tonumber(millis) or now + millis)
 end
 
--- Where a task stands that is due at a time, for a caller who takes it if that is soon: state, time of the index.
+-- State and at of a task with this due time: leased if the task is due within look_ahead, else scheduled.
 local function placed(due, look_ahead, lease)
   if tonumber(look_ahead) >= 0 and due <= now + look_ahead then
     return LEASED, math.max(due, now) + lease
@@ -254,9 +283,10 @@ local function placed(due, look_ahead, lease)
   return SCHEDULED, due
 end
 
--- Calls a function with each task whose id and fence stand in ARGV, width values for each, from a position on.
--- It is given the task, or nil if it is gone or the fence is not its own, the position, and whether it is gone.
-local function each(from, width, reply)
+-- Calls transition(task, i, gone) for each task in ARGV, saves, and returns the replies. The arguments of the first
+-- task begin at ARGV[from]. Each task has width arguments: id, fence, and others. The task is nil if it is gone or
+-- has another fence.
+local function for_each(from, width, transition)
   local ids, replies = {}, {}
   for i = from, #ARGV, width do
     ids[#ids + 1] = ARGV[i]
@@ -264,23 +294,23 @@ local function each(from, width, reply)
   load(ids)
   for i = from, #ARGV, width do
     local task = read[ARGV[i]]
-    local mine = task and task.fence == tonumber(ARGV[i + 1])
-    replies[#replies + 1] = reply(mine and task or nil, i, not task)
+    local fenced = task and task.fence == tonumber(ARGV[i + 1])
+    replies[#replies + 1] = transition(fenced and task or nil, i, not task)
   end
   save()
   return replies
 end
 
--- A task as its runner sees it.
-local function run_reply(task, found_at, max_payload)
+-- Read by ScriptReply.leasedTask. found_at is the time in INDEX before the claim.
+local function leased_task(task, found_at, max_payload)
   local text = payload(task)
   return { task.id, task.fence, task.name, has(task, KEYED) and task.key or false,
     #text <= max_payload and text, task.due, task.state == RUNNING and 1 or 0, task.attempt, task.deliveries,
     task.lost, found_at }
 end
 
--- A task as it is shown.
-local function shown(task)
+-- Read by ScriptReply.storedTask.
+local function stored_task(task)
   return { task.id, task.name, has(task, KEYED) and task.key or false, task.due, task.state, task.attempt,
     task.deliveries, has(task, FAILED) and task.error or false, task.at }
 end

@@ -1,5 +1,6 @@
--- ARGV: offset, 'id' or 'name', the id or the name, limit
--- Returns: how many dead tasks were deleted
+-- dead -> deleted
+-- ARGV: offset, 'id' or 'name', the id or the name, limit (only with a name)
+-- Returns: the number of dead tasks that were deleted
 local tasks
 if ARGV[2] == 'name' then
   tasks = load_entries(entries(ARGV[3], DEAD, ARGV[4]), math.huge)

@@ -1,19 +1,20 @@
--- ARGV: offset, then of each: id, name, '1' if it has a key, key, payload, millis, '1' if absolute, if pending,
--- look-ahead, lease
--- Returns, for each: outcome, id, fence, due, now, 1 if leased
+-- new task -> scheduled, or leased if due within the look-ahead; the pending task that it replaces -> deleted
+-- ARGV: offset, then for each task: id, name, '1' if it has a key, key, payload, due time or delay, '1' if a due
+-- time, what to do if the key is pending, look-ahead (negative: do not lease), lease
+-- Returns, for each task: outcome, id, fence, due, now, 1 if leased by the caller
 local INSERTED, REPLACED, PENDING = 0, 1, 2
 local WIDTH = 10
 
 local function enqueue(i)
   local same = read[ARGV[i]]
-  if same then
+  if same then -- the call was sent twice
     return INSERTED, same, has(same, UNTOUCHED)
   end
   local task = { id = ARGV[i], flags = 0, fence = micros, attempt = 1, deliveries = 0, lost = 0, name = ARGV[i + 1],
     key = ARGV[i + 3], error = '', packed = ARGV[i + 4], tail = 1 }
   set(task, KEYED, ARGV[i + 2] == '1')
   local outcome = INSERTED
-  local other = has(task, KEYED) and find_pending('key', holding(task))
+  local other = has(task, KEYED) and find_pending('key', holder_field(task))
   if other then
     if ARGV[i + 7] ~= 'REPLACE' then
       return PENDING, other, false
@@ -43,6 +44,6 @@ for i = 2, #ARGV, WIDTH do
   reply[#reply + 1] = now
   reply[#reply + 1] = leased and 1 or 0
 end
-put() -- before anything is deleted: a full Redis refuses the first write
-free()
+write_additions() -- before the deletions: a full Redis refuses the first write, and the replaced task stays
+write_deletions()
 return reply

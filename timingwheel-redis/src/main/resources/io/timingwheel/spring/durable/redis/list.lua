@@ -1,4 +1,5 @@
--- ARGV: offset, 'pending' or 'dead', name, limit
+-- Reads the pending tasks of a name that are due first, or the dead tasks that died last.
+-- ARGV: offset, 'pending' or 'dead', name, limit (of each section: the caller sorts the tasks and takes the first)
 -- Returns: tasks...
 local from_the_end = ARGV[2] == 'dead'
 local found = {}
@@ -9,6 +10,6 @@ for _, letter in ipairs(from_the_end and { DEAD } or { SCHEDULED, WAITING }) do
 end
 local reply = {}
 for i, task in ipairs(load_entries(found, #found)) do
-  reply[i] = shown(task)
+  reply[i] = stored_task(task)
 end
 return reply

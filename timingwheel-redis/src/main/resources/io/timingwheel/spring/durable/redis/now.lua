@@ -1,2 +1,4 @@
+-- Reads the clock of Redis.
+-- ARGV: offset
 -- Returns: the time
 return now

@@ -1,8 +1,9 @@
--- ARGV: offset, then id and fence of each
--- Returns: a reply for each
-return each(2, 2, function(task)
+-- leased or running -> scheduled, or deleted if a newer pending task has the key; a scheduled task stays as it is
+-- ARGV: offset, then for each task: id, fence
+-- Returns, for each task: a reply
+return for_each(2, 2, function(task)
   if task and (task.state == LEASED or task.state == RUNNING) then
-    return back(task, {}) and DONE or SUPERSEDED
+    return schedule_again(task, {}) and DONE or SUPERSEDED
   end
   return task and task.state == SCHEDULED and DONE or REFUSED
 end)

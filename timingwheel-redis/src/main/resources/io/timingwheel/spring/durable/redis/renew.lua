@@ -1,7 +1,8 @@
--- ARGV: offset, lease, then id and fence of each
--- Returns: a reply for each
+-- running -> running with a new end of the lease
+-- ARGV: offset, lease, then for each task: id, fence
+-- Returns, for each task: a reply
 local ends = now + ARGV[2]
-return each(3, 2, function(task)
+return for_each(3, 2, function(task)
   if not task or task.state ~= RUNNING then
     return REFUSED
   end

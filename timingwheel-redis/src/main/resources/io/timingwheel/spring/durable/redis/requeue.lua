@@ -1,15 +1,16 @@
+-- dead -> scheduled, due now; a dead task stays as it is while a pending task has the key
 -- ARGV: offset, id
--- Returns: what has become of it
+-- Returns: the outcome
 local REQUEUED, NOT_DEAD, KEY_PENDING = 0, 1, 2
 local task = find(ARGV[2])
 if not task or task.state ~= DEAD then
   return NOT_DEAD
 end
-if has(task, KEYED) and holder(holding(task)) then
+if has(task, KEYED) and holder(holder_field(task)) then
   return KEY_PENDING
 end
 raise_fence(task)
-fail(task, '')
-back(task, { due = now, attempt = 1, deliveries = 0, lost = 0 })
+set_error(task, '')
+schedule_again(task, { due = now, attempt = 1, deliveries = 0, lost = 0 })
 save()
 return REQUEUED

@@ -1,5 +1,7 @@
--- ARGV: offset, 'id' or 'key', the id or the name and key, millis, '1' if absolute, look-ahead, lease
--- Returns: nothing if it was not pending, or now, 1 if leased, the task
+-- scheduled or leased -> scheduled, or leased if due within the look-ahead
+-- ARGV: offset, 'id' or 'key', the id or the field of HOLDERS, due time or delay, '1' if a due time, look-ahead
+-- (negative: do not lease), lease
+-- Returns: now, 1 if leased by the caller, the task; or nothing if the task was not pending
 local task = find_pending(ARGV[2], ARGV[3])
 if not task then
   return false
@@ -9,4 +11,4 @@ local state, at = placed(due, ARGV[6], ARGV[7])
 raise_fence(task)
 change(task, { state = state, at = at, due = due })
 save()
-return { now, state == LEASED and 1 or 0, run_reply(task, at, math.huge) }
+return { now, state == LEASED and 1 or 0, leased_task(task, at, math.huge) }

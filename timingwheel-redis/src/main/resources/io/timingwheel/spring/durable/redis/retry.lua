@@ -1,10 +1,11 @@
--- ARGV: offset, then id, fence, attempt, delay and error of each
--- Returns: a reply for each
-return each(2, 5, function(task, i)
+-- running -> scheduled, or deleted if a newer pending task has the key; a scheduled task stays as it is
+-- ARGV: offset, then for each task: id, fence, attempt, delay, error
+-- Returns, for each task: a reply
+return for_each(2, 5, function(task, i)
   if task and task.state == RUNNING then
-    fail(task, ARGV[i + 4])
+    set_error(task, ARGV[i + 4])
     local again = { attempt = tonumber(ARGV[i + 2]), due = limited(now + ARGV[i + 3]) }
-    return back(task, again) and DONE or SUPERSEDED
+    return schedule_again(task, again) and DONE or SUPERSEDED
   end
   return task and task.state == SCHEDULED and DONE or REFUSED
 end)

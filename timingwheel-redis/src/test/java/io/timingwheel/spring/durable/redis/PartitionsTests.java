@@ -16,31 +16,32 @@ class PartitionsTests {
 	private final Partitions partitions = new Partitions("test", 16);
 
 	@Test
-	void nameAndKeyAreNotMixedUp() {
-		assertThat(Partitions.holding(new TaskId("ab", "c"))).isNotEqualTo(Partitions.holding(new TaskId("a", "bc")));
+	void theSameTextSplitOtherwiseIntoNameAndKeyHasAnotherField() {
+		assertThat(Partitions.holderField(new TaskId("ab", "c")))
+			.isNotEqualTo(Partitions.holderField(new TaskId("a", "bc")));
 	}
 
 	@Test
-	void theLengthOfANameFitsIntoItsByte() {
+	void aNameThatDoesNotFitIntoItsLengthByteIsRefused() {
 		String longest = "x".repeat(DelayedTaskStore.MAX_NAME_BYTES);
-		assertThat(Partitions.holding(new TaskId(longest, "k"))).hasSize(257).startsWith(0xFF);
-		assertThatIllegalArgumentException().isThrownBy(() -> Partitions.holding(new TaskId(longest + "x", "k")))
+		assertThat(Partitions.holderField(new TaskId(longest, "k"))).hasSize(257).startsWith(0xFF);
+		assertThatIllegalArgumentException().isThrownBy(() -> Partitions.holderField(new TaskId(longest + "x", "k")))
 			.withMessageContaining("256 bytes")
 			.withMessageContaining("255");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> Partitions.holding(new TaskId("\u00e4".repeat(128), "k")));
+			.isThrownBy(() -> Partitions.holderField(new TaskId("\u00e4".repeat(128), "k")));
 	}
 
 	@Test
 	void keysAreSpreadOverAllPartitions() {
 		Set<Integer> used = IntStream.range(0, 1000)
-			.mapToObj((i) -> this.partitions.of(Partitions.holding(TaskId.of("close-order", i))))
+			.mapToObj((i) -> this.partitions.of(Partitions.holderField(TaskId.of("close-order", i))))
 			.collect(Collectors.toSet());
 		assertThat(used).hasSize(16).allMatch((partition) -> partition >= 0 && partition < 16);
 	}
 
 	@Test
-	void anIdTellsWhereItsTaskIs() {
+	void anIdTellsThePartitionOfItsTask() {
 		assertThat(this.partitions.locate(Partitions.publicId(15, "id.of"))).satisfies((id) -> {
 			assertThat(id.partition()).isEqualTo(15);
 			assertThat(id.id()).isEqualTo("id.of");

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
-import io.timingwheel.spring.aop.AnnotatedMethodPointcut;
 import io.timingwheel.spring.aop.BodyAdvisor;
 
 import org.springframework.aop.Advisor;
@@ -23,8 +22,7 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 	 * @param runtime what is needed at calls
 	 */
 	public CancelDelayedAnnotationBeanPostProcessor(CancelDelayedMethodRegistry methods, DelayedRuntime runtime) {
-		this.advisor = new DefaultPointcutAdvisor(
-				new AnnotatedMethodPointcut(methods.annotated(), (type) -> methods.register(type, "")),
+		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut((type) -> methods.register(type, "")),
 				new CancelDelayedInterceptor(methods, runtime));
 	}
 

@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.Placeholders;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -37,7 +37,7 @@ public final class CancelDelayedMethodRegistry {
 
 	private final ProxyRules proxyRules;
 
-	private final Placeholders placeholders;
+	private final AttributeResolver attributes;
 
 	private final DelayedMethodRules rules;
 
@@ -48,7 +48,7 @@ public final class CancelDelayedMethodRegistry {
 	public CancelDelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
-		this.placeholders = new Placeholders(beanFactory);
+		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new DelayedMethodRules(beanFactory);
 	}
 
@@ -86,7 +86,7 @@ public final class CancelDelayedMethodRegistry {
 	}
 
 	private Cancellation read(Method method, CancelDelayed annotation) {
-		String name = this.placeholders.resolve(method, "the name of @CancelDelayed", annotation.name());
+		String name = this.attributes.resolve(method, "the name of @CancelDelayed", annotation.name());
 		if (!StringUtils.hasText(annotation.key())) {
 			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
 					"set the key to an expression on the arguments, such as #orderId");

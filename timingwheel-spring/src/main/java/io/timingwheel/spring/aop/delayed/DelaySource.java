@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.aop.ArgumentExpression;
-import io.timingwheel.spring.aop.DurationResolver;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.task.support.Deadline;
@@ -48,14 +48,14 @@ interface DelaySource {
 
 		private final String text;
 
-		private final DurationResolver durations;
+		private final AttributeResolver attributes;
 
 		private volatile long nanos = UNRESOLVED;
 
-		Fixed(Method method, String text, DurationResolver durations) {
+		Fixed(Method method, String text, AttributeResolver attributes) {
 			this.method = method;
 			this.text = text;
-			this.durations = durations;
+			this.attributes = attributes;
 			if (!needsBeans()) {
 				resolve();
 			}
@@ -81,7 +81,7 @@ interface DelaySource {
 		@Override
 		public void resolve() {
 			try {
-				Duration delay = this.durations.resolve(this.text);
+				Duration delay = this.attributes.resolveDuration(this.text);
 				// Negative delays mean now. UNRESOLVED is negative, so no delay equals
 				// it.
 				this.nanos = Math.max(0, TimeUnit.NANOSECONDS.convert(delay));
@@ -93,7 +93,7 @@ interface DelaySource {
 
 		private boolean needsBeans() {
 			try {
-				return this.durations.needsBeans(this.text);
+				return this.attributes.needsBeans(this.text);
 			}
 			catch (IllegalArgumentException ex) {
 				throw invalid(ex);
@@ -137,7 +137,7 @@ interface DelaySource {
 		private Duration duration(@Nullable Object value) {
 			if (value instanceof Duration || value instanceof Number) {
 				try {
-					return DurationResolver.toDuration(value);
+					return AttributeResolver.toDuration(value);
 				}
 				catch (IllegalArgumentException ex) {
 					throw invalid(ex.getMessage(), ex);

@@ -1,9 +1,9 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.aop.AnnotatedMethodPointcut;
 
 import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -21,7 +21,7 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 
 	private final transient DelayedRuntime runtime;
 
-	private final transient AnnotatedMethodPointcut pointcut;
+	private final transient Pointcut pointcut;
 
 	/**
 	 * Creates a post-processor.
@@ -31,7 +31,7 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 	public DelayedAnnotationBeanPostProcessor(DelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.methods = methods;
 		this.runtime = runtime;
-		this.pointcut = new AnnotatedMethodPointcut(methods.annotated());
+		this.pointcut = methods.annotated().pointcut();
 		this.advisor = advisor("");
 		setBeforeExistingAdvisors(true);
 	}

@@ -6,11 +6,10 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.ArgumentExpression;
-import io.timingwheel.spring.aop.ArgumentTypes;
-import io.timingwheel.spring.aop.DurationResolver;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.Placeholders;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.jspecify.annotations.Nullable;
 
@@ -27,17 +26,14 @@ final class DelayedMethodReader {
 
 	private final ProxyRules proxyRules;
 
-	private final DurationResolver durations;
-
-	private final Placeholders placeholders;
+	private final AttributeResolver attributes;
 
 	private final DelayedMethodRules rules;
 
 	DelayedMethodReader(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
-		this.durations = new DurationResolver(beanFactory);
-		this.placeholders = new Placeholders(beanFactory);
+		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new DelayedMethodRules(beanFactory);
 	}
 
@@ -60,7 +56,7 @@ final class DelayedMethodReader {
 			this.rules.checkDurable(method, beanClass, name, aliases);
 		}
 		return new DelayedMethod(publicName, method, name, aliases, annotation.durable(),
-				ArgumentTypes.of(method, beanClass), readDelay(method, annotation), readKey(method, annotation),
+				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation), readKey(method, annotation),
 				annotation.ifPending(), readExecutor(method, annotation), readExpireAfter(method, annotation),
 				annotation.afterCommit(), method.getReturnType() != void.class, isShared(beanName));
 	}
@@ -83,13 +79,13 @@ final class DelayedMethodReader {
 	}
 
 	private String readName(Method method, Delayed annotation, String publicName) {
-		String name = this.placeholders.resolve(method, "the name of @Delayed", annotation.name());
+		String name = this.attributes.resolve(method, "the name of @Delayed", annotation.name());
 		return StringUtils.hasText(name) ? name : publicName + "." + method.getName();
 	}
 
 	private List<String> readAliases(Method method, Delayed annotation) {
 		List<String> aliases = Arrays.stream(annotation.aliases())
-			.map((alias) -> this.placeholders.resolve(method, "an alias of @Delayed", alias))
+			.map((alias) -> this.attributes.resolve(method, "an alias of @Delayed", alias))
 			.filter(StringUtils::hasText)
 			.toList();
 		if (!aliases.isEmpty() && !annotation.durable()) {
@@ -108,7 +104,7 @@ final class DelayedMethodReader {
 					fixed ? "@Delayed has both a delay and a delayExpression" : "@Delayed has no delay",
 					fixed ? "remove one of them" : "set a delay such as 30s, or a delayExpression");
 		}
-		return fixed ? new DelaySource.Fixed(method, annotation.delay(), this.durations)
+		return fixed ? new DelaySource.Fixed(method, annotation.delay(), this.attributes)
 				: new DelaySource.Computed(method, ArgumentExpression.parse("@Delayed(delayExpression)",
 						annotation.delayExpression(), method, this.beanFactory));
 	}
@@ -119,7 +115,7 @@ final class DelayedMethodReader {
 	}
 
 	private String readExecutor(Method method, Delayed annotation) {
-		String executor = this.placeholders.resolve(method, "the executor of @Delayed", annotation.executor());
+		String executor = this.attributes.resolve(method, "the executor of @Delayed", annotation.executor());
 		if (StringUtils.hasText(executor)) {
 			this.rules.checkExecutor(method, executor);
 		}
@@ -131,7 +127,7 @@ final class DelayedMethodReader {
 			return null;
 		}
 		try {
-			Duration expireAfter = this.durations.resolve(annotation.expireAfter());
+			Duration expireAfter = this.attributes.resolveDuration(annotation.expireAfter());
 			if (!expireAfter.isNegative()) {
 				return expireAfter;
 			}

@@ -2,11 +2,7 @@ package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.aop.BeanTypes;
-
-import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 
 /**
  * Registers and checks the {@link Delayed} and {@link CancelDelayed} methods of all beans
@@ -15,7 +11,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  *
  * @since 0.1
  */
-public final class DelayedMethodScanner implements BeanFactoryPostProcessor, SmartInitializingSingleton {
+public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader {
 
 	private final DelayedMethodRegistry delayed;
 
@@ -37,15 +33,13 @@ public final class DelayedMethodScanner implements BeanFactoryPostProcessor, Sma
 	}
 
 	@Override
-	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
-		BeanTypes.forEach(beanFactory, (type, name) -> {
-			this.delayed.register(type, name);
-			this.cancelling.register(type, name);
-		});
+	public void read(Class<?> beanClass, String beanName) {
+		this.delayed.register(beanClass, beanName);
+		this.cancelling.register(beanClass, beanName);
 	}
 
 	@Override
-	public void afterSingletonsInstantiated() {
+	public void resolveWithBeans() {
 		this.delayed.resolve();
 		this.cancelling.checkNames(this.delayed);
 		this.delayed.onMethod((method) -> {

@@ -11,29 +11,46 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Interrupts the thread of one call at its deadline, and sees to it that no interrupt
- * outlives the call.
+ * Guards one call with a time limit: interrupts the thread of the call at the deadline,
+ * and makes sure that no interrupt outlives the call.
  *
  * <p>
- * The wheel's thread claims a {@code RUNNING} guard as {@code INTERRUPTING}, interrupts
- * and says {@code INTERRUPTED}. The calling thread claims it as {@code RETURNED}. One of
- * them wins: either the interrupt is never sent, or the caller, having lost, waits for
- * {@code INTERRUPTED} and then clears the flag, so that nothing arrives later.
+ * <b>Protocol.</b> The state changes from {@code RUNNING} by compare-and-set, so exactly
+ * one side wins:
+ * <ul>
+ * <li>The wheel's thread, at the deadline: {@code RUNNING} to {@code INTERRUPTING}, then
+ * {@link Thread#interrupt()}, then {@code INTERRUPTED}.</li>
+ * <li>The thread of the call, when the call returns: {@code RUNNING} to {@code RETURNED}.
+ * The deadline then has no effect. If this thread loses, it waits for
+ * {@code INTERRUPTED}, clears its interrupt flag and sets {@code CLEARED}.</li>
+ * <li>The thread of the call, when the call returns a future in time: {@code RUNNING} to
+ * {@code HANDED_OVER}. The deadline then runs an action instead of interrupting. The
+ * deadline and {@link #cancelAction()} both change {@code HANDED_OVER} to
+ * {@code RETURNED}, again by compare-and-set, so at most one of them has an effect.</li>
+ * </ul>
  *
  * <p>
- * The guards of nested calls are linked and share, in the outermost, the number of
- * interrupts sent and not yet cleared. When it becomes one, the wheel's thread looks
- * whether the flag was set before ("foreign"); such a flag is left as it was. When it is
- * not zero after clearing, an enclosing guard has expired as well, whose interrupt may
- * just have been cleared, and the thread interrupts itself.
+ * The guards of nested calls on one thread are linked. The outermost guard counts for all
+ * of them the interrupts that were sent and not yet cleared.
  *
  * <p>
- * An interrupt from elsewhere that comes between ours and the return cannot be told from
- * ours, and is cleared with it.
+ * <b>Invariants.</b>
+ * <ul>
+ * <li>A guard interrupts only between {@code INTERRUPTING} and {@code INTERRUPTED}, and
+ * no guard is left in these states. So no interrupt arrives after the call has
+ * returned.</li>
+ * <li>The count is raised before an interrupt is sent, and lowered after the flag is
+ * cleared. If the count is not zero then, an enclosing guard has expired too, and its
+ * interrupt may just have been cleared; the thread therefore interrupts itself
+ * again.</li>
+ * <li>A flag that was set before the first of these interrupts stays set, unless the body
+ * clears it. The wheel's thread looks at the flag when it raises the count from
+ * zero.</li>
+ * </ul>
  *
  * <p>
- * When the call returned a future in time, the guard can be handed over: the deadline
- * then concerns the future, and no thread is interrupted any more.
+ * An interrupt from elsewhere that arrives after ours and before the return cannot be
+ * told from ours, and is cleared too.
  */
 final class InterruptGuard implements DirectTask {
 
@@ -66,7 +83,7 @@ final class InterruptGuard implements DirectTask {
 		}
 	}
 
-	/** The innermost guard of the thread. */
+	/** The guard of the innermost call of the thread. */
 	private static final ThreadLocal<@Nullable InterruptGuard> CURRENT = new ThreadLocal<>();
 
 	private final TimeLimit limit;
@@ -85,17 +102,18 @@ final class InterruptGuard implements DirectTask {
 
 	private volatile int state;
 
-	/** Of the outermost guard: interrupts sent and not cleared. */
+	/** Used in the outermost guard: the interrupts that were sent and not cleared. */
 	private volatile int sent;
 
-	/** Of the outermost guard: whether the flag was set before we sent any. */
-	private volatile boolean foreign;
+	/** Used in the outermost guard: whether the flag was set before these interrupts. */
+	private volatile boolean interruptedBefore;
 
 	private @Nullable TimerHandle timer;
 
-	private @Nullable Runnable onDeadline;
+	/** What the deadline runs once the guard is handed over. */
+	private @Nullable Runnable action;
 
-	/** What {@link #timeOut} gave last. */
+	/** What {@link #timeout} returned last. */
 	private @Nullable Throwable thrown;
 
 	private InterruptGuard(TimeLimit limit, long nanos, MethodInvocation invocation) {
@@ -108,14 +126,15 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * Starts to guard a call of the current thread.
-	 * @return the guard, to be {@linkplain #leave left} by the same thread; {@code null}
-	 * if the wheel is stopped, and nothing can be guarded any more
+	 * Starts to guard a call of the current thread, which has to {@linkplain #leave
+	 * leave} the guard.
+	 * @return the guard; {@code null} if the wheel has stopped, so that the call has no
+	 * time limit
 	 */
 	static @Nullable InterruptGuard enter(TimeLimit limit, long nanos, MethodInvocation invocation,
-			Deadlines deadlines) {
+			TimeoutRuntime runtime) {
 		InterruptGuard guard = new InterruptGuard(limit, nanos, invocation);
-		guard.timer = deadlines.schedule(guard, nanos);
+		guard.timer = runtime.schedule(guard, nanos);
 		if (guard.timer == null) {
 			return null;
 		}
@@ -124,17 +143,19 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * The guard of a call that the current thread is in, if it has one.
+	 * Returns the guard of the current thread if it guards this call.
+	 * @param invocation the call
+	 * @return the guard, {@code null} if the call has none
 	 */
-	static @Nullable InterruptGuard of(MethodInvocation invocation) {
+	static @Nullable InterruptGuard current(MethodInvocation invocation) {
 		InterruptGuard guard = CURRENT.get();
 		return (guard != null && guard.method == invocation.getMethod() && guard.target == invocation.getThis()) ? guard
 				: null;
 	}
 
 	/**
-	 * Ends the guard, unless it is handed over, and makes the enclosing one the thread's
-	 * innermost again.
+	 * Ends the guard unless it is handed over. The enclosing guard becomes the thread's
+	 * innermost again. Only the thread of the call calls this.
 	 */
 	void leave() {
 		finish();
@@ -147,28 +168,29 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * The deadline, on the wheel's thread.
+	 * The deadline. Only the wheel's thread calls this.
 	 */
 	@Override
 	public void run() {
 		if (STATE.compareAndSet(this, RUNNING, INTERRUPTING)) {
 			InterruptGuard shared = this.outermost;
 			if ((int) SENT.getAndAdd(shared, 1) == 0) {
-				shared.foreign = this.thread.isInterrupted();
+				shared.interruptedBefore = this.thread.isInterrupted();
 			}
 			this.thread.interrupt();
 			this.state = INTERRUPTED;
 		}
-		else if (STATE.compareAndSet(this, HANDED_OVER, RETURNED) && this.onDeadline != null) {
-			this.onDeadline.run();
+		else if (STATE.compareAndSet(this, HANDED_OVER, RETURNED) && this.action != null) {
+			this.action.run();
 		}
 	}
 
 	/**
-	 * Whether the deadline has passed; if so, the interrupt is cleared. Otherwise it may
-	 * still come. Only for the guarded thread.
+	 * Clears the interrupt if the deadline has passed. If it has not, the interrupt may
+	 * still come. Only the thread of the call calls this.
+	 * @return whether the deadline has passed
 	 */
-	boolean isExpired() {
+	boolean clearIfExpired() {
 		int state = this.state;
 		if (state == INTERRUPTING || state == INTERRUPTED) {
 			clear();
@@ -178,8 +200,8 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * Ends the guard, unless the deadline came first; then the interrupt is cleared. Only
-	 * for the guarded thread.
+	 * Ends the guard if the deadline has not passed, and otherwise clears the interrupt.
+	 * Only the thread of the call calls this.
 	 * @return whether the call returned in time
 	 */
 	boolean finish() {
@@ -187,24 +209,25 @@ final class InterruptGuard implements DirectTask {
 			cancelTimer();
 			return true;
 		}
-		return !isExpired();
+		return !clearIfExpired();
 	}
 
 	/**
-	 * From now on the deadline interrupts no thread, but runs an action.
-	 * @param onDeadline runs on the wheel's thread
-	 * @return whether the call returned in time; otherwise the guard stays as it is
+	 * Makes the deadline run an action instead of interrupting, unless the deadline has
+	 * passed. Only the thread of the call calls this.
+	 * @param action runs on the wheel's thread
+	 * @return whether the call returned in time; if not, the guard is unchanged
 	 */
-	boolean handOver(Runnable onDeadline) {
-		this.onDeadline = onDeadline;
+	boolean handOver(Runnable action) {
+		this.action = action;
 		return STATE.compareAndSet(this, RUNNING, HANDED_OVER);
 	}
 
 	/**
-	 * Calls off the action that the guard was handed over to. For any thread.
-	 * @return whether the deadline had not passed
+	 * Cancels the action of a guard that is handed over. Any thread may call this.
+	 * @return whether the action was cancelled before the deadline
 	 */
-	boolean callOff() {
+	boolean cancelAction() {
 		if (STATE.compareAndSet(this, HANDED_OVER, RETURNED)) {
 			cancelTimer();
 			return true;
@@ -213,14 +236,16 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * What the caller of an expired call gets. If the body failed since an inner guard
-	 * expired, that exception passes and ours is suppressed.
-	 * @param failure what came out of the body, or of the advice around it
+	 * Returns the exception for the caller of an expired call: a new timeout that has the
+	 * failure suppressed. If the failure is the timeout of an inner call, it is returned
+	 * instead and has the new timeout suppressed. A failure that this method has returned
+	 * before is returned as it is.
+	 * @param failure the exception of the body or of the advice around it, if any
 	 */
-	Throwable timeOut(@Nullable Throwable failure) {
+	Throwable timeout(@Nullable Throwable failure) {
 		Throwable thrown = this.thrown;
 		if (thrown == null || thrown != failure) {
-			MethodTimeoutException own = exception();
+			MethodTimeoutException own = newException();
 			thrown = suppress(own, failure);
 			this.thrown = thrown;
 		}
@@ -238,8 +263,8 @@ final class InterruptGuard implements DirectTask {
 		return own;
 	}
 
-	MethodTimeoutException exception() {
-		return this.limit.exception(this.nanos);
+	MethodTimeoutException newException() {
+		return this.limit.newException(this.nanos);
 	}
 
 	TimeLimit limit() {
@@ -256,9 +281,9 @@ final class InterruptGuard implements DirectTask {
 			}
 		}
 		InterruptGuard shared = this.outermost;
-		// A foreign interrupt that the body has consumed leaves only ours to clear.
-		if (!shared.foreign || !this.thread.isInterrupted()) {
-			shared.foreign = false;
+		// If the body has cleared the earlier interrupt, only ours is left to clear.
+		if (!shared.interruptedBefore || !this.thread.isInterrupted()) {
+			shared.interruptedBefore = false;
 			Thread.interrupted();
 		}
 		if ((int) SENT.getAndAdd(shared, -1) > 1) {

@@ -10,8 +10,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Limits each subscription of a {@code Mono} or {@code Flux}, from its beginning to its
- * completion. The only class that needs Reactor.
+ * Limits the time of each subscription of a {@code Mono} or {@code Flux}, from the
+ * subscription to the completion. Only this class needs Reactor.
  */
 final class ReactorTimeout {
 
@@ -19,54 +19,57 @@ final class ReactorTimeout {
 
 	private final long nanos;
 
-	private final Deadlines deadlines;
+	private final TimeoutRuntime runtime;
 
-	private final TimeoutEvents events;
-
-	private ReactorTimeout(TimeLimit limit, long nanos, Deadlines deadlines, TimeoutEvents events) {
+	private ReactorTimeout(TimeLimit limit, long nanos, TimeoutRuntime runtime) {
 		this.limit = limit;
 		this.nanos = nanos;
-		this.deadlines = deadlines;
-		this.events = events;
+		this.runtime = runtime;
 	}
 
-	static Object apply(Object result, Class<?> declared, TimeLimit limit, long nanos, Deadlines deadlines,
-			TimeoutEvents events) {
-		if (result instanceof Mono<?> mono && declared.isAssignableFrom(Mono.class)) {
-			return new ReactorTimeout(limit, nanos, deadlines, events).apply(mono);
+	/**
+	 * Limits what a method returned, if it is a publisher of Reactor.
+	 * @param returned the returned object
+	 * @param declared the return type of the method
+	 * @return what the caller gets
+	 */
+	static Object apply(Object returned, Class<?> declared, TimeLimit limit, long nanos, TimeoutRuntime runtime) {
+		if (returned instanceof Mono<?> mono && declared.isAssignableFrom(Mono.class)) {
+			return new ReactorTimeout(limit, nanos, runtime).apply(mono);
 		}
-		if (result instanceof Flux<?> flux && declared.isAssignableFrom(Flux.class)) {
-			return new ReactorTimeout(limit, nanos, deadlines, events).apply(flux);
+		if (returned instanceof Flux<?> flux && declared.isAssignableFrom(Flux.class)) {
+			return new ReactorTimeout(limit, nanos, runtime).apply(flux);
 		}
-		return result;
+		return returned;
 	}
 
-	// The deadline ends the source rather than failing: takeUntilOther cancels it only
-	// then.
+	// The signal completes at the deadline instead of failing, because takeUntilOther
+	// cancels the source only when the signal completes.
 
 	private <T> Mono<T> apply(Mono<T> source) {
 		return Mono.defer(() -> {
-			Deadline deadline = new Deadline();
-			return source.takeUntilOther(deadline.signal()).switchIfEmpty(deadline.failure());
+			SubscriptionTimer timer = new SubscriptionTimer();
+			return source.takeUntilOther(timer.signal()).switchIfEmpty(timer.failure());
 		});
 	}
 
 	private <T> Flux<T> apply(Flux<T> source) {
 		return Flux.defer(() -> {
-			Deadline deadline = new Deadline();
-			return source.takeUntilOther(deadline.signal()).concatWith(deadline.failure());
+			SubscriptionTimer timer = new SubscriptionTimer();
+			return source.takeUntilOther(timer.signal()).concatWith(timer.failure());
 		});
 	}
 
 	/**
-	 * The deadline of one subscription.
+	 * The timer of one subscription.
 	 */
-	private final class Deadline {
+	private final class SubscriptionTimer {
 
-		private volatile boolean passed;
+		private volatile boolean expired;
 
 		/**
-		 * Completes at the deadline; its cancellation cancels the timer.
+		 * Returns a publisher that starts the timer, completes at the deadline, and
+		 * cancels the timer when the subscription ends.
 		 */
 		Mono<Void> signal() {
 			return Mono.create((sink) -> {
@@ -78,22 +81,24 @@ final class ReactorTimeout {
 		}
 
 		/**
-		 * Fails if the deadline has passed, and is empty otherwise.
+		 * Returns a publisher that fails if the deadline has passed, and is empty
+		 * otherwise.
 		 */
 		<T> Mono<T> failure() {
 			ReactorTimeout timeout = ReactorTimeout.this;
-			return Mono.defer(() -> this.passed ? Mono.error(timeout.limit.exception(timeout.nanos)) : Mono.empty());
+			return Mono
+				.defer(() -> this.expired ? Mono.error(timeout.limit.newException(timeout.nanos)) : Mono.empty());
 		}
 
 		private @Nullable TimerHandle start(MonoSink<Void> sink) {
-			Executor executor = ReactorTimeout.this.deadlines.executor();
+			Executor executor = ReactorTimeout.this.runtime.executor();
 			DirectTask expiry = () -> executor.execute(() -> expire(sink));
-			return ReactorTimeout.this.deadlines.schedule(expiry, ReactorTimeout.this.nanos);
+			return ReactorTimeout.this.runtime.schedule(expiry, ReactorTimeout.this.nanos);
 		}
 
 		private void expire(MonoSink<Void> sink) {
-			ReactorTimeout.this.events.timedOut(ReactorTimeout.this.limit);
-			this.passed = true;
+			ReactorTimeout.this.runtime.timedOut(ReactorTimeout.this.limit);
+			this.expired = true;
 			sink.success();
 		}
 

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.ArgumentExpression;
-import io.timingwheel.spring.aop.DurationResolver;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +15,7 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.StringUtils;
 
 /**
- * What {@link Timeout} says of one method.
+ * The time limit of one method, by the attributes of its {@link Timeout}. Thread-safe.
  */
 final class TimeLimit {
 
@@ -25,17 +25,17 @@ final class TimeLimit {
 
 	private final String text;
 
-	private final DurationResolver durations;
+	private final AttributeResolver attributes;
 
 	private final @Nullable ArgumentExpression expression;
 
-	/** Zero as long as it depends on beans that are not there yet. */
+	/** The constant limit; zero if there is none, or until its beans exist. */
 	private volatile long nanos;
 
-	TimeLimit(Method method, Timeout annotation, DurationResolver durations, ConfigurableBeanFactory beanFactory) {
+	TimeLimit(Method method, Timeout annotation, AttributeResolver attributes, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		this.text = annotation.timeout();
-		this.durations = durations;
+		this.attributes = attributes;
 		boolean expression = StringUtils.hasText(annotation.timeoutExpression());
 		if (StringUtils.hasText(this.text) == expression) {
 			throw expression
@@ -53,11 +53,11 @@ final class TimeLimit {
 	}
 
 	/**
-	 * Resolves a constant limit, unless that needs beans.
+	 * Resolves a constant limit if this needs no beans.
 	 */
 	void resolveWithoutBeans() {
 		if (this.expression == null) {
-			Duration limit = check(() -> this.durations.resolveWithoutBeans(this.text));
+			Duration limit = check(() -> this.attributes.resolveDurationWithoutBeans(this.text));
 			if (limit != null) {
 				this.nanos = positive(limit);
 			}
@@ -65,18 +65,19 @@ final class TimeLimit {
 	}
 
 	/**
-	 * Resolves a constant limit.
+	 * Resolves a constant limit if this has not happened yet.
 	 */
 	void resolve() {
 		if (this.expression == null && this.nanos == 0) {
-			this.nanos = positive(check(() -> this.durations.resolve(this.text)));
+			this.nanos = positive(check(() -> this.attributes.resolveDuration(this.text)));
 		}
 	}
 
 	/**
-	 * The limit of a call.
+	 * Returns the limit of a call.
 	 * @param arguments the arguments of the call
-	 * @return nanoseconds; zero or negative if the expression says that time is over
+	 * @return the limit in nanoseconds; zero or negative only if the expression gives
+	 * this, so that the call has no time left
 	 * @throws IllegalArgumentException if the expression gives no duration
 	 */
 	long nanos(@Nullable Object[] arguments) {
@@ -89,14 +90,14 @@ final class TimeLimit {
 		return this.nanos;
 	}
 
-	MethodTimeoutException exception(long nanos) {
+	MethodTimeoutException newException(long nanos) {
 		return new MethodTimeoutException(this.method, Duration.ofNanos(nanos));
 	}
 
 	private long evaluate(ArgumentExpression expression, @Nullable Object[] arguments) {
 		Object value = expression.evaluate(arguments);
 		try {
-			return TimeUnit.NANOSECONDS.convert(DurationResolver.toDuration(value));
+			return TimeUnit.NANOSECONDS.convert(AttributeResolver.toDuration(value));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException("The timeoutExpression \"%s\" of %s gives no duration: %s"

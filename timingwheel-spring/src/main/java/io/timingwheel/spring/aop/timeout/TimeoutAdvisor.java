@@ -11,30 +11,31 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.core.Ordered;
 
 /**
- * Applies {@link Timeout}. To be an infrastructure bean; {@link TimeoutInfrastructure}
- * adds what else is needed.
+ * Advises the methods with {@link Timeout}. This advisor has to be an infrastructure
+ * bean, beside a {@link TimeoutInfrastructure}.
+ *
+ * @since 0.1
  */
 public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
 
 	/**
-	 * The default order: outside {@code @Transactional}.
+	 * The default order, which is outside {@code @Transactional}.
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
 
 	/**
-	 * Creates an advisor. The suppliers are called at the first call that needs them, and
-	 * at each: they should remember what they gave.
-	 * @param limits the annotated methods
-	 * @param wheel the wheel that measures the time
-	 * @param executor where futures are completed at their deadline. Its {@code execute}
-	 * is called by the wheel's thread: it must not block, nor run the task itself
-	 * @param listeners who hears of timeouts
-	 * @param order the order among the advisors of a bean
+	 * Creates an advisor. The advice calls the suppliers at each call that needs them,
+	 * and not before; they should cache what they return.
+	 * @param methods the annotated methods
+	 * @param wheel the wheel that runs the timers
+	 * @param executor the executor that completes futures at their deadline. The wheel's
+	 * thread calls {@code execute}, which must neither block nor run the task itself
+	 * @param listeners the listeners that are notified of timeouts
+	 * @param order the order among the advisors of a bean, by {@link Ordered}
 	 */
-	public TimeoutAdvisor(TimeLimits limits, Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor,
-			Supplier<List<TimeoutListener>> listeners, int order) {
-		super(limits.pointcut(),
-				new TimeoutInterceptor(limits, new Deadlines(wheel, executor), new TimeoutEvents(listeners)));
+	public TimeoutAdvisor(TimeoutMethodRegistry methods, Supplier<TimingWheel> wheel,
+			Supplier<? extends Executor> executor, Supplier<List<TimeoutListener>> listeners, int order) {
+		super(methods.pointcut(), new TimeoutInterceptor(methods, new TimeoutRuntime(wheel, executor, listeners)));
 		setOrder(order);
 	}
 

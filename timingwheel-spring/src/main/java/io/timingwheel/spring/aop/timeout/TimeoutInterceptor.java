@@ -11,23 +11,20 @@ import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 /**
- * Limits a call, and the future or publisher that it returns.
+ * Limits the time of a call, and of the future or publisher that the call returns.
  */
 final class TimeoutInterceptor implements MethodInterceptor {
 
 	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux",
 			TimeoutInterceptor.class.getClassLoader());
 
-	private final TimeLimits limits;
+	private final TimeoutMethodRegistry methods;
 
-	private final Deadlines deadlines;
+	private final TimeoutRuntime runtime;
 
-	private final TimeoutEvents events;
-
-	TimeoutInterceptor(TimeLimits limits, Deadlines deadlines, TimeoutEvents events) {
-		this.limits = limits;
-		this.deadlines = deadlines;
-		this.events = events;
+	TimeoutInterceptor(TimeoutMethodRegistry methods, TimeoutRuntime runtime) {
+		this.methods = methods;
+		this.runtime = runtime;
 	}
 
 	@Override
@@ -35,10 +32,10 @@ final class TimeoutInterceptor implements MethodInterceptor {
 		TimeLimit limit = limit(invocation);
 		long nanos = limit.nanos(invocation.getArguments());
 		if (nanos <= 0) {
-			this.events.timedOut(limit);
-			throw limit.exception(nanos);
+			this.runtime.timedOut(limit);
+			throw limit.newException(nanos);
 		}
-		InterruptGuard guard = InterruptGuard.enter(limit, nanos, invocation, this.deadlines);
+		InterruptGuard guard = InterruptGuard.enter(limit, nanos, invocation, this.runtime);
 		if (guard == null) {
 			return invocation.proceed();
 		}
@@ -50,8 +47,7 @@ final class TimeoutInterceptor implements MethodInterceptor {
 			guard.leave();
 		}
 		if (REACTOR_PRESENT && result != null) {
-			return ReactorTimeout.apply(result, invocation.getMethod().getReturnType(), limit, nanos, this.deadlines,
-					this.events);
+			return ReactorTimeout.apply(result, invocation.getMethod().getReturnType(), limit, nanos, this.runtime);
 		}
 		return result;
 	}
@@ -59,7 +55,7 @@ final class TimeoutInterceptor implements MethodInterceptor {
 	private TimeLimit limit(MethodInvocation invocation) {
 		Method method = invocation.getMethod();
 		Object target = invocation.getThis();
-		TimeLimit limit = this.limits.find(method, (target != null) ? target.getClass() : method.getDeclaringClass());
+		TimeLimit limit = this.methods.find(method, (target != null) ? target.getClass() : method.getDeclaringClass());
 		Assert.state(limit != null, () -> "No @Timeout on " + method);
 		return limit;
 	}
@@ -73,17 +69,17 @@ final class TimeoutInterceptor implements MethodInterceptor {
 		catch (Throwable ex) {
 			failure = ex;
 		}
-		PendingResult pending = PendingResult.of(result, invocation.getMethod().getReturnType(), guard, this.events);
-		if (pending != null) {
-			Executor executor = this.deadlines.executor();
-			if (guard.handOver(() -> executor.execute(pending::expire))) {
-				return pending.follow();
+		FutureTimeout future = FutureTimeout.of(result, invocation.getMethod().getReturnType(), guard, this.runtime);
+		if (future != null) {
+			Executor executor = this.runtime.executor();
+			if (guard.handOver(() -> executor.execute(future::expire))) {
+				return future.start();
 			}
-			pending.cancelSource();
+			FutureTimeout.cancelSource(result);
 		}
 		if (!guard.finish()) {
-			this.events.timedOut(guard.limit());
-			throw guard.timeOut(failure);
+			this.runtime.timedOut(guard.limit());
+			throw guard.timeout(failure);
 		}
 		if (failure != null) {
 			throw failure;

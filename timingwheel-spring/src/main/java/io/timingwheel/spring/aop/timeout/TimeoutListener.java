@@ -3,14 +3,18 @@ package io.timingwheel.spring.aop.timeout;
 import java.lang.reflect.Method;
 
 /**
- * Hears of each call that exceeded its limit. Called by the thread that gets the
- * exception, or by the executor that completes the future; never by the wheel.
+ * Is notified of each call that exceeded its time limit. The thread that gets the
+ * exception calls the listener, or else the executor that completes the future; the
+ * wheel's thread never does. Implementations are thread-safe.
+ *
+ * @since 0.1
  */
 @FunctionalInterface
 public interface TimeoutListener {
 
 	/**
-	 * A call has timed out.
+	 * Called when a call has timed out. An exception of the listener is logged, and does
+	 * not reach the caller.
 	 * @param method the most specific method
 	 */
 	void timedOut(Method method);

@@ -1,7 +1,12 @@
 /**
- * The advice of {@link io.timingwheel.spring.annotation.Timeout}. Begin with
- * {@link io.timingwheel.spring.aop.timeout.TimeoutAdvisor}; the protocol between the
- * wheel and the guarded thread is in {@code InterruptGuard}.
+ * The advice of {@link io.timingwheel.spring.annotation.Timeout}.
+ * {@link io.timingwheel.spring.aop.timeout.TimeoutAdvisor} is the start of it;
+ * {@code InterruptGuard} documents the protocol between the wheel's thread and the thread
+ * of a call.
+ *
+ * <p>
+ * Applications do not use the types of this package. They are public for other modules of
+ * timingwheel only, and may change in any release.
  */
 @NullMarked
 package io.timingwheel.spring.aop.timeout;

@@ -40,7 +40,7 @@ final class DurableNode {
 
 	private final DurableSettings settings;
 
-	private final DurableHandlers handlers;
+	private final DurableHandlerRegistry handlers;
 
 	private final PayloadCodec codec;
 
@@ -72,7 +72,7 @@ final class DurableNode {
 
 	private volatile boolean closing;
 
-	DurableNode(DelayedTaskStore store, DurableSettings settings, DurableHandlers handlers, PayloadCodec codec,
+	DurableNode(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers, PayloadCodec codec,
 			TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			@Nullable TaskExecutionInterceptor interceptor) {
 		this.store = store;
@@ -110,7 +110,7 @@ final class DurableNode {
 		return this.settings;
 	}
 
-	DurableHandlers handlers() {
+	DurableHandlerRegistry handlers() {
 		return this.handlers;
 	}
 

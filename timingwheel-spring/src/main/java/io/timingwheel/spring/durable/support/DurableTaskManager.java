@@ -18,6 +18,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.DurableCall;
@@ -44,7 +45,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	private final DelayedTaskStore store;
 
-	private final DurableHandlers handlers;
+	private final DurableHandlerRegistry handlers;
 
 	private final PayloadCodec codec;
 
@@ -67,7 +68,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 * @param handOvers keeps executors from blocking
 	 * @param interceptor stands around every body; {@code null} for none
 	 */
-	public DurableTaskManager(DelayedTaskStore store, DurableSettings settings, DurableHandlers handlers,
+	public DurableTaskManager(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
 			PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			@Nullable TaskExecutionInterceptor interceptor) {
 		this.store = store;
@@ -150,7 +151,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		if (handler != null) {
 			return request(handler, key, IfPending.REPLACE, due, arguments);
 		}
-		StoreWriter.checkLength("name", name, DelayedTaskStore.MAX_NAME_BYTES);
+		TaskLimits.checkName(name);
 		return request(name, null, key, IfPending.REPLACE, due, this.codec.encode(name, arguments), arguments);
 	}
 
@@ -161,9 +162,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	private StoreRequest request(String name, @Nullable DurableHandler handler, @Nullable String key,
 			IfPending ifPending, DueTime due, String payload, @Nullable Object[] arguments) {
-		if (key != null) {
-			StoreWriter.checkLength("key", key, DelayedTaskStore.MAX_KEY_BYTES);
-		}
+		TaskLimits.checkKey(key);
 		DurableTaskHandle task = new DurableTaskHandle(this, name, key, DurableIds.next(), due);
 		return new StoreRequest(task, handler, ifPending, due, payload, arguments);
 	}

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.support;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +19,7 @@ import io.timingwheel.spring.durable.PartlyStoredException;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
-import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
@@ -30,8 +29,6 @@ import io.timingwheel.spring.task.support.Transactions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * Stores, cancels and moves tasks for callers, within their transactions: the store takes
@@ -46,11 +43,11 @@ final class StoreWriter {
 
 	private final DurableNode node;
 
-	private final DurableHandlers handlers;
+	private final DurableHandlerRegistry handlers;
 
 	private final DelayedTaskRegistry tasks;
 
-	StoreWriter(DelayedTaskStore store, DurableNode node, DurableHandlers handlers, DelayedTaskRegistry tasks) {
+	StoreWriter(DelayedTaskStore store, DurableNode node, DurableHandlerRegistry handlers, DelayedTaskRegistry tasks) {
 		this.store = store;
 		this.node = node;
 		this.handlers = handlers;
@@ -144,8 +141,7 @@ final class StoreWriter {
 	private List<Enqueued> enqueue(List<NewTask> tasks) {
 		List<? extends @Nullable Enqueued> known = List.of();
 		try {
-			List<Enqueued> enqueued = (tasks.size() == 1) ? List.of(this.store.enqueue(tasks.get(0)))
-					: this.store.enqueueAll(tasks);
+			List<Enqueued> enqueued = this.store.enqueueAll(tasks);
 			known = enqueued;
 			return enqueued;
 		}
@@ -360,7 +356,7 @@ final class StoreWriter {
 	 * The same key under all names of its handler.
 	 */
 	private List<TaskId> names(TaskId id) {
-		if (!isStorable(id)) {
+		if (!TaskLimits.isStorable(id)) {
 			return List.of();
 		}
 		DurableHandler handler = this.handlers.find(id.name());
@@ -376,25 +372,6 @@ final class StoreWriter {
 	private String canonical(String name) {
 		DurableHandler handler = this.handlers.find(name);
 		return (handler != null) ? handler.name() : name;
-	}
-
-	/**
-	 * Whether there can be such a task.
-	 */
-	private static boolean isStorable(TaskId id) {
-		return bytes(id.name()) <= DelayedTaskStore.MAX_NAME_BYTES && bytes(id.key()) <= DelayedTaskStore.MAX_KEY_BYTES
-				&& (id.name() + id.key()).indexOf('\0') < 0;
-	}
-
-	private static int bytes(String text) {
-		return text.getBytes(StandardCharsets.UTF_8).length;
-	}
-
-	static void checkLength(String what, String text, int maxBytes) {
-		int bytes = bytes(text);
-		Assert.isTrue(bytes <= maxBytes, () -> "The %s of a durable task has %d bytes of UTF-8, and may have %d: \"%s\""
-			.formatted(what, bytes, maxBytes, text));
-		Assert.isTrue(text.indexOf('\0') < 0, () -> "The %s of a durable task holds the character NUL".formatted(what));
 	}
 
 }

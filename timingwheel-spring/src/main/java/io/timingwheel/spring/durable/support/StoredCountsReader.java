@@ -39,11 +39,11 @@ final class StoredCountsReader {
 		this.down = down;
 	}
 
-	Map<String, StoredCounts> read(DurableHandlers handlers) {
+	Map<String, StoredCounts> read(DurableHandlerRegistry handlers) {
 		return this.down.getAsBoolean() ? recent(handlers) : complete(this.store.counts(), handlers);
 	}
 
-	synchronized Map<String, StoredCounts> recent(DurableHandlers handlers) {
+	synchronized Map<String, StoredCounts> recent(DurableHandlerRegistry handlers) {
 		Map<String, StoredCounts> latest = this.latest;
 		if (latest == null || (System.nanoTime() - this.readNanos > RECENT_NANOS && !this.down.getAsBoolean())) {
 			try {
@@ -62,7 +62,8 @@ final class StoredCountsReader {
 	/**
 	 * Has figures for each handler, those of its aliases included.
 	 */
-	private static Map<String, StoredCounts> complete(Map<String, StoredCounts> counts, DurableHandlers handlers) {
+	private static Map<String, StoredCounts> complete(Map<String, StoredCounts> counts,
+			DurableHandlerRegistry handlers) {
 		Map<String, StoredCounts> complete = new TreeMap<>();
 		handlers.names().forEach((name) -> {
 			DurableHandler handler = handlers.find(name);

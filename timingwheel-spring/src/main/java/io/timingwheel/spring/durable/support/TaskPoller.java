@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.spring.durable.Claim;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
@@ -103,7 +103,7 @@ final class TaskPoller {
 		int used = 0;
 		long sleepNanos;
 		try {
-			Claimed claimed = claim(names, room);
+			Answer claimed = claim(names, room);
 			used = claimed.claim().tasks().size();
 			accept(claimed);
 			sleepNanos = (used == room) ? 0 : sleepNanos(claimed.claim());
@@ -132,33 +132,33 @@ final class TaskPoller {
 		this.minRoom = (this.waitedNanos >= interval) ? 1 : this.usualRoom;
 	}
 
-	private void accept(Claimed claimed) {
-		Claim claim = claimed.claim();
+	private void accept(Answer claimed) {
+		Claimed claim = claimed.claim();
 		claim.tasks().forEach((task) -> this.node.accept(task, claimed.term(), claimed.ahead()));
 		if (this.paused) {
 			this.node.releaseWaiting();
 		}
 	}
 
-	private Claimed claim(Set<String> names, int limit) {
+	private Answer claim(Set<String> names, int limit) {
 		DurableSettings settings = this.node.settings();
 		LeaseTerm term = LeaseTerm.of(settings.lease());
 		long sent = this.node.wheelNanos();
-		Claim claim = this.node.store()
+		Claimed claim = this.node.store()
 			.claim(new ClaimRequest(settings.nodeId(), names, limit, settings.lookAhead(), settings.lease(),
 					settings.maxPayloadBytes()));
 		long ahead = this.node.heard(claim.now(), sent);
 		this.node.availability().succeeded(Caller.CLAIM);
 		this.failures = 0;
 		this.node.figures().addClaim(claim.tasks().size());
-		return new Claimed(claim, term, ahead);
+		return new Answer(claim, term, ahead);
 	}
 
 	/**
 	 * Not all nodes at the same time, as the first one takes all that has come into
 	 * sight.
 	 */
-	private long sleepNanos(Claim claim) {
+	private long sleepNanos(Claimed claim) {
 		DurableSettings settings = this.node.settings();
 		long interval = settings.pollInterval().toMillis();
 		long inSight = claim.nextAt() - settings.lookAhead().toMillis();
@@ -185,7 +185,7 @@ final class TaskPoller {
 	 * @param term the lease of what has begun with it
 	 * @param ahead by how many nanoseconds the wheel's clock is ahead of the engine's
 	 */
-	private record Claimed(Claim claim, LeaseTerm term, long ahead) {
+	private record Answer(Claimed claim, LeaseTerm term, long ahead) {
 
 	}
 

@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import io.timingwheel.TimingWheel;
 import org.aopalliance.intercept.MethodInterceptor;
 
+import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 
@@ -22,15 +23,15 @@ final class Proxies {
 
 	private final TimeoutAdvisor advisor;
 
-	private final ExpiredBodyAdvisor bodyAdvisor;
+	private final Advisor bodyAdvisor;
 
 	Proxies(TimingWheel wheel, Executor executor) {
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
-		TimeLimits limits = new TimeLimits(beanFactory);
-		this.advisor = new TimeoutAdvisor(limits, () -> wheel, () -> executor, () -> List.of(this.listener),
+		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory);
+		this.advisor = new TimeoutAdvisor(methods, () -> wheel, () -> executor, () -> List.of(this.listener),
 				TimeoutAdvisor.DEFAULT_ORDER);
-		this.bodyAdvisor = new ExpiredBodyAdvisor(limits);
+		this.bodyAdvisor = new TimeoutInfrastructure.ExpiredBodyAdvisor(methods);
 	}
 
 	/**

@@ -10,9 +10,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-class DurableHandlersTests {
+class DurableHandlerRegistryTests {
 
-	private final DurableHandlers handlers = new DurableHandlers();
+	private final DurableHandlerRegistry handlers = new DurableHandlerRegistry();
 
 	@Test
 	void handlersAreFoundByNameAndAlias() throws Exception {
@@ -40,8 +40,8 @@ class DurableHandlersTests {
 		for (DurableHandler second : List.of(handler("second", "name"), handler("second", "earlier"),
 				handler("second", "other", "name"), handler("second", "other", "earlier"))) {
 			assertThatIllegalStateException().isThrownBy(() -> this.handlers.register(second))
-				.withMessageContaining("DurableHandlersTests.first()")
-				.withMessageContaining("DurableHandlersTests.second()");
+				.withMessageContaining("DurableHandlerRegistryTests.first()")
+				.withMessageContaining("DurableHandlerRegistryTests.second()");
 		}
 		assertThat(this.handlers.names()).containsExactlyInAnyOrder("name", "earlier");
 	}
@@ -53,7 +53,7 @@ class DurableHandlersTests {
 	}
 
 	private static DurableHandler handler(String method, String name, String... aliases) throws NoSuchMethodException {
-		Method declared = DurableHandlersTests.class.getDeclaredMethod(method);
+		Method declared = DurableHandlerRegistryTests.class.getDeclaredMethod(method);
 		return new MethodHandler(name, List.of(aliases), declared);
 	}
 

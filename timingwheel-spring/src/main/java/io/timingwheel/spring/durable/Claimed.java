@@ -11,6 +11,6 @@ import java.util.List;
  * (due or end of lease), as far as is known; {@link Long#MAX_VALUE} for none, and of no
  * meaning if as many tasks were claimed as were asked for
  */
-public record Claim(List<LeasedTask> tasks, long now, long nextAt) {
+public record Claimed(List<LeasedTask> tasks, long now, long nextAt) {
 
 }

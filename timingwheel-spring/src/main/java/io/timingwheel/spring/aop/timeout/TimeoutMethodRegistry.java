@@ -6,10 +6,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.aop.AnnotatedMethodPointcut;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.aop.DurationResolver;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.jspecify.annotations.Nullable;
 
@@ -19,17 +18,18 @@ import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
 
 /**
- * The methods that bear {@link Timeout}, on themselves, on the method they override, on
- * an interface or through a composed annotation. Each class is read and checked once.
- * Thread-safe.
+ * The methods with {@link Timeout} and their time limits. Each class is read and checked
+ * once. Thread-safe.
+ *
+ * @since 0.1
  */
-public class TimeLimits {
+public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reader {
 
 	private final AnnotatedMethods<Timeout> annotated = new AnnotatedMethods<>(Timeout.class);
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final DurationResolver durations;
+	private final AttributeResolver attributes;
 
 	private final ProxyRules rules;
 
@@ -38,47 +38,43 @@ public class TimeLimits {
 	private final Map<MethodClassKey, TimeLimit> methods = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates an empty registry.
-	 * @param beanFactory resolves limits
+	 * Creates an instance that has read no class.
+	 * @param beanFactory resolves the attributes
 	 */
-	public TimeLimits(ConfigurableListableBeanFactory beanFactory) {
+	public TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		this.durations = new DurationResolver(beanFactory);
+		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new ProxyRules(beanFactory);
 	}
 
 	/**
-	 * The annotated methods; their classes are checked.
+	 * Returns a pointcut that matches the annotated methods and checks their classes.
 	 */
 	Pointcut pointcut() {
-		return new AnnotatedMethodPointcut(this.annotated, (type) -> check(type, null));
+		return this.annotated.pointcut((type) -> check(type, null));
 	}
 
-	/**
-	 * Checks all annotated methods of a class, and that its proxy can intercept them.
-	 * @param beanClass the class
-	 * @param beanName the name of the bean, if known
-	 * @throws InvalidAnnotatedMethodException if one is invalid
-	 */
-	void check(Class<?> beanClass, @Nullable String beanName) {
+	@Override
+	public void read(Class<?> beanClass, String beanName) {
+		check(beanClass, beanName);
+	}
+
+	@Override
+	public void resolveWithBeans() {
+		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
+	}
+
+	private void check(Class<?> beanClass, @Nullable String beanName) {
 		for (Method method : of(beanClass).keySet()) {
 			this.rules.check("@Timeout", method, beanClass, beanName);
 		}
 	}
 
 	/**
-	 * Resolves the limits that depend on beans.
-	 * @throws InvalidAnnotatedMethodException if one is invalid
-	 */
-	void resolve() {
-		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
-	}
-
-	/**
-	 * The limit of a method.
-	 * @param method the method, may be one of an interface
-	 * @param targetClass the class of the object that it is called on
-	 * @return the limit, {@code null} if it has none
+	 * Returns the time limit of a method.
+	 * @param method the called method, may be an interface method
+	 * @param targetClass the class of the object that the method is called on
+	 * @return the time limit, {@code null} if there is none
 	 */
 	@Nullable TimeLimit find(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
@@ -104,7 +100,7 @@ public class TimeLimits {
 	private Map<Method, TimeLimit> read(Class<?> type) {
 		Map<Method, TimeLimit> limits = new HashMap<>();
 		this.annotated.of(type).forEach((method, annotation) -> {
-			TimeLimit limit = new TimeLimit(method, annotation, this.durations, this.beanFactory);
+			TimeLimit limit = new TimeLimit(method, annotation, this.attributes, this.beanFactory);
 			limit.resolveWithoutBeans();
 			limits.put(method, limit);
 		});

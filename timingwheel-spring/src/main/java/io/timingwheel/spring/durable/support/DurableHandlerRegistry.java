@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * The handlers of this node, by their names and aliases. Only what is here is ever
  * invoked for a stored task. Filled at startup. Thread-safe.
  */
-public final class DurableHandlers {
+public final class DurableHandlerRegistry {
 
 	private volatile Map<String, DurableHandler> handlers = Map.of();
 

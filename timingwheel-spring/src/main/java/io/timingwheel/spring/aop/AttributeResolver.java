@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop;
 
+import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
@@ -9,18 +10,25 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanExpressionContext;
 import org.springframework.beans.factory.config.BeanExpressionResolver;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.env.Environment;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.ParserContext;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Turns the durations in annotations into {@link Duration}s: texts such as {@code 30s},
- * {@code PT30M} and {@code 500} (milliseconds), with <code>${placeholders}</code> and
- * <code>#{bean expressions}</code>. Errors are {@link IllegalArgumentException}s that
- * quote the text; the caller adds the method. Thread-safe.
+ * Resolves the attributes of annotations: texts with <code>${placeholders}</code>, and
+ * durations such as {@code 30s}, {@code PT30M} and {@code 500} (milliseconds), which may
+ * also hold <code>#{bean expressions}</code>. Placeholders are resolved even before the
+ * context has a resolver for them. The methods that give a {@link Duration} throw an
+ * {@link IllegalArgumentException} that quotes the text; the caller adds the method.
+ * Thread-safe.
+ *
+ * @since 0.1
  */
-public class DurationResolver {
+public final class AttributeResolver {
+
+	private static final String PLACEHOLDER_PREFIX = "${";
 
 	private static final String EXPRESSION_PREFIX = "#{";
 
@@ -30,21 +38,38 @@ public class DurationResolver {
 
 	private final ConfigurableBeanFactory beanFactory;
 
-	private final Placeholders placeholders;
-
 	/**
 	 * Creates a resolver.
 	 * @param beanFactory resolves placeholders and bean expressions
 	 */
-	public DurationResolver(ConfigurableBeanFactory beanFactory) {
+	public AttributeResolver(ConfigurableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		this.placeholders = new Placeholders(beanFactory);
 	}
 
 	/**
-	 * Whether {@link #resolve} has to look at beans, and may therefore instantiate some.
-	 * @param text the text
-	 * @return whether it holds a bean expression
+	 * Resolves the placeholders of a text.
+	 * @param method the annotated method, for messages
+	 * @param attribute the attribute, for messages, such as {@code the name of @Delayed}
+	 * @param text the text of the attribute
+	 * @return the text without placeholders
+	 * @throws InvalidAnnotatedMethodException if a property is missing
+	 */
+	public String resolve(Method method, String attribute, String text) {
+		try {
+			return replacePlaceholders(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method,
+					"%s is \"%s\": %s".formatted(attribute, text, ex.getMessage()),
+					"set the property, or give the placeholder a default", ex);
+		}
+	}
+
+	/**
+	 * Returns whether a text holds a bean expression. {@link #resolveDuration} may then
+	 * instantiate beans.
+	 * @param text the text of the attribute
+	 * @return whether beans are needed
 	 * @throws IllegalArgumentException if a placeholder cannot be resolved
 	 */
 	public boolean needsBeans(String text) {
@@ -52,16 +77,16 @@ public class DurationResolver {
 	}
 
 	/**
-	 * Resolves a text if no bean is needed for that; otherwise checks the syntax of the
-	 * bean expression.
-	 * @param text the text
-	 * @return the duration, may be zero or negative; {@code null} if it needs beans
-	 * @throws IllegalArgumentException if it cannot give a duration
+	 * Resolves a duration that needs no beans. If a text holds a bean expression, only
+	 * the syntax of the expression is checked.
+	 * @param text the text of the attribute
+	 * @return the duration, may be zero or negative; {@code null} if beans are needed
+	 * @throws IllegalArgumentException if the text is no duration and no valid expression
 	 */
-	public @Nullable Duration resolveWithoutBeans(String text) {
+	public @Nullable Duration resolveDurationWithoutBeans(String text) {
 		String resolved = resolvePlaceholders(text);
 		if (!resolved.contains(EXPRESSION_PREFIX)) {
-			return resolve(text);
+			return resolveDuration(text);
 		}
 		try {
 			new SpelExpressionParser().parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION);
@@ -73,12 +98,12 @@ public class DurationResolver {
 	}
 
 	/**
-	 * Resolves a text.
-	 * @param text the text
-	 * @return the duration; may be zero or negative
-	 * @throws IllegalArgumentException if it gives no duration
+	 * Resolves a duration. May instantiate beans.
+	 * @param text the text of the attribute
+	 * @return the duration, may be zero or negative
+	 * @throws IllegalArgumentException if the text gives no duration
 	 */
-	public Duration resolve(String text) {
+	public Duration resolveDuration(String text) {
 		String resolved = resolvePlaceholders(text);
 		Object value = resolved;
 		BeanExpressionResolver expressions = this.beanFactory.getBeanExpressionResolver();
@@ -98,11 +123,20 @@ public class DurationResolver {
 
 	private String resolvePlaceholders(String text) {
 		try {
-			return this.placeholders.resolve(text);
+			return replacePlaceholders(text);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException("\"" + text + "\" cannot be resolved: " + ex.getMessage(), ex);
 		}
+	}
+
+	private String replacePlaceholders(String text) {
+		if (!text.contains(PLACEHOLDER_PREFIX)) {
+			return text;
+		}
+		String resolved = this.beanFactory.hasEmbeddedValueResolver() ? this.beanFactory.resolveEmbeddedValue(text)
+				: this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(text);
+		return (resolved != null) ? resolved : "";
 	}
 
 	private @Nullable Object evaluate(BeanExpressionResolver expressions, String text) {
@@ -116,11 +150,11 @@ public class DurationResolver {
 	}
 
 	/**
-	 * Converts what an expression gave.
+	 * Converts the value of an expression.
 	 * @param value a {@code Duration}, a number of milliseconds or a text such as
 	 * {@code 30s}
-	 * @return the duration; may be zero or negative
-	 * @throws IllegalArgumentException if it is none of these, or {@code null}
+	 * @return the duration, may be zero or negative
+	 * @throws IllegalArgumentException if the value is {@code null} or of another type
 	 */
 	public static Duration toDuration(@Nullable Object value) {
 		if (value instanceof Duration duration) {

@@ -16,20 +16,20 @@ import org.springframework.core.env.MapPropertySource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-class DurationResolverTests {
+class AttributeResolverTests {
 
 	private final GenericApplicationContext context = new GenericApplicationContext();
 
-	private final DurationResolver resolver;
+	private final AttributeResolver resolver;
 
-	DurationResolverTests() {
+	AttributeResolverTests() {
 		this.context.registerBean(PropertySourcesPlaceholderConfigurer.class);
 		this.context.registerBean("limit", Duration.class, () -> Duration.ofSeconds(7));
 		this.context.getEnvironment()
 			.getPropertySources()
 			.addFirst(new MapPropertySource("test", Map.of("window", "30m", "fruit", "banana")));
 		this.context.refresh();
-		this.resolver = new DurationResolver(this.context.getBeanFactory());
+		this.resolver = new AttributeResolver(this.context.getBeanFactory());
 	}
 
 	@ParameterizedTest
@@ -37,14 +37,14 @@ class DurationResolverTests {
 			"${window:1s},PT30M", "${absent:1s},PT1S", "#{limit},PT7S", "#{limit.toMillis() * 2},PT14S", "#{'3s'},PT3S",
 			"#{1.5},PT0.0015S" })
 	void resolves(String text, Duration expected) {
-		assertThat(this.resolver.resolve(text)).isEqualTo(expected);
+		assertThat(this.resolver.resolveDuration(text)).isEqualTo(expected);
 	}
 
 	@Test
 	void resolvesPlaceholdersBeforeTheContextHasAResolverForThem() {
 		GenericApplicationContext fresh = new GenericApplicationContext();
 		fresh.addBeanFactoryPostProcessor(
-				(factory) -> assertThat(new DurationResolver(factory).resolve("${absent:2s}")).hasSeconds(2));
+				(factory) -> assertThat(new AttributeResolver(factory).resolveDuration("${absent:2s}")).hasSeconds(2));
 		fresh.refresh();
 	}
 
@@ -56,35 +56,35 @@ class DurationResolverTests {
 
 	@Test
 	void explainsWhatIsNoDuration() {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolve("banana"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("banana"))
 			.withMessage("\"banana\" is not a duration such as 500ms, 30s, 10m, 2h or PT30M");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolve("${fruit}"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("${fruit}"))
 			.withMessageStartingWith("\"${fruit}\" gives no duration: \"banana\" is not a duration");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolve("${absent}"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("${absent}"))
 			.withMessageStartingWith("\"${absent}\" cannot be resolved: ")
 			.withMessageContaining("'absent'");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolve("#{nothing}"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("#{nothing}"))
 			.withMessageStartingWith("\"#{nothing}\" cannot be evaluated: ");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolve("#{null}"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("#{null}"))
 			.withMessage("\"#{null}\" gives no duration: null is no duration");
 	}
 
 	@Test
 	void convertsNumbersAsMilliseconds() {
-		assertThat(DurationResolver.toDuration(250)).hasMillis(250);
-		assertThat(DurationResolver.toDuration(0.25)).hasNanos(250_000);
-		assertThat(DurationResolver.toDuration(new BigDecimal("1500.5"))).isEqualTo(Duration.parse("PT1.5005S"));
-		assertThat(DurationResolver.toDuration(Long.MAX_VALUE)).isEqualTo(Duration.ofMillis(Long.MAX_VALUE));
+		assertThat(AttributeResolver.toDuration(250)).hasMillis(250);
+		assertThat(AttributeResolver.toDuration(0.25)).hasNanos(250_000);
+		assertThat(AttributeResolver.toDuration(new BigDecimal("1500.5"))).isEqualTo(Duration.parse("PT1.5005S"));
+		assertThat(AttributeResolver.toDuration(Long.MAX_VALUE)).isEqualTo(Duration.ofMillis(Long.MAX_VALUE));
 	}
 
 	@Test
 	void refusesWhatIsNeitherDurationNorNumberNorText() {
-		assertThatIllegalArgumentException().isThrownBy(() -> DurationResolver.toDuration(Double.NaN))
+		assertThatIllegalArgumentException().isThrownBy(() -> AttributeResolver.toDuration(Double.NaN))
 			.withMessage("NaN is not a number of milliseconds");
-		assertThatIllegalArgumentException().isThrownBy(() -> DurationResolver.toDuration(1e300));
-		assertThatIllegalArgumentException().isThrownBy(() -> DurationResolver.toDuration(null))
+		assertThatIllegalArgumentException().isThrownBy(() -> AttributeResolver.toDuration(1e300));
+		assertThatIllegalArgumentException().isThrownBy(() -> AttributeResolver.toDuration(null))
 			.withMessage("null is no duration");
-		assertThatIllegalArgumentException().isThrownBy(() -> DurationResolver.toDuration(Instant.EPOCH))
+		assertThatIllegalArgumentException().isThrownBy(() -> AttributeResolver.toDuration(Instant.EPOCH))
 			.withMessageStartingWith("a java.time.Instant is neither");
 	}
 

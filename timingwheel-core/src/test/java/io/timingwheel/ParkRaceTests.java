@@ -1,0 +1,186 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.timingwheel.interleaving.Race;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Races of the driver thread, which is about to park, with threads that have to wake it.
+ */
+@ExtendWith(WheelLog.class)
+class ParkRaceTests {
+
+	@ParameterizedTest
+	@ValueSource(classes = { AddAndPark.class, InterruptAndPark.class, AddBeforeAFarTimerAndPark.class,
+			MoveToSoonerAndPark.class, AddToAnotherShardAndPark.class, StopAndPark.class })
+	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
+		RaceExploration.explore(race, reporter);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { AddAndPark.class, AddBeforeAFarTimerAndPark.class, MoveToSoonerAndPark.class,
+			AddToAnotherShardAndPark.class, StopAndPark.class })
+	void holdsWithTwoPreemptionsAnywhere(Class<? extends Race> race) {
+		RaceExploration.exploreWithTwoPreemptionsAnywhere(race);
+	}
+
+	/**
+	 * A wheel with a thread. The tick is so long that the time stands still, and a timer
+	 * is either due now or never.
+	 */
+	private abstract static class WithADriverThread implements Race {
+
+		final AtomicInteger runs = new AtomicInteger();
+
+		Runnable driver;
+
+		final TimingWheel wheel;
+
+		WithADriverThread(int shards) {
+			this.wheel = TimingWheel.builder(Runnable::run)
+				.tick(Duration.ofDays(1))
+				.wheelSize(4)
+				.shards(shards)
+				.threadFactory((task) -> {
+					this.driver = task;
+					return new Thread(() -> {
+					});
+				})
+				.build();
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(this.driver, this::act);
+		}
+
+		abstract void act();
+
+		/**
+		 * A task of which the last run ends the driver. If it does not run, the driver
+		 * waits for ever.
+		 */
+		Runnable endAfter(int runs) {
+			return () -> {
+				if (this.runs.incrementAndGet() == runs) {
+					this.wheel.stop();
+				}
+			};
+		}
+
+		void scheduleNow(Runnable task) {
+			this.wheel.schedule(task, 0, TimeUnit.DAYS);
+		}
+
+		@Override
+		public void verify() {
+			assertThat(this.wheel.pending()).isZero();
+		}
+
+	}
+
+	private static final class AddAndPark extends WithADriverThread {
+
+		AddAndPark() {
+			super(1);
+		}
+
+		@Override
+		void act() {
+			scheduleNow(endAfter(2));
+			scheduleNow(endAfter(2));
+		}
+
+	}
+
+	/**
+	 * If the interrupt stayed set, the driver would never park again.
+	 */
+	private static final class InterruptAndPark extends WithADriverThread {
+
+		InterruptAndPark() {
+			super(1);
+		}
+
+		@Override
+		void act() {
+			scheduleNow(() -> {
+				Thread.currentThread().interrupt();
+				endAfter(2).run();
+			});
+			scheduleNow(endAfter(2));
+		}
+
+	}
+
+	private static final class AddBeforeAFarTimerAndPark extends WithADriverThread {
+
+		AddBeforeAFarTimerAndPark() {
+			super(1);
+			this.wheel.schedule(() -> {
+			}, 9, TimeUnit.DAYS);
+		}
+
+		@Override
+		void act() {
+			scheduleNow(endAfter(1));
+		}
+
+	}
+
+	private static final class MoveToSoonerAndPark extends WithADriverThread {
+
+		private final TimerHandle far;
+
+		MoveToSoonerAndPark() {
+			super(1);
+			this.far = this.wheel.schedule(endAfter(1), 9, TimeUnit.DAYS);
+		}
+
+		@Override
+		void act() {
+			this.far.reschedule(0, TimeUnit.DAYS);
+		}
+
+	}
+
+	private static final class AddToAnotherShardAndPark extends WithADriverThread {
+
+		AddToAnotherShardAndPark() {
+			super(2);
+			this.wheel.schedule(() -> {
+			}, 9, TimeUnit.DAYS);
+		}
+
+		@Override
+		void act() {
+			scheduleNow(endAfter(1));
+		}
+
+	}
+
+	private static final class StopAndPark extends WithADriverThread {
+
+		StopAndPark() {
+			super(1);
+			this.wheel.schedule(() -> {
+			}, 9, TimeUnit.DAYS);
+		}
+
+		@Override
+		void act() {
+			assertThat(this.wheel.stop()).hasSize(1);
+		}
+
+	}
+
+}

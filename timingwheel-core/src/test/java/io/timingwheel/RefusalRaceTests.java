@@ -1,0 +1,135 @@
+package io.timingwheel;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.timingwheel.interleaving.Race;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Races of an executor that refuses a timer with the other operations.
+ */
+@ExtendWith(WheelLog.class)
+class RefusalRaceTests {
+
+	@ParameterizedTest
+	@ValueSource(
+			classes = { RefuseAndCancel.class, RefuseAndStop.class, RefuseAndRun.class, RefuseAndRunAndCancel.class })
+	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
+		RaceExploration.explore(race, reporter);
+	}
+
+	/**
+	 * The executor refuses each timer once.
+	 */
+	private static final class RefuseAndStop extends StopRaceTests.FireAndStop {
+
+		private int refused;
+
+		@Override
+		void execute(Runnable task) {
+			if (this.refused < 2) {
+				this.refused++;
+				throw new RejectedExecutionException("on purpose");
+			}
+			task.run();
+		}
+
+	}
+
+	private static final class RefuseAndCancel extends TimerRace {
+
+		private int refused;
+
+		RefuseAndCancel() {
+			super(1, 0, 1);
+		}
+
+		@Override
+		void execute(Runnable task) {
+			if (this.refused < 3) {
+				this.refused++;
+				throw new RejectedExecutionException("on purpose");
+			}
+			task.run();
+		}
+
+		@Override
+		boolean act() {
+			return this.timer.cancel();
+		}
+
+		@Override
+		public void verify() {
+			advance(5_000);
+			assertThat(this.runs).hasValue(this.done ? 0 : 1);
+			assertEmptyAfter(3, this.done ? 1 : 0);
+		}
+
+	}
+
+	/**
+	 * The executor keeps the task, and throws. Another thread runs the task.
+	 */
+	private static class RefuseAndRun extends ManualClockRace {
+
+		final TimerHandle timer = schedule(1);
+
+		private final AtomicReference<Runnable> kept = new AtomicReference<>();
+
+		@Override
+		void execute(Runnable task) {
+			if (this.kept.compareAndSet(null, task)) {
+				throw new RejectedExecutionException("on purpose");
+			}
+			task.run();
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> advance(1), () -> {
+				Runnable task = this.kept.get();
+				if (task != null) {
+					task.run();
+				}
+			});
+		}
+
+		@Override
+		public void verify() {
+			assertThat(this.timer.isPending()).as("pending unless the task ran").isEqualTo(this.runs.get() == 0);
+			advance(5_000);
+			assertThat(this.runs).hasValue(1);
+			assertThat(this.wheel.pending()).isZero();
+		}
+
+	}
+
+	private static final class RefuseAndRunAndCancel extends RefuseAndRun {
+
+		private boolean cancelled;
+
+		@Override
+		public List<Runnable> threads() {
+			List<Runnable> threads = new ArrayList<>(super.threads());
+			threads.add(() -> this.cancelled = this.timer.cancel());
+			return threads;
+		}
+
+		@Override
+		public void verify() {
+			advance(5_000);
+			assertThat(this.runs).hasValue(this.cancelled ? 0 : 1);
+			assertThat(this.wheel.pending()).isZero();
+		}
+
+	}
+
+}

@@ -1,0 +1,334 @@
+package io.timingwheel;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.interleaving.Race;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Races of the operations on a timer with its expiry and with each other.
+ */
+@ExtendWith(WheelLog.class)
+class TimerRaceTests {
+
+	@ParameterizedTest
+	@ValueSource(classes = { CancelAndFire.class, CancelAndRunDirectly.class, MoveToLaterAndFire.class,
+			MoveToLaterAndRunDirectly.class, MoveToSoonerAndFire.class, MoveAndCancel.class, MoveAndMove.class,
+			MoveAndMoveToLater.class, AddAndAdvance.class, TellBeforeAdding.class, CascadeAndCancel.class,
+			CascadeAndMoveToSooner.class, CascadeAndMoveToLater.class })
+	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
+		RaceExploration.explore(race, reporter);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { MoveAndMove.class, MoveAndMoveToLater.class })
+	void holdsWithTwoPreemptionsAnywhere(Class<? extends Race> race) {
+		RaceExploration.exploreWithTwoPreemptionsAnywhere(race);
+	}
+
+	private static class CancelAndFire extends TimerRace {
+
+		CancelAndFire() {
+			this(1, 0, 1);
+		}
+
+		CancelAndFire(long delay, long passed, long by) {
+			super(delay, passed, by);
+		}
+
+		@Override
+		boolean act() {
+			return this.timer.cancel();
+		}
+
+		@Override
+		public void verify() {
+			advance(100);
+			assertThat(this.runs).hasValue(this.done ? 0 : 1);
+			assertThat(this.timer.isCancelled()).isEqualTo(this.done);
+			assertEmptyAfter(3, this.done ? 1 : 0);
+		}
+
+	}
+
+	private static final class CancelAndRunDirectly extends CancelAndFire {
+
+		@Override
+		Runnable task() {
+			return (DirectTask) super.task()::run;
+		}
+
+	}
+
+	/**
+	 * The slot of level 2 that begins at 32 cascades through level 1.
+	 */
+	private static final class CascadeAndCancel extends CancelAndFire {
+
+		CascadeAndCancel() {
+			super(37, 31, 2);
+		}
+
+	}
+
+	private abstract static class MoveAndFire extends TimerRace {
+
+		private final long newDelay;
+
+		/**
+		 * A lower bound, since the clock may advance between the reading and the move.
+		 */
+		private long earliest;
+
+		MoveAndFire(long delay, long passed, long by, long newDelay) {
+			super(delay, passed, by);
+			this.newDelay = newDelay;
+		}
+
+		@Override
+		boolean act() {
+			this.earliest = now() + this.newDelay;
+			return this.timer.reschedule(this.newDelay, TimeUnit.MILLISECONDS);
+		}
+
+		@Override
+		public void verify() {
+			if (this.done) {
+				if (this.runs.get() == 0) {
+					advance(this.newDelay);
+				}
+				assertThat(this.ranAt).isGreaterThanOrEqualTo(this.earliest);
+			}
+			assertThat(this.runs).hasValue(1);
+			assertThat(this.wheel.snapshot().rescheduled()).isEqualTo(this.done ? 1 : 0);
+			advance(100);
+			assertThat(this.runs).hasValue(1);
+			assertEmptyAfter(3, 0);
+		}
+
+	}
+
+	private static final class MoveToLaterAndFire extends MoveAndFire {
+
+		MoveToLaterAndFire() {
+			super(1, 0, 1, 3);
+		}
+
+	}
+
+	/**
+	 * The task runs on the driver instead of being handed over.
+	 */
+	private static final class MoveToLaterAndRunDirectly extends MoveAndFire {
+
+		MoveToLaterAndRunDirectly() {
+			super(1, 0, 1, 3);
+		}
+
+		@Override
+		Runnable task() {
+			return (DirectTask) super.task()::run;
+		}
+
+	}
+
+	private static final class MoveToSoonerAndFire extends MoveAndFire {
+
+		MoveToSoonerAndFire() {
+			super(3, 0, 3, 1);
+		}
+
+	}
+
+	private static final class CascadeAndMoveToSooner extends MoveAndFire {
+
+		CascadeAndMoveToSooner() {
+			super(37, 31, 6, 3);
+		}
+
+	}
+
+	private static final class CascadeAndMoveToLater extends MoveAndFire {
+
+		CascadeAndMoveToLater() {
+			super(37, 31, 6, 20);
+		}
+
+	}
+
+	private static final class MoveAndCancel extends TimerRace {
+
+		private boolean sooner;
+
+		private boolean later;
+
+		private boolean afterCancel;
+
+		MoveAndCancel() {
+			super(3, 0, 3);
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> {
+				this.done = act();
+				this.afterCancel = this.done && this.timer.reschedule(1, TimeUnit.MILLISECONDS);
+			}, () -> {
+				this.sooner = this.timer.reschedule(1, TimeUnit.MILLISECONDS);
+				this.later = this.timer.reschedule(5, TimeUnit.MILLISECONDS);
+			}, () -> advance(3));
+		}
+
+		@Override
+		boolean act() {
+			return this.timer.cancel();
+		}
+
+		@Override
+		public void verify() {
+			assertThat(this.afterCancel).isFalse();
+			advance(100);
+			assertThat(this.runs).hasValue(this.done ? 0 : 1);
+			assertThat(this.wheel.snapshot().rescheduled()).isEqualTo((this.sooner ? 1 : 0) + (this.later ? 1 : 0));
+			assertEmptyAfter(3, this.done ? 1 : 0);
+		}
+
+	}
+
+	/**
+	 * The last move decides. Which one is the last is not known here, so either may win.
+	 */
+	private static final class MoveAndMove extends TimerRace {
+
+		MoveAndMove() {
+			super(17, 0, 0);
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> this.done = act(), () -> this.timer.reschedule(3, TimeUnit.MILLISECONDS));
+		}
+
+		@Override
+		boolean act() {
+			return this.timer.reschedule(6, TimeUnit.MILLISECONDS);
+		}
+
+		@Override
+		public void verify() {
+			assertThat(this.done).isTrue();
+			assertThat(this.wheel.snapshot().rescheduled()).isEqualTo(2);
+			long remaining = this.timer.remaining(TimeUnit.MILLISECONDS);
+			assertThat(remaining).isIn(3L, 6L);
+			advance(remaining);
+			assertThat(this.ranAt).isEqualTo(remaining);
+			advance(100);
+			assertThat(this.runs).hasValue(1);
+			assertEmptyAfter(3, 0);
+		}
+
+	}
+
+	/**
+	 * Both moves need no lock, unless the second one is to sooner.
+	 */
+	private static final class MoveAndMoveToLater extends TimerRace {
+
+		private boolean other;
+
+		MoveAndMoveToLater() {
+			super(1, 0, 0);
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> this.done = act(), () -> this.other = this.timer.reschedule(6, TimeUnit.MILLISECONDS));
+		}
+
+		@Override
+		boolean act() {
+			return this.timer.reschedule(3, TimeUnit.MILLISECONDS);
+		}
+
+		@Override
+		public void verify() {
+			assertThat(this.done).isTrue();
+			assertThat(this.other).isTrue();
+			long remaining = this.timer.remaining(TimeUnit.MILLISECONDS);
+			assertThat(remaining).isIn(3L, 6L);
+			advance(remaining);
+			assertThat(this.ranAt).isEqualTo(remaining);
+		}
+
+	}
+
+	private static final class AddAndAdvance extends ManualClockRace {
+
+		private final List<String> order = new ArrayList<>();
+
+		AddAndAdvance() {
+			this.wheel.schedule(() -> add("first"), 5, TimeUnit.MILLISECONDS);
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> advance(5), () -> {
+				long deadline = now() + 5;
+				this.wheel.schedule(() -> {
+					assertThat(now()).isGreaterThanOrEqualTo(deadline);
+					add("second");
+				}, 5, TimeUnit.MILLISECONDS);
+				this.wheel.schedule(() -> add("now"), 0, TimeUnit.MILLISECONDS);
+			});
+		}
+
+		private synchronized void add(String name) {
+			this.order.add(name);
+		}
+
+		@Override
+		public void verify() {
+			advance(0);
+			assertThat(this.order).contains("now", "first");
+			advance(5);
+			assertThat(this.order).containsExactlyInAnyOrder("first", "second", "now")
+				.containsSubsequence("first", "second");
+			assertEmptyAfter(3, 0);
+		}
+
+	}
+
+	/**
+	 * The task sees what happened before it was scheduled, without a lock of its own.
+	 */
+	private static final class TellBeforeAdding extends ManualClockRace {
+
+		private String told;
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> advance(1), () -> {
+				this.told = "told";
+				this.wheel.schedule(() -> {
+					assertThat(this.told).isEqualTo("told");
+					this.runs.incrementAndGet();
+				}, 0, TimeUnit.MILLISECONDS);
+			});
+		}
+
+		@Override
+		public void verify() {
+			advance(0);
+			assertThat(this.runs).hasValue(1);
+		}
+
+	}
+
+}

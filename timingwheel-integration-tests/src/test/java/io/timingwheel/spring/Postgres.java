@@ -1,0 +1,90 @@
+package io.timingwheel.spring;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * A PostgreSQL that is as safe as in production. It can be stopped and started again, and
+ * ends with the JVM at the latest.
+ */
+public final class Postgres implements AutoCloseable {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private EmbeddedPostgres server;
+
+	private Path folder;
+
+	/**
+	 * Starts a new server.
+	 */
+	public Postgres() throws Exception {
+		this.server = Ports.start((port) -> {
+			this.folder = Files.createTempDirectory("timingwheel-postgres");
+			return start(port);
+		});
+		Runtime.getRuntime().addShutdownHook(new Thread(this::delete));
+	}
+
+	private void delete() {
+		try {
+			close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		FileSystemUtils.deleteRecursively(this.folder.toFile());
+	}
+
+	/**
+	 * Starts the server again, with the data that it had and on the port that it had.
+	 */
+	public void restart() throws IOException {
+		this.server = start(this.server.getPort());
+	}
+
+	private EmbeddedPostgres start(int port) throws IOException {
+		return EmbeddedPostgres.builder()
+			.setServerConfig("fsync", "on")
+			.setServerConfig("synchronous_commit", "on")
+			.setDataDirectory(this.folder.resolve("data"))
+			.setCleanDataDirectory(false)
+			.setRegisterShutdownHook(false)
+			.setPort(port)
+			.setPGStartupWait(PATIENCE)
+			.start();
+	}
+
+	public String url() {
+		return url("postgres");
+	}
+
+	private String url(String database) {
+		return this.server.getJdbcUrl("postgres", database);
+	}
+
+	/**
+	 * Creates an empty database, and returns its URL.
+	 */
+	public String createDatabase(String name) {
+		new JdbcTemplate(this.server.getPostgresDatabase()).execute("create database " + name);
+		return url(name);
+	}
+
+	/**
+	 * Shuts the server down.
+	 */
+	@Override
+	public void close() throws IOException {
+		this.server.close();
+	}
+
+}

@@ -1,0 +1,129 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PartlyStoredException;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.redis.TaskBatch.Answer;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores new tasks, each in its partition. Thread-safe.
+ */
+final class Enqueueing {
+
+	/** How many values {@code enqueue.lua} replies for each task. */
+	private static final int WIDTH = 6;
+
+	private final Partitions partitions;
+
+	private final ReplicatedWrites writes;
+
+	private final boolean severalClocks;
+
+	private final Consumer<List<TaskRef>> giveBack;
+
+	/**
+	 * Creates an object that stores tasks.
+	 * @param partitions the partitions
+	 * @param writes runs the script
+	 * @param severalClocks whether the partitions have several servers
+	 * @param giveBack given the tasks that were leased by a write which too few replicas
+	 * have acknowledged
+	 */
+	Enqueueing(Partitions partitions, ReplicatedWrites writes, boolean severalClocks,
+			Consumer<List<TaskRef>> giveBack) {
+		this.partitions = partitions;
+		this.writes = writes;
+		this.severalClocks = severalClocks;
+		this.giveBack = giveBack;
+	}
+
+	/**
+	 * Stores tasks. Each call on a partition stores all its tasks or none.
+	 * @throws PartlyStoredException if some tasks are stored and others are not
+	 * @throws RuntimeException if no task is stored for certain
+	 */
+	List<Enqueued> enqueue(List<NewTask> tasks) {
+		TaskBatch batch = new TaskBatch(this.partitions, Script.ENQUEUE);
+		tasks.forEach((task) -> add(batch, task));
+		@Nullable Enqueued[] enqueued = new Enqueued[batch.size()];
+		RuntimeException failure = null;
+		for (Answer answer : batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored,
+				(reply) -> this.giveBack.accept(leased(read(reply)))))) {
+			if (answer.reply().failure() != null) {
+				failure = answer.reply().failure();
+				continue;
+			}
+			List<Enqueued> stored = read(answer.reply());
+			for (int i = 0; i < stored.size(); i++) {
+				enqueued[answer.positions().get(i)] = stored.get(i);
+			}
+		}
+		if (this.severalClocks) {
+			setEarliestClock(enqueued);
+		}
+		if (failure != null) {
+			throw Stream.of(enqueued).allMatch(Objects::isNull) ? failure : partlyStored(enqueued, failure);
+		}
+		return Stream.of(enqueued).<Enqueued>map(Objects::requireNonNull).toList();
+	}
+
+	private void add(TaskBatch batch, NewTask task) {
+		String key = task.key();
+		int partition = this.partitions
+			.of((key != null) ? Partitions.holderField(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
+		batch
+			.add(partition, task.id(), task.name(), key != null, key, task.payload(), task.due().millis(),
+					task.due().absolute(), task.ifPending())
+			.withLease(task.lease());
+	}
+
+	private static boolean hasStored(ScriptReply reply) {
+		return read(reply).stream().anyMatch((task) -> task.outcome() != Outcome.PENDING);
+	}
+
+	private static List<Enqueued> read(ScriptReply reply) {
+		List<Enqueued> enqueued = new ArrayList<>(reply.size() / WIDTH);
+		for (int i = 0; i < reply.size(); i += WIDTH) {
+			Outcome outcome = switch (reply.integer(i)) {
+				case 0 -> Outcome.INSERTED;
+				case 1 -> Outcome.REPLACED;
+				default -> Outcome.PENDING;
+			};
+			enqueued.add(new Enqueued(outcome, reply.publicId(i + 1), reply.number(i + 2), reply.number(i + 3),
+					reply.number(i + 4), reply.flag(i + 5)));
+		}
+		return enqueued;
+	}
+
+	private static List<TaskRef> leased(List<Enqueued> enqueued) {
+		return enqueued.stream().filter(Enqueued::leased).map((task) -> new TaskRef(task.id(), task.fence())).toList();
+	}
+
+	private static void setEarliestClock(@Nullable Enqueued[] enqueued) {
+		long now = Stream.of(enqueued).flatMap(Stream::ofNullable).mapToLong(Enqueued::now).min().orElse(0);
+		for (int i = 0; i < enqueued.length; i++) {
+			Enqueued one = enqueued[i];
+			if (one != null) {
+				enqueued[i] = new Enqueued(one.outcome(), one.id(), one.fence(), one.dueAt(), now, one.leased());
+			}
+		}
+	}
+
+	// The compiler of JDK 17 does not read the @Nullable of type arguments in class files
+	@SuppressWarnings("NullAway")
+	private static PartlyStoredException partlyStored(@Nullable Enqueued[] enqueued, RuntimeException failure) {
+		return new PartlyStoredException(Arrays.asList(enqueued), failure);
+	}
+
+}

@@ -1,0 +1,106 @@
+package io.timingwheel.spring.aop;
+
+import java.util.List;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Shows the types of all beans to the readers of annotated methods, before any bean is
+ * created. An invalid annotation therefore stops the application before its first bean,
+ * and lazy beans stay lazy.
+ *
+ * <p>
+ * Ahead-of-time processing skips the scan, because the properties of the running
+ * application are unknown then. The processed application scans when it starts.
+ *
+ * @since 0.1
+ */
+public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, SmartInitializingSingleton {
+
+	private static final Log logger = LogFactory.getLog(AnnotatedMethodScanner.class);
+
+	private final List<? extends Reader> readers;
+
+	/**
+	 * Creates a scanner.
+	 * @param readers the readers, called in this order for each bean
+	 */
+	public AnnotatedMethodScanner(List<? extends Reader> readers) {
+		this.readers = List.copyOf(readers);
+	}
+
+	@Override
+	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+		if (AnnotatedMethodAotProcessor.isActive()) {
+			return;
+		}
+		for (String name : beanFactory.getBeanDefinitionNames()) {
+			if (isInstance(beanFactory, name)) {
+				Class<?> type = type(beanFactory, name);
+				if (type != null) {
+					this.readers.forEach((reader) -> reader.read(type, name));
+				}
+			}
+		}
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		this.readers.forEach(Reader::resolveWithBeans);
+	}
+
+	/**
+	 * Excludes abstract definitions and scoped proxies. The target of a scoped proxy has
+	 * a definition of its own.
+	 */
+	private static boolean isInstance(ConfigurableListableBeanFactory beanFactory, String name) {
+		return !beanFactory.getBeanDefinition(name).isAbstract()
+				&& !beanFactory.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(name));
+	}
+
+	private static @Nullable Class<?> type(ConfigurableListableBeanFactory beanFactory, String name) {
+		try {
+			Class<?> type = beanFactory.getType(name, false);
+			return (type != null) ? ClassUtils.getUserClass(type) : null;
+		}
+		catch (RuntimeException | LinkageError ex) {
+			// If the bean is needed, creating it reports this error.
+			logger.debug("Cannot determine the type of bean '" + name + "'", ex);
+			return null;
+		}
+	}
+
+	/**
+	 * Reads and checks the methods with one or more annotations.
+	 *
+	 * @since 0.1
+	 */
+	public interface Reader {
+
+		/**
+		 * Reads and checks the annotated methods of a bean.
+		 * @param beanClass the class of the bean, not a generated subclass; may be an
+		 * interface if no more is known
+		 * @param beanName the name of the bean
+		 * @throws InvalidAnnotatedMethodException if an annotation cannot take effect
+		 */
+		void read(Class<?> beanClass, String beanName);
+
+		/**
+		 * Resolves and checks what depends on other beans. Called once, when all
+		 * singletons exist.
+		 * @throws InvalidAnnotatedMethodException if an annotation cannot take effect
+		 */
+		void resolveWithBeans();
+
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.timingwheel.spring.aop.timeout;
+
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import io.timingwheel.DirectTask;
+import io.timingwheel.TimerHandle;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.task.support.FutureCompletion;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskRejectedException;
+
+/**
+ * What a call with a time limit uses: the wheel, the executor of expired futures, and the
+ * listeners. The advice exists before these beans may be created, and therefore looks
+ * them up at calls. Thread-safe.
+ */
+final class TimeoutRuntime {
+
+	private static final Log logger = LogFactory.getLog(TimeoutListener.class);
+
+	private final Supplier<TimingWheel> wheel;
+
+	private final Supplier<? extends Executor> executor;
+
+	private final Supplier<List<TimeoutListener>> listeners;
+
+	TimeoutRuntime(Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor,
+			Supplier<List<TimeoutListener>> listeners) {
+		this.wheel = wheel;
+		this.executor = executor;
+		this.listeners = listeners;
+	}
+
+	/**
+	 * Starts a timer.
+	 * @return the timer; {@code null} if the wheel has stopped, because work that ends
+	 * during shutdown has no time limit
+	 * @throws TaskRejectedException if the wheel has no room for another timer
+	 */
+	@Nullable TimerHandle schedule(DirectTask task, long nanos) {
+		TimingWheel wheel = this.wheel.get();
+		try {
+			return wheel.schedule(task, nanos, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			if (wheel.snapshot().state() == WheelSnapshot.State.STOPPED) {
+				return null;
+			}
+			throw new TaskRejectedException("No timer for the @Timeout of this call: " + ex.getMessage(), ex);
+		}
+	}
+
+	/**
+	 * Returns the executor that completes expired futures. This executor never rejects a
+	 * task: the caller must get the timeout even if the application's executor is full or
+	 * shut down.
+	 */
+	Executor executor() {
+		return FutureCompletion.unrefusing(this.executor.get());
+	}
+
+	/**
+	 * Notifies the listeners of a timeout. Their exceptions are logged only, because the
+	 * caller gets the {@code MethodTimeoutException}.
+	 */
+	void timedOut(TimeLimit limit) {
+		try {
+			for (TimeoutListener listener : this.listeners.get()) {
+				listener.timedOut(limit.method());
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Listener failed on the timeout of " + limit.method(), ex);
+		}
+	}
+
+}
