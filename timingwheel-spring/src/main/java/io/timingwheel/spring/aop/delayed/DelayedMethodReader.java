@@ -56,9 +56,10 @@ final class DelayedMethodReader {
 			this.rules.checkDurable(method, beanClass, name, aliases);
 		}
 		return new DelayedMethod(publicName, method, name, aliases, annotation.durable(),
-				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation), readKey(method, annotation),
-				annotation.ifPending(), readExecutor(method, annotation), readExpireAfter(method, annotation),
-				annotation.afterCommit(), method.getReturnType() != void.class, isShared(beanName));
+				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
+				readKey(method, annotation), annotation.ifPending(), readExecutor(method, annotation),
+				readExpireAfter(method, annotation), annotation.afterCommit(), method.getReturnType() != void.class,
+				isShared(beanName));
 	}
 
 	/**
