@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Feeds an executor whose {@code execute} may block. {@link #execute} only adds to a
- * queue; one thread, which ends when there has been nothing to do for a while, calls the
- * executor in the order of the queue and calls again for as long as it refuses.
+ * queue. One thread calls the executor in the order of the queue, again and again while
+ * it refuses a task. The thread ends when it has been idle for 10 seconds.
  */
-final class HandOverExecutor implements Executor, AutoCloseable {
+final class HandOverQueue implements Executor, AutoCloseable {
 
-	private static final Log logger = LogFactory.getLog(HandOverExecutor.class);
+	private static final Log logger = LogFactory.getLog(HandOverQueue.class);
 
 	private static final AtomicInteger threads = new AtomicInteger();
 
@@ -34,8 +34,8 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 
 	private final Executor executor;
 
-	/** Holds this while its thread lives, so that no second one feeds the executor. */
-	private final ConcurrentMap<Executor, HandOverExecutor> active;
+	/** Holds this while the thread lives, so that no second thread feeds the executor. */
+	private final ConcurrentMap<Executor, HandOverQueue> active;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -47,7 +47,7 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 
 	private volatile boolean closed;
 
-	HandOverExecutor(Executor executor, ConcurrentMap<Executor, HandOverExecutor> active) {
+	HandOverQueue(Executor executor, ConcurrentMap<Executor, HandOverQueue> active) {
 		this.executor = executor;
 		this.active = active;
 	}
@@ -87,7 +87,7 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 	}
 
 	private Thread start() {
-		// Without thread-locals: whose would they be?
+		// No inherited thread-locals: they would be those of an arbitrary task.
 		Thread thread = new Thread(null, this::run, "timing-wheel-hand-over-" + threads.incrementAndGet(), 0, false);
 		thread.setDaemon(true);
 		thread.start();
@@ -113,7 +113,7 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 					nanos = this.added.awaitNanos(nanos);
 				}
 				catch (InterruptedException ex) {
-					// Closed, or what a body that ran right here has left behind.
+					// From close(), or left behind by a body that ran on this thread.
 				}
 			}
 			Runnable task = this.queue.poll();
@@ -136,7 +136,7 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 				return;
 			}
 			catch (Throwable ex) {
-				// If the body ran right here and threw, calling again does nothing.
+				// A body that ran on this thread and threw does not run again.
 				if (backoff == FIRST_BACKOFF_NANOS) {
 					logger.debug("Refused by " + this.executor + ", trying again", ex);
 				}
@@ -147,8 +147,8 @@ final class HandOverExecutor implements Executor, AutoCloseable {
 	}
 
 	/**
-	 * Clears the interrupt of a body that ran right here, which is no concern of the next
-	 * one. The flag comes first: an interrupt of {@link #close()} is not lost by that.
+	 * Clears an interrupt that a body has left behind, so that the next body does not see
+	 * it. An interrupt by {@link #close()} may be cleared too, but then the flag is set.
 	 */
 	private boolean isClosed() {
 		Thread.interrupted();

@@ -17,24 +17,23 @@ import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.task.TaskRejectedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-class DelayedTaskRegistryShutdownTests {
+class TaskShutdownTests {
 
 	private final ExecutorService pool = Executors.newFixedThreadPool(4);
 
 	private final TimingWheel wheel = TimingWheel.builder(this.pool).build();
 
-	private final DelayedTaskRegistry engine = new DelayedTaskRegistry(this.wheel, TimeSource.system(),
+	private final DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel, TimeSource.system(),
 			Clock.systemUTC(), new HandOverExecutors(), null, null);
 
-	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.engine,
-			new TaskExecutors(new StaticListableBeanFactory(), () -> DelayedTaskRegistryShutdownTests.this.pool));
+	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.registry,
+			VirtualTasks.executors(this.pool));
 
 	private final List<String> ran = new CopyOnWriteArrayList<>();
 
@@ -45,25 +44,25 @@ class DelayedTaskRegistryShutdownTests {
 	}
 
 	@Test
-	void runsWhatFallsDueWithinThePeriodNeverEarlyAndCancelsTheRest() throws Exception {
+	void runsTasksThatFallDueWithinThePeriodNeverEarlyAndCancelsTheOthers() throws Exception {
 		long start = System.nanoTime();
 		this.template.schedule(Duration.ofMillis(300),
 				() -> this.ran.add("due after " + (System.nanoTime() - start) / 1_000_000 / 100));
 		DelayedTask<?> late = this.template.schedule(Duration.ofHours(1), () -> this.ran.add("late"));
-		assertThat(this.engine.atShutdown().runDue(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.registry.atShutdown().runDue(Duration.ofSeconds(20))).isTrue();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(300),
 				Duration.ofSeconds(15));
 		assertThat(this.ran).hasSize(1);
 		assertThat(this.ran.get(0)).isGreaterThanOrEqualTo("due after 3");
 		assertThat(late.isCancelled()).isTrue();
-		assertThat(this.engine.pendingCount()).isZero();
+		assertThat(this.registry.pendingCount()).isZero();
 	}
 
 	@Test
 	void returnsAtOnceWhenNothingIsPending() throws Exception {
 		long start = System.nanoTime();
-		assertThat(this.engine.atShutdown().runDue(Duration.ofMinutes(10))).isTrue();
-		assertThat(this.engine.atShutdown().awaitRunning(Duration.ofMinutes(10))).isTrue();
+		assertThat(this.registry.atShutdown().runDue(Duration.ofMinutes(10))).isTrue();
+		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMinutes(10))).isTrue();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
 	}
 
@@ -77,57 +76,57 @@ class DelayedTaskRegistryShutdownTests {
 			return this.ran.add("done");
 		});
 		begun.await();
-		assertThat(this.engine.atShutdown().awaitRunning(Duration.ofMillis(50))).isFalse();
-		this.engine.atShutdown().stopAccepting();
-		assertThat(this.engine.atShutdown().cancelPending()).isZero();
+		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMillis(50))).isFalse();
+		this.registry.atShutdown().stopAccepting();
+		assertThat(this.registry.atShutdown().cancelPending()).isZero();
 		new Thread(release::countDown).start();
-		assertThat(this.engine.atShutdown().awaitRunning(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofSeconds(20))).isTrue();
 		assertThat(this.ran).containsExactly("done");
 	}
 
 	@Test
-	void aBodyThatRunsOnIsNotWaitedForLongerThanThePeriod() throws Exception {
+	void waitsForABodyNoLongerThanThePeriod() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
 		this.template.schedule(Duration.ZERO, () -> release.await(20, TimeUnit.SECONDS));
-		await().until(() -> this.engine.runningCount() == 1);
-		assertThat(this.engine.atShutdown().runDue(Duration.ofMillis(50))).isFalse();
+		await().until(() -> this.registry.runningCount() == 1);
+		assertThat(this.registry.atShutdown().runDue(Duration.ofMillis(50))).isFalse();
 		release.countDown();
 	}
 
 	@Test
 	void periodicTasksEndWithThePeriod() throws Exception {
 		DelayedTask<?> periodic = this.template.task(() -> this.ran.add("run")).every(Duration.ofMillis(20));
-		assertThat(this.engine.atShutdown().runDue(Duration.ofMillis(200))).isTrue();
+		assertThat(this.registry.atShutdown().runDue(Duration.ofMillis(200))).isTrue();
 		assertThat(this.ran).isNotEmpty();
 		assertThat(periodic.isCancelled()).isTrue();
-		assertThat(this.engine.pendingCount()).isZero();
+		assertThat(this.registry.pendingCount()).isZero();
 	}
 
 	@Test
-	void refusesTasksFromThenOn() {
-		this.engine.atShutdown().stopAccepting();
+	void refusesTasksAfterTheStop() {
+		this.registry.atShutdown().stopAccepting();
 		assertThatExceptionOfType(TaskRejectedException.class)
 			.isThrownBy(() -> this.template.schedule(TaskId.of("n", 1), Duration.ZERO, () -> {
 			}))
 			.withMessage("The task \"n\" was not accepted: the application is shutting down");
-		assertThat(this.engine.pendingCount()).isZero();
+		assertThat(this.registry.pendingCount()).isZero();
 	}
 
 	@Test
-	void noFutureHangsWhoeverRacesWithTheShutdown() throws Exception {
+	void noFutureHangsThatRacesWithTheShutdown() throws Exception {
 		List<DelayedTask<?>> accepted = new CopyOnWriteArrayList<>();
 		CountDownLatch started = new CountDownLatch(2);
 		List<Thread> threads = List.of(new Thread(() -> scheduleUntilRejected(accepted, started)),
 				new Thread(() -> scheduleUntilRejected(accepted, started)));
 		threads.forEach(Thread::start);
 		started.await();
-		this.engine.atShutdown().stopAccepting();
-		this.engine.atShutdown().cancelPending();
+		this.registry.atShutdown().stopAccepting();
+		this.registry.atShutdown().cancelPending();
 		for (Thread thread : threads) {
 			thread.join();
 		}
 		assertThat(accepted).isNotEmpty().allMatch(DelayedTask::isDone);
-		assertThat(this.engine.pendingCount()).isZero();
+		assertThat(this.registry.pendingCount()).isZero();
 		assertThat(this.wheel.pending()).isZero();
 	}
 
@@ -140,7 +139,7 @@ class DelayedTaskRegistryShutdownTests {
 			}
 		}
 		catch (TaskRejectedException ex) {
-			// The end.
+			// The shutdown ends the loop.
 		}
 	}
 
