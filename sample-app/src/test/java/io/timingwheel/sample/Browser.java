@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
 
+import org.openqa.selenium.WebDriverException;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
@@ -20,12 +21,31 @@ import org.openqa.selenium.chrome.ChromeOptions;
  */
 record Browser(Path browser, Path driver) {
 
+	private static final int ATTEMPTS = 3;
+
 	static Optional<Browser> find() {
 		return executable("chromium", "google-chrome")
 			.flatMap((browser) -> executable("chromedriver").map((driver) -> new Browser(browser, driver)));
 	}
 
+	/**
+	 * Starts the browser, and tries again if it does not start: its driver's port may be
+	 * taken in between.
+	 */
 	ChromeDriver start() {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return tryStart();
+			}
+			catch (WebDriverException ex) {
+				if (attempt == ATTEMPTS) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	private ChromeDriver tryStart() {
 		Path profile = Path.of("target", "chromium-" + UUID.randomUUID()).toAbsolutePath();
 		ChromeDriverService service = new ChromeDriverService.Builder().usingDriverExecutable(this.driver.toFile())
 			.usingAnyFreePort()

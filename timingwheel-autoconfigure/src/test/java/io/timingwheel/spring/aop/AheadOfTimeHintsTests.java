@@ -29,13 +29,13 @@ import org.springframework.core.DecoratingProxy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a native image is told about methods with our annotations.
+ * The hints that native images get for annotated methods.
  */
 class AheadOfTimeHintsTests {
 
 	@Test
-	void annotatedMethodsCanBeFoundAndInvoked() {
-		// With class-based proxies Spring makes all methods of the class reachable.
+	void annotatedMethodsCanBeInvoked() {
+		// With class-based proxies Spring registers all methods of the class.
 		RuntimeHints hints = AotContexts.of(OrderService.class)
 			.withProperties("spring.aop.proxy-target-class=false")
 			.process();
@@ -46,7 +46,7 @@ class AheadOfTimeHintsTests {
 	}
 
 	@Test
-	void soCanTheMethodOfAnInterfaceAndItsImplementation() {
+	void annotatedInterfaceMethodsAndTheirImplementationsCanBeInvoked() {
 		RuntimeHints hints = AotContexts.of(SilentImplementation.class)
 			.withProperties("spring.aop.proxy-target-class=false")
 			.process();
@@ -55,7 +55,7 @@ class AheadOfTimeHintsTests {
 	}
 
 	@Test
-	void soCanAnImplementationThatIsInheritedFromAClassWithoutTheInterface() {
+	void inheritedImplementationsOfInterfaceMethodsCanBeInvoked() {
 		RuntimeHints hints = AotContexts.of(InheritedImplementation.class)
 			.withProperties("spring.aop.proxy-target-class=false")
 			.process();
@@ -63,7 +63,7 @@ class AheadOfTimeHintsTests {
 	}
 
 	@Test
-	void interfaceBasedProxiesAreKnown() {
+	void interfaceBasedProxiesAreRegistered() {
 		RuntimeHints hints = AotContexts.of(SilentImplementation.class)
 			.withProperties("spring.aop.proxy-target-class=false")
 			.process();
@@ -72,7 +72,7 @@ class AheadOfTimeHintsTests {
 	}
 
 	@Test
-	void classBasedProxiesAreKnown() {
+	void classBasedProxiesAreRegistered() {
 		RuntimeHints hints = AotContexts.of(SilentImplementation.class).process();
 		assertThat(hints).matches(RuntimeHintsPredicates.reflection()
 			.onType(TypeReference.of(SilentImplementation.class.getName() + "$$SpringCGLIB$$0")));
@@ -81,7 +81,7 @@ class AheadOfTimeHintsTests {
 	@ParameterizedTest
 	@ValueSource(
 			classes = { KeyOfArgument.class, DelayOfArgument.class, CancelKeyOfArgument.class, LimitOfArgument.class })
-	void expressionsReachTheMethodsAndPropertiesOfArguments(Class<?> component) {
+	void expressionsCanUseTheMethodsAndPropertiesOfArguments(Class<?> component) {
 		RuntimeHints hints = AotContexts.of(component, KeyOfArgument.class).process();
 		assertThat(hints).matches(invocation(Order.class, "ttl"));
 		assertThat(hints).matches(invocation(Order.class, "customer"));
@@ -89,20 +89,20 @@ class AheadOfTimeHintsTests {
 	}
 
 	@Test
-	void anArgumentThatIsTheWholeExpressionNeedsNoHint() {
+	void anExpressionThatIsOneArgumentRegistersNoHint() {
 		RuntimeHints hints = AotContexts.of(WholeArgument.class).process();
 		assertThat(hints).matches(RuntimeHintsPredicates.reflection().onType(Order.class).negate());
 	}
 
 	@Test
-	void expressionsReachBeansAndStaticMethods() {
+	void expressionsCanUseBeansAndStaticMethods() {
 		RuntimeHints hints = AotContexts.of(Rates.class, BeansAndTypes.class).process();
 		assertThat(hints).matches(invocation(Rates.class, "window"));
 		assertThat(hints).matches(invocation(Duration.class, "ofMinutes"));
 	}
 
 	@Test
-	void endpointsCanDescribeWheelAndTasks() {
+	void endpointsCanWriteTheirDescriptors() {
 		RuntimeHints hints = AotContexts.of().withProperties("management.endpoints.web.exposure.include=*").process();
 		for (Class<?> descriptor : List.of(DelayedTasksEndpoint.TasksDescriptor.class,
 				DelayedTasksEndpoint.CountsDescriptor.class, DelayedTasksEndpoint.NameDescriptor.class,
@@ -134,7 +134,7 @@ class AheadOfTimeHintsTests {
 	}
 
 	@Test
-	void optionalLibrariesCanBeSeen() {
+	void optionalLibrariesCanBeLookedUpByName() {
 		RuntimeHints hints = AotContexts.of().process();
 		for (String type : List.of("reactor.core.publisher.Flux",
 				"org.springframework.transaction.support.TransactionSynchronizationManager")) {

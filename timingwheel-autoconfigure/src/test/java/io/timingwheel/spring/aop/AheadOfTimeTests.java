@@ -34,13 +34,13 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The annotations in contexts that start from code generated ahead of time.
+ * The annotations in contexts that start from code that was generated ahead of time.
  */
 @CompileWithForkedClassLoader
 class AheadOfTimeTests {
 
 	@Test
-	void tasksRunAreCancelledAndSlowCallsAreCut() {
+	void annotationsWorkWithClassBasedProxies() {
 		AotContexts.of(OrderService.class).run((context) -> {
 			assertThat(AopUtils.isCglibProxy(context.getBean(Orders.class))).isTrue();
 			assertWorks(context);
@@ -48,7 +48,7 @@ class AheadOfTimeTests {
 	}
 
 	@Test
-	void withInterfaceBasedProxies() {
+	void annotationsWorkWithInterfaceBasedProxies() {
 		AotContexts.of(OrderService.class).withProperties("spring.aop.proxy-target-class=false").run((context) -> {
 			assertThat(AopUtils.isJdkDynamicProxy(context.getBean(Orders.class))).isTrue();
 			assertWorks(context);
@@ -56,12 +56,12 @@ class AheadOfTimeTests {
 	}
 
 	@Test
-	void withoutAutoProxying() {
+	void annotationsWorkWithoutAutoProxying() {
 		AotContexts.of(OrderService.class).withProperties("spring.aop.auto=false").run(AheadOfTimeTests::assertWorks);
 	}
 
 	@Test
-	void onABeanMethodThatDeclaresAnInterface() {
+	void annotationsWorkBehindABeanMethodThatDeclaresAnInterface() {
 		AotContexts.of(HiddenBehindInterface.class).run((context) -> {
 			context.getBean(Reminders.class).remind("1");
 			assertThat(context.getBean(DelayedTaskRegistry.class).pending("reminders.remind", 10)).hasSize(1);
@@ -69,7 +69,7 @@ class AheadOfTimeTests {
 	}
 
 	@Test
-	void theOrderOfAdviceIsTheSame() {
+	void theOrderOfAdviceIsTheSameAsWithoutProcessing() {
 		AotContexts.of(TransactionalConfiguration.class).run((context) -> {
 			List<String> advice = new ArrayList<>();
 			for (var advisor : ((Advised) context.getBean(TransactionalService.class)).getAdvisors()) {
@@ -81,7 +81,7 @@ class AheadOfTimeTests {
 	}
 
 	@Test
-	void propertiesMayBeKnownAtTheStartOnly() {
+	void attributesAreResolvedByThePropertiesAtStart() {
 		AotContexts.of(Configured.class).run((context) -> {
 			Configured configured = context.getBean(Configured.class);
 			configured.run("1");
@@ -93,7 +93,7 @@ class AheadOfTimeTests {
 	}
 
 	@Test
-	void whatCannotTakeEffectStopsTheStart() {
+	void anInvalidAnnotationFailsTheStart() {
 		AotContexts.of(PrivateMethod.class)
 			.start((context, refresh) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 				.isThrownBy(refresh::run)
@@ -102,7 +102,7 @@ class AheadOfTimeTests {
 	}
 
 	@Test
-	void soDoesAPropertyThatIsMissingThen() {
+	void aPropertyThatIsMissingAtStartFailsTheStart() {
 		AotContexts.of(Configured.class)
 			.start((context, refresh) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 				.isThrownBy(refresh::run)

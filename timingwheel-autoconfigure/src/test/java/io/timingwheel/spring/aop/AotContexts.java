@@ -28,9 +28,10 @@ import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.javapoet.ClassName;
 
 /**
- * Processes application contexts, whose wheel is on virtual time, ahead of time. To start
- * them a test has to be {@link CompileWithForkedClassLoader}, as the generated code is in
- * the packages of the configuration classes.
+ * Processes application contexts ahead of time. Their wheels run in virtual time. A test
+ * that starts such a context has to be annotated with
+ * {@link CompileWithForkedClassLoader}, because the generated code is in the packages of
+ * the configuration classes.
  */
 final class AotContexts {
 
@@ -48,7 +49,7 @@ final class AotContexts {
 	}
 
 	/**
-	 * With properties that are there both at the processing and at the start.
+	 * Returns contexts that have properties both at the processing and at the start.
 	 */
 	AotContexts withProperties(String... properties) {
 		return new AotContexts(this.components, properties);
@@ -56,7 +57,7 @@ final class AotContexts {
 
 	/**
 	 * Processes the context.
-	 * @return what a native image is told
+	 * @return the hints for a native image
 	 */
 	RuntimeHints process() {
 		TestGenerationContext generationContext = new TestGenerationContext();
@@ -65,8 +66,9 @@ final class AotContexts {
 	}
 
 	/**
-	 * Processes the context and starts it from the code that was generated.
-	 * @param propertiesAtStart what is known only then
+	 * Processes the context and starts it from the generated code.
+	 * @param test uses the started context
+	 * @param propertiesAtStart properties that are unknown during the processing
 	 */
 	void run(Consumer<ConfigurableApplicationContext> test, String... propertiesAtStart) {
 		start((context, refresh) -> {
@@ -75,6 +77,11 @@ final class AotContexts {
 		}, propertiesAtStart);
 	}
 
+	/**
+	 * Processes the context and creates it from the generated code.
+	 * @param test takes the context, and a callback that refreshes the context
+	 * @param propertiesAtStart properties that are unknown during the processing
+	 */
 	void start(BiConsumer<ConfigurableApplicationContext, Runnable> test, String... propertiesAtStart) {
 		TestGenerationContext generationContext = new TestGenerationContext();
 		ClassName initializerName = process(generationContext);

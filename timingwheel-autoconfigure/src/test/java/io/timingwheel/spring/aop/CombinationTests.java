@@ -54,8 +54,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Several annotations on one method, or in one class. Time is virtual: a body takes as
- * long as it advances the time.
+ * Several annotations on one method or in one class. Time is virtual: a body advances the
+ * time by its own duration.
  */
 class CombinationTests {
 
@@ -65,7 +65,7 @@ class CombinationTests {
 		.withUserConfiguration(Application.class);
 
 	@Test
-	void theLimitIsOnTheBodyAndNotOnTheDelay() {
+	void theLimitAppliesToTheBodyAndNotToTheDelay() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			CompletableFuture<String> inTime = service.delayed(Duration.ofMillis(99));
@@ -97,7 +97,7 @@ class CombinationTests {
 	}
 
 	@Test
-	void theUncaughtExceptionHandlerHearsOfAVoidBodysTimeout() {
+	void theUncaughtExceptionHandlerGetsTheTimeoutOfAVoidMethod() {
 		this.runner.run((context) -> {
 			context.getBean(Service.class).delayedVoid(7, Duration.ofMillis(100));
 			advance(context, Duration.ofSeconds(10));
@@ -110,7 +110,7 @@ class CombinationTests {
 	}
 
 	@Test
-	void anInnerFutureIsLimitedToo() {
+	void theFutureOfADelayedBodyIsLimited() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			Work work = context.getBean(Work.class);
@@ -161,7 +161,7 @@ class CombinationTests {
 	}
 
 	@Test
-	void aDelayedMethodThatCancelsDoesSoOnceItsBodyHasRun() {
+	void aDelayedMethodWithCancelDelayedCancelsOnceItsBodyHasRun() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			Work work = context.getBean(Work.class);
@@ -233,7 +233,7 @@ class CombinationTests {
 	}
 
 	/**
-	 * A method since Java 21.
+	 * Calls {@code isVirtual} by reflection, because the method exists since Java 21.
 	 */
 	private static boolean isVirtual(Thread thread) {
 		try {
@@ -370,7 +370,7 @@ class CombinationTests {
 	}
 
 	/**
-	 * What the bodies do.
+	 * The state that the bodies share with the tests.
 	 */
 	static class Work {
 
@@ -380,7 +380,9 @@ class CombinationTests {
 
 		final CompletableFuture<String> source = new CompletableFuture<>();
 
-		/** Held while the test moves the time: only one thread may. */
+		/**
+		 * Held while a thread advances the time, which only one thread at a time may do.
+		 */
 		final Semaphore clock = new Semaphore(1);
 
 		private final ManualTimeSource time;

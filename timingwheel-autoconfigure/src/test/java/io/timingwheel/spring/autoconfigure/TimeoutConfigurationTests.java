@@ -86,7 +86,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void needsNoOtherAutoProxyCreator() {
+	void worksWithoutAnotherAutoProxyCreator() {
 		this.runner.withPropertyValues("spring.aop.auto=false").withBean(Service.class).run((context) -> {
 			assertThat(context).hasSingleBean(InfrastructureAdvisorAutoProxyCreator.class);
 			assertThat(AopUtils.isCglibProxy(context.getBean(Service.class))).isTrue();
@@ -96,7 +96,7 @@ class TimeoutConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "true", "false" })
-	void usesInterfaceProxiesWhereThatIsTheSetting(String auto) {
+	void usesInterfaceBasedProxiesIfConfigured(String auto) {
 		this.runner.withPropertyValues("spring.aop.auto=" + auto, "spring.aop.proxy-target-class=false")
 			.withBean("quotes", DefaultQuotes.class)
 			.run((context) -> {
@@ -170,7 +170,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void scopedProxiesAreLimitedOnce() {
+	void aCallThroughAScopedProxyIsLimitedOnce() {
 		this.runner.withUserConfiguration(ScopedConfiguration.class, Timeouts.class).run((context) -> {
 			assertTimesOut(() -> context.getBean(Service.class).limited(Duration.ofSeconds(1)));
 			assertThat(context.getBean(Timeouts.class).methods).hasSize(1);
@@ -178,7 +178,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void lazyBeansAreCheckedButNotInstantiated() {
+	void lazyBeansAreCheckedButNotCreated() {
 		Service.instances.set(0);
 		this.runner
 			.withInitializer(
@@ -193,7 +193,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void eachAttemptHasItsLimit() {
+	void eachRetryHasItsOwnLimit() {
 		this.runner.withUserConfiguration(RetryConfiguration.class, Timeouts.class).run((context) -> {
 			Retried service = context.getBean(Retried.class);
 			assertThat(service.thirdTimeLucky()).isEqualTo(3);
@@ -203,7 +203,7 @@ class TimeoutConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "true", "false" })
-	void rollsBackEvenIfTheBodySwallowedTheInterrupt(String proxyTargetClass) {
+	void rollsBackEvenIfTheBodyClearsTheInterrupt(String proxyTargetClass) {
 		this.runner.withPropertyValues("spring.aop.proxy-target-class=" + proxyTargetClass)
 			.withUserConfiguration(TransactionConfiguration.class)
 			.run((context) -> {
@@ -216,7 +216,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void standsInsideRetriesAndOutsideTransactionsAndItsSecondAdviceIsTheInnermost() {
+	void outerAdviceIsInsideRetriesAndInnerAdviceIsInsideTransactions() {
 		this.runner.withUserConfiguration(RetryConfiguration.class, TransactionConfiguration.class)
 			.withBean(Everything.class)
 			.run((context) -> {
@@ -231,7 +231,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void theOrderIsAProperty() {
+	void theOrderOfTheAdvisorIsConfigurable() {
 		this.runner.run((context) -> assertThat(context.getBean(TimeoutAdvisor.class).getOrder())
 			.isEqualTo(Integer.MAX_VALUE - 1));
 		this.runner.withPropertyValues("timingwheel.timeout.order=7")
@@ -254,7 +254,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void withoutAnExecutorFuturesTimeOutOnAPoolOfOurs() {
+	void withoutAnExecutorFuturesTimeOutOnAnInternalPool() {
 		this.runner.withUserConfiguration(DelayedConfiguration.class).withBean(Service.class).run((context) -> {
 			CompletableFuture<String> thread = context.getBean(Service.class)
 				.future()
@@ -265,7 +265,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void anExecutorThatRunsTasksOnItsCallerIsNotCalledByTheWheel() {
+	void futuresDoNotTimeOutOnTheThreadOfTheWheel() {
 		this.runner.withUserConfiguration(DelayedConfiguration.class)
 			.withBean("applicationTaskExecutor", Executor.class, () -> Runnable::run)
 			.withBean(Service.class)
@@ -279,7 +279,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void tellsListenersTheMethod() {
+	void notifiesListenersOfTheMethod() {
 		this.runner.withBean(DefaultQuotes.class).withUserConfiguration(Timeouts.class).run((context) -> {
 			assertTimesOut(() -> context.getBean(Quotes.class).quote("x", Duration.ofSeconds(1)));
 			assertThat(context.getBean(Timeouts.class).methods)
@@ -288,7 +288,7 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void instantiatesNoBeanTooEarly(CapturedOutput output) {
+	void createsNoBeanTooEarly(CapturedOutput output) {
 		this.runner.withUserConfiguration(EarlyConfiguration.class).withBean(Service.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("Bean 'early'").doesNotContain("imingWheel");
@@ -537,7 +537,7 @@ class TimeoutConfigurationTests {
 		@Bean
 		@Lazy
 		Invalid invalid() {
-			throw new IllegalStateException("must not be instantiated");
+			throw new IllegalStateException("must not be created");
 		}
 
 	}

@@ -35,7 +35,7 @@ class TimeoutStartupFailureTests {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("invalidBeans")
-	<T> void isFoundBeforeAnyBeanIsMadeAndExplained(Class<T> bean, String problem, String remedy) {
+	<T> void invalidAnnotationFailsBeforeAnyBeanIsCreated(Class<T> bean, String problem, String remedy) {
 		this.runner.withBean(bean).run((context) -> {
 			assertThat(context).getFailure().isExactlyInstanceOf(InvalidAnnotatedMethodException.class);
 			FailureAnalysis analysis = new InvalidAnnotatedMethodFailureAnalyzer().analyze(context.getStartupFailure());
@@ -69,7 +69,7 @@ class TimeoutStartupFailureTests {
 	}
 
 	@Test
-	void beanExpressionsFailOnceTheBeansAreThere() {
+	void invalidBeanExpressionFailsOnceTheBeansExist() {
 		this.runner.withBean(AbsentBean.class)
 			.run((context) -> assertThat(context).getFailure()
 				.isExactlyInstanceOf(InvalidAnnotatedMethodException.class)
@@ -82,7 +82,7 @@ class TimeoutStartupFailureTests {
 	}
 
 	@Test
-	void aMethodThatAnInterfaceProxyLacksIsInvalid() {
+	void methodThatIsInNoInterfaceFailsWithInterfaceBasedProxies() {
 		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
 			.withBean(NotInInterface.class)
 			.run((context) -> assertThat(context).getFailure()
@@ -92,14 +92,14 @@ class TimeoutStartupFailureTests {
 	}
 
 	@Test
-	void aFinalMethodIsFineBehindAnInterfaceProxy() {
+	void finalMethodIsValidWithInterfaceBasedProxies() {
 		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
 			.withBean(FinalBehindInterface.class)
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
-	void whatABeanMethodHidesIsFoundWhenTheBeanIsMade() {
+	void annotationHiddenByABeanMethodFailsWhenTheBeanIsCreated() {
 		this.runner.withUserConfiguration(HiddenConfiguration.class)
 			.run((context) -> assertThat(context).getFailure()
 				.hasRootCauseExactlyInstanceOf(InvalidAnnotatedMethodException.class)

@@ -17,13 +17,14 @@ final class PostgresServer implements Server {
 	private final JdbcTemplate jdbc;
 
 	PostgresServer() throws IOException {
-		this.postgres = EmbeddedPostgres.builder()
+		this.postgres = Ports.start((port) -> EmbeddedPostgres.builder()
+			.setPort(port)
 			.setServerConfig("fsync", "on")
 			.setServerConfig("synchronous_commit", "on")
 			.setServerConfig("shared_buffers", "256MB")
 			.setServerConfig("max_connections", "200")
 			.setServerConfig("shared_preload_libraries", "pg_stat_statements")
-			.start();
+			.start());
 		this.jdbc = new JdbcTemplate(this.postgres.getPostgresDatabase());
 	}
 

@@ -1,7 +1,6 @@
 package io.timingwheel.benchmarks.durable;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -23,9 +22,15 @@ final class RedisInstance implements Server {
 	private final StatefulRedisConnection<String, String> connection;
 
 	RedisInstance() throws IOException {
-		int port = freePort();
+		this.server = Ports.start(RedisInstance::start);
+		this.url = "redis://127.0.0.1:" + this.server.ports().get(0);
+		this.client = RedisClient.create(this.url);
+		this.connection = this.client.connect();
+	}
+
+	private static RedisServer start(int port) throws IOException {
 		Path folder = Files.createTempDirectory("redis");
-		this.server = RedisServer.newRedisServer()
+		RedisServer server = RedisServer.newRedisServer()
 			.bind("127.0.0.1")
 			.port(port)
 			.setting("dir " + folder)
@@ -33,16 +38,8 @@ final class RedisInstance implements Server {
 			.setting("appendonly yes")
 			.setting("appendfsync everysec")
 			.build();
-		this.server.start();
-		this.url = "redis://127.0.0.1:" + port;
-		this.client = RedisClient.create(this.url);
-		this.connection = this.client.connect();
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0)) {
-			return socket.getLocalPort();
-		}
+		server.start();
+		return server;
 	}
 
 	@Override

@@ -7,8 +7,10 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A method did not finish within the limit of its {@link Timeout}. The cause is a
- * {@link TimeoutException}; what the body itself threw is suppressed.
+ * Thrown if a method did not finish within the limit of its {@link Timeout}. The cause is
+ * a {@link TimeoutException}. An exception of the body is suppressed.
+ *
+ * @since 0.1
  */
 public class MethodTimeoutException extends RuntimeException {
 
@@ -19,7 +21,7 @@ public class MethodTimeoutException extends RuntimeException {
 	/**
 	 * Creates an exception.
 	 * @param method the method that took too long
-	 * @param timeout its limit
+	 * @param timeout the limit of the call
 	 */
 	public MethodTimeoutException(Method method, Duration timeout) {
 		this("%s.%s did not finish within %s".formatted(method.getDeclaringClass().getName(), method.getName(),
@@ -33,7 +35,7 @@ public class MethodTimeoutException extends RuntimeException {
 	}
 
 	/**
-	 * The method that took too long.
+	 * Returns the method that took too long.
 	 * @return the method, {@code null} after deserialization
 	 */
 	public @Nullable Method getMethod() {
@@ -41,8 +43,8 @@ public class MethodTimeoutException extends RuntimeException {
 	}
 
 	/**
-	 * The limit of that call.
-	 * @return the limit; zero or negative if the time was over before the call
+	 * Returns the limit of the call.
+	 * @return the limit; zero or negative if the call had no time left when it began
 	 */
 	public Duration getTimeout() {
 		return this.timeout;

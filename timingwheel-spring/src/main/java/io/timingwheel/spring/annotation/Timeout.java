@@ -10,7 +10,7 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * The method must finish in time.
+ * Limits the time that a call of the method may take.
  *
  * <pre class="code">
  * &#64;Timeout("800ms")
@@ -18,31 +18,36 @@ import org.springframework.core.annotation.AliasFor;
  * </pre>
  *
  * <p>
- * A synchronous method stays on its caller's thread, with its transaction, security
- * context and thread-locals. At the deadline that thread is interrupted, and once the
- * method has returned its caller gets a {@link MethodTimeoutException}; a result that
- * comes too late is discarded. The interrupt never outlasts the call, and one that was
- * there before stays. What does not respond to interruption, such as a loop that only
- * computes, runs on until it returns.
+ * A synchronous method runs on the thread of its caller, with the caller's transaction,
+ * security context and thread-locals. At the deadline that thread is interrupted. Once
+ * the method has returned, the caller gets a {@link MethodTimeoutException}; a late
+ * result is discarded. The interrupt never outlasts the call, and an interrupt from
+ * before the deadline stays. A body that ignores interrupts, such as a loop that only
+ * computes, runs until it returns.
  *
  * <p>
- * A {@code CompletableFuture}, {@code CompletionStage} or {@code Future} completes with
- * the exception at the deadline, counted from the call, and the source is cancelled. A
- * {@code Mono} or {@code Flux} fails likewise unless it completes in time, counted from
- * each subscription. A body that blocks past the deadline before it returns one of these
- * is interrupted as any other.
+ * If the method returns a {@code CompletableFuture}, {@code CompletionStage} or
+ * {@code Future}, the caller's future completes with the exception at the deadline, and
+ * the future of the body is cancelled. The time counts from the call. If the method
+ * returns a {@code Mono} or {@code Flux}, each subscription fails at its deadline unless
+ * it completes in time. The time counts from the subscription. In both cases the body
+ * itself is limited like a synchronous method until it returns.
  *
  * <p>
- * With {@code @Retryable} each attempt has a limit of its own. With
- * {@code @Transactional} the transaction rolls back, even if the body swallowed the
- * interrupt; when the deadline passes during the commit, the outcome is unknown. With
- * {@link Delayed} the limit is on the body. Among nested limits the exception of the
- * innermost one that expired passes through.
+ * With {@code @Retryable}, each attempt has a limit of its own. With
+ * {@code @Transactional}, a timeout rolls the transaction back, even if the body ignores
+ * the interrupt; if the deadline passes during the commit, the outcome is unknown. With
+ * {@link Delayed}, the limit applies to the body. If the limits of nested calls expire,
+ * the exception of the innermost call passes through, and has the exceptions of the outer
+ * calls suppressed.
  *
  * <p>
- * May be used as a meta-annotation, and is found on interface methods. Calls from within
- * the same object are not intercepted. A limit that cannot be understood fails at
- * startup, as do private, static and final methods.
+ * The annotation may be on interface methods, and may be a meta-annotation. A proxy
+ * intercepts the calls, so calls within the same object have no limit. An invalid limit
+ * fails at startup, as does a private, static or final method.
+ *
+ * @since 0.1
+ * @see MethodTimeoutException
  */
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
@@ -59,19 +64,19 @@ public @interface Timeout {
 
 	/**
 	 * The limit: {@code 800ms}, {@code PT1S}, <code>${property:default}</code> or
-	 * <code>#{bean expression}</code>; without a unit, milliseconds. Positive. Resolved
-	 * once, at startup.
+	 * <code>#{bean expression}</code>. A number without a unit counts milliseconds. The
+	 * limit is resolved once, at startup, and must be positive.
 	 * @return the limit
 	 */
 	@AliasFor("value")
 	String timeout() default "";
 
 	/**
-	 * A SpEL expression on the arguments that gives the limit at each call, such as
-	 * {@code #request.budget}: a {@code Duration}, a number of milliseconds or a text as
-	 * in {@link #timeout}, in whose place it stands. When it gives zero or less, time is
-	 * over and the body is not begun; anything else is an
-	 * {@link IllegalArgumentException}.
+	 * A SpEL expression on the arguments that gives the limit of each call, such as
+	 * {@code #request.budget}. The value is a {@code Duration}, a number of milliseconds
+	 * or a text as in {@link #timeout}; any other value fails the call with an
+	 * {@link IllegalArgumentException}. If the value is zero or negative, the call times
+	 * out before the body begins. Set either this attribute or {@link #timeout}.
 	 * @return the expression
 	 */
 	String timeoutExpression() default "";

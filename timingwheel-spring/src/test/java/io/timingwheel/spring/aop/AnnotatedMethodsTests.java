@@ -17,27 +17,27 @@ class AnnotatedMethodsTests {
 	private final AnnotatedMethods<Timeout> methods = new AnnotatedMethods<>(Timeout.class);
 
 	@Test
-	void onTheMethodOfTheInterface() throws Exception {
+	void findsTheAnnotationOfAnInterfaceMethod() throws Exception {
 		assertFinds(Implementation.class, Implementation.class.getMethod("run", String.class), "1s");
 	}
 
 	@Test
-	void theClassPrecedesTheInterface() throws Exception {
+	void theAnnotationInTheClassPrecedesThatInTheInterface() throws Exception {
 		assertFinds(Patient.class, Patient.class.getMethod("run", String.class), "5s");
 	}
 
 	@Test
-	void onAnInterfaceWhoseMethodIsInheritedFromAClassWithoutIt() throws Exception {
+	void findsTheAnnotationOfAnInterfaceMethodWhoseImplementationIsInherited() throws Exception {
 		assertFinds(Inherited.class, Unrelated.class.getMethod("run", String.class), "1s");
 	}
 
 	@Test
-	void onAGenericInterfaceButNotOnTheBridge() throws Exception {
+	void findsTheMethodOfAGenericInterfaceButNotItsBridge() throws Exception {
 		assertFinds(OfString.class, OfString.class.getMethod("run", String.class), "2s");
 	}
 
 	@Test
-	void onInterfaceAndProxyTypes() throws Exception {
+	void readsInterfacesAndInterfaceBasedProxies() throws Exception {
 		Method method = Runs.class.getMethod("run", String.class);
 		assertFinds(Runs.class, method, "1s");
 		Object proxy = Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Runs.class },
@@ -46,20 +46,20 @@ class AnnotatedMethodsTests {
 	}
 
 	@Test
-	void ofAClassBasedProxyOnTheClass() throws Exception {
+	void readsTheClassBehindAClassBasedProxy() throws Exception {
 		ProxyFactory factory = new ProxyFactory(new Implementation());
 		factory.setProxyTargetClass(true);
 		assertFinds(factory.getProxy().getClass(), Implementation.class.getMethod("run", String.class), "1s");
 	}
 
 	@Test
-	void nowhere() {
+	void findsNothingInClassesWithoutTheAnnotation() {
 		assertThat(this.methods.of(Unrelated.class)).isEmpty();
 		assertThat(this.methods.of(String.class)).isEmpty();
 	}
 
 	@Test
-	void contradictingAliasesNameTheMethod() {
+	void contradictingAliasesFailAndNameTheMethod() {
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 			.isThrownBy(() -> this.methods.of(Contradicting.class))
 			.withMessageContaining("Contradicting#run()")

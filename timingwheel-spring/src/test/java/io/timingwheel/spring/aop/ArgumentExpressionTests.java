@@ -49,7 +49,7 @@ class ArgumentExpressionTests {
 	}
 
 	@Test
-	void namesTheExpressionThatCannotBeParsed() {
+	void invalidSyntaxFailsAndNamesTheExpression() {
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class).isThrownBy(() -> parse("#order.("))
 			.withMessageContaining(
 					"Sample#call(Order, List): the expression \"#order.(\" of @Test(key) cannot be parsed")
@@ -58,7 +58,7 @@ class ArgumentExpressionTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "#oder", "#oder.id", "#order.id + #oder", "#lines.?[#oder == 1]", "{#oder}" })
-	void namesTheUnknownParameter(String text) {
+	void unknownParameterFailsAndIsNamed(String text) {
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class).isThrownBy(() -> parse(text))
 			.satisfies((ex) -> {
 				assertThat(ex.getProblem()).endsWith("names #oder, which is no parameter of the method");
@@ -67,7 +67,7 @@ class ArgumentExpressionTests {
 	}
 
 	@Test
-	void saysHowToGetParameterNamesWhereThereAreNone() {
+	void missingParameterNamesFailWithARemedy() {
 		// The JDK is not compiled with -parameters.
 		Method unnamed = ReflectionUtils.findMethod(CharSequence.class, "charAt", int.class);
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
@@ -76,7 +76,7 @@ class ArgumentExpressionTests {
 	}
 
 	@Test
-	void callTimeErrorsAreIllegalArguments() {
+	void failedEvaluationIsAnIllegalArgument() {
 		assertThatIllegalArgumentException().isThrownBy(() -> evaluate("#order.id", null, null))
 			.withMessageStartingWith("The expression \"#order.id\" of ")
 			.withMessageContaining("Sample#call(Order, List) cannot be evaluated: ");

@@ -36,12 +36,12 @@ class AttributeResolverTests {
 	@CsvSource({ "30s,PT30S", "PT30M,PT30M", "500,PT0.5S", "0,PT0S", "-5s,PT-5S", "' 10m ',PT10M", "${window},PT30M",
 			"${window:1s},PT30M", "${absent:1s},PT1S", "#{limit},PT7S", "#{limit.toMillis() * 2},PT14S", "#{'3s'},PT3S",
 			"#{1.5},PT0.0015S" })
-	void resolves(String text, Duration expected) {
+	void resolvesDurations(String text, Duration expected) {
 		assertThat(this.resolver.resolveDuration(text)).isEqualTo(expected);
 	}
 
 	@Test
-	void resolvesPlaceholdersBeforeTheContextHasAResolverForThem() {
+	void resolvesPlaceholdersBeforeTheContextHasAResolver() {
 		GenericApplicationContext fresh = new GenericApplicationContext();
 		fresh.addBeanFactoryPostProcessor(
 				(factory) -> assertThat(new AttributeResolver(factory).resolveDuration("${absent:2s}")).hasSeconds(2));
@@ -49,13 +49,13 @@ class AttributeResolverTests {
 	}
 
 	@Test
-	void tellsWhetherBeansAreNeeded() {
+	void needsBeansOnlyForBeanExpressions() {
 		assertThat(this.resolver.needsBeans("#{limit}")).isTrue();
 		assertThat(this.resolver.needsBeans("${window}")).isFalse();
 	}
 
 	@Test
-	void explainsWhatIsNoDuration() {
+	void invalidDurationFailsAndQuotesTheText() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("banana"))
 			.withMessage("\"banana\" is not a duration such as 500ms, 30s, 10m, 2h or PT30M");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.resolveDuration("${fruit}"))
@@ -78,7 +78,7 @@ class AttributeResolverTests {
 	}
 
 	@Test
-	void refusesWhatIsNeitherDurationNorNumberNorText() {
+	void rejectsOtherTypesAndNull() {
 		assertThatIllegalArgumentException().isThrownBy(() -> AttributeResolver.toDuration(Double.NaN))
 			.withMessage("NaN is not a number of milliseconds");
 		assertThatIllegalArgumentException().isThrownBy(() -> AttributeResolver.toDuration(1e300));

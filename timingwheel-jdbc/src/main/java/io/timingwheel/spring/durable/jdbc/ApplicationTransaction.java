@@ -1,11 +1,15 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -13,8 +17,9 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Finds the transaction of the calling thread on the application's database, whichever
- * transaction manager began it, and behind whichever proxies.
+ * Finds the transaction that the calling thread has on the application's data source. Any
+ * transaction manager may have begun the transaction, and any proxies may stand before
+ * the data source.
  */
 final class ApplicationTransaction {
 
@@ -26,7 +31,8 @@ final class ApplicationTransaction {
 
 	/**
 	 * The current transaction.
-	 * @return runs statements in it, {@code null} if there is none
+	 * @return the access that runs statements in the transaction, {@code null} if there
+	 * is no transaction
 	 */
 	@Nullable JdbcOperations current() {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
@@ -41,8 +47,8 @@ final class ApplicationTransaction {
 	}
 
 	/**
-	 * Within a transaction on something else, a connection may be bound all the same: it
-	 * commits each statement, or has been given back.
+	 * A transaction on another resource also binds the connections that are used in it.
+	 * Such a connection commits each statement, or has been given back.
 	 */
 	private static boolean inTransaction(DataSource bound) {
 		try {
@@ -54,6 +60,55 @@ final class ApplicationTransaction {
 		}
 		catch (SQLException ex) {
 			return true;
+		}
+	}
+
+	/**
+	 * Runs statements in the caller's transaction so that all take effect or none. The
+	 * caller may go on after an exception, and commit.
+	 */
+	static <T> T allOrNone(JdbcOperations transaction, Supplier<T> statements) {
+		return transaction.execute((ConnectionCallback<T>) (connection) -> {
+			Savepoint savepoint = setSavepoint(connection);
+			T result;
+			try {
+				result = statements.get();
+			}
+			catch (RuntimeException | Error ex) {
+				undo(connection, savepoint, ex);
+				throw ex;
+			}
+			if (savepoint != null) {
+				connection.releaseSavepoint(savepoint);
+			}
+			return result;
+		});
+	}
+
+	/**
+	 * Sets a savepoint, unless the driver refuses: some do within a global transaction.
+	 */
+	private static @Nullable Savepoint setSavepoint(Connection connection) {
+		try {
+			return connection.setSavepoint();
+		}
+		catch (SQLException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * Goes back to the savepoint. A database that has rolled back the whole transaction
+	 * no longer has the savepoint.
+	 */
+	private static void undo(Connection connection, @Nullable Savepoint savepoint, Throwable cause) {
+		try {
+			if (savepoint != null) {
+				connection.rollback(savepoint);
+			}
+		}
+		catch (SQLException ex) {
+			cause.addSuppressed(ex);
 		}
 	}
 

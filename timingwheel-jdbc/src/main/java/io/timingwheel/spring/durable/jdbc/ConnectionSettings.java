@@ -11,12 +11,16 @@ import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
- * What the connections of a data source are like.
+ * The database that a data source leads to, and the settings with which the data source
+ * gives its connections.
  *
- * @param dataSource where they come from
- * @param url to where they lead
- * @param autoCommit whether they commit each statement, unless told otherwise
- * @param readCommitted whether they read what is committed, unless told otherwise
+ * @param dataSource the data source
+ * @param platform the kind of database
+ * @param major the major version of the database
+ * @param minor the minor version of the database
+ * @param url the URL of the connections
+ * @param autoCommit whether a connection commits each statement
+ * @param readCommitted whether the isolation of a connection is "read committed"
  */
 record ConnectionSettings(DataSource dataSource, Platform platform, int major, int minor, String url,
 		boolean autoCommit, boolean readCommitted) {
@@ -34,7 +38,7 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 					connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED);
 		}
 		catch (SQLException ex) {
-			throw new CannotGetJdbcConnectionException("Failed to look at the database of the durable tasks", ex);
+			throw new CannotGetJdbcConnectionException("Failed to connect to the database of the durable tasks", ex);
 		}
 	}
 
@@ -47,14 +51,14 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 
 	Dialect dialect() {
 		return switch (this.platform) {
-			case H2 -> isShared() ? new H2Dialect(transactions()) : new H2Dialect();
+			case H2 -> new H2Dialect(isShared() ? transactions() : null);
 			case POSTGRESQL -> new PostgresDialect();
 			case MARIADB, MYSQL -> new MySqlDialect();
 		};
 	}
 
 	/**
-	 * Whether H2 serves other processes, or is one.
+	 * Whether H2 runs in another process, or lets other processes use its files.
 	 */
 	boolean isShared() {
 		String text = this.url.toLowerCase(Locale.ROOT);

@@ -1,23 +1,62 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
 import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * What the statements are about.
+ * The database that keeps the tasks, and the ways to it.
  *
  * @param table the table of tasks
  * @param dialect what is particular to the database
- * @param application runs what stores and cancels outside of a transaction
- * @param engine runs what leases, acknowledges and counts
- * @param offset what to add to the database's clock
+ * @param application transactions on the application's data source, for a caller that has
+ * no transaction of its own
+ * @param store transactions on the store's data source, for the nodes
+ * @param offset what to add to the database's clock, in milliseconds
  */
-record Database(TableName table, Dialect dialect, ShortTransactions application, ShortTransactions engine,
+record Database(TableName table, Dialect dialect, ShortTransactions application, ShortTransactions store,
 		LongSupplier offset) {
 
 	long now(JdbcOperations jdbc) {
 		return this.dialect.now(jdbc) + this.offset.getAsLong();
+	}
+
+	/**
+	 * A list of parameters in parentheses. There are few different lengths, so that
+	 * statements can be cached.
+	 * @param size how many values {@link #addPadded} is given
+	 */
+	static String placeholders(int size) {
+		return "(" + String.join(", ", Collections.nCopies(paddedSize(size), "?")) + ")";
+	}
+
+	/**
+	 * The condition that a column has one of the values in a list.
+	 * @param size how many values {@link #addPadded} is given
+	 */
+	static String isOneOf(int size) {
+		return (size == 1) ? " = ?" : " in " + placeholders(size);
+	}
+
+	/**
+	 * Adds the values for {@link #placeholders}. The last one fills up the list.
+	 */
+	static void addPadded(List<@Nullable Object> parameters, Collection<?> values) {
+		Object last = "";
+		for (Object value : values) {
+			parameters.add(value);
+			last = value;
+		}
+		parameters.addAll(Collections.nCopies(paddedSize(values.size()) - values.size(), last));
+	}
+
+	private static int paddedSize(int size) {
+		return (size <= 1) ? 1 : Integer.highestOneBit(size - 1) << 1;
 	}
 
 }

@@ -10,10 +10,10 @@ import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.task.TaskId;
 
 /**
- * Cuts tasks that are to be stored into batches, so that a statement changes no row
- * twice: the second task with a key comes in a later batch. Within a batch keyed tasks
- * are in the order of their keys, so that two transactions rather wait for each other
- * than have a deadlock.
+ * Cuts the tasks that are to be stored into batches. The second task with a key comes in
+ * a later batch, so that no statement changes a row twice. The keyed tasks of a batch are
+ * in the order of their keys, so that two transactions wait for each other rather than
+ * run into a deadlock.
  */
 final class EnqueueBatches {
 
@@ -26,6 +26,9 @@ final class EnqueueBatches {
 	}
 
 	static List<List<NewTask>> of(List<NewTask> tasks) {
+		if (tasks.size() == 1) {
+			return List.of(tasks);
+		}
 		List<List<NewTask>> rounds = new ArrayList<>();
 		Map<TaskId, Integer> seen = new HashMap<>();
 		for (NewTask task : tasks) {

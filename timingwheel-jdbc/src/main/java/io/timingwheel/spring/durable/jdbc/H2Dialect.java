@@ -5,25 +5,21 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * H2, whose own clock stands still within a transaction.
+ * H2. Its clock stands still within a transaction, and is therefore read outside of the
+ * current transaction.
  */
-final class H2Dialect extends BinaryTextDialect {
+final class H2Dialect extends PortableDialect {
 
 	private static final String NOW = "select cast(floor(extract(epoch from current_timestamp) * 1000) as bigint)";
 
 	private final @Nullable ShortTransactions server;
 
 	/**
-	 * H2 within this JVM, whose clock it has.
+	 * Creates the dialect.
+	 * @param server reads the clock of an H2 server; {@code null} if H2 runs in this JVM
+	 * and has its clock
 	 */
-	H2Dialect() {
-		this.server = null;
-	}
-
-	/**
-	 * H2 elsewhere, whose clock is read outside of the current transaction.
-	 */
-	H2Dialect(ShortTransactions server) {
+	H2Dialect(@Nullable ShortTransactions server) {
 		this.server = server;
 	}
 
@@ -46,17 +42,12 @@ final class H2Dialect extends BinaryTextDialect {
 		if (this.server == null) {
 			return System.currentTimeMillis();
 		}
-		return this.server.single((fresh) -> Rows.number(fresh, NOW));
+		return this.server.single((fresh) -> number(fresh, NOW));
 	}
 
 	@Override
 	String nameWithoutIndex() {
 		return "coalesce(name, x'')";
-	}
-
-	@Override
-	String unlessPending() {
-		return "";
 	}
 
 }

@@ -27,12 +27,16 @@ import org.jspecify.annotations.Nullable;
  * Keeps durable tasks in a table of H2, PostgreSQL, MariaDB or MySQL.
  *
  * <p>
- * Tasks are stored, cancelled and moved through the application's data source, and take
- * part in the transaction that the calling thread has on it. Everything else happens in
- * short transactions of its own, on connections of another data source if there is one.
+ * The store enqueues, cancels, reschedules and finds tasks through the application's data
+ * source, and takes part in the transaction that the calling thread has on it. Everything
+ * else happens in short transactions of the store's own, through the store's data source.
  *
  * <p>
- * Thread-safe. The database is looked at when it is first needed.
+ * Thread-safe. The store connects to the database when it first needs the database, not
+ * when it is created. Failures of the database are
+ * {@link org.springframework.dao.DataAccessException}s.
+ *
+ * @since 0.1
  */
 public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
@@ -50,12 +54,14 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	/**
 	 * Creates a store.
-	 * @param applicationDataSource leads to the database, and has the application's
-	 * transactions
-	 * @param storeDataSource leads to the same database; may be the same object
+	 * @param applicationDataSource the application's data source, on which the
+	 * application has its transactions
+	 * @param storeDataSource the store's data source, which leads to the same database;
+	 * may be the same object
 	 * @param tableName the table, such as {@code timingwheel_task} or
 	 * {@code schema.table}
-	 * @throws IllegalArgumentException if this is no plain name of a table
+	 * @throws IllegalArgumentException if the name has other characters than letters,
+	 * digits and underscores
 	 */
 	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource storeDataSource, String tableName) {
 		this.applicationDataSource = applicationDataSource;
@@ -65,8 +71,108 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
+		return transitions().enqueue(tasks, this.transaction.current());
+	}
+
+	@Override
+	public Claimed claim(ClaimRequest request) {
+		return transitions().claim(request);
+	}
+
+	@Override
+	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
+		return tasks.isEmpty() ? List.of() : transitions().begin(tasks, lease);
+	}
+
+	@Override
+	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
+		return tasks.isEmpty() ? List.of() : transitions().renew(tasks, lease);
+	}
+
+	@Override
+	public List<Reply> acknowledge(List<TaskRef> tasks) {
+		return tasks.isEmpty() ? List.of() : transitions().acknowledge(tasks);
+	}
+
+	@Override
+	public List<Reply> retry(List<Retry> retries) {
+		return retries.isEmpty() ? List.of() : transitions().retry(retries);
+	}
+
+	@Override
+	public List<Reply> release(List<TaskRef> tasks) {
+		return tasks.isEmpty() ? List.of() : transitions().release(tasks);
+	}
+
+	@Override
+	public List<Reply> bury(List<Burial> burials) {
+		return burials.isEmpty() ? List.of() : transitions().bury(burials);
+	}
+
+	@Override
+	public boolean cancel(TaskId taskId) {
+		return transitions().cancel(taskId, this.transaction.current());
+	}
+
+	@Override
+	public boolean cancel(String id) {
+		return transitions().cancel(id, this.transaction.current());
+	}
+
+	@Override
+	public @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
+		return transitions().reschedule(taskId, due, lease, this.transaction.current());
+	}
+
+	@Override
+	public @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease) {
+		return transitions().reschedule(id, due, lease, this.transaction.current());
+	}
+
+	@Override
+	public Requeue requeue(String id) {
+		return transitions().requeue(id);
+	}
+
+	@Override
+	public boolean discard(String id) {
+		return transitions().discard(id);
+	}
+
+	@Override
+	public long discardAll(String name) {
+		return transitions().discardAll(name);
+	}
+
+	@Override
+	public Optional<StoredTask> find(TaskId taskId) {
+		return operations().queries().find(taskId, this.transaction.current());
+	}
+
+	@Override
+	public Optional<StoredTask> find(String id) {
+		return operations().queries().find(id, this.transaction.current());
+	}
+
+	@Override
+	public List<StoredTask> pending(String name, int limit) {
+		return operations().queries().pending(name, limit);
+	}
+
+	@Override
+	public List<StoredTask> dead(String name, int limit) {
+		return operations().queries().dead(name, limit);
+	}
+
+	@Override
+	public Map<String, StoredCounts> counts() {
+		return operations().queries().counts();
+	}
+
+	@Override
 	public void check() {
-		new StoreCheck(ConnectionSettings.read(this.storeDataSource), this.table).check();
+		JdbcStoreSchema.of(this.storeDataSource, this.table.qualified()).check();
 	}
 
 	@Override
@@ -75,112 +181,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
-		if (tasks.size() == 1) {
-			return List.of(operations().enqueueing().enqueue(tasks.get(0), this.transaction.current()));
-		}
-		return operations().bulkEnqueueing().enqueueAll(tasks, this.transaction.current());
-	}
-
-	@Override
-	public boolean cancel(TaskId taskId) {
-		return operations().pendingTasks().cancel(taskId, this.transaction.current());
-	}
-
-	@Override
-	public boolean cancel(String id) {
-		return operations().pendingTasks().cancel(id, this.transaction.current());
-	}
-
-	@Override
-	public @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
-		return operations().pendingTasks().reschedule(taskId, due, lease, this.transaction.current());
-	}
-
-	@Override
-	public @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease) {
-		return operations().pendingTasks().reschedule(id, due, lease, this.transaction.current());
-	}
-
-	@Override
-	public Claimed claim(ClaimRequest request) {
-		return operations().claims().claim(request);
-	}
-
-	@Override
-	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return tasks.isEmpty() ? List.of() : operations().leases().begin(tasks, lease);
-	}
-
-	@Override
-	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return tasks.isEmpty() ? List.of() : operations().leases().renew(tasks, lease);
-	}
-
-	@Override
-	public List<Reply> acknowledge(List<TaskRef> tasks) {
-		return tasks.isEmpty() ? List.of() : operations().leases().acknowledge(tasks);
-	}
-
-	@Override
-	public List<Reply> retry(List<Retry> retries) {
-		return operations().returns().retry(retries);
-	}
-
-	@Override
-	public List<Reply> release(List<TaskRef> tasks) {
-		return operations().returns().release(tasks);
-	}
-
-	@Override
-	public List<Reply> bury(List<Burial> burials) {
-		return operations().returns().bury(burials);
-	}
-
-	@Override
-	public Optional<StoredTask> find(TaskId taskId) {
-		return operations().readings().find(taskId, this.transaction.current());
-	}
-
-	@Override
-	public Optional<StoredTask> find(String id) {
-		return operations().readings().find(id, this.transaction.current());
-	}
-
-	@Override
-	public List<StoredTask> pending(String name, int limit) {
-		return operations().readings().pending(name, limit);
-	}
-
-	@Override
-	public List<StoredTask> dead(String name, int limit) {
-		return operations().readings().dead(name, limit);
-	}
-
-	@Override
-	public Map<String, StoredCounts> counts() {
-		return operations().readings().counts();
-	}
-
-	@Override
-	public Requeue requeue(String id) {
-		return operations().deadTasks().requeue(id);
-	}
-
-	@Override
-	public boolean discard(String id) {
-		return operations().deadTasks().discard(id);
-	}
-
-	@Override
-	public long discardAll(String name) {
-		return operations().deadTasks().discardAll(name);
-	}
-
-	@Override
 	public long now() {
 		Database database = operations().database();
-		return database.engine().single(database::now);
+		return database.store().single(database::now);
 	}
 
 	@Override
@@ -188,33 +191,29 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		this.offset = offset.toMillis();
 	}
 
+	private Transitions transitions() {
+		return operations().transitions();
+	}
+
 	private Operations operations() {
 		Operations result = this.operations;
 		if (result == null) {
-			result = new Operations(database());
+			Database database = connect();
+			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database));
 			this.operations = result;
 		}
 		return result;
 	}
 
-	private Database database() {
+	private Database connect() {
 		ConnectionSettings application = ConnectionSettings.read(this.applicationDataSource);
-		ConnectionSettings engine = (this.storeDataSource != this.applicationDataSource)
+		ConnectionSettings store = (this.storeDataSource != this.applicationDataSource)
 				? ConnectionSettings.read(this.storeDataSource) : application;
-		return new Database(this.table, engine.dialect(), application.transactions(), engine.transactions(),
+		return new Database(this.table, store.dialect(), application.transactions(), store.transactions(),
 				() -> this.offset);
 	}
 
-	private record Operations(Database database, Enqueueing enqueueing, BulkEnqueueing bulkEnqueueing,
-			PendingTasks pendingTasks, Claims claims, Leases leases, Returns returns, Readings readings,
-			DeadTasks deadTasks) {
-
-		Operations(Database database) {
-			this(database, database.dialect().enqueueing(database), database.dialect().bulkEnqueueing(database),
-					new PendingTasks(database), database.dialect().claims(database),
-					database.dialect().leases(database), new Returns(database), new Readings(database),
-					new DeadTasks(database));
-		}
+	private record Operations(Database database, Transitions transitions, TaskQueries queries) {
 
 	}
 

@@ -6,69 +6,198 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.TaskRef;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.transaction.TransactionStatus;
 
 /**
- * Tasks locked for a change, as far as nobody else had locked them.
+ * Tasks that a transaction has locked in order to change them. A task that somebody else
+ * has locked is skipped, and the reply for this task is {@link Reply#BUSY}.
  */
 final class LockedTasks {
 
+	private final Database database;
+
+	private final JdbcOperations jdbc;
+
+	private final TransactionStatus transaction;
+
 	private final Map<String, TaskRow> locked;
 
-	private final Map<String, TaskRow> others;
+	private final Map<String, TaskRow> notLocked;
 
-	private LockedTasks(Map<String, TaskRow> locked, Map<String, TaskRow> others) {
-		this.locked = locked;
-		this.others = others;
+	private boolean lockWaitLimited;
+
+	private LockedTasks(Database database, JdbcOperations jdbc, TransactionStatus transaction, List<TaskRef> tasks) {
+		this.database = database;
+		this.jdbc = jdbc;
+		this.transaction = transaction;
+		TreeSet<String> ids = new TreeSet<>();
+		tasks.forEach((task) -> ids.add(task.id()));
+		this.locked = read(ids, " order by id for update skip locked");
+		ids.removeAll(this.locked.keySet());
+		this.notLocked = ids.isEmpty() ? Map.of() : read(ids, "");
 	}
 
 	/**
 	 * Locks tasks, in the order of their ids so that two calls do not wait for each
 	 * other.
 	 */
-	static LockedTasks lock(JdbcOperations jdbc, Database database, List<TaskRef> tasks) {
-		TreeSet<String> ids = new TreeSet<>();
-		tasks.forEach((task) -> ids.add(task.id()));
-		Map<String, TaskRow> locked = read(jdbc, database, ids, " order by id for update skip locked");
-		ids.removeAll(locked.keySet());
-		return new LockedTasks(locked, ids.isEmpty() ? Map.of() : read(jdbc, database, ids, ""));
+	static LockedTasks lock(Database database, JdbcOperations jdbc, TransactionStatus transaction,
+			List<TaskRef> tasks) {
+		return new LockedTasks(database, jdbc, transaction, tasks);
 	}
 
-	private static Map<String, TaskRow> read(JdbcOperations jdbc, Database database, Collection<String> ids,
-			String suffix) {
-		String sql = "select " + TaskRow.COLUMNS + " from " + database.table() + " where id in "
-				+ Dialect.placeholders(ids.size()) + suffix;
+	/**
+	 * Locks tasks and changes each, in a short transaction.
+	 * @param task the task of a request
+	 * @param change changes the task of a request
+	 * @return the reply to each request, in this order
+	 */
+	static <Q> List<Reply> change(Database database, List<Q> requests, Function<Q, TaskRef> task, Change<Q> change) {
+		return database.store().transaction((jdbc, status) -> {
+			LockedTasks locked = lock(database, jdbc, status, requests.stream().map(task).toList());
+			long now = database.now(jdbc);
+			try {
+				return locked.replies(requests, task, Reply.REFUSED,
+						(request, row) -> change.apply(request, row, locked, now));
+			}
+			finally {
+				locked.resetLockWait();
+			}
+		});
+	}
+
+	private Map<String, TaskRow> read(Collection<String> ids, String suffix) {
 		List<@Nullable Object> parameters = new ArrayList<>();
-		Dialect.padded(parameters, ids);
+		Database.addPadded(parameters, ids);
 		Map<String, TaskRow> rows = new HashMap<>();
-		jdbc.query(sql, (rs) -> {
-			TaskRow row = TaskRow.read(rs, database.dialect());
-			rows.put(row.id(), row);
-		}, parameters.toArray());
+		this.jdbc.query("select " + TaskRow.COLUMNS + " from " + this.database.table() + " where id in "
+				+ Database.placeholders(ids.size()) + suffix, (rs) -> {
+					TaskRow row = TaskRow.read(rs, this.database.dialect());
+					rows.put(row.id(), row);
+				}, parameters.toArray());
 		return rows;
 	}
 
 	/**
-	 * The task if it is there and locked.
+	 * The replies to requests.
+	 * @param task the task of a request
+	 * @param gone the reply if there is no such task
+	 * @param change changes a task that is locked, if the task is as the request expects
 	 */
-	@Nullable TaskRow row(TaskRef task) {
-		return this.locked.get(task.id());
+	<Q> List<Reply> replies(List<Q> requests, Function<Q, TaskRef> task, Reply gone,
+			BiFunction<Q, TaskRow, Reply> change) {
+		List<Reply> replies = new ArrayList<>(requests.size());
+		for (Q request : requests) {
+			TaskRef ref = task.apply(request);
+			TaskRow row = this.locked.get(ref.id());
+			if (row != null) {
+				replies.add(change.apply(request, row));
+			}
+			else {
+				TaskRow other = this.notLocked.get(ref.id());
+				replies.add(replyForNotLocked(ref, (other != null) ? other.fence() : null, gone));
+			}
+		}
+		return replies;
 	}
 
 	/**
-	 * What to say of a task that is not locked.
+	 * The reply for a task that was not locked.
+	 * @param fence the fence of the task, {@code null} if there is no such task
+	 * @param gone the reply if there is no such task
 	 */
-	Reply replyWithout(TaskRef task, Reply gone) {
-		TaskRow row = this.others.get(task.id());
-		if (row == null) {
+	static Reply replyForNotLocked(TaskRef task, @Nullable Long fence, Reply gone) {
+		if (fence == null) {
 			return gone;
 		}
-		return (row.fence() == task.fence()) ? Reply.BUSY : Reply.REFUSED;
+		return (fence == task.fence()) ? Reply.BUSY : Reply.REFUSED;
+	}
+
+	/**
+	 * Makes a leased or running task pending, and ends its lease. A running task takes
+	 * its key again, unless a newer task has the key: then the older task is deleted.
+	 * @param assignments what else to set
+	 * @param values the parameters of the assignments
+	 */
+	Reply makePending(TaskRow row, String assignments, Object... values) {
+		String sql = "update " + this.database.table() + " set status = " + TaskRow.PENDING
+				+ ", owner = null, pending_key = task_key, " + assignments + " where id = ?";
+		List<Object> parameters = new ArrayList<>(List.of(values));
+		parameters.add(row.id());
+		return (row.isRunning() && row.key() != null) ? takeKey(row, sql, parameters) : update(sql, parameters);
+	}
+
+	/**
+	 * Another transaction may be storing a new task with the key just now. The wait for
+	 * it is short, and the reply is then {@link Reply#BUSY}.
+	 */
+	private Reply takeKey(TaskRow row, String sql, List<Object> parameters) {
+		if (!this.lockWaitLimited) {
+			this.database.dialect().limitLockWait(this.jdbc);
+			this.lockWaitLimited = true;
+		}
+		Object savepoint = this.transaction.createSavepoint();
+		try {
+			if (isKeyPending(row)) {
+				return giveWay(row);
+			}
+			Reply reply = update(sql, parameters);
+			this.transaction.releaseSavepoint(savepoint);
+			return reply;
+		}
+		catch (DuplicateKeyException ex) {
+			this.transaction.rollbackToSavepoint(savepoint);
+			return giveWay(row);
+		}
+		catch (CannotAcquireLockException ex) {
+			this.transaction.rollbackToSavepoint(savepoint);
+			return Reply.BUSY;
+		}
+	}
+
+	private boolean isKeyPending(TaskRow row) {
+		Dialect dialect = this.database.dialect();
+		return !this.jdbc
+			.queryForList(
+					"select id from " + this.database.table() + " where name = ? and pending_key = ?"
+							+ dialect.lockNoWait(),
+					String.class, dialect.text(row.name()), dialect.nullableText(row.key()))
+			.isEmpty();
+	}
+
+	private Reply giveWay(TaskRow row) {
+		this.jdbc.update("delete from " + this.database.table() + " where id = ?", row.id());
+		return Reply.SUPERSEDED;
+	}
+
+	Reply update(String sql, List<Object> parameters) {
+		this.jdbc.update(sql, parameters.toArray());
+		return Reply.DONE;
+	}
+
+	private void resetLockWait() {
+		if (this.lockWaitLimited) {
+			this.database.dialect().resetLockWait(this.jdbc);
+		}
+	}
+
+	/**
+	 * Changes a task that is locked, if the task is as the request expects.
+	 */
+	interface Change<Q> {
+
+		Reply apply(Q request, TaskRow row, LockedTasks locked, long now);
+
 	}
 
 }

@@ -3,15 +3,15 @@ package io.timingwheel.spring.durable.jdbc;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * MariaDB and MySQL. A time in UTC has no second that comes twice.
+ * MariaDB and MySQL. The time is read in UTC, in which no second comes twice.
  */
-final class MySqlDialect extends BinaryTextDialect {
+final class MySqlDialect extends PortableDialect {
 
 	private static final String NOW = "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) div 1000";
 
 	@Override
 	long now(JdbcOperations jdbc) {
-		return Rows.number(jdbc, "select " + NOW);
+		return number(jdbc, "select " + NOW);
 	}
 
 	@Override
@@ -25,8 +25,8 @@ final class MySqlDialect extends BinaryTextDialect {
 	}
 
 	/**
-	 * An insert that fails would hold a shared lock on the other task, and two of them a
-	 * deadlock.
+	 * An insert that failed would keep a shared lock on the pending task, and two such
+	 * inserts would run into a deadlock.
 	 */
 	@Override
 	String unlessPending() {
@@ -34,21 +34,21 @@ final class MySqlDialect extends BinaryTextDialect {
 	}
 
 	@Override
-	String orLocked() {
+	String lockNoWait() {
 		return " for update nowait";
 	}
 
 	/**
-	 * One second is the shortest. InnoDB may wait here for a task with another key, too,
-	 * if it comes next in the index.
+	 * One second is the shortest limit. InnoDB may also wait for a task with another key
+	 * if that key comes next in the index.
 	 */
 	@Override
-	void limitWaiting(JdbcOperations jdbc) {
+	void limitLockWait(JdbcOperations jdbc) {
 		jdbc.execute("set session innodb_lock_wait_timeout = 1");
 	}
 
 	@Override
-	void endLimitOfWaiting(JdbcOperations jdbc) {
+	void resetLockWait(JdbcOperations jdbc) {
 		jdbc.execute("set session innodb_lock_wait_timeout = default");
 	}
 

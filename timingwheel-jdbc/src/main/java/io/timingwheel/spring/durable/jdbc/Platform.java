@@ -5,7 +5,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The databases that can keep tasks: those that can skip rows which others have locked.
+ * The kinds of database that can keep tasks, from the version on that has
+ * {@code skip locked}.
  */
 enum Platform {
 
@@ -30,10 +31,11 @@ enum Platform {
 	}
 
 	/**
-	 * Tells the platform.
-	 * @param product what the driver says
-	 * @param version what the driver says; MariaDB may say it here only
-	 * @throws IllegalStateException if it is none of these
+	 * Finds the kind of a database.
+	 * @param product the product name, as the driver gives it
+	 * @param version the product version, as the driver gives it; a driver may name
+	 * MariaDB only here
+	 * @throws IllegalStateException if the database is of no such kind
 	 */
 	static Platform of(@Nullable String product, @Nullable String version) {
 		String text = (product + " " + version).toLowerCase(Locale.ROOT);
@@ -59,7 +61,7 @@ enum Platform {
 	}
 
 	/**
-	 * Where the script is that creates the table.
+	 * The location of the script that creates the table.
 	 */
 	String script() {
 		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(name().toLowerCase(Locale.ROOT));

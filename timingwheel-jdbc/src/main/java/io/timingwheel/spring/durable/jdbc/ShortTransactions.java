@@ -27,8 +27,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Statements that stand outside of any transaction of the application, and read what is
- * committed.
+ * Runs statements in transactions of the store's own, which are independent of any
+ * transaction of the application and have the isolation "read committed". A collision
+ * with another transaction leads to another attempt.
  */
 final class ShortTransactions {
 
@@ -46,15 +47,15 @@ final class ShortTransactions {
 
 	/**
 	 * Creates the access to a database.
-	 * @param dataSource where the connections come from
-	 * @param product the database's name, as Spring knows it
-	 * @param autoCommit whether its connections commit each statement and read what is
-	 * committed
-	 * @param isolation a statement that makes them read what is committed, {@code null}
-	 * if they do
+	 * @param dataSource gives the connections
+	 * @param product the database's name in Spring's list of error codes
+	 * @param autoCommit whether the connections commit each statement, and have the
+	 * isolation "read committed"
+	 * @param isolation the statement that sets this isolation, {@code null} if it is not
+	 * needed
 	 */
 	ShortTransactions(DataSource dataSource, String product, boolean autoCommit, @Nullable String isolation) {
-		// An object of our own, to which no transaction of the application is bound.
+		// No transaction of the application is bound to this object.
 		DataSource own = new DelegatingDataSource(dataSource);
 		SQLExceptionTranslator translator = new SQLErrorCodeSQLExceptionTranslator(product);
 		this.jdbc = new JdbcTemplate(own);
@@ -77,7 +78,7 @@ final class ShortTransactions {
 	}
 
 	/**
-	 * Runs statements in a transaction, again if it collided with another one.
+	 * Runs statements in a transaction.
 	 */
 	<T extends @Nullable Object> T transaction(Work<T> work) {
 		return retried(() -> this.transactions.execute((status) -> work.run(this.jdbc, status)));
@@ -91,7 +92,7 @@ final class ShortTransactions {
 			}
 			catch (ConcurrencyFailureException | DuplicateKeyException ex) {
 				if (System.nanoTime() - start > MAX_TIME) {
-					// Not a collision, but a lock that somebody holds.
+					// This is no collision: another transaction holds a lock.
 					throw ex;
 				}
 				LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE));
@@ -116,8 +117,8 @@ final class ShortTransactions {
 	}
 
 	/**
-	 * Sets the isolation by a statement, as a driver asks the server for the earlier one,
-	 * and puts that back afterwards.
+	 * Sets the isolation of a transaction by one statement. JDBC's own method takes more
+	 * requests: the driver asks for the earlier isolation, and sets it again afterwards.
 	 */
 	private static final class ReadCommitted extends JdbcTransactionManager {
 

@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import org.springframework.util.Assert;
 
 /**
- * The name of the table of tasks. It becomes part of statements, and so must be a plain
- * one.
+ * The name of the table of tasks. The name becomes part of statements, and may therefore
+ * contain no special characters.
  *
  * @param qualified the name as it stands in statements, with its schema if it has one
  */
@@ -24,8 +24,9 @@ record TableName(String qualified) {
 	}
 
 	/**
-	 * A script for this table, whose indexes are named after it.
-	 * @param script one for the default table
+	 * Replaces the name of the default table in a script. The names of the indexes begin
+	 * with the name of the table.
+	 * @param script a script for the default table
 	 */
 	String appliedTo(String script) {
 		String simple = this.qualified.substring(this.qualified.indexOf('.') + 1);

@@ -2,19 +2,30 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Objects;
 
+import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.TaskRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row without what may be large.
+ * A row of the table, without the columns that may be large.
  *
- * @param leased whether a node has it
+ * @param status the ordinal of the task's {@link State}
+ * @param leased whether a node has the task
  */
 record TaskRow(String id, String name, @Nullable String key, long dueAt, int status, boolean leased, long fence,
 		int attempt, int deliveries, int lostDeliveries) {
 
+	static final int PENDING = State.PENDING.ordinal();
+
+	static final int RUNNING = State.RUNNING.ordinal();
+
+	static final int DEAD = State.DEAD.ordinal();
+
 	static final String COLUMNS = "id, name, task_key, due_at, status, owner, fence, attempt, deliveries, lost_deliveries";
+
+	private static final State[] STATES = State.values();
 
 	static TaskRow read(ResultSet rs, Dialect dialect) throws SQLException {
 		return new TaskRow(rs.getString("id"), name(rs, dialect), dialect.text(rs, "task_key"), rs.getLong("due_at"),
@@ -23,23 +34,34 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, int sta
 	}
 
 	static String name(ResultSet rs, Dialect dialect) throws SQLException {
-		String name = dialect.text(rs, "name");
-		return (name != null) ? name : "";
+		return Objects.requireNonNull(dialect.text(rs, "name"));
+	}
+
+	static State state(int status) {
+		return STATES[status];
 	}
 
 	/**
-	 * Whether a node that was given this reference has the task.
+	 * Whether the node that was given this reference still has the task.
 	 */
 	boolean isHeldAs(TaskRef task) {
 		return this.leased && this.fence == task.fence();
 	}
 
-	boolean isPending() {
-		return this.status == Status.PENDING;
+	/**
+	 * Whether the node that was given this reference has already given the task back, and
+	 * no node has had the task since.
+	 */
+	boolean isGivenBackBy(TaskRef task) {
+		return this.status == PENDING && !this.leased && this.fence == task.fence();
 	}
 
 	boolean isRunning() {
-		return this.status == Status.RUNNING;
+		return this.status == RUNNING;
+	}
+
+	boolean isDead() {
+		return this.status == DEAD;
 	}
 
 }

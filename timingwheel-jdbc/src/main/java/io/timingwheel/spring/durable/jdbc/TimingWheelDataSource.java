@@ -9,10 +9,13 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Qualifies the {@code DataSource} that leases and acknowledges durable tasks. It leads
- * to the same database as the application's own, with connections that the application
- * cannot use up. Tasks are still stored and cancelled through the application's, in its
- * transactions.
+ * Qualifies the store's data source: the {@code DataSource} through which the nodes
+ * claim, begin, renew and acknowledge durable tasks. It leads to the same database as the
+ * application's data source, and has connections that the application cannot use up.
+ * Tasks are still stored, cancelled and rescheduled through the application's data
+ * source, in the application's transactions.
+ *
+ * @since 0.1
  */
 @Target({ ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,5 +1,26 @@
 /**
- * Durable tasks in a relational database, through Spring JDBC.
+ * The store of durable tasks in a relational database, through Spring JDBC.
+ *
+ * <p>
+ * One table has one row for each task. Its column {@code next_at} is the due time of a
+ * pending task, the end of the lease of a leased or running task, and null for a dead
+ * one; each claim searches the index on this column. A unique index on {@code name} and
+ * {@code pending_key} lets only one pending task have a key: {@code pending_key} becomes
+ * null when the task begins, and {@code task_key} keeps the key.
+ * <ul>
+ * <li>{@code Transitions} has every transition in the order of the protocol. Retry,
+ * release and bury lock all rows ({@code LockedTasks}: {@code for update skip locked})
+ * and update each; cancel and discard delete a row; reschedule and requeue lock a row and
+ * update it.
+ * <li>{@code PostgresTransitions} has enqueue, claim, begin, renew and acknowledge in one
+ * statement each, for any number of tasks. {@code PortableTransitions} has the same for
+ * H2, MariaDB and MySQL, which first lock the rows and then change all with one
+ * statement.
+ * <li>{@code TaskQueries} reads without locks. {@code Dialect} and its subclasses have
+ * the small differences between the databases.
+ * <li>{@code ApplicationTransaction} finds the transaction that a call joins;
+ * {@code ShortTransactions} runs everything else.
+ * </ul>
  */
 @NullMarked
 package io.timingwheel.spring.durable.jdbc;

@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  * <b>Invariants.</b>
  * <ul>
  * <li>A guard interrupts only between {@code INTERRUPTING} and {@code INTERRUPTED}, and
- * no guard is left in these states. So no interrupt arrives after the call has
- * returned.</li>
+ * the call does not return while its guard is in one of these states. So no interrupt
+ * arrives after the return.</li>
  * <li>The count is raised before an interrupt is sent, and lowered after the flag is
  * cleared. If the count is not zero then, an enclosing guard has expired too, and its
  * interrupt may just have been cleared; the thread therefore interrupts itself

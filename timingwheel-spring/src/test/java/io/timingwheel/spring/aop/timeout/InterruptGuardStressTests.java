@@ -14,12 +14,12 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A million calls that return while their deadline passes. Two threads make them, and
- * while their bodies are busy they also drive the wheel, in turn and without pause: so
- * each fires the timers of the other with the precision of microseconds, however busy the
- * machine is. The bodies return around their deadline, a bit later after a call that was
- * in time and a bit earlier after one that was not, so that the return races with the
- * interrupt. After each call the flag has to be what it was before.
+ * A million calls whose return races with their deadline. Two threads make the calls. The
+ * bodies are busy loops that advance the wheel's time, so each thread fires the timers of
+ * the other with a precision of microseconds, even on a busy machine. Each body aims at
+ * its deadline: a little later after a call that was in time, and a little earlier after
+ * a call that timed out. After each call the interrupt flag must be what it was before
+ * the call.
  */
 @org.junit.jupiter.api.Timeout(300)
 class InterruptGuardStressTests {
@@ -39,12 +39,12 @@ class InterruptGuardStressTests {
 
 	private final Service service = this.proxies.proxy(new Service());
 
-	private final ReentrantLock driving = new ReentrantLock();
+	private final ReentrantLock advancing = new ReentrantLock();
 
-	private long driven = System.nanoTime();
+	private long advancedTo = System.nanoTime();
 
 	@Test
-	void afterAMillionCallsThatEndAroundTheirDeadlineTheFlagIsAlwaysAsItShouldBe() {
+	void interruptFlagIsUnchangedAfterAMillionCallsThatEndAtTheirDeadline() {
 		this.proxies.listener = (method) -> {
 		};
 		Caller[] callers = { new Caller(1), new Caller(2) };
@@ -59,15 +59,15 @@ class InterruptGuardStressTests {
 		assertThat(this.wheel.pending()).isZero();
 	}
 
-	private void drive() {
-		if (this.driving.tryLock()) {
+	private void advanceTime() {
+		if (this.advancing.tryLock()) {
 			try {
 				long now = System.nanoTime();
-				this.time.advance(Duration.ofNanos(now - this.driven));
-				this.driven = now;
+				this.time.advance(Duration.ofNanos(now - this.advancedTo));
+				this.advancedTo = now;
 			}
 			finally {
-				this.driving.unlock();
+				this.advancing.unlock();
 			}
 		}
 	}
@@ -85,10 +85,10 @@ class InterruptGuardStressTests {
 
 		private final SplittableRandom random;
 
-		/** Only for the thread that interrupts. */
+		/** Used only by the thread that interrupts. */
 		private final SplittableRandom lag;
 
-		/** By how many nanoseconds the bodies outlast the limit, on average. */
+		/** The average time in nanoseconds by which the bodies exceed the limit. */
 		private long bias;
 
 		Caller(long seed) {
@@ -102,8 +102,8 @@ class InterruptGuardStressTests {
 		}
 
 		/**
-		 * Takes a moment, as it may on a real machine, to widen the window in which the
-		 * call can return.
+		 * Delays the interrupt and the return from this method, so that the call has more
+		 * time to return in between.
 		 */
 		@Override
 		public void interrupt() {
@@ -130,7 +130,7 @@ class InterruptGuardStressTests {
 				}
 				catch (MethodTimeoutException ex) {
 					timedOut++;
-					// Exceptions cost more than calls: steers to three in time for one.
+					// Aims at three calls in time for one timeout, which takes longer.
 					this.bias -= 6;
 				}
 				if (Thread.interrupted() != interruptedBefore) {
@@ -159,7 +159,7 @@ class InterruptGuardStressTests {
 		private void work(long nanos) {
 			long started = System.nanoTime();
 			do {
-				drive();
+				advanceTime();
 			}
 			while (System.nanoTime() - started < nanos);
 		}

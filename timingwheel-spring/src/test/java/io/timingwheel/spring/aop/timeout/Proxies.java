@@ -35,10 +35,11 @@ final class Proxies {
 	}
 
 	/**
-	 * Proxies an object.
-	 * @param target the object
-	 * @param between advice between the outer and the innermost of ours
-	 * @return the proxy, a subclass
+	 * Creates a class-based proxy.
+	 * @param target the target object
+	 * @param between advice between the outer and the innermost advice of
+	 * {@code @Timeout}
+	 * @return the proxy
 	 */
 	@SuppressWarnings("unchecked")
 	<T> T proxy(T target, MethodInterceptor... between) {

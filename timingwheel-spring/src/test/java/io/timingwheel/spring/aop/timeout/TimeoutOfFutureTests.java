@@ -88,7 +88,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void completesAlsoWhenTheExecutorRefuses() {
+	void completesEvenIfTheExecutorRejectsTheTask() {
 		Executor full = (task) -> {
 			throw new RejectedExecutionException();
 		};
@@ -100,7 +100,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void aResultInTimeRemovesTheTimer() {
+	void aResultInTimeCancelsTheTimer() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		CompletableFuture<String> result = this.service.future(() -> source);
 		assertThat(this.wheel.pending()).isOne();
@@ -112,7 +112,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void aFailureInTimeIsPassedOnAndRemovesTheTimer() {
+	void aFailureInTimeReachesTheCallerAndCancelsTheTimer() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		CompletableFuture<String> result = this.service.future(() -> source);
 		IllegalStateException failure = new IllegalStateException();
@@ -122,13 +122,13 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void whatIsDoneAlreadyIsReturnedAsItIs() {
+	void aFutureThatIsDoneIsReturnedUnchanged() {
 		CompletableFuture<String> done = CompletableFuture.completedFuture("done");
 		assertThat(this.service.future(() -> done)).isSameAs(done);
 	}
 
 	@Test
-	void cancellingTheResultRemovesTheTimerAndCancelsTheSource() {
+	void cancellingTheResultCancelsTheTimerAndTheSource() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		CompletableFuture<String> result = this.service.future(() -> source);
 		assertThat(result.cancel(true)).isTrue();
@@ -137,7 +137,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void completingTheResultByHandRemovesTheTimer() {
+	void completingTheResultCancelsTheTimerButNotTheSource() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		CompletableFuture<String> result = this.service.future(() -> source);
 		result.complete("by hand");
@@ -146,7 +146,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void aBodyThatBlocksBeforeItReturnsItsStageThrows() {
+	void aCallThatBlocksBeforeItReturnsAStageThrows() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.future(() -> {
 			this.time.advance(LIMIT);
@@ -156,7 +156,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void aStageThatIsLateBecauseOfOtherAdviceIsCancelledToo() {
+	void aStageThatOtherAdviceReturnsLateIsCancelled() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		Service service = this.proxies.proxy(new Service(), (invocation) -> {
 			Object result = invocation.proceed();
@@ -230,7 +230,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void aPlainFutureThatNobodyReadsIsLeftAloneIfDone() {
+	void aPlainFutureThatIsDoneAtTheDeadlineIsUnchanged() {
 		FutureTask<String> source = new FutureTask<>(() -> "in time");
 		Future<String> result = this.service.plain(() -> source);
 		source.run();
@@ -252,7 +252,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void aFutureOfATypeOfItsOwnIsFailedInPlace() {
+	void aFutureOfAnotherDeclaredTypeIsCompletedInPlace() {
 		Special source = new Special();
 		Special result = this.service.special(() -> source);
 		assertThat(result).isSameAs(source);
@@ -274,7 +274,7 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
-	void aFutureBehindADeclaredObjectIsLimitedToo() {
+	void aFutureReturnedAsAnObjectIsLimited() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		Object result = this.service.object(() -> source);
 		this.time.advance(LIMIT);

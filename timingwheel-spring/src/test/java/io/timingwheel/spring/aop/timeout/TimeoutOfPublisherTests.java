@@ -68,7 +68,7 @@ class TimeoutOfPublisherTests {
 	}
 
 	@Test
-	void aMonoInTimeRemovesTheTimer() {
+	void aMonoInTimeCancelsTheTimer() {
 		Sinks.One<String> source = Sinks.one();
 		CompletableFuture<String> result = this.service.mono(source::asMono).toFuture();
 		assertThat(this.wheel.pending()).isOne();
@@ -78,14 +78,14 @@ class TimeoutOfPublisherTests {
 	}
 
 	@Test
-	void aMonoThatIsEmptyOrFailsRemovesTheTimer() {
+	void aMonoThatIsEmptyOrFailsCancelsTheTimer() {
 		assertThat(this.service.mono(Mono::empty).toFuture()).isCompletedWithValue(null);
 		assertThat(this.service.mono(() -> Mono.error(new IllegalStateException())).toFuture())
 			.isCompletedExceptionally();
 	}
 
 	@Test
-	void aFluxHasTheLimitUntilItCompletesNotBetweenItsElements() {
+	void theLimitOfAFluxLastsUntilItsCompletionAndNotBetweenItsElements() {
 		Sinks.Many<Integer> source = Sinks.many().unicast().onBackpressureBuffer();
 		List<Integer> received = new CopyOnWriteArrayList<>();
 		CompletableFuture<?> result = this.service
@@ -105,12 +105,12 @@ class TimeoutOfPublisherTests {
 	}
 
 	@Test
-	void aFluxInTimeRemovesTheTimer() {
+	void aFluxInTimeCancelsTheTimer() {
 		assertThat(this.service.flux(() -> Flux.just(1, 2)).collectList().block()).containsExactly(1, 2);
 	}
 
 	@Test
-	void cancellingRemovesTheTimer() {
+	void cancellingTheSubscriptionCancelsTheTimer() {
 		Disposable subscription = this.service.mono(Mono::never).subscribe();
 		assertThat(this.wheel.pending()).isOne();
 		subscription.dispose();
@@ -118,7 +118,7 @@ class TimeoutOfPublisherTests {
 	}
 
 	@Test
-	void nothingIsTimedBeforeTheSubscriptionAndEachHasItsOwnLimit() {
+	void eachSubscriptionHasItsOwnTimer() {
 		Mono<Object> mono = this.service.mono(Mono::never);
 		assertThat(this.wheel.pending()).isZero();
 		this.time.advance(LIMIT);
@@ -132,7 +132,7 @@ class TimeoutOfPublisherTests {
 	}
 
 	@Test
-	void aBodyThatBlocksBeforeItReturnsItsPublisherThrows() {
+	void aCallThatBlocksBeforeItReturnsAPublisherThrows() {
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.mono(() -> {
 			this.time.advance(LIMIT);
 			return Mono.just("late");
@@ -141,7 +141,7 @@ class TimeoutOfPublisherTests {
 	}
 
 	@Test
-	void aPublisherIsLimitedToo() {
+	void aMonoReturnedAsAPublisherIsLimited() {
 		CompletableFuture<Object> result = Mono.from(this.service.publisher(Mono::never)).toFuture();
 		this.time.advance(LIMIT);
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(result::join);

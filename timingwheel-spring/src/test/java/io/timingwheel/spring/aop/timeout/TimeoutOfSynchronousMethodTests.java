@@ -27,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 /**
- * The clock is set by the bodies, and the wheel then runs on their own thread, so that
- * each interrupt comes at a known point of the body.
+ * Synchronous methods in virtual time. The bodies advance the time, which runs the wheel
+ * on their own thread, so each interrupt arrives at a known point of the body.
  */
 class TimeoutOfSynchronousMethodTests {
 
@@ -49,7 +49,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void everyReturnTypeComesBackFromTheSameThread() {
+	void methodsOfAnyReturnTypeRunOnTheThreadOfTheirCaller() {
 		assertThat(this.service.number()).isEqualTo(Thread.currentThread().getId());
 		assertThat(this.service.flag()).isTrue();
 		assertThat(this.service.text()).isEqualTo(Thread.currentThread().getName());
@@ -64,7 +64,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void exceptionsOfTheBodyAreUntouched() {
+	void exceptionsOfTheBodyReachTheCallerUnchanged() {
 		IOException checked = new IOException();
 		assertThat(catchThrowable(() -> this.service.call(() -> {
 			throw checked;
@@ -77,7 +77,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void isNotCutBeforeTheDeadline() throws Exception {
+	void isNotInterruptedBeforeTheDeadline() throws Exception {
 		assertThat(this.service.call(() -> {
 			this.time.advance(LIMIT.minusNanos(1));
 			return Thread.currentThread().isInterrupted();
@@ -85,7 +85,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void isInterruptedAtTheDeadlineAndTheLateResultDiscarded() {
+	void isInterruptedAtTheDeadlineAndTheLateResultIsDiscarded() {
 		AtomicReference<Boolean> interrupted = new AtomicReference<>();
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
 			this.time.advance(LIMIT);
@@ -104,7 +104,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void whatTheInterruptedBodyThrewIsSuppressed() {
+	void theExceptionOfTheInterruptedBodyIsSuppressed() {
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
 			this.time.advance(LIMIT);
 			Thread.sleep(1);
@@ -113,7 +113,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void theInterruptIsClearedIfTheBodyRestoredIt() {
+	void theInterruptIsClearedEvenIfTheBodyRestoredIt() {
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
 			this.time.advance(LIMIT);
 			assertThat(Thread.interrupted()).isTrue();
@@ -145,7 +145,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void adviceThatReplacesTheTimeoutIsSuppressed() {
+	void anExceptionThatReplacesTheTimeoutIsSuppressed() {
 		IllegalStateException replacement = new IllegalStateException("rollback failed");
 		Service service = this.proxies.proxy(new Service(), (invocation) -> {
 			try {
@@ -162,7 +162,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void aDeadlineThatPassesAfterTheBodyIsATimeoutToo() {
+	void aDeadlineThatPassesAfterTheBodyIsATimeout() {
 		Service service = this.proxies.proxy(new Service(), (invocation) -> {
 			Object result = invocation.proceed();
 			this.time.advance(LIMIT);
@@ -186,14 +186,14 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void anInterruptBeforeTheCallStays() throws Exception {
+	void anInterruptFromBeforeTheCallStays() throws Exception {
 		Thread.currentThread().interrupt();
 		assertThat(this.service.call(() -> "in time")).isEqualTo("in time");
 		assertThat(Thread.interrupted()).isTrue();
 	}
 
 	@Test
-	void anInterruptBeforeTheDeadlineStays() {
+	void anInterruptFromBeforeTheDeadlineStays() {
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
 			Thread.currentThread().interrupt();
 			this.time.advance(LIMIT);
@@ -203,7 +203,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void anInterruptThatTheBodyConsumedBeforeTheDeadlineIsGone() {
+	void anInterruptThatTheBodyClearedBeforeTheDeadlineDoesNotReturn() {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
 			assertThat(Thread.interrupted()).isTrue();
@@ -213,7 +213,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void anInnerTimeoutPassesThroughAnOuterThatHasTime() {
+	void anInnerTimeoutPassesThroughAnOuterCallThatHasTimeLeft() {
 		assertThatExceptionOfType(MethodTimeoutException.class)
 			.isThrownBy(() -> this.service.within(Duration.ofSeconds(5), () -> this.service.call(() -> {
 				this.time.advance(LIMIT);
@@ -227,7 +227,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void anOuterThatHasTimeMayHandleAnInnerTimeout() throws Exception {
+	void anOuterCallThatHasTimeLeftMayHandleAnInnerTimeout() throws Exception {
 		assertThat(this.service.within(Duration.ofSeconds(5), () -> {
 			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
 				this.time.advance(LIMIT);
@@ -238,7 +238,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void theInterruptOfAnOuterGuardReachesTheInnerBodyAndLastsUntilTheOuterReturns() {
+	void theInterruptOfAnOuterCallReachesTheInnerBodyAndLastsUntilTheOuterCallReturns() {
 		assertThatExceptionOfType(MethodTimeoutException.class)
 			.isThrownBy(() -> this.service.within(Duration.ofMillis(100), () -> {
 				assertThat(this.service.call(() -> {
@@ -253,7 +253,7 @@ class TimeoutOfSynchronousMethodTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 100, 800, 900 })
-	void ifBothExpiredTheInnerExceptionPassesAndTheOuterOneIsSuppressed(long outerMillis) {
+	void ifBothCallsExpireTheInnerExceptionHasTheOuterOneSuppressed(long outerMillis) {
 		Duration outer = Duration.ofMillis(outerMillis);
 		assertThatExceptionOfType(MethodTimeoutException.class)
 			.isThrownBy(() -> this.service.within(outer, () -> this.service.call(() -> {
@@ -271,12 +271,13 @@ class TimeoutOfSynchronousMethodTests {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 100, 800, 900 })
-	void anEnclosingGuardThatHasExpiredInterruptsAgain(long outerMillis) {
+	void anOuterCallThatHasExpiredIsInterruptedAgain(long outerMillis) {
 		assertThatExceptionOfType(MethodTimeoutException.class)
 			.isThrownBy(() -> this.service.within(Duration.ofMillis(outerMillis), () -> {
 				assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
 					this.time.advance(Duration.ofSeconds(1));
-					// The body's own handling of one interrupt must not hide the other.
+					// The outer call must be interrupted even if the inner body cleared
+					// the flag.
 					assertThat(Thread.interrupted()).isTrue();
 					return null;
 				}));
@@ -290,7 +291,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void aForeignInterruptOutlivesTwoExpiredGuards() {
+	void anInterruptFromBeforeTheCallStaysAfterTwoNestedTimeouts() {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(MethodTimeoutException.class)
 			.isThrownBy(() -> this.service.within(Duration.ofMillis(900), () -> this.service.call(() -> {
@@ -301,7 +302,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void aForeignInterruptThatTheInnerBodyConsumedDoesNotComeBackAfterTheOuter() {
+	void anInterruptThatTheInnerBodyClearedDoesNotReturnAfterTheOuterCall() {
 		Thread.currentThread().interrupt();
 		assertThatExceptionOfType(MethodTimeoutException.class)
 			.isThrownBy(() -> this.service.within(Duration.ofMillis(900), () -> this.service.call(() -> {
@@ -312,7 +313,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void guardsEndInTheOrderOfTheirCallsAlsoWhenMethodsRecur() {
+	void nestedCallsOfOneMethodEndTheirOwnTimers() {
 		assertThatExceptionOfType(MethodTimeoutException.class)
 			.isThrownBy(() -> this.service.within(Duration.ofSeconds(3), () -> {
 				this.service.within(Duration.ofSeconds(2), () -> {
@@ -343,7 +344,7 @@ class TimeoutOfSynchronousMethodTests {
 	@NullSource
 	@ValueSource(strings = "banana")
 	@ValueSource(doubles = Double.NaN)
-	void anExpressionThatGivesNoDurationIsAnIllegalArgument(Object limit) {
+	void anExpressionThatGivesNoDurationFailsAsAnIllegalArgument(Object limit) {
 		AtomicReference<Boolean> begun = new AtomicReference<>(false);
 		assertThatIllegalArgumentException().isThrownBy(() -> this.service.limitedBy(limit, () -> {
 			begun.set(true);
@@ -366,7 +367,7 @@ class TimeoutOfSynchronousMethodTests {
 	}
 
 	@Test
-	void aFullWheelRefusesTheCall() {
+	void aFullWheelRejectsTheCall() {
 		TimingWheel full = TimingWheel.builder(Runnable::run).timeSource(this.time).maxPending(1).build();
 		full.schedule(() -> {
 		}, Duration.ofDays(1));

@@ -43,7 +43,7 @@ class TimeoutWithoutReactorTests {
 	}
 
 	/**
-	 * Runs in the class loader that has no Reactor.
+	 * The calls that run in the class loader without Reactor.
 	 */
 	public static class Calls implements Callable<String> {
 

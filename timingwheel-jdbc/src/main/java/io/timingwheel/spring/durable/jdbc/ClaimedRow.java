@@ -1,0 +1,30 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.Comparator;
+import java.util.List;
+
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.LeasedTask;
+
+/**
+ * A row that was claimed.
+ *
+ * @param task the task as the node sees it
+ * @param foundAt its {@code next_at} before the claim
+ * @param leaseEnd its {@code next_at} now
+ */
+record ClaimedRow(LeasedTask task, long foundAt, long leaseEnd) {
+
+	/**
+	 * The result of a claim.
+	 * @param nextAt the earliest {@code next_at} of the rows that were not claimed
+	 */
+	static Claimed claim(List<ClaimedRow> claimed, long now, long nextAt) {
+		List<LeasedTask> tasks = claimed.stream()
+			.sorted(Comparator.comparingLong(ClaimedRow::foundAt))
+			.map(ClaimedRow::task)
+			.toList();
+		return new Claimed(tasks, now, claimed.stream().mapToLong(ClaimedRow::leaseEnd).reduce(nextAt, Math::min));
+	}
+
+}

@@ -1,0 +1,86 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.Arrays;
+
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.LeaseOffer;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.task.IfPending;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A new task as a row of the table: a row of its own, or written over the row of the
+ * pending task with its key.
+ *
+ * @param task the task
+ * @param now the time by the database's clock
+ * @param dueAt when the task is due
+ * @param lease the lease that the task has from the start, {@code null} for none
+ */
+record NewRow(NewTask task, long now, long dueAt, @Nullable LeaseOffer lease) {
+
+	static final long FIRST_FENCE = 1;
+
+	static NewRow of(NewTask task, long now) {
+		long dueAt = task.due().resolve(now);
+		return new NewRow(task, now, dueAt, LeaseTimes.accepted(task.lease(), dueAt, now));
+	}
+
+	/**
+	 * Whether a task is stored even if its key is pending.
+	 */
+	static boolean replaces(NewTask task) {
+		return task.key() == null || task.ifPending() == IfPending.REPLACE;
+	}
+
+	/**
+	 * The statement that takes {@link #insertValues}.
+	 */
+	static String insert(TableName table) {
+		return "insert into " + table + " (id, name, task_key, pending_key, payload, due_at, next_at, status, owner,"
+				+ " fence, attempt, deliveries, lost_deliveries, created_at) values (?, ?, ?, ?, ?, ?, ?, "
+				+ TaskRow.PENDING + ", ?, " + FIRST_FENCE + ", 1, 0, 0, ?)";
+	}
+
+	Object[] insertValues(Dialect dialect) {
+		Object key = dialect.nullableText(this.task.key());
+		return values(this.task.id(), dialect.text(this.task.name()), key, key, this.task.payload(), this.dueAt,
+				nextAt(), LeaseTimes.owner(this.lease), this.now);
+	}
+
+	/**
+	 * The statement that takes {@link #replaceValues}.
+	 */
+	static String replace(TableName table) {
+		return "update " + table + " set id = ?, payload = ?, due_at = ?, next_at = ?, owner = ?, fence = fence + 1,"
+				+ " attempt = 1, deliveries = 0, lost_deliveries = 0, error = null, created_at = ? where id = ?";
+	}
+
+	Object[] replaceValues(TaskRow pending) {
+		return values(this.task.id(), this.task.payload(), this.dueAt, nextAt(), LeaseTimes.owner(this.lease), this.now,
+				pending.id());
+	}
+
+	private static Object[] values(@Nullable Object... values) {
+		return Arrays.asList(values).toArray();
+	}
+
+	private long nextAt() {
+		return LeaseTimes.nextAt(this.dueAt, this.now, this.lease);
+	}
+
+	Enqueued inserted() {
+		return new Enqueued(Outcome.INSERTED, this.task.id(), FIRST_FENCE, this.dueAt, this.now, this.lease != null);
+	}
+
+	Enqueued replaced(TaskRow pending) {
+		return new Enqueued(Outcome.REPLACED, this.task.id(), pending.fence() + 1, this.dueAt, this.now,
+				this.lease != null);
+	}
+
+	Enqueued kept(TaskRow pending) {
+		return new Enqueued(Outcome.PENDING, pending.id(), pending.fence(), pending.dueAt(), this.now, false);
+	}
+
+}

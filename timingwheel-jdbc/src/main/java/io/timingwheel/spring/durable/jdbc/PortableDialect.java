@@ -1,0 +1,61 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * H2, MariaDB and MySQL: the parts of {@link PortableTransitions} that differ between
+ * them. Names and keys are in binary columns, as comparisons of text depend on the
+ * database's settings.
+ */
+abstract class PortableDialect extends Dialect {
+
+	@Override
+	final Transitions transitions(Database database) {
+		return new PortableTransitions(database, this);
+	}
+
+	/**
+	 * The time by the database's clock within a statement, with one parameter.
+	 */
+	abstract String nowExpression();
+
+	/**
+	 * The parameter of {@link #nowExpression()}.
+	 * @param offset what to add to the time, in milliseconds
+	 */
+	long nowParameter(long offset) {
+		return offset;
+	}
+
+	/**
+	 * The name within a search by time. The database must not use the indexes that begin
+	 * with the name: they lead to all tasks of that name, which the database would have
+	 * to sort.
+	 */
+	abstract String nameWithoutIndex();
+
+	/**
+	 * The end of an {@code insert} that lets the statement do nothing if the key is
+	 * pending. Empty if the database has no such clause; the statement then fails with a
+	 * {@code DuplicateKeyException}, and the transaction can go on.
+	 */
+	String unlessPending() {
+		return "";
+	}
+
+	@Override
+	final Object text(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	@Override
+	final @Nullable String text(ResultSet rs, String column) throws SQLException {
+		byte[] bytes = rs.getBytes(column);
+		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
+	}
+
+}

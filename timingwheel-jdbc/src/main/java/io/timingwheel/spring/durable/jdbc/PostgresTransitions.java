@@ -1,0 +1,340 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.LeaseOffer;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.TaskRef;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * The most frequent transitions on PostgreSQL: one statement each.
+ */
+final class PostgresTransitions extends Transitions {
+
+	private static final long MAX_TIME = DelayedTaskStore.MAX_TIME;
+
+	/**
+	 * A condition that holds if its three parameters are 1. It makes PostgreSQL plan the
+	 * statement anew for each execution: a plan that was made while the table was small
+	 * would read the table from end to end when it is large. PostgreSQL keeps a plan that
+	 * does not know the parameters unless that plan seems more expensive. Without the
+	 * parameters it expects a thousand rows from each of these functions, and else one.
+	 */
+	private static final String PLANNED_ANEW = "(select count(*) from generate_series(1, ?::int) a, generate_series(1, ?::int) b,"
+			+ " generate_series(1, ?::int) c) > 0";
+
+	private final Database database;
+
+	private final Dialect dialect;
+
+	private final EnqueueStatements enqueueOne;
+
+	private final EnqueueStatements enqueueMany;
+
+	private final String claim;
+
+	private final LeaseStatement begin;
+
+	private final LeaseStatement renew;
+
+	private final LeaseStatement acknowledge;
+
+	PostgresTransitions(Database database) {
+		super(database);
+		this.database = database;
+		this.dialect = database.dialect();
+		TableName table = database.table();
+		this.enqueueOne = EnqueueStatements.of(table,
+				"(select ?::text as id, ?::text as name, ?::text as task_key, ?::text as payload, ?::boolean as absolute,"
+						+ " ?::bigint as millis, ?::bigint as look_ahead, ?::bigint as lease, ?::text as owner) as one");
+		this.enqueueMany = EnqueueStatements.of(table,
+				"unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[], ?::bigint[], ?::bigint[],"
+						+ " ?::text[]) as many (id, name, task_key, payload, absolute, millis, look_ahead, lease, owner)");
+		this.claim = claim(table);
+		String lease = "next_at = least(%s + ? + ?, %d)".formatted(PostgresDialect.NOW, MAX_TIME);
+		String update = "update %s t set %s where t.id = any(array(select id from held)) returning t.id, t.fence";
+		this.begin = LeaseStatement.of(table, "status <> " + TaskRow.DEAD, update.formatted(table,
+				"deliveries = t.deliveries + case when t.status = %d then 1 else 0 end, pending_key = null, status = %d, %s"
+					.formatted(TaskRow.PENDING, TaskRow.RUNNING, lease)),
+				Reply.REFUSED);
+		this.renew = LeaseStatement.of(table, "status = " + TaskRow.RUNNING, update.formatted(table, lease),
+				Reply.REFUSED);
+		this.acknowledge = LeaseStatement.of(table, "status = " + TaskRow.RUNNING,
+				"delete from %s t where t.id = any(array(select id from held)) returning t.id, t.fence"
+					.formatted(table),
+				Reply.DONE);
+	}
+
+	@Override
+	boolean isOneStatement(List<NewTask> batch) {
+		return batch.size() == 1 || batch.stream().allMatch(NewRow::replaces);
+	}
+
+	@Override
+	Map<String, Enqueued> storeBatch(JdbcOperations jdbc, List<NewTask> batch) {
+		Map<String, Enqueued> stored = new HashMap<>();
+		store(jdbc, EnqueueStatements::orReplace, batch.stream().filter(NewRow::replaces).toList(), stored);
+		store(jdbc, EnqueueStatements::unlessPending, batch.stream().filter((task) -> !NewRow.replaces(task)).toList(),
+				stored);
+		return stored;
+	}
+
+	private void store(JdbcOperations jdbc, Function<EnqueueStatements, String> statement, List<NewTask> tasks,
+			Map<String, Enqueued> stored) {
+		if (tasks.isEmpty()) {
+			return;
+		}
+		jdbc.query(statement.apply((tasks.size() == 1) ? this.enqueueOne : this.enqueueMany), (rs) -> {
+			Enqueued task = stored(rs);
+			stored.put(task.id(), task);
+		}, this.database.offset().getAsLong(), column(tasks, String[]::new, NewTask::id),
+				column(tasks, String[]::new, (task) -> this.dialect.text(task.name())),
+				column(tasks, String[]::new, (task) -> this.dialect.nullableText(task.key())),
+				column(tasks, String[]::new, NewTask::payload),
+				column(tasks, Boolean[]::new, (task) -> task.due().absolute()),
+				column(tasks, Long[]::new, (task) -> Math.min(task.due().millis(), MAX_TIME)),
+				column(tasks, Long[]::new, (task) -> lookAhead(task.lease())),
+				column(tasks, Long[]::new, (task) -> lease(task.lease())),
+				column(tasks, String[]::new, (task) -> LeaseTimes.owner(task.lease())));
+	}
+
+	/**
+	 * The parameter for a column: a value for one task, which takes less time than a list
+	 * of one, and a list for many.
+	 */
+	private static <T> @Nullable Object column(List<NewTask> tasks, IntFunction<T[]> array,
+			Function<NewTask, @Nullable Object> value) {
+		return (tasks.size() == 1) ? value.apply(tasks.get(0)) : tasks.stream().map(value).toArray(array);
+	}
+
+	private static long lookAhead(@Nullable LeaseOffer lease) {
+		return (lease != null) ? LeaseTimes.millis(lease.lookAhead()) : -MAX_TIME * 2;
+	}
+
+	private static long lease(@Nullable LeaseOffer lease) {
+		return (lease != null) ? LeaseTimes.millis(lease.lease()) : 0;
+	}
+
+	/**
+	 * Reads a task that was stored. A task that replaced another has a higher fence than
+	 * the first.
+	 */
+	private static Enqueued stored(ResultSet rs) throws SQLException {
+		long fence = rs.getLong("fence");
+		Outcome outcome = (fence == NewRow.FIRST_FENCE) ? Outcome.INSERTED : Outcome.REPLACED;
+		return new Enqueued(outcome, rs.getString("id"), fence, rs.getLong("due_at"), rs.getLong("created_at"),
+				rs.getBoolean("leased"));
+	}
+
+	/**
+	 * The statement that claims tasks, which is cheap if there are none. Its condition on
+	 * the name makes PostgreSQL expect that most tasks match: it then reads the index by
+	 * time in its order, and does not sort all tasks of these names, whatever it knows of
+	 * the table.
+	 */
+	private static String claim(TableName table) {
+		return """
+				with clock as (select %1$s + ? as now, ? as look_ahead, ?::text[] as names),
+				due as (
+					select id, next_at from %2$s
+					where next_at <= (select now + look_ahead from clock) and array_position((select names from clock), name::text) is not null
+						and (owner is null or next_at <= (select now from clock))
+					order by next_at limit ? for update skip locked),
+				claimed as (
+					update %2$s t set owner = ?, fence = t.fence + 1,
+						next_at = least(greatest(t.due_at, clock.now) + ?, %3$d),
+						lost_deliveries = t.lost_deliveries + case when t.status = %4$d then 1 else 0 end,
+						deliveries = t.deliveries + case when t.due_at <= clock.now or t.status = %4$d then 1 else 0 end,
+						pending_key = case when t.due_at <= clock.now or t.status = %4$d then null else t.pending_key end,
+						status = case when t.due_at <= clock.now then %4$d else t.status end
+					from due, clock where t.id = due.id
+					returning due.next_at as found_at, t.*)
+				select clock.now as now_at, found_at, claimed.next_at as lease_end, id, fence, name, task_key, due_at, status,
+					attempt, deliveries, lost_deliveries, case when octet_length(payload) <= ? then payload end as payload,
+					case when (select count(*) from claimed) < ? then (
+						select next_at from %2$s
+						where next_at > (select now from clock) and array_position((select names from clock), name::text) is not null
+							and (owner is not null or next_at > (select now + look_ahead from clock))
+						order by next_at limit 1) end as later_at
+				from clock left join claimed on true
+				"""
+			.formatted(PostgresDialect.NOW, table, MAX_TIME, TaskRow.RUNNING);
+	}
+
+	@Override
+	Claimed claim(ClaimRequest request) {
+		String[] names = request.names().stream().map(this.dialect::text).toArray(String[]::new);
+		Object[] parameters = { this.database.offset().getAsLong(), LeaseTimes.millis(request.lookAhead()), names,
+				request.limit(), request.owner(), LeaseTimes.millis(request.lease()), request.maxPayloadBytes(),
+				request.limit() };
+		return this.database.store().single((jdbc) -> jdbc.query(this.claim, this::claimed, parameters));
+	}
+
+	private Claimed claimed(ResultSet rs) throws SQLException {
+		List<ClaimedRow> tasks = new ArrayList<>();
+		long now = 0;
+		long nextAt = Long.MAX_VALUE;
+		while (rs.next()) {
+			now = rs.getLong("now_at");
+			Long later = rs.getObject("later_at", Long.class);
+			nextAt = (later != null) ? later : Long.MAX_VALUE;
+			String id = rs.getString("id");
+			if (id != null) {
+				LeasedTask task = new LeasedTask(id, rs.getLong("fence"), TaskRow.name(rs, this.dialect),
+						this.dialect.text(rs, "task_key"), rs.getString("payload"), rs.getLong("due_at"),
+						rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"), rs.getInt("deliveries"),
+						rs.getInt("lost_deliveries"));
+				tasks.add(new ClaimedRow(task, rs.getLong("found_at"), rs.getLong("lease_end")));
+			}
+		}
+		return ClaimedRow.claim(tasks, now, nextAt);
+	}
+
+	@Override
+	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
+		return change(this.begin, tasks, this.database.offset().getAsLong(), LeaseTimes.millis(lease));
+	}
+
+	@Override
+	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
+		return change(this.renew, tasks, this.database.offset().getAsLong(), LeaseTimes.millis(lease));
+	}
+
+	@Override
+	List<Reply> acknowledge(List<TaskRef> tasks) {
+		return change(this.acknowledge, tasks);
+	}
+
+	private List<Reply> change(LeaseStatement statement, List<TaskRef> tasks, Object... values) {
+		String[] ids = ids(tasks);
+		List<Object> parameters = new ArrayList<>();
+		parameters.add(ids);
+		parameters.add(ids);
+		parameters.add(tasks.stream().map(TaskRef::fence).toArray(Long[]::new));
+		parameters.addAll(List.of(1, 1, 1));
+		parameters.addAll(List.of(values));
+		Set<TaskRef> changed = this.database.store()
+			.single((jdbc) -> new HashSet<>(jdbc.query(statement.change(),
+					(rs, rowNum) -> new TaskRef(rs.getString("id"), rs.getLong("fence")), parameters.toArray())));
+		List<TaskRef> others = tasks.stream().filter((task) -> !changed.contains(task)).toList();
+		Map<String, Long> fences = others.isEmpty() ? Map.of() : fences(statement, others);
+		return tasks.stream()
+			.map((task) -> changed.contains(task) ? Reply.DONE
+					: LockedTasks.replyForNotLocked(task, fences.get(task.id()), statement.gone()))
+			.toList();
+	}
+
+	/**
+	 * The fences of tasks that were not changed. If a fence is that of the caller, the
+	 * task was locked or has changed just now: in either case the next reply is right.
+	 */
+	private Map<String, Long> fences(LeaseStatement statement, List<TaskRef> tasks) {
+		return this.database.store().single((jdbc) -> {
+			Map<String, Long> fences = new HashMap<>();
+			jdbc.query(statement.fences(), (rs) -> {
+				fences.put(rs.getString("id"), rs.getLong("fence"));
+			}, (Object) ids(tasks));
+			return fences;
+		});
+	}
+
+	private static String[] ids(List<TaskRef> tasks) {
+		return tasks.stream().map(TaskRef::id).toArray(String[]::new);
+	}
+
+	/**
+	 * The statements that store tasks and return those that were stored. The first
+	 * parameter is the offset of the clock.
+	 *
+	 * @param orReplace stores each task in place of the pending task with its key
+	 * @param unlessPending stores each task whose key is not pending
+	 */
+	private record EnqueueStatements(String orReplace, String unlessPending) {
+
+		/**
+		 * Creates the statements.
+		 * @param source gives id, name, task_key, payload, absolute, millis, look_ahead,
+		 * lease and owner of each task
+		 */
+		static EnqueueStatements of(TableName table, String source) {
+			String insert = """
+					with clock as (select %1$s + ? as now),
+					task as (select *, least(case when absolute then 0 else now end + millis, %2$d) as due_at from clock, %3$s)
+					insert into %4$s as t (id, name, task_key, pending_key, payload, due_at, next_at, status, owner, fence,
+						attempt, deliveries, lost_deliveries, created_at)
+					select id, name, task_key, task_key, payload, due_at,
+						case when due_at <= now + look_ahead then least(greatest(due_at, now) + lease, %2$d) else due_at end, %5$d,
+						case when due_at <= now + look_ahead then owner end, %6$d, 1, 0, 0, now
+					from task
+					on conflict (name, pending_key) where pending_key is not null do\s"""
+				.formatted(PostgresDialect.NOW, MAX_TIME, source, table, TaskRow.PENDING, NewRow.FIRST_FENCE);
+			String returning = " returning id, fence, due_at, created_at, owner is not null as leased";
+			return new EnqueueStatements(
+					insert + """
+							update set
+								id = excluded.id, payload = excluded.payload, due_at = excluded.due_at, next_at = excluded.next_at,
+								owner = excluded.owner, fence = t.fence + 1, attempt = 1, deliveries = 0, lost_deliveries = 0,
+								error = null, created_at = excluded.created_at
+							"""
+							+ returning,
+					insert + "nothing" + returning);
+		}
+
+	}
+
+	/**
+	 * A change of leased tasks.
+	 *
+	 * @param change changes tasks, and gives the ids and fences of those that it changed
+	 * @param fences gives the fences of the tasks that exist, 0 if no node has the task
+	 * in the expected state
+	 * @param gone the reply for a task that does not exist
+	 */
+	private record LeaseStatement(String change, String fences, Reply gone) {
+
+		/**
+		 * Written so that PostgreSQL neither reads a large table from end to end nor
+		 * compares each id with each, whatever its statistics say. The ids stand beside
+		 * the pairs, which leads to the index; the {@code case} hides a condition that
+		 * seems to hold for few rows; and no plan outlives the size of the table that it
+		 * was made for. To plan with the ids in sight would take longer than to look them
+		 * up.
+		 */
+		static LeaseStatement of(TableName table, String condition, String change, Reply gone) {
+			return new LeaseStatement("""
+					with held as (
+						select t.id from %1$s t where t.id = any((select ?::text[])::text[])
+							and (t.id, t.fence) in (select * from unnest(?::text[], ?::bigint[]))
+							and case when t.owner is not null and t.%2$s then true end
+							and %4$s
+						order by t.id for update of t skip locked)
+					%3$s
+					""".formatted(table, condition, change, PLANNED_ANEW),
+					"select id, case when owner is not null and %2$s then fence else 0 end as fence from %1$s where id = any(?::text[])"
+						.formatted(table, condition),
+					gone);
+		}
+
+	}
+
+}

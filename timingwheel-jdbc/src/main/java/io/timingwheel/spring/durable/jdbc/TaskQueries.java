@@ -1,0 +1,97 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * Reads tasks without locks.
+ */
+final class TaskQueries {
+
+	private final Database database;
+
+	private final Dialect dialect;
+
+	TaskQueries(Database database) {
+		this.database = database;
+		this.dialect = database.dialect();
+	}
+
+	/**
+	 * Finds a pending task, in the caller's transaction if there is one: that transaction
+	 * may have stored the task.
+	 */
+	Optional<StoredTask> find(TaskId taskId, @Nullable JdbcOperations joined) {
+		return one(joined, "name = ? and pending_key = ?", this.dialect.text(taskId.name()),
+				this.dialect.text(taskId.key()));
+	}
+
+	/**
+	 * Finds a task, in the caller's transaction if there is one.
+	 */
+	Optional<StoredTask> find(String id, @Nullable JdbcOperations joined) {
+		return one(joined, "id = ?", id);
+	}
+
+	private Optional<StoredTask> one(@Nullable JdbcOperations joined, String condition, Object... parameters) {
+		List<StoredTask> tasks = (joined != null) ? list(joined, condition, parameters)
+				: this.database.application().single((jdbc) -> list(jdbc, condition, parameters));
+		return tasks.stream().findFirst();
+	}
+
+	List<StoredTask> pending(String name, int limit) {
+		return list("name = ? and status = " + TaskRow.PENDING + " order by due_at limit ?", name, limit);
+	}
+
+	List<StoredTask> dead(String name, int limit) {
+		return list("name = ? and status = " + TaskRow.DEAD + " order by died_at desc limit ?", name, limit);
+	}
+
+	private List<StoredTask> list(String condition, String name, int limit) {
+		Object text = this.dialect.text(name);
+		return this.database.store().single((jdbc) -> list(jdbc, condition, text, limit));
+	}
+
+	private List<StoredTask> list(JdbcOperations jdbc, String condition, Object... parameters) {
+		return jdbc.query("select " + TaskRow.COLUMNS + ", error from " + this.database.table() + " where " + condition,
+				(rs, rowNum) -> read(rs), parameters);
+	}
+
+	private StoredTask read(ResultSet rs) throws SQLException {
+		TaskRow row = TaskRow.read(rs, this.dialect);
+		return new StoredTask(row.id(), row.name(), row.key(), row.dueAt(), TaskRow.state(row.status()), row.attempt(),
+				row.deliveries(), rs.getString("error"));
+	}
+
+	Map<String, StoredCounts> counts() {
+		return this.database.store().single((jdbc) -> {
+			Map<String, StoredCounts> counts = new HashMap<>();
+			jdbc.query("select name, status, count(*) as tasks, sum(case when due_at <= ? then 1 else 0 end) as due"
+					+ " from " + this.database.table() + " group by name, status", (rs) -> {
+						counts.merge(TaskRow.name(rs, this.dialect), count(rs), StoredCounts::plus);
+					}, this.database.now(jdbc));
+			return counts;
+		});
+	}
+
+	private static StoredCounts count(ResultSet rs) throws SQLException {
+		long tasks = rs.getLong("tasks");
+		return switch (TaskRow.state(rs.getInt("status"))) {
+			case PENDING -> new StoredCounts(tasks, rs.getLong("due"), 0, 0);
+			case RUNNING -> new StoredCounts(0, 0, tasks, 0);
+			case DEAD -> new StoredCounts(0, 0, 0, tasks);
+		};
+	}
+
+}

@@ -1,0 +1,351 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+
+import io.timingwheel.spring.durable.Burial;
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.LeaseOffer;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.Rescheduled;
+import io.timingwheel.spring.durable.Retry;
+import io.timingwheel.spring.durable.TaskLimits;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * Every transition of a task, in the order of the protocol, with its statements. The
+ * statements of the most frequent transitions (enqueue, claim, begin, renew, acknowledge)
+ * depend on the database: {@link PortableTransitions}, {@link PostgresTransitions}.
+ */
+abstract class Transitions {
+
+	private static final int MAX_ATTEMPTS = 100;
+
+	private final Database database;
+
+	private final Dialect dialect;
+
+	private final TableName table;
+
+	Transitions(Database database) {
+		this.database = database;
+		this.dialect = database.dialect();
+		this.table = database.table();
+	}
+
+	/**
+	 * Enqueue: stores tasks, in the caller's transaction if there is one.
+	 * @return the result for each task, in this order
+	 */
+	final List<Enqueued> enqueue(List<NewTask> tasks, @Nullable JdbcOperations joined) {
+		for (NewTask task : tasks) {
+			TaskLimits.checkName(task.name());
+			TaskLimits.checkKey(task.key());
+		}
+		List<List<NewTask>> batches = EnqueueBatches.of(tasks);
+		Map<String, Enqueued> enqueued;
+		if (joined == null) {
+			enqueued = enqueueAlone(batches);
+		}
+		else if (tasks.size() == 1) {
+			enqueued = enqueue(joined, batches);
+		}
+		else {
+			enqueued = ApplicationTransaction.allOrNone(joined, () -> enqueue(joined, batches));
+		}
+		return tasks.stream().map((task) -> Objects.requireNonNull(enqueued.get(task.id()))).toList();
+	}
+
+	private Map<String, Enqueued> enqueueAlone(List<List<NewTask>> batches) {
+		ShortTransactions application = this.database.application();
+		if (batches.size() != 1 || !isOneStatement(batches.get(0))) {
+			return application.transaction((jdbc, status) -> enqueue(jdbc, batches));
+		}
+		List<NewTask> batch = batches.get(0);
+		Map<String, Enqueued> stored = application.single((jdbc) -> storeBatch(jdbc, batch));
+		return (stored.size() == batch.size()) ? stored
+				: application.transaction((jdbc, status) -> withPending(jdbc, batch, stored));
+	}
+
+	private Map<String, Enqueued> enqueue(JdbcOperations jdbc, List<List<NewTask>> batches) {
+		Map<String, Enqueued> enqueued = new HashMap<>();
+		for (List<NewTask> batch : batches) {
+			enqueued.putAll(withPending(jdbc, batch, storeBatch(jdbc, batch)));
+		}
+		return enqueued;
+	}
+
+	/**
+	 * Adds the results of those tasks that were not stored because their keys were
+	 * pending.
+	 */
+	private Map<String, Enqueued> withPending(JdbcOperations jdbc, List<NewTask> batch, Map<String, Enqueued> stored) {
+		if (stored.size() == batch.size()) {
+			return stored;
+		}
+		Map<String, Enqueued> enqueued = new HashMap<>(stored);
+		for (NewTask task : batch) {
+			enqueued.computeIfAbsent(task.id(), (id) -> replaceOrKeep(jdbc, task));
+		}
+		return enqueued;
+	}
+
+	/**
+	 * Whether {@link #storeBatch} needs no transaction: it is one statement, and stores
+	 * all tasks of the batch or none.
+	 */
+	boolean isOneStatement(List<NewTask> batch) {
+		return false;
+	}
+
+	/**
+	 * Stores tasks whose keys differ.
+	 * @return the results by the tasks' ids; a task is absent if its key was pending and
+	 * the task was not stored for that reason
+	 */
+	abstract Map<String, Enqueued> storeBatch(JdbcOperations jdbc, List<NewTask> batch);
+
+	/**
+	 * Stores a task whose key is pending, or was pending a moment ago. The lock shows the
+	 * row as it is now, even in a transaction that reads repeatably.
+	 */
+	private Enqueued replaceOrKeep(JdbcOperations jdbc, NewTask task) {
+		long now = this.database.now(jdbc);
+		for (int i = 0; i < MAX_ATTEMPTS; i++) {
+			TaskRow pending = DataAccessUtils.singleResult(jdbc.query(
+					"select " + TaskRow.COLUMNS + " from " + this.table
+							+ " where name = ? and pending_key = ? for update",
+					(rs, rowNum) -> TaskRow.read(rs, this.dialect), this.dialect.text(task.name()),
+					this.dialect.nullableText(task.key())));
+			if (pending != null) {
+				NewRow row = NewRow.of(task, now);
+				if (!NewRow.replaces(task)) {
+					return row.kept(pending);
+				}
+				jdbc.update(NewRow.replace(this.table), row.replaceValues(pending));
+				return row.replaced(pending);
+			}
+			Enqueued stored = storeBatch(jdbc, List.of(task)).get(task.id());
+			if (stored != null) {
+				return stored;
+			}
+		}
+		throw new CannotAcquireLockException(
+				"The task " + task.name() + "/" + task.key() + " changed too often to be stored");
+	}
+
+	/**
+	 * Claim: leases tasks that are due soon, and tasks whose lease has ended. A task that
+	 * is due now begins with the claim.
+	 */
+	abstract Claimed claim(ClaimRequest request);
+
+	/**
+	 * Begin: makes leased tasks running, which gives up their keys.
+	 */
+	abstract List<Reply> begin(List<TaskRef> tasks, Duration lease);
+
+	/**
+	 * Renew: makes the leases of running tasks last from now.
+	 */
+	abstract List<Reply> renew(List<TaskRef> tasks, Duration lease);
+
+	/**
+	 * Acknowledge: deletes running tasks.
+	 */
+	abstract List<Reply> acknowledge(List<TaskRef> tasks);
+
+	/**
+	 * Retry: makes running tasks pending again for another attempt.
+	 */
+	final List<Reply> retry(List<Retry> retries) {
+		return LockedTasks.change(this.database, retries, Retry::task, (retry, row, locked, now) -> {
+			if (row.isHeldAs(retry.task()) && row.isRunning()) {
+				long dueAt = LeaseTimes.plus(now, retry.delay());
+				return locked.makePending(row, "due_at = ?, next_at = ?, attempt = ?, error = ?", dueAt, dueAt,
+						retry.attempt(), this.dialect.error(retry.error()));
+			}
+			return doneIf(row.isGivenBackBy(retry.task()) && row.attempt() == retry.attempt());
+		});
+	}
+
+	/**
+	 * Release: makes leased or running tasks pending again, as they were.
+	 */
+	final List<Reply> release(List<TaskRef> tasks) {
+		return LockedTasks.change(this.database, tasks, Function.identity(),
+				(task, row, locked, now) -> row.isHeldAs(task) ? locked.makePending(row, "next_at = due_at")
+						: doneIf(row.isGivenBackBy(task)));
+	}
+
+	/**
+	 * Bury: makes leased or running tasks dead.
+	 */
+	final List<Reply> bury(List<Burial> burials) {
+		return LockedTasks.change(this.database, burials, Burial::task, (burial, row, locked, now) -> {
+			if (row.isHeldAs(burial.task())) {
+				return locked.update(
+						"update " + this.table + " set status = " + TaskRow.DEAD + ", owner = null, pending_key = null,"
+								+ " next_at = null, error = ?, died_at = ? where id = ?",
+						List.of(this.dialect.error(burial.reason()), now, row.id()));
+			}
+			return doneIf(row.isDead() && row.fence() == burial.task().fence());
+		});
+	}
+
+	/**
+	 * The reply for a task that this call did not change.
+	 */
+	private static Reply doneIf(boolean doneBefore) {
+		return doneBefore ? Reply.DONE : Reply.REFUSED;
+	}
+
+	/**
+	 * Cancel: deletes a pending task. The key is looked up without a lock, and the row is
+	 * then locked by its id: in a transaction of MySQL that reads repeatably, a lock by
+	 * the key would also lock the keys next to it.
+	 */
+	final boolean cancel(TaskId taskId, @Nullable JdbcOperations joined) {
+		String id = pendingId(taskId, null, joined);
+		while (id != null) {
+			if (cancel(id, joined)) {
+				return true;
+			}
+			id = pendingId(taskId, id, joined);
+		}
+		return false;
+	}
+
+	final boolean cancel(String id, @Nullable JdbcOperations joined) {
+		return run(joined, (jdbc) -> jdbc
+			.update("delete from " + this.table + " where id = ? and status = " + TaskRow.PENDING, id)) > 0;
+	}
+
+	/**
+	 * Reschedule: moves a pending task, and raises its fence so that an earlier lease
+	 * ends. The key is looked up as for a cancel.
+	 */
+	final @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease,
+			@Nullable JdbcOperations joined) {
+		String id = pendingId(taskId, null, joined);
+		while (id != null) {
+			Rescheduled moved = reschedule(id, due, lease, joined);
+			if (moved != null) {
+				return moved;
+			}
+			id = pendingId(taskId, id, joined);
+		}
+		return null;
+	}
+
+	final @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease,
+			@Nullable JdbcOperations joined) {
+		if (joined != null) {
+			return move(joined, id, due, lease);
+		}
+		return this.database.application()
+			.<@Nullable Rescheduled>transaction((jdbc, status) -> move(jdbc, id, due, lease));
+	}
+
+	private @Nullable Rescheduled move(JdbcOperations jdbc, String id, DueTime due, @Nullable LeaseOffer lease) {
+		PendingTask pending = DataAccessUtils.singleResult(jdbc.query(
+				"select " + TaskRow.COLUMNS + ", payload from " + this.table + " where id = ? and status = "
+						+ TaskRow.PENDING + " for update",
+				(rs, rowNum) -> new PendingTask(TaskRow.read(rs, this.dialect), rs.getString("payload")), id));
+		if (pending == null) {
+			return null;
+		}
+		long now = this.database.now(jdbc);
+		long dueAt = due.resolve(now);
+		LeaseOffer accepted = LeaseTimes.accepted(lease, dueAt, now);
+		jdbc.update("update " + this.table + " set due_at = ?, next_at = ?, owner = ?, fence = fence + 1 where id = ?",
+				dueAt, LeaseTimes.nextAt(dueAt, now, accepted), LeaseTimes.owner(accepted), id);
+		TaskRow row = pending.row();
+		LeasedTask task = new LeasedTask(id, row.fence() + 1, row.name(), row.key(), pending.payload(), dueAt, false,
+				row.attempt(), row.deliveries(), row.lostDeliveries());
+		return new Rescheduled(task, now, accepted != null);
+	}
+
+	/**
+	 * Looks up the pending task with a key, without a lock.
+	 * @param earlier the task that was found before and is no longer pending
+	 * @return {@code null} if there is no task, or if this transaction sees no other one
+	 */
+	private @Nullable String pendingId(TaskId taskId, @Nullable String earlier, @Nullable JdbcOperations joined) {
+		List<String> ids = run(joined,
+				(jdbc) -> jdbc.queryForList("select id from " + this.table + " where name = ? and pending_key = ?",
+						String.class, this.dialect.text(taskId.name()), this.dialect.text(taskId.key())));
+		String id = DataAccessUtils.singleResult(ids);
+		return Objects.equals(id, earlier) ? null : id;
+	}
+
+	/**
+	 * Requeue: makes a dead task pending, as if no node had tried it yet.
+	 */
+	final Requeue requeue(String id) {
+		return this.database.store().transaction((jdbc, status) -> {
+			if (jdbc
+				.queryForList(
+						"select id from " + this.table + " where id = ? and status = " + TaskRow.DEAD + " for update",
+						String.class, id)
+				.isEmpty()) {
+				return Requeue.NOT_DEAD;
+			}
+			long now = this.database.now(jdbc);
+			Object savepoint = status.createSavepoint();
+			try {
+				jdbc.update(
+						"update " + this.table + " set status = " + TaskRow.PENDING
+								+ ", pending_key = task_key, due_at = ?, next_at = ?, fence = fence + 1, attempt = 1,"
+								+ " deliveries = 0, lost_deliveries = 0, error = null, died_at = null where id = ?",
+						now, now, id);
+				return Requeue.REQUEUED;
+			}
+			catch (DuplicateKeyException ex) {
+				status.rollbackToSavepoint(savepoint);
+				return Requeue.KEY_PENDING;
+			}
+		});
+	}
+
+	/**
+	 * Discard: deletes a dead task.
+	 */
+	final boolean discard(String id) {
+		return this.database.store()
+			.single((jdbc) -> jdbc.update("delete from " + this.table + " where id = ? and status = " + TaskRow.DEAD,
+					id)) > 0;
+	}
+
+	final long discardAll(String name) {
+		return this.database.store()
+			.single((jdbc) -> jdbc.update("delete from " + this.table + " where name = ? and status = " + TaskRow.DEAD,
+					this.dialect.text(name)));
+	}
+
+	private <T extends @Nullable Object> T run(@Nullable JdbcOperations joined, Function<JdbcOperations, T> statement) {
+		return (joined != null) ? statement.apply(joined) : this.database.application().single(statement);
+	}
+
+	private record PendingTask(TaskRow row, String payload) {
+
+	}
+
+}
