@@ -50,7 +50,7 @@ final class ShardLock extends Padding {
 			}
 			if (this.locked != 0) {
 				LockSupport.parkNanos(this, SLEEP_NANOS);
-				// With the interrupt left set, no thread would sleep again here.
+				// With the interrupt left set, this thread would not sleep any more.
 				interrupted |= Thread.interrupted();
 			}
 		}

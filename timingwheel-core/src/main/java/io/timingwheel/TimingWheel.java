@@ -54,8 +54,8 @@ public interface TimingWheel extends AutoCloseable {
 	 * Schedules a task.
 	 * @param task the task to run
 	 * @param delay the time from now to the deadline, in {@code unit}. A timer with a
-	 * zero or negative delay is due now: the wheel's thread hands it over at once, the
-	 * calling thread never does
+	 * zero or negative delay is due now: the wheel's thread, or the next
+	 * {@link ManualTimeSource#advance}, hands it over, but never this call
 	 * @param unit the unit of {@code delay}. A delay of more than {@link Long#MAX_VALUE}
 	 * nanoseconds (292 years) counts as that many
 	 * @return the handle of the pending timer

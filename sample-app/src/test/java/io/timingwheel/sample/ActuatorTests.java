@@ -5,6 +5,7 @@ import java.time.Instant;
 
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.test.json.JsonContent;
@@ -13,6 +14,7 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @EndToEndTest
+@ResourceLock("orders")
 class ActuatorTests {
 
 	@Autowired

@@ -2,6 +2,7 @@ package io.timingwheel.sample;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -26,8 +27,8 @@ class AheadOfTimeIT {
 
 	@BeforeAll
 	static void start() throws IOException {
-		application = PackagedApplication.start(directory, "-Dspring.aot.enabled=true", "--orders.payment-window=2s",
-				"--quotes.limit=300ms");
+		application = PackagedApplication.start(directory, "-Dspring.aot.enabled=true", "--orders.payment-window=4s",
+				"--quotes.limit=1s");
 	}
 
 	@AfterAll
@@ -47,7 +48,7 @@ class AheadOfTimeIT {
 		assertThat(status(unpaid)).isEqualTo("PENDING");
 		application.http().post().uri("/orders/{id}/pay", paid).exchange().expectStatus().isOk();
 		Number later = application.order();
-		await().untilAsserted(() -> assertThat(status(later)).isEqualTo("CLOSED"));
+		await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(status(later)).isEqualTo("CLOSED"));
 		assertThat(status(unpaid)).isEqualTo("CLOSED");
 		assertThat(status(paid)).isEqualTo("PAID");
 	}

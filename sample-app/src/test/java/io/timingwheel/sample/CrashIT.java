@@ -2,6 +2,7 @@ package io.timingwheel.sample;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
@@ -30,7 +31,7 @@ class CrashIT {
 		application = start();
 		try {
 			PackagedApplication again = application;
-			await().until(() -> again.order(order).get("status").equals("CLOSED"));
+			await().atMost(Duration.ofSeconds(30)).until(() -> again.order(order).get("status").equals("CLOSED"));
 			Map<String, Object> closed = application.order(order);
 			assertThat(Instant.parse((String) closed.get("settledAt")))
 				.isAfterOrEqualTo(Instant.parse((String) closed.get("closesAt")));

@@ -15,7 +15,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "orders.payment-window=2s", "drivers.silence=2s", "quotes.limit=300ms" })
+		properties = { "orders.payment-window=3s", "drivers.silence=3s", "quotes.limit=1s" })
 @AutoConfigureRestTestClient
 public @interface EndToEndTest {
 

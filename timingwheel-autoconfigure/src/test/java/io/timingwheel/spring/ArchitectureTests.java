@@ -27,9 +27,9 @@ class ArchitectureTests {
 
 	private static final String AUTOCONFIGURE = "io.timingwheel.spring.autoconfigure";
 
-	private static final String JDBC_CONFIGURATION = ".*\\.TimingWheel(JdbcStoreAutoConfiguration|DataSourceScriptDatabaseInitializer)(\\$.*)?";
+	private static final String JDBC_CONFIGURATION = ".*\\.(TimingWheelJdbcStore(AutoConfiguration|Properties)|JdbcStoreDataSources|TimingWheelDataSourceScriptDatabaseInitializer)(\\$.*)?";
 
-	private static final String REDIS_CONFIGURATION = ".*\\.TimingWheelRedisStoreAutoConfiguration(\\$.*)?";
+	private static final String REDIS_CONFIGURATION = ".*\\.(TimingWheelRedisStore(AutoConfiguration|Properties)|RedisStoreConnection)(\\$.*)?";
 
 	@ArchTest
 	static final ArchRule onlyItsAutoConfigurationUsesTheJdbcStore = noClasses().that()
@@ -75,6 +75,7 @@ class ArchitectureTests {
 		.should()
 		.beAnnotatedWith(AutoConfiguration.class)
 		.orShould()
-		.haveNameMatching(".*\\.TimingWheel(Properties|Customizer|DataSourceScriptDatabaseInitializer)");
+		.haveNameMatching(
+				".*\\.TimingWheel((Store|JdbcStore|RedisStore)?Properties|Customizer|DataSourceScriptDatabaseInitializer)");
 
 }

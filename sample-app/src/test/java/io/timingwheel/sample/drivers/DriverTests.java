@@ -25,7 +25,7 @@ class DriverTests {
 	void silenceTakesADriverOfflineAndAHeartbeatBringsItBack() {
 		Driver driver = heartbeat("silent");
 		assertThat(driver.status()).isEqualTo(Driver.Status.ONLINE);
-		assertThat(driver.offlineAt()).isEqualTo(driver.lastHeartbeat().plusSeconds(2));
+		assertThat(driver.offlineAt()).isEqualTo(driver.lastHeartbeat().plusSeconds(3));
 		await().until(() -> get("silent").status() == Driver.Status.OFFLINE);
 		assertThat(heartbeat("silent").status()).isEqualTo(Driver.Status.ONLINE);
 		assertThat(get("silent")).extracting(Driver::status, Driver::heartbeats)

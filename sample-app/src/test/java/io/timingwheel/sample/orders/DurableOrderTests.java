@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.payment-window=2s" })
+		properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.payment-window=3s" })
 @AutoConfigureRestTestClient
 @ActiveProfiles("durable")
 class DurableOrderTests {

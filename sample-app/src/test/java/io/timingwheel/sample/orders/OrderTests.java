@@ -5,6 +5,7 @@ import java.util.Map;
 
 import io.timingwheel.sample.EndToEndTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -17,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 @EndToEndTest
+@ResourceLock("orders")
 class OrderTests {
 
 	@Autowired
@@ -36,7 +38,7 @@ class OrderTests {
 			.value((order) -> {
 				assertThat(order.item()).isEqualTo("tea");
 				assertThat(order.status()).isEqualTo(Order.Status.PENDING);
-				assertThat(order.closesAt()).isEqualTo(order.createdAt().plusSeconds(2));
+				assertThat(order.closesAt()).isEqualTo(order.createdAt().plusSeconds(3));
 				assertThat(order.settledAt()).isNull();
 			});
 	}
@@ -96,7 +98,7 @@ class OrderTests {
 			.isOk()
 			.expectBody(OrderController.OrderList.class)
 			.value((list) -> {
-				assertThat(list.paymentWindow()).isEqualTo(Duration.ofSeconds(2));
+				assertThat(list.paymentWindow()).isEqualTo(Duration.ofSeconds(3));
 				assertThat(list.total()).isGreaterThanOrEqualTo(2).isGreaterThanOrEqualTo(list.orders().size());
 				assertThat(list.orders()).extracting(Order::id).startsWith(newest.id(), newest.id() - 1);
 			});

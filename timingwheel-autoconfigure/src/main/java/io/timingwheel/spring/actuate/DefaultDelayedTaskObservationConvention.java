@@ -9,8 +9,10 @@ import io.micrometer.common.KeyValues;
 
 /**
  * {@code timingwheel.task.execution}, with the keys of Spring's
- * {@code tasks.scheduled.execution}. Tasks of the template have their name as the
- * function, up to 1,000 names, and no namespace.
+ * {@code tasks.scheduled.execution}. For a task of the template, the function is the name
+ * of the task, up to 1,000 names, and there is no namespace.
+ *
+ * @since 0.1
  */
 public class DefaultDelayedTaskObservationConvention implements DelayedTaskObservationConvention {
 
@@ -44,7 +46,7 @@ public class DefaultDelayedTaskObservationConvention implements DelayedTaskObser
 	}
 
 	/**
-	 * Applications may make up names at run time.
+	 * Limits the number of names, as an application may make up names at run time.
 	 */
 	private String limited(String name) {
 		return (this.names.contains(name) || add(name)) ? name : OTHER;

@@ -4,7 +4,9 @@ import io.micrometer.observation.Observation;
 import io.timingwheel.spring.task.support.TaskExecution;
 
 /**
- * What an observation of a delayed task knows of it.
+ * What an observation of a delayed task knows about its execution.
+ *
+ * @since 0.1
  */
 public class DelayedTaskObservationContext extends Observation.Context {
 
@@ -30,7 +32,7 @@ public class DelayedTaskObservationContext extends Observation.Context {
 
 	/**
 	 * Whether the body has returned.
-	 * @return whether it came to its end
+	 * @return whether the body returned without an exception
 	 */
 	public boolean isComplete() {
 		return this.complete;

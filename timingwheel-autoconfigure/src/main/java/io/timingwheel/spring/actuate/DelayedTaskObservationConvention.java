@@ -4,8 +4,10 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
 /**
- * Names the observation of delayed tasks and its keys. A bean of this type takes the
- * place of {@link DefaultDelayedTaskObservationConvention}.
+ * Names the observation of delayed tasks and its keys. A bean of this type replaces
+ * {@link DefaultDelayedTaskObservationConvention}.
+ *
+ * @since 0.1
  */
 public interface DelayedTaskObservationConvention extends ObservationConvention<DelayedTaskObservationContext> {
 

@@ -30,28 +30,31 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * {@code /actuator/delayedtasks}: the figures of the delayed tasks by their name, and the
- * pending and dead ones. Arguments are never shown. Keys may hold slashes; where a path
- * cannot carry a key, as it begins or ends with one or holds two in a row, the id does.
+ * {@code /actuator/delayedtasks}: the figures of the delayed tasks by name, and the
+ * pending and dead tasks. Arguments are never shown. A key may contain slashes. A path
+ * cannot carry a key that begins or ends with a slash, or contains two in a row: use the
+ * id of the task instead.
+ *
+ * @since 0.1
  */
 @Endpoint(id = "delayedtasks", defaultAccess = Access.READ_ONLY)
 public class DelayedTasksEndpoint {
 
-	/** How many pending tasks of a name are listed. */
+	/** How many pending tasks and how many dead tasks of a name are listed at most. */
 	static final int LIMIT = 100;
 
 	private final DelayedTaskRegistry tasks;
 
-	private final StoredTasksView stored;
+	private final EndpointStore store;
 
 	/**
 	 * Creates the endpoint.
 	 * @param tasks the tasks to show
-	 * @param durableTasks the stored ones, {@code null} if there is no store
+	 * @param durableTasks the stored tasks, {@code null} if there is no store
 	 */
 	public DelayedTasksEndpoint(DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks) {
 		this.tasks = tasks;
-		this.stored = new StoredTasksView(durableTasks);
+		this.store = new EndpointStore(durableTasks);
 	}
 
 	/**
@@ -60,7 +63,7 @@ public class DelayedTasksEndpoint {
 	 */
 	@ReadOperation
 	public TasksDescriptor tasks() {
-		Map<String, StoredCounts> stored = this.stored.counts();
+		Map<String, StoredCounts> stored = this.store.counts();
 		Set<String> names = new TreeSet<>(this.tasks.names());
 		names.addAll(stored.keySet());
 		Map<String, CountsDescriptor> counts = new LinkedHashMap<>();
@@ -73,16 +76,17 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * The pending tasks of a name that are due first and, of a durable one, the dead.
+	 * The pending tasks of a name that are due first. If the tasks of the name are
+	 * stored, also the dead tasks.
 	 * @param name the name
-	 * @return up to 100 of them, {@code null} if the name is not known
+	 * @return up to 100 pending and 100 dead tasks, {@code null} if the name is not known
 	 */
 	@ReadOperation
 	public @Nullable NameDescriptor tasksOfName(@Selector String name) {
-		Map<String, StoredCounts> stored = this.stored.counts();
+		Map<String, StoredCounts> stored = this.store.counts();
 		if (stored.containsKey(name)) {
-			return new NameDescriptor(name, counts(name, stored), this.stored.pending(name, LIMIT),
-					this.stored.dead(name, LIMIT));
+			return new NameDescriptor(name, counts(name, stored), this.store.pending(name, LIMIT),
+					this.store.dead(name, LIMIT));
 		}
 		if (!this.tasks.names().contains(name)) {
 			return null;
@@ -94,8 +98,8 @@ public class DelayedTasksEndpoint {
 	/**
 	 * A pending task or, if it is stored, also a running or dead one.
 	 * @param name its name
-	 * @param keyOrId its key, if it is pending, or its id; split at slashes
-	 * @return the task, {@code null} if there is none
+	 * @param keyOrId the key of a pending task, or the id; split at slashes
+	 * @return the task, {@code null} if there is no such task
 	 */
 	@ReadOperation
 	public @Nullable TaskDescriptor task(@Selector String name,
@@ -103,20 +107,20 @@ public class DelayedTasksEndpoint {
 		String joined = String.join("/", keyOrId);
 		return this.tasks.find(name, joined)
 			.map(TaskDescriptor::of)
-			.or(() -> this.stored.find(name, joined))
+			.or(() -> this.store.find(name, joined))
 			.orElse(null);
 	}
 
 	/**
 	 * Cancels a pending task, or deletes a dead one.
 	 * @param name its name
-	 * @param keyOrId its key, if it is pending, or its id; split at slashes
-	 * @return whether there was one
+	 * @param keyOrId the key of a pending task, or the id; split at slashes
+	 * @return whether there was such a task
 	 */
 	@DeleteOperation
 	public boolean cancel(@Selector String name, @Selector(match = Match.ALL_REMAINING) String... keyOrId) {
 		String joined = String.join("/", keyOrId);
-		return this.tasks.cancel(name, joined) || this.stored.cancel(name, joined);
+		return this.tasks.cancel(name, joined) || this.store.cancel(name, joined);
 	}
 
 	/**
@@ -124,7 +128,7 @@ public class DelayedTasksEndpoint {
 	 * @param name its name
 	 * @param id its id, split at slashes
 	 * @param action {@code requeue}
-	 * @return what has become of it
+	 * @return whether the task is pending again, and if not, why
 	 */
 	@WriteOperation
 	public Requeue requeue(@Selector String name, @Selector(match = Match.ALL_REMAINING) String[] id, String action) {
@@ -132,7 +136,7 @@ public class DelayedTasksEndpoint {
 			throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
 					"The action on a task must be \"requeue\"");
 		}
-		return this.stored.requeue(name, String.join("/", id));
+		return this.store.requeue(name, String.join("/", id));
 	}
 
 	/**
@@ -142,8 +146,8 @@ public class DelayedTasksEndpoint {
 	@WriteOperation
 	public void control(String action) {
 		switch (action) {
-			case "pause" -> this.stored.required().pause();
-			case "resume" -> this.stored.required().resume();
+			case "pause" -> this.store.required().pause();
+			case "resume" -> this.store.required().resume();
 			default -> throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
 					"The action must be \"pause\" or \"resume\"");
 		}
@@ -166,17 +170,17 @@ public class DelayedTasksEndpoint {
 	 * @param running how many have begun and not ended
 	 * @param completed how many ended with a result
 	 * @param failed how many ended with an exception
-	 * @param cancelled how many were called off
+	 * @param cancelled how many were cancelled
 	 * @param expired how many were too late to be started
-	 * @param overdue how many stored tasks should have begun
-	 * @param dead how many stored tasks are given up
+	 * @param overdue how many stored tasks are past their due time and have not begun
+	 * @param dead how many stored tasks have failed for good
 	 */
 	public record CountsDescriptor(boolean durable, long pending, long running, long completed, long failed,
 			long cancelled, long expired, long overdue, long dead) {
 
 		/**
-		 * What has ended is counted by each node for itself, what is stored over all of
-		 * them.
+		 * Each node counts the tasks that have ended on this node. The figures of stored
+		 * tasks are the same on all nodes.
 		 */
 		static CountsDescriptor of(TaskCounts counts, @Nullable StoredCounts stored) {
 			long pending = (stored != null) ? stored.pending() : counts.pending();
@@ -189,13 +193,12 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * The figures of a name and what is due next.
+	 * The figures of a name, and its tasks.
 	 *
 	 * @param name the name
 	 * @param counts its figures
 	 * @param next the pending tasks that are due first
-	 * @param dead the stored tasks that were given up last, {@code null} for tasks in
-	 * memory
+	 * @param dead the stored tasks that died last, {@code null} for tasks in memory
 	 */
 	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
 			@Nullable List<TaskDescriptor> dead) implements OperationResponseBody {
@@ -205,14 +208,16 @@ public class DelayedTasksEndpoint {
 	/**
 	 * A task.
 	 *
-	 * @param id names this scheduling alone
+	 * @param id the id, which no other task has
 	 * @param name the task's name
 	 * @param key its key, {@code null} if it has none
 	 * @param dueAt when it is due
-	 * @param state of a stored one, where it stands
-	 * @param attempt of a stored one, which attempt is the next or current one
-	 * @param deliveries of a stored one, how often it has begun
-	 * @param error of a stored one, what went wrong last
+	 * @param state the state of a stored task, {@code null} for a task in memory
+	 * @param attempt the number of the next or current attempt of a stored task,
+	 * {@code null} for a task in memory
+	 * @param deliveries how often a stored task has begun, {@code null} for a task in
+	 * memory
+	 * @param error the last failure of a stored task, {@code null} if there was none
 	 */
 	public record TaskDescriptor(String id, String name, @JsonInclude(Include.ALWAYS) @Nullable String key,
 			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,

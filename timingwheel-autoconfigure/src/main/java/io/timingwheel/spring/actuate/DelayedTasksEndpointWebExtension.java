@@ -8,8 +8,11 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * Answers with 204 when something was cancelled, deleted or requeued, with 404 when there
- * was nothing, and with 409 when a dead task cannot be pending again.
+ * Answers with 204 when a task was cancelled, deleted or requeued, with 404 when there
+ * was no such task, and with 409 when a dead task cannot become pending again because its
+ * key has a pending task.
+ *
+ * @since 0.1
  */
 @EndpointWebExtension(endpoint = DelayedTasksEndpoint.class)
 public class DelayedTasksEndpointWebExtension {
@@ -29,7 +32,7 @@ public class DelayedTasksEndpointWebExtension {
 	/**
 	 * Cancels a pending task.
 	 * @param name its name
-	 * @param keyOrId its key or its id, split at slashes
+	 * @param keyOrId the key of a pending task, or the id; split at slashes
 	 * @return the status alone
 	 */
 	@DeleteOperation

@@ -6,11 +6,19 @@ import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.Ordered;
+
 /**
- * Observes each execution of a delayed task as a child of the observation in which it was
- * scheduled.
+ * Observes each execution of a delayed task as a child of the observation in which the
+ * task was scheduled.
+ *
+ * <p>
+ * The order is 0. Interceptors with a lower order are outside of the observation. All
+ * others, and so those without an order, are inside of it.
+ *
+ * @since 0.1
  */
-public class ObservedTaskExecution implements TaskExecutionInterceptor {
+public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered {
 
 	private final DelayedTaskObservationConvention defaultConvention = new DefaultDelayedTaskObservationConvention();
 
@@ -26,6 +34,11 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor {
 	public ObservedTaskExecution(ObservationRegistry registry, @Nullable DelayedTaskObservationConvention convention) {
 		this.registry = registry;
 		this.convention = convention;
+	}
+
+	@Override
+	public int getOrder() {
+		return 0;
 	}
 
 	@Override

@@ -12,8 +12,10 @@ import io.timingwheel.spring.durable.support.NodeFigures;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 /**
- * Meters of durable tasks, {@code timingwheel.store.*}: what is stored, by name and a few
- * seconds old, and what this node does.
+ * Meters of durable tasks, {@code timingwheel.store.*}: how many tasks are stored under
+ * each name, counted a few seconds ago at most, and what this node does.
+ *
+ * @since 0.1
  */
 public class StoreMetrics implements MeterBinder {
 
@@ -37,23 +39,24 @@ public class StoreMetrics implements MeterBinder {
 			.description("Whether the store can be reached")
 			.register(registry);
 		Gauge.builder("timingwheel.store.in.flight", this.durableTasks, DurableTaskManager::inFlight)
-			.description("Durable tasks that this node has claimed, waiting and running")
+			.description("Durable tasks that this node has claimed and that wait or run")
 			.register(registry);
 		Gauge.builder("timingwheel.store.unknown", this.durableTasks, DurableTaskManager::unknownCount)
-			.description("Pending durable tasks that this node has no handler for")
+			.description("Pending durable tasks for which this node has no handler")
 			.register(registry);
 		bindTo(registry, "claims", "Requests for durable tasks", NodeFigures::claims);
 		bindTo(registry, "claimed", "Durable tasks that this node has claimed", NodeFigures::claimed);
 		bindTo(registry, "retries", "Failures that led to another attempt", NodeFigures::retried);
-		bindTo(registry, "released", "Durable tasks that this node has given back", NodeFigures::released);
-		bindTo(registry, "refused", "Durable tasks that were called off or moved before they began",
+		bindTo(registry, "released", "Durable tasks that this node has claimed and returned to the store",
+				NodeFigures::released);
+		bindTo(registry, "refused", "Durable tasks that were cancelled or moved before they began",
 				NodeFigures::refusedBegins);
-		bindTo(registry, "leases.lost", "Leases that were over before their tasks were settled",
-				NodeFigures::lostLeases);
+		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", NodeFigures::lostLeases);
 		this.tasks.onName((name) -> {
 			if (this.durableTasks.owns(name)) {
-				bindTo(registry, name, "overdue", "Stored tasks that should have begun", StoredCounts::overdue);
-				bindTo(registry, name, "dead", "Stored tasks that are given up", StoredCounts::dead);
+				bindTo(registry, name, "overdue", "Stored tasks that are past their due time and have not begun",
+						StoredCounts::overdue);
+				bindTo(registry, name, "dead", "Stored tasks that have failed for good", StoredCounts::dead);
 			}
 		});
 	}

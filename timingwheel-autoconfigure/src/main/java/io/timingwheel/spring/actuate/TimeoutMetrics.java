@@ -10,6 +10,8 @@ import io.timingwheel.spring.aop.timeout.TimeoutListener;
 
 /**
  * The meter {@code timingwheel.timeouts}: the calls that exceeded their limit, by method.
+ *
+ * @since 0.1
  */
 public class TimeoutMetrics implements TimeoutListener {
 

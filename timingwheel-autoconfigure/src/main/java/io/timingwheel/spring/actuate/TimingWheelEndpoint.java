@@ -16,6 +16,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
  * {@code GET /actuator/timingwheel}: the wheel's settings, counters and levels.
+ *
+ * @since 0.1
  */
 @Endpoint(id = "timingwheel")
 public class TimingWheelEndpoint {

@@ -14,10 +14,12 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * {@link HealthIndicator} of the wheel: up while it runs and is not too far behind its
- * time, and while the store, if there is one, can be reached; all of it, as tasks do not
- * run that are in a part which cannot. A driver that died or that an executor blocks
- * falls behind.
+ * {@link HealthIndicator} of the wheel and the store. It is up while the wheel runs and
+ * its lag is small, and while all parts of the store, if there is one, can be reached:
+ * the tasks in a part that cannot be reached do not run. The lag grows when the driver of
+ * the wheel has died or an executor blocks the driver.
+ *
+ * @since 0.1
  */
 public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 
@@ -55,7 +57,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	}
 
 	/**
-	 * Asks nothing of the store, which may take long to fail: the poller knows.
+	 * Reads what the poller has found out. A request to the store may take long to fail.
 	 */
 	private static void checkStore(DurableTaskManager tasks, Health.Builder builder) {
 		builder.withDetail("claiming", tasks.isClaiming());

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Meters of the wheel and of delayed tasks: {@code timingwheel.tasks.pending} and
  * {@code timingwheel.tasks} by name and outcome, and {@code timingwheel.lag}.
+ *
+ * @since 0.1
  */
 public class TimingWheelMetrics implements MeterBinder {
 
@@ -31,7 +33,7 @@ public class TimingWheelMetrics implements MeterBinder {
 	 * Creates the binder.
 	 * @param wheel the wheel
 	 * @param tasks its tasks
-	 * @param durableTasks the stored ones, {@code null} if there is no store
+	 * @param durableTasks the stored tasks, {@code null} if there is no store
 	 */
 	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks) {
 		this.wheel = wheel;
@@ -43,7 +45,7 @@ public class TimingWheelMetrics implements MeterBinder {
 	public void bindTo(MeterRegistry registry) {
 		TimeGauge
 			.builder("timingwheel.lag", this.wheel, TimeUnit.NANOSECONDS, (wheel) -> wheel.snapshot().lag().toNanos())
-			.description("How far the wheel is behind its time")
+			.description("How far the wheel is behind its clock")
 			.register(registry);
 		this.tasks.onName((name) -> bindTo(registry, name));
 	}

@@ -25,9 +25,10 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 /**
- * {@link Delayed} and {@link io.timingwheel.spring.annotation.CancelDelayed}. The advice
- * is needed before the beans that it depends on may be made, so that it looks these up at
- * the first call.
+ * Configuration of {@link Delayed} and
+ * {@link io.timingwheel.spring.annotation.CancelDelayed}. Spring needs the advice before
+ * the beans that the advice uses may be created. The advice therefore looks up these
+ * beans at the first call.
  */
 @Configuration(proxyBeanMethods = false)
 @Import(AnnotatedMethodConfiguration.class)

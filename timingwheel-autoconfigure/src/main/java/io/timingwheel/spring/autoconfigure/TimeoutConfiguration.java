@@ -24,8 +24,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * {@link Timeout}. Its advisor is needed before the beans that it depends on may be made,
- * so that it looks these up at the first call.
+ * Configuration of {@link Timeout}. Spring needs the advisor before the beans that the
+ * advisor uses may be created. The advisor therefore looks up these beans at the first
+ * call, and its order is read from the environment.
  */
 @Configuration(proxyBeanMethods = false)
 @Import(AnnotatedMethodConfiguration.class)

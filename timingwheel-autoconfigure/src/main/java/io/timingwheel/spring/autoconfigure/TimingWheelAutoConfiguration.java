@@ -4,9 +4,11 @@ import java.time.Clock;
 import java.util.List;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.support.CompositeTaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DefaultDelayedTaskOperations;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.DurableTaskOperations;
@@ -17,21 +19,28 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
 
 /**
  * Auto-configuration of the timing wheel, the template, and the annotations.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(after = TaskExecutionAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
@@ -45,9 +54,25 @@ public final class TimingWheelAutoConfiguration {
 			TaskExecutors executors, HandOverExecutors handOvers) {
 		TimingWheel.Builder builder = TimingWheel
 			.builder((task) -> handOvers.safe(executors.defaultExecutor()).execute(task));
-		new TimingWheelSettings(properties).applyTo(builder);
+		apply(properties, builder);
 		customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
 		return builder.build();
+	}
+
+	private static void apply(TimingWheelProperties properties, TimingWheel.Builder builder) {
+		PropertyMapper map = PropertyMapper.get();
+		map.from(properties::getTick).to((tick) -> PropertyChecks.pass("timingwheel.tick", tick, builder::tick));
+		map.from(properties::getWheelSize)
+			.to((size) -> PropertyChecks.pass("timingwheel.wheel-size", size, builder::wheelSize));
+		map.from(properties::getShards)
+			.to((shards) -> PropertyChecks.pass("timingwheel.shards", shards, builder::shards));
+		map.from(properties::getMaxPending)
+			.to((limit) -> PropertyChecks.pass("timingwheel.max-pending", limit, builder::maxPending));
+	}
+
+	@Bean
+	static TimingWheelRequirements timingWheelRequirements(Environment environment) {
+		return new TimingWheelRequirements(environment);
 	}
 
 	@Bean
@@ -64,7 +89,8 @@ public final class TimingWheelAutoConfiguration {
 	DelayedTaskRegistry timingWheelDelayedTasks(TimingWheel wheel, HandOverExecutors handOvers,
 			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecutionInterceptor> interceptors) {
 		return new DelayedTaskRegistry(wheel, wheel.timeSource(), Clock.systemUTC(), handOvers,
-				compose(decorators.orderedStream().toList()), interceptors.getIfAvailable());
+				compose(decorators.orderedStream().toList()),
+				CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList()));
 	}
 
 	private static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {
@@ -76,7 +102,8 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	/**
-	 * That of a parent context would not find the tasks of this one.
+	 * A child context has a template of its own, as the template of its parent would not
+	 * find the tasks of the child.
 	 */
 	@Bean
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
@@ -88,18 +115,35 @@ public final class TimingWheelAutoConfiguration {
 	@Bean
 	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, TimingWheelProperties properties,
 			ApplicationContext applicationContext) {
-		new TimingWheelSettings(properties).check();
 		return new TimingWheelLifecycle(tasks, properties.getShutdown(), applicationContext);
 	}
 
 	/**
-	 * Boot's executor, if it is set to a strict early shutdown, would refuse the tasks
-	 * that still run at shutdown.
+	 * Boot's executor, if it is set to a strict early shutdown, would refuse the bodies
+	 * that begin or go on while the context closes.
 	 */
 	@Bean
-	@ConditionalOnProperty(name = "timingwheel.shutdown.pending", havingValue = "run")
+	@Conditional(OnBodiesThatRunAtShutdown.class)
 	ThreadPoolTaskExecutorCustomizer timingWheelTaskExecutorCustomizer() {
 		return (executor) -> executor.setAcceptTasksAfterContextClose(true);
+	}
+
+	static class OnBodiesThatRunAtShutdown extends AnyNestedCondition {
+
+		OnBodiesThatRunAtShutdown() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		@ConditionalOnProperty(name = "timingwheel.shutdown.pending", havingValue = "run")
+		static class OnPendingTasksThatRun {
+
+		}
+
+		@ConditionalOnBean(DelayedTaskStore.class)
+		static class OnStore {
+
+		}
+
 	}
 
 }

@@ -4,8 +4,10 @@ import io.timingwheel.TimingWheel;
 
 /**
  * Adjusts the wheel beyond what the {@code timingwheel.*} properties offer, such as its
- * thread factory or its error handler. Beans of this type are called in their order,
- * after the properties were applied.
+ * thread factory or its error handler. The auto-configuration applies the properties and
+ * then calls the beans of this type in their order.
+ *
+ * @since 0.1
  */
 @FunctionalInterface
 public interface TimingWheelCustomizer {

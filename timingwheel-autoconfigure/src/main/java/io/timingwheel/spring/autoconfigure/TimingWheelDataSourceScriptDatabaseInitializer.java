@@ -1,6 +1,8 @@
 package io.timingwheel.spring.autoconfigure;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.StreamSupport;
 
 import javax.sql.DataSource;
 
@@ -9,9 +11,10 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+import org.springframework.core.io.Resource;
 import org.springframework.jdbc.datasource.init.ScriptException;
+import org.springframework.util.StringUtils;
 
 /**
  * Creates the table of durable tasks if the table is not there. Several nodes may do so
@@ -30,27 +33,30 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	/**
 	 * Creates an initializer.
 	 * @param dataSource leads to the database
-	 * @param tableName the table, such as {@code timingwheel_task} or
-	 * {@code schema.table}
-	 * @param mode when to create the table
-	 * @throws IllegalArgumentException if this is no plain name of a table
+	 * @param properties the name of the table, and when and how to create the table
+	 * @throws IllegalArgumentException if the name is no plain name of a table
 	 * @throws IllegalStateException if the database is of a kind that cannot keep tasks
 	 */
-	public TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource, String tableName,
-			DatabaseInitializationMode mode) {
-		this(dataSource, JdbcStoreSchema.of(dataSource, tableName), mode);
+	public TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource,
+			TimingWheelJdbcStoreProperties properties) {
+		this(dataSource, properties, JdbcStoreSchema.of(dataSource, properties.getTableName()));
 	}
 
-	private TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource, JdbcStoreSchema schema,
-			DatabaseInitializationMode mode) {
-		super(dataSource, settings(schema, mode));
+	private TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource,
+			TimingWheelJdbcStoreProperties properties, JdbcStoreSchema schema) {
+		super(dataSource, settings(properties, schema));
 		this.schema = schema;
 	}
 
-	private static DatabaseInitializationSettings settings(JdbcStoreSchema schema, DatabaseInitializationMode mode) {
+	private static DatabaseInitializationSettings settings(TimingWheelJdbcStoreProperties properties,
+			JdbcStoreSchema schema) {
+		String platform = properties.getPlatform();
+		String location = properties.getSchema()
+			.replace("@@platform@@", StringUtils.hasText(platform) ? platform : schema.platform());
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-		settings.setSchemaLocations(List.of(schema.location()));
-		settings.setMode(mode);
+		settings.setSchemaLocations(List.of(location));
+		settings.setMode(properties.getInitializeSchema());
+		settings.setContinueOnError(properties.isContinueOnError());
 		return settings;
 	}
 
@@ -60,8 +66,12 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
-		Scripts ours = new Scripts(List.of(this.schema.script())).continueOnError(scripts.isContinueOnError())
-			.separator(scripts.getSeparator());
+		List<Resource> resources = StreamSupport.stream(scripts.spliterator(), false)
+			.map(this.schema::forTable)
+			.toList();
+		Scripts ours = new Scripts(resources).continueOnError(scripts.isContinueOnError())
+			.separator(scripts.getSeparator())
+			.encoding(StandardCharsets.UTF_8);
 		for (int i = 1; i < ATTEMPTS; i++) {
 			try {
 				super.runScripts(ours);

@@ -15,6 +15,8 @@ import org.springframework.context.annotation.Bean;
 
 /**
  * Auto-configuration of the health component {@code timingWheel}.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
 @ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)

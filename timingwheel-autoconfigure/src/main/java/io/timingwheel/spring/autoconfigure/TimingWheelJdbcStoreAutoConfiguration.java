@@ -1,7 +1,5 @@
 package io.timingwheel.spring.autoconfigure;
 
-import java.util.function.Function;
-
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -13,104 +11,47 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Configuration;
 
 /**
  * Auto-configuration of the store of durable tasks in a relational database.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(before = TimingWheelAutoConfiguration.class,
 		afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnClass({ JdbcDelayedTaskStore.class, DataSourceScriptDatabaseInitializer.class })
 @ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
 @ConditionalOnProperty(name = "timingwheel.store.type", havingValue = "jdbc")
 @ConditionalOnMissingBean(DelayedTaskStore.class)
-@EnableConfigurationProperties(TimingWheelProperties.class)
+@EnableConfigurationProperties(TimingWheelJdbcStoreProperties.class)
 public final class TimingWheelJdbcStoreAutoConfiguration {
 
-	private static final String TYPE = "timingwheel.store.type";
-
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass({ JdbcDelayedTaskStore.class, DataSourceScriptDatabaseInitializer.class })
-	static class StoreConfiguration {
-
-		@Bean
-		@DependsOnDatabaseInitialization
-		JdbcDelayedTaskStore timingWheelDelayedTaskStore(ObjectProvider<DataSource> dataSource,
-				@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource, TimingWheelProperties properties) {
-			DataSource application = application(dataSource);
-			return withTable(properties, (table) -> new JdbcDelayedTaskStore(application,
-					storeDataSource.getIfAvailable(() -> application), table));
-		}
-
-		@Bean
-		@ConditionalOnMissingBean
-		@Conditional(OnSchemaInitialization.class)
-		TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
-				ObjectProvider<DataSource> dataSource,
-				@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource, TimingWheelProperties properties) {
-			DataSource target = storeDataSource.getIfAvailable(() -> application(dataSource));
-			DatabaseInitializationMode mode = DatabaseInitializationMode
-				.valueOf(properties.getStore().getJdbc().getInitializeSchema().name());
-			return withTable(properties,
-					(table) -> new TimingWheelDataSourceScriptDatabaseInitializer(target, table, mode));
-		}
-
-		private static DataSource application(ObjectProvider<DataSource> dataSource) {
-			DataSource application = dataSource.getIfUnique();
-			if (application == null) {
-				boolean none = dataSource.stream().findAny().isEmpty();
-				throw new InvalidConfigurationPropertyValueException(TYPE, "jdbc",
-						none ? "there is no DataSource: set spring.datasource.url, or declare a DataSource bean"
-								: "there is more than one DataSource: mark that of the application @Primary");
-			}
-			return application;
-		}
-
-		private static <T> T withTable(TimingWheelProperties properties, Function<String, T> factory) {
-			String table = properties.getStore().getJdbc().getTableName();
-			try {
-				return factory.apply(table);
-			}
-			catch (IllegalArgumentException ex) {
-				throw new InvalidConfigurationPropertyValueException("timingwheel.store.jdbc.table-name", table,
-						String.valueOf(ex.getMessage()));
-			}
-		}
-
+	@Bean
+	JdbcStoreDataSources timingWheelStoreDataSources(ObjectProvider<DataSource> dataSource,
+			@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource) {
+		return new JdbcStoreDataSources(dataSource, storeDataSource);
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingClass("io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore")
-	static class MissingModuleConfiguration {
-
-		@Bean
-		DelayedTaskStore timingWheelDelayedTaskStore() {
-			throw new InvalidConfigurationPropertyValueException(TYPE, "jdbc",
-					"the store is not on the class path: add the dependency io.timingwheel:timingwheel-jdbc");
-		}
-
+	@Bean
+	@DependsOnDatabaseInitialization
+	JdbcDelayedTaskStore timingWheelDelayedTaskStore(JdbcStoreDataSources dataSources,
+			TimingWheelJdbcStoreProperties properties) {
+		return new JdbcDelayedTaskStore(dataSources.application(), dataSources.store(), properties.getTableName());
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(JdbcDelayedTaskStore.class)
-	@ConditionalOnMissingClass("org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer")
-	static class MissingLibraryConfiguration {
-
-		@Bean
-		DelayedTaskStore timingWheelDelayedTaskStore() {
-			throw new InvalidConfigurationPropertyValueException(TYPE, "jdbc",
-					"Spring JDBC is not on the classpath: add the dependency spring-boot-starter-jdbc");
-		}
-
+	@Bean
+	@ConditionalOnMissingBean
+	@Conditional(OnSchemaInitialization.class)
+	TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
+			JdbcStoreDataSources dataSources, TimingWheelJdbcStoreProperties properties) {
+		return new TimingWheelDataSourceScriptDatabaseInitializer(dataSources.store(), properties);
 	}
 
 	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {

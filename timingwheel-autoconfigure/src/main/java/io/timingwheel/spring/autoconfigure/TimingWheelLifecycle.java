@@ -7,21 +7,14 @@ import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.beans.factory.DisposableBean;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationListener;
-import org.springframework.context.SmartLifecycle;
-import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Ends the tasks when the application context closes: after the web server has finished
- * its requests, which may still schedule some, and before the executors end.
- *
- * <p>
- * A context that is merely stopped or paused, to be started again, keeps its tasks.
+ * Ends the tasks in memory when the application context closes: after the web server has
+ * finished its requests, which may still schedule tasks, and before the executors stop.
  */
-class TimingWheelLifecycle implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
+class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	private static final Log logger = LogFactory.getLog(TimingWheelLifecycle.class);
 
@@ -32,75 +25,30 @@ class TimingWheelLifecycle implements SmartLifecycle, ApplicationListener<Contex
 
 	private final Shutdown shutdown;
 
-	private final ApplicationContext applicationContext;
-
-	private volatile boolean running;
-
-	private volatile boolean closing;
-
-	private volatile boolean ended;
-
 	TimingWheelLifecycle(DelayedTaskRegistry tasks, Shutdown shutdown, ApplicationContext applicationContext) {
+		super(applicationContext, PHASE);
 		this.tasks = tasks;
 		this.shutdown = shutdown;
-		this.applicationContext = applicationContext;
 	}
 
 	@Override
-	public void onApplicationEvent(ContextClosedEvent event) {
-		if (event.getApplicationContext() == this.applicationContext) {
-			this.closing = true;
-		}
-	}
-
-	@Override
-	public void start() {
-		this.running = true;
-	}
-
-	@Override
-	public void stop() {
-		this.running = false;
-		if (this.closing) {
-			end(this.shutdown.getPending());
-		}
-	}
-
-	/**
-	 * A context that was stopped or paused before it is closed, or that failed to start,
-	 * does not stop again: its executors are at rest, so that nothing can run any more.
-	 */
-	@Override
-	public void destroy() {
-		if (!this.ended) {
-			end(Shutdown.Pending.CANCEL);
-		}
-	}
-
-	private void end(Shutdown.Pending pending) {
-		this.ended = true;
+	void onEnd(boolean executorsRun) throws InterruptedException {
 		Duration period = this.shutdown.getAwaitTerminationPeriod();
 		try {
-			if (pending == Shutdown.Pending.RUN) {
+			if (executorsRun && this.shutdown.getPending() == Shutdown.Pending.RUN) {
 				this.tasks.atShutdown().runDue(period);
 			}
 			else {
-				cancel();
+				cancelPending();
 				this.tasks.atShutdown().awaitRunning(period);
 			}
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		long running = this.tasks.runningCount();
-		if (running > 0) {
-			logger
-				.warn("Still running after %s: %d of the delayed tasks (timingwheel.shutdown.await-termination-period)"
-					.formatted(DurationStyle.SIMPLE.print(period), running));
+		finally {
+			warnOfRunning(period);
 		}
 	}
 
-	private void cancel() {
+	private void cancelPending() {
 		this.tasks.atShutdown().stopAccepting();
 		long cancelled = this.tasks.atShutdown().cancelPending();
 		if (cancelled > 0) {
@@ -108,14 +56,13 @@ class TimingWheelLifecycle implements SmartLifecycle, ApplicationListener<Contex
 		}
 	}
 
-	@Override
-	public boolean isRunning() {
-		return this.running;
-	}
-
-	@Override
-	public int getPhase() {
-		return PHASE;
+	private void warnOfRunning(Duration period) {
+		long running = this.tasks.runningCount();
+		if (running > 0) {
+			logger
+				.warn("Still running after %s: %d of the delayed tasks (timingwheel.shutdown.await-termination-period)"
+					.formatted(DurationStyle.SIMPLE.print(period), running));
+		}
 	}
 
 }

@@ -18,6 +18,8 @@ import org.springframework.context.annotation.Bean;
 
 /**
  * Auto-configuration of the meters.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class,
 		CompositeMeterRegistryAutoConfiguration.class })

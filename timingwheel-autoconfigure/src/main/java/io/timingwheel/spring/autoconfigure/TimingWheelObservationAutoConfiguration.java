@@ -15,8 +15,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of the observation of task executions. An application's own
- * {@link TaskExecutionInterceptor} takes its place, and may wrap it.
+ * Auto-configuration of the observation of task executions. It joins the
+ * {@link TaskExecutionInterceptor TaskExecutionInterceptors} of the application.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(after = TimingWheelAutoConfiguration.class,
 		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
@@ -26,7 +28,7 @@ import org.springframework.context.annotation.Bean;
 public final class TimingWheelObservationAutoConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean(TaskExecutionInterceptor.class)
+	@ConditionalOnMissingBean
 	ObservedTaskExecution timingWheelObservedTaskExecution(ObservationRegistry registry,
 			ObjectProvider<DelayedTaskObservationConvention> convention) {
 		return new ObservedTaskExecution(registry, convention.getIfAvailable());

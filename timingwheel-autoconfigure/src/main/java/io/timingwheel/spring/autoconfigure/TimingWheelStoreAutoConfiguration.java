@@ -2,10 +2,12 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.support.Backoff;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.PayloadCodec;
+import io.timingwheel.spring.task.support.CompositeTaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
@@ -15,69 +17,61 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
-import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
+import org.springframework.util.StringUtils;
 
 /**
  * Auto-configuration of durable tasks, once there is a store to keep them in.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(after = TimingWheelAutoConfiguration.class,
 		afterName = { "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration",
 				"io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreAutoConfiguration",
 				"io.timingwheel.spring.autoconfigure.TimingWheelRedisStoreAutoConfiguration" })
+@ConditionalOnClass(JsonMapper.class)
 @ConditionalOnBean({ DelayedTaskStore.class, DelayedTaskRegistry.class })
+@EnableConfigurationProperties(TimingWheelStoreProperties.class)
 public final class TimingWheelStoreAutoConfiguration {
 
-	/**
-	 * Boot's executor, if it is set to a strict early shutdown, would refuse the tasks
-	 * that have begun when the context closes.
-	 */
 	@Bean
-	ThreadPoolTaskExecutorCustomizer timingWheelStoreTaskExecutorCustomizer() {
-		return (executor) -> executor.setAcceptTasksAfterContextClose(true);
+	TaskStoreCheck timingWheelTaskStoreCheck(DelayedTaskStore store) {
+		return new TaskStoreCheck(store);
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnClass(JsonMapper.class)
-	static class JacksonConfiguration {
-
-		@Bean
-		PayloadCodec timingWheelPayloadCodec(ObjectProvider<JsonMapper> mapper, TimingWheelProperties properties) {
-			return new PayloadCodec(mapper.getIfAvailable(() -> JsonMapper.builder().findAndAddModules().build()),
-					properties.getStore().getMaxPayloadSize().toBytes());
-		}
-
-		@Bean
-		DurableTaskManager timingWheelDurableTasks(DelayedTaskStore store, TimingWheelProperties properties,
-				DurableHandlerRegistry handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
-				HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptor) {
-			DurableSettings settings = new StoreSettings(properties.getStore()).get();
-			store.check();
-			return new DurableTaskManager(store, settings, handlers, codec, wheel, tasks, handOvers,
-					interceptor.getIfAvailable());
-		}
-
-		@Bean
-		DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTaskManager tasks,
-				TimingWheelProperties properties, ApplicationContext applicationContext) {
-			return new DurableTasksLifecycle(tasks, properties.getShutdown().getAwaitTerminationPeriod(),
-					applicationContext);
-		}
-
+	@Bean
+	PayloadCodec timingWheelPayloadCodec(ObjectProvider<JsonMapper> mapper, TimingWheelStoreProperties properties) {
+		return new PayloadCodec(mapper.getIfAvailable(() -> JsonMapper.builder().findAndAddModules().build()),
+				properties.getMaxPayloadSize().toBytes());
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnMissingClass("tools.jackson.databind.json.JsonMapper")
-	static class WithoutJacksonConfiguration {
+	@Bean
+	@DependsOn("timingWheelTaskStoreCheck")
+	DurableTaskManager timingWheelDurableTasks(DelayedTaskStore store, TimingWheelStoreProperties properties,
+			DurableHandlerRegistry handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
+			HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptors) {
+		return new DurableTaskManager(store, settings(properties), handlers, codec, wheel, tasks, handOvers,
+				CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList()));
+	}
 
-		WithoutJacksonConfiguration() {
-			throw new IllegalStateException("Durable tasks are stored as JSON, and there is no Jackson 3 on the"
-					+ " classpath: add the dependency org.springframework.boot:spring-boot-starter-jackson");
-		}
+	private static DurableSettings settings(TimingWheelStoreProperties properties) {
+		String nodeId = properties.getNodeId();
+		TimingWheelStoreProperties.Backoff backoff = properties.getBackoff();
+		return new DurableSettings(StringUtils.hasText(nodeId) ? nodeId : NodeId.generate(), properties.getLease(),
+				properties.getLookAhead(), properties.getPollInterval(), properties.getBatchSize(),
+				properties.getMaxInFlight(), properties.getMaxAttempts(), properties.getMaxLostDeliveries(),
+				new Backoff(backoff.getInitial(), backoff.getMultiplier(), backoff.getMax(), backoff.getJitter()),
+				properties.getMaxPayloadSize().toBytes());
+	}
 
+	@Bean
+	DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTaskManager tasks, TimingWheelProperties properties,
+			ApplicationContext applicationContext) {
+		return new DurableTasksLifecycle(tasks, properties.getShutdown().getAwaitTerminationPeriod(),
+				applicationContext);
 	}
 
 }

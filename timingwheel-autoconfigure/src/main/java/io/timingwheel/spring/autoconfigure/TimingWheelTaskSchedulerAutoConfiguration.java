@@ -14,8 +14,11 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.scheduling.TaskScheduler;
 
 /**
- * Auto-configuration of a {@code taskScheduler} on the wheel, in place of Boot's. As a
- * scheduler is also an executor it comes after Boot's {@code applicationTaskExecutor}.
+ * Auto-configuration of a {@code taskScheduler} on the wheel, which replaces Boot's. The
+ * scheduler is also an executor. It is therefore configured after Boot's
+ * {@code applicationTaskExecutor}, which would otherwise back off.
+ *
+ * @since 0.1
  */
 @AutoConfiguration(after = TimingWheelAutoConfiguration.class, before = TaskSchedulingAutoConfiguration.class)
 @ConditionalOnBooleanProperty("timingwheel.task-scheduler.enabled")

@@ -1,5 +1,6 @@
 /**
- * Auto-configuration of the wheel, the template and the annotations.
+ * Auto-configuration for Spring Boot. Applications use
+ * {@link io.timingwheel.spring.autoconfigure.TimingWheelCustomizer} and the properties.
  */
 @NullMarked
 package io.timingwheel.spring.autoconfigure;

@@ -18,6 +18,7 @@ import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -165,16 +169,35 @@ class DelayedTaskObservationTests {
 	}
 
 	@Test
-	void anInterceptorOfTheApplicationTakesThePlaceOfTheObservation() {
-		List<String> intercepted = new CopyOnWriteArrayList<>();
-		TaskExecutionInterceptor interceptor = (execution, captured) -> {
-			intercepted.add(execution.name());
-			return execution.proceed();
-		};
-		this.contextRunner.withBean(TaskExecutionInterceptor.class, () -> interceptor).run((context) -> {
-			run(context.getBean(Orders.class).close(5));
-			assertThat(intercepted).containsExactly("close-order");
-			assertThat(this.observed).isEmpty();
+	void interceptorsOfTheApplicationAreAroundTheBodyTogetherWithTheObservation() {
+		this.contextRunner.withUserConfiguration(Interceptors.class).run((context) -> {
+			Observation caller = Observation.start("caller", this.registry);
+			DelayedTask<String> task = caller.scopedChecked(() -> context.getBean(Orders.class).close(5));
+			caller.stop();
+			run(task);
+			assertThat(task.get()).isEqualTo("closed");
+			assertThat(observation().getParentObservation()).isSameAs(caller);
+			assertThat(context.getBean(Interceptors.class).calls).containsExactly(
+					"outer begins with captured by outer, observed: false",
+					"inner begins with captured by inner, observed: true", "inner ends", "outer ends");
+		});
+	}
+
+	@Test
+	void anInterceptorSeesTheExecutionThroughTheOthers() {
+		this.contextRunner.withUserConfiguration(Interceptors.class).run((context) -> {
+			DelayedTask<String> task = context.getBean(Orders.class).close(5);
+			run(task);
+			assertThat(context.getBean(Interceptors.class).executions).hasSize(2).allSatisfy((execution) -> {
+				assertThat(execution.name()).isEqualTo("close-order");
+				assertThat(execution.id()).isEqualTo(task.id());
+				assertThat(execution.taskId()).isEqualTo(task.taskId());
+				assertThat(execution.method()).isNotNull();
+				assertThat(execution.dueAt()).isEqualTo(observation().getExecution().dueAt());
+				assertThat(execution.lateness()).isEqualTo(observation().getExecution().lateness());
+				assertThat(execution.attempt()).isOne();
+				assertThat(execution.deliveries()).isOne();
+			});
 		});
 	}
 
@@ -212,6 +235,50 @@ class DelayedTaskObservationTests {
 		@Override
 		public KeyValues getLowCardinalityKeyValues(DelayedTaskObservationContext context) {
 			return KeyValues.of("task", context.getExecution().name());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Interceptors {
+
+		final List<String> calls = new CopyOnWriteArrayList<>();
+
+		final List<TaskExecution> executions = new CopyOnWriteArrayList<>();
+
+		@Bean
+		TaskExecutionInterceptor inner(ObservationRegistry registry) {
+			return interceptor("inner", registry);
+		}
+
+		@Bean
+		@Order(-1)
+		TaskExecutionInterceptor outer(ObservationRegistry registry) {
+			return interceptor("outer", registry);
+		}
+
+		private TaskExecutionInterceptor interceptor(String name, ObservationRegistry registry) {
+			return new TaskExecutionInterceptor() {
+
+				@Override
+				public Object capture(String task) {
+					return "captured by " + name;
+				}
+
+				@Override
+				public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
+					Interceptors.this.executions.add(execution);
+					Interceptors.this.calls.add("%s begins with %s, observed: %s".formatted(name, captured,
+							registry.getCurrentObservation() != null));
+					try {
+						return execution.proceed();
+					}
+					finally {
+						Interceptors.this.calls.add(name + " ends");
+					}
+				}
+
+			};
 		}
 
 	}

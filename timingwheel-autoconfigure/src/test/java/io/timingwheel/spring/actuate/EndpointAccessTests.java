@@ -25,7 +25,7 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which endpoints are there, and what they permit.
+ * Tests of which endpoints are there, and of what they permit.
  */
 class EndpointAccessTests {
 
@@ -68,7 +68,7 @@ class EndpointAccessTests {
 	}
 
 	@Test
-	void anEndpointOfTheApplicationTakesThePlaceOfOurs() {
+	void anEndpointOfTheApplicationReplacesTheEndpointOfTimingwheel() {
 		this.contextRunner.withPropertyValues("management.endpoints.web.exposure.include=*")
 			.withBean("mine", TimingWheelEndpoint.class)
 			.run((context) -> assertThat(context).hasSingleBean(TimingWheelEndpoint.class).hasBean("mine"));
@@ -113,7 +113,7 @@ class EndpointAccessTests {
 		}
 
 		@Test
-		void whatIsAbsentIsNotFound() {
+		void aTaskThatIsAbsentIsNotFound() {
 			delete("close-order/absent").expectStatus().isNotFound();
 			delete("absent/5").expectStatus().isNotFound();
 		}

@@ -47,8 +47,8 @@ import static org.assertj.core.api.Assertions.entry;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The endpoints over HTTP and JMX, with the default access: tasks can be seen, but not
- * cancelled. Arguments are nowhere to be seen.
+ * Tests of the endpoints over HTTP and JMX, with the default access: tasks are shown, but
+ * cannot be cancelled. Arguments are not shown.
  */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = EndpointTests.Application.class,
 		properties = { "management.endpoints.web.exposure.include=timingwheel,delayedtasks,health",
@@ -80,8 +80,8 @@ class EndpointTests {
 	}
 
 	@AfterEach
-	void cancelPending(@Autowired DelayedTaskRegistry engine) {
-		engine.atShutdown().cancelPending();
+	void cancelPending(@Autowired DelayedTaskRegistry registry) {
+		registry.atShutdown().cancelPending();
 	}
 
 	@Test
@@ -193,7 +193,7 @@ class EndpointTests {
 	@ParameterizedTest
 	@CsvSource({ "a/b/c, a/b/c", "a b, a%20b", "größe/日本, gr%C3%B6%C3%9Fe/%E6%97%A5%E6%9C%AC", "50%, 50%25", "a+b, a+b",
 			"a?b#c, a%3Fb%23c", "a;b, a%3Bb", "order.json, order.json", "2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z" })
-	void keysMayHoldAnyCharacters(String key, String path) {
+	void keysMayContainAnyCharacters(String key, String path) {
 		DelayedTask<?> task = this.tasks.schedule(TaskId.of("keys", key), Duration.ofHours(1), () -> {
 		});
 		String body = get("/delayedtasks/keys/" + path);
@@ -204,7 +204,7 @@ class EndpointTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "/delayedtasks/absent", "/delayedtasks/absent/5", "/delayedtasks/declared/5",
 			"/delayedtasks/declared/00000000-1" })
-	void whatIsAbsentIsNotFound(String path) {
+	void aTaskThatIsAbsentIsNotFound(String path) {
 		this.client.get().uri(URI.create(this.actuator + path)).exchange().expectStatus().isNotFound();
 	}
 

@@ -59,7 +59,8 @@ class TimingWheelHealthIndicatorTests {
 				.withPropertyValues("timingwheel.health.max-lag=50ms")
 				.run((context) -> {
 					HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
-					// On the driver itself, as the executor is none.
+					// Blocks the driver, as the executor runs tasks on the calling
+					// thread.
 					wheel.schedule(() -> awaitUninterruptibly(release), 0, TimeUnit.NANOSECONDS);
 					wheel.schedule(() -> {
 					}, 1, TimeUnit.MILLISECONDS);
@@ -86,7 +87,7 @@ class TimingWheelHealthIndicatorTests {
 	}
 
 	@Test
-	void aStoreOfWhichAPartDoesNotAnswerIsDownAndNamesIt() {
+	void aStoreIsDownIfAPartDoesNotAnswerAndThePartIsNamed() {
 		MemoryStore store = new MemoryStore();
 		this.contextRunner
 			.withConfiguration(

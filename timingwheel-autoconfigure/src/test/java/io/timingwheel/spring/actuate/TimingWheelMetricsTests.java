@@ -87,7 +87,7 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
-	void endedTasksAreACounterSoThatPrometheusCallsThemTotal() {
+	void endedTasksAreACounterWhosePrometheusNameEndsWithTotal() {
 		this.manualRunner
 			.run((context) -> assertThat(context.getBean(MeterRegistry.class).get("timingwheel.tasks").meters())
 				.isNotEmpty()
@@ -95,7 +95,7 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
-	void namesAreKnownWhetherTheyAreUsedBeforeOrAfterTheRegistryIs() {
+	void namesBecomeTagsWhetherTheyAreUsedBeforeOrAfterTheMetersAreBound() {
 		this.manualRunner.run((context) -> {
 			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
 			tasks.task(() -> "before").name("before").after(Duration.ofMinutes(1));
@@ -129,7 +129,7 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
-	void keysAreNoTags() {
+	void keysDoNotBecomeTags() {
 		this.manualRunner.run((context) -> {
 			context.getBean(Orders.class).close(815);
 			assertThat(context.getBean(MeterRegistry.class).getMeters())
@@ -138,7 +138,7 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
-	void theLagOfADriverThatIsHeldUpIsGaugedInSeconds() {
+	void theLagOfADriverThatIsBlockedIsGaugedInSeconds() {
 		CountDownLatch release = new CountDownLatch(1);
 		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).build()) {
 			this.contextRunner.withBean("wheel", TimingWheel.class, () -> wheel).run((context) -> {

@@ -10,8 +10,10 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import com.jayway.jsonpath.JsonPath;
+import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StreamUtils;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
@@ -19,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
 
 /**
- * What an editor knows about the properties.
+ * Tests of the metadata that an editor shows for the properties.
  */
 class ConfigurationMetadataTests {
 
@@ -43,10 +45,42 @@ class ConfigurationMetadataTests {
 				entry("timingwheel.max-pending", null), entry("timingwheel.shutdown.pending", "cancel"),
 				entry("timingwheel.shutdown.await-termination-period", "30s"),
 				entry("timingwheel.task-scheduler.enabled", false), entry("timingwheel.observations.enabled", true),
-				entry("timingwheel.timeout.order", Integer.MAX_VALUE - 1), entry("timingwheel.health.max-lag", "1s"),
-				entry("management.health.timingwheel.enabled", true),
+				entry("timingwheel.timeout.order", TimeoutAdvisor.DEFAULT_ORDER),
+				entry("timingwheel.health.max-lag", "1s"), entry("management.health.timingwheel.enabled", true),
 				entry("management.endpoint.timingwheel.access", "unrestricted"),
 				entry("management.endpoint.delayedtasks.access", "read_only"));
+	}
+
+	@Test
+	void eachPropertyOfTheStoreHasTheDefaultThatIsDocumented() {
+		assertThat(defaults()).contains(entry("timingwheel.store.type", "none"),
+				entry("timingwheel.store.node-id", null), entry("timingwheel.store.lease", "30s"),
+				entry("timingwheel.store.look-ahead", "2s"), entry("timingwheel.store.poll-interval", "1s"),
+				entry("timingwheel.store.batch-size", 100), entry("timingwheel.store.max-in-flight", 1000),
+				entry("timingwheel.store.max-attempts", 10), entry("timingwheel.store.max-lost-deliveries", 5),
+				entry("timingwheel.store.backoff.initial", "1s"), entry("timingwheel.store.backoff.multiplier", 2),
+				entry("timingwheel.store.backoff.max", "10m"), entry("timingwheel.store.backoff.jitter", 0.2),
+				entry("timingwheel.store.max-payload-size", "64KB"),
+				entry("timingwheel.store.jdbc.table-name", "timingwheel_task"),
+				entry("timingwheel.store.jdbc.initialize-schema", "embedded"),
+				entry("timingwheel.store.redis.namespace", "timingwheel"),
+				entry("timingwheel.store.redis.partitions", 16), entry("timingwheel.store.redis.wait-replicas", 0),
+				entry("timingwheel.store.redis.wait-timeout", "1s"));
+	}
+
+	@Test
+	void eachDefaultOutsideOfTheClassesOfPropertiesIsTheDefaultInTheCode() {
+		TimingWheelJdbcStoreProperties jdbc = new TimingWheelJdbcStoreProperties();
+		assertThat(defaults()).contains(entry("timingwheel.store.jdbc.schema", jdbc.getSchema()),
+				entry("timingwheel.store.jdbc.platform", jdbc.getPlatform()),
+				entry("timingwheel.store.jdbc.continue-on-error", jdbc.isContinueOnError()),
+				entry("timingwheel.store.jdbc.initialize-schema", jdbc.getInitializeSchema().name().toLowerCase()));
+	}
+
+	@Test
+	void eachTypeOfAPropertyIsAClass() {
+		assertThat(this.properties).allSatisfy((name,
+				property) -> assertThat(ClassUtils.isPresent((String) property.get("type"), null)).as(name).isTrue());
 	}
 
 	@Test
@@ -73,7 +107,7 @@ class ConfigurationMetadataTests {
 	}
 
 	/**
-	 * Ours, of the many of that name.
+	 * Reads the file of this module. Other modules have files of the same name.
 	 */
 	private static String read() {
 		URI classes = URI

@@ -28,15 +28,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 class GracefulShutdownTests {
 
 	@Test
-	void aRequestThatIsInHandMayStillScheduleAndItsTaskRuns() throws Exception {
+	void aRequestThatIsInProgressMayScheduleATaskAndTheTaskRuns() throws Exception {
 		ServletWebServerApplicationContext context = (ServletWebServerApplicationContext) new SpringApplicationBuilder(
 				Application.class)
 			.run("--server.port=0", "--server.shutdown=graceful", "--timingwheel.shutdown.pending=run",
 					"--spring.data.redis.repositories.enabled=false");
 		Application application = context.getBean(Application.class);
 		URI uri = URI.create("http://localhost:%d/order".formatted(context.getWebServer().getPort()));
-		// Its response may be lost: Tomcat takes a request for ended when the servlet
-		// returns.
+		// The response may be lost: for Tomcat a request ends when the servlet returns.
 		HttpClient.newHttpClient().sendAsync(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding());
 		application.requested.await();
 		context.close();

@@ -23,7 +23,7 @@ class InvalidAnnotatedMethodFailureAnalyzerTests {
 
 	@Test
 	void isRegistered() {
-		// Some of Boot's own need a bean factory.
+		// Some of Boot's analyzers need a bean factory.
 		FailureHandler ignore = (type, name, failure) -> {
 		};
 		assertThat(SpringFactoriesLoader.forDefaultResourceLocation().load(FailureAnalyzer.class, ignore))
@@ -42,7 +42,7 @@ class InvalidAnnotatedMethodFailureAnalyzerTests {
 	}
 
 	@Test
-	void theMessageAloneSaysItAll() {
+	void theMessageNamesMethodProblemAndRemedy() {
 		assertThat(this.failure)
 			.hasMessage("java.lang.CharSequence#charAt(int): @Timeout is on a private method; make it public");
 	}

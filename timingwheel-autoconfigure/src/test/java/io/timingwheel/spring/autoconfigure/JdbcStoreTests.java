@@ -4,18 +4,20 @@ import java.util.UUID;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
+import io.timingwheel.spring.durable.support.MemoryStore;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.test.context.FilteredClassLoader;
-import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -32,6 +34,9 @@ class JdbcStoreTests {
 				AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class, DataSourceAutoConfiguration.class))
 		.withPropertyValues("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID());
 
+	private final ApplicationContextRunner withTimingWheel = this.runner.withConfiguration(
+			AutoConfigurations.of(TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
+
 	@Test
 	void isReadyOnAnEmbeddedDatabase() {
 		this.runner.run((context) -> {
@@ -42,7 +47,7 @@ class JdbcStoreTests {
 	}
 
 	@Test
-	void isThereOnlyIfItIsAskedFor() {
+	void isThereOnlyIfTheTypeNamesIt() {
 		this.runner.withPropertyValues("timingwheel.store.type=none")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DelayedTaskStore.class));
 		this.runner.withPropertyValues("timingwheel.enabled=false")
@@ -68,7 +73,7 @@ class JdbcStoreTests {
 	}
 
 	@Test
-	void createsNoTableIfItIsNotToAndSaysWhatIsMissing() {
+	void createsNoTableIfInitializationIsOffAndTheCheckNamesTheScript() {
 		this.runner.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never").run((context) -> {
 			assertThat(context).doesNotHaveBean(DataSourceScriptDatabaseInitializer.class);
 			assertThatIllegalStateException().isThrownBy(context.getBean(DelayedTaskStore.class)::check)
@@ -78,10 +83,10 @@ class JdbcStoreTests {
 	}
 
 	@Test
-	void leasesThroughTheDataSourceOfItsOwn() {
+	void createsTheTableThroughTheDataSourceOfTheStore() {
 		this.runner.withUserConfiguration(TwoDataSources.class).run((context) -> {
-			DataSource engine = context.getBean("storeDataSource", DataSource.class);
-			assertThat(new JdbcTemplate(engine).queryForObject("select count(*) from timingwheel_task", Long.class))
+			DataSource store = context.getBean("storeDataSource", DataSource.class);
+			assertThat(new JdbcTemplate(store).queryForObject("select count(*) from timingwheel_task", Long.class))
 				.isZero();
 			context.getBean(DelayedTaskStore.class).check();
 		});
@@ -92,36 +97,110 @@ class JdbcStoreTests {
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class))
 			.withPropertyValues("timingwheel.store.type=jdbc")
-			.run((context) -> assertThat(reason(context)).contains("there is no DataSource", "spring.datasource.url"));
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription()).contains("There is no DataSource");
+				assertThat(analysis.getAction()).contains("spring.datasource.url");
+			});
 	}
 
 	@Test
-	void failsIfItIsNotClearWhichDataSourceIsMeant() {
+	void failsWithSeveralDataSourcesAndNoPrimary() {
 		this.runner.withBean("one", DataSource.class, SimpleDriverDataSource::new)
 			.withBean("two", DataSource.class, SimpleDriverDataSource::new)
-			.run((context) -> assertThat(reason(context)).contains("more than one DataSource", "@Primary"));
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription()).contains("There is more than one DataSource");
+				assertThat(analysis.getAction()).contains("@Primary");
+			});
 	}
 
 	@Test
 	void failsWithoutSpringJdbc() {
-		this.runner
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class,
+					TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withPropertyValues("timingwheel.store.type=jdbc")
 			.withClassLoader(new FilteredClassLoader("org.springframework.jdbc", "org.springframework.boot.jdbc"))
-			.run((context) -> assertThat(reason(context)).contains("spring-boot-starter-jdbc"));
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription()).contains("Spring JDBC is not on the class path");
+				assertThat(analysis.getAction())
+					.isEqualTo("Add the dependency org.springframework.boot:spring-boot-starter-jdbc.");
+			});
 	}
 
 	@Test
-	void refusesATableNameThatIsNone() {
-		this.runner.withPropertyValues("timingwheel.store.jdbc.table-name=tasks; drop table orders")
-			.run((context) -> assertThat(reason(context)).contains("letters, digits and underscores"));
+	void failsWithoutTheModuleAndNamesTheArtifactToAdd() {
+		this.withTimingWheel.withBean(DurableOrders.class)
+			.withClassLoader(new FilteredClassLoader("io.timingwheel.spring.durable.jdbc"))
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription()).contains("The module of the JDBC store is not on the class path");
+				assertThat(analysis.getAction()).isEqualTo("Add the dependency io.timingwheel:timingwheel-jdbc.");
+			});
 	}
 
-	private static String reason(AssertableApplicationContext context) {
-		Throwable failure = context.getStartupFailure();
-		while (failure != null && !(failure instanceof InvalidConfigurationPropertyValueException)) {
-			failure = failure.getCause();
+	@Test
+	void failsWithoutJackson() {
+		this.withTimingWheel.withClassLoader(new FilteredClassLoader("tools.jackson")).run((context) -> {
+			FailureAnalysis analysis = StoreFailures.analyze(context);
+			assertThat(analysis.getDescription()).contains("Durable tasks are stored as JSON, and Jackson 3 is not");
+			assertThat(analysis.getAction())
+				.isEqualTo("Add the dependency org.springframework.boot:spring-boot-starter-jackson.");
+		});
+	}
+
+	@Test
+	void aStoreOfTheApplicationNeedsNoModule() {
+		this.withTimingWheel.withBean("mine", DelayedTaskStore.class, MemoryStore::new)
+			.withClassLoader(new FilteredClassLoader("io.timingwheel.spring.durable.jdbc"))
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void anApplicationWithoutAStoreNeedsNeitherTheModuleNorJackson() {
+		this.withTimingWheel.withPropertyValues("timingwheel.store.type=none")
+			.withClassLoader(new FilteredClassLoader("io.timingwheel.spring.durable.jdbc", "tools.jackson"))
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void runsAnotherScript() {
+		this.runner
+			.withPropertyValues("timingwheel.store.jdbc.schema=classpath:my-schema-@@platform@@.sql",
+					"timingwheel.store.jdbc.platform=any", "timingwheel.store.jdbc.table-name=later")
+			.run((context) -> {
+				JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
+				assertThat(jdbc.queryForObject("select remark from later", String.class)).isEqualTo("später");
+			});
+	}
+
+	@Test
+	void goesOnAfterAStatementThatFailsOnlyWithContinueOnError() {
+		this.runner
+			.withPropertyValues("timingwheel.store.jdbc.schema=classpath:my-schema-broken.sql",
+					"timingwheel.store.jdbc.continue-on-error=true")
+			.run((context) -> assertThat(context).hasNotFailed());
+		this.runner.withPropertyValues("timingwheel.store.jdbc.schema=classpath:my-schema-broken.sql")
+			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void refusesATableNameThatIsNotPlain() {
+		this.runner.withPropertyValues("timingwheel.store.jdbc.table-name=tasks; drop table orders").run((context) -> {
+			InvalidConfigurationPropertyValueException failure = StoreFailures.invalidValue(context);
+			assertThat(failure.getName()).isEqualTo("timingwheel.store.jdbc.table-name");
+			assertThat(failure.getReason()).contains("letters, digits and underscores");
+		});
+	}
+
+	static class DurableOrders {
+
+		@Delayed(delay = "1h", durable = true)
+		public void close(long orderId) {
 		}
-		assertThat(failure).isNotNull();
-		return ((InvalidConfigurationPropertyValueException) failure).getReason();
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -145,7 +224,7 @@ class JdbcStoreTests {
 		@TimingWheelDataSource
 		@Bean(defaultCandidate = false)
 		DataSource storeDataSource() {
-			return DataSourceBuilder.create().url("jdbc:h2:mem:engine").build();
+			return DataSourceBuilder.create().url("jdbc:h2:mem:store").build();
 		}
 
 	}

@@ -32,17 +32,17 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What an application may do without. Those tests that take libraries away for good load
- * our classes again, in a class path without them.
+ * Tests of the libraries that an application may leave out. Some tests load the classes
+ * of timingwheel again, in a class path without these libraries.
  */
 class OptionalDependenciesTests {
 
-	/** What the starter brings. */
+	/** The libraries of the starter. */
 	private static final Pattern REQUIRED = Pattern.compile(
 			"(spring-(core|beans|context|aop|expression)|spring-boot|spring-boot-autoconfigure|commons-logging|jspecify"
 					+ "|micrometer-(commons|observation)|timingwheel-(core|spring))-\\d.*\\.jar");
 
-	/** The stores, which a build of several modules may have as folders. */
+	/** The modules of the stores, which may be folders in a build of several modules. */
 	private static final Pattern STORE = Pattern.compile(".*timingwheel-(jdbc|redis)\\b.*");
 
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
@@ -55,7 +55,7 @@ class OptionalDependenciesTests {
 		.withPropertyValues("management.endpoints.web.exposure.include=*");
 
 	@Test
-	void withAllOfThemEverythingIsThere() {
+	void withAllLibrariesAllBeansAreThere() {
 		this.contextRunner.withPropertyValues("management.endpoints.jmx.exposure.include=*", "spring.jmx.enabled=true")
 			.run((context) -> assertThat(context).hasSingleBean(TimingWheelEndpoint.class)
 				.hasSingleBean(DelayedTasksEndpoint.class)
@@ -106,7 +106,7 @@ class OptionalDependenciesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "spring-tx", "reactor-core", "micrometer-core", "spring-boot-actuator",
 			"spring-boot-health", "spring-boot-micrometer" })
-	void eachMayBeThereWithoutTheOthers(String library) throws Exception {
+	void eachLibraryMayBeThereWithoutTheOthers(String library) throws Exception {
 		assertThat(run((jar) -> jar.startsWith(library))).isEqualTo(OptionalDependenciesProbe.ALL_WORKS);
 	}
 

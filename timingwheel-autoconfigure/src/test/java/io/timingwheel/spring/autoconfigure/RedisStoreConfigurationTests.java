@@ -7,10 +7,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
-import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -24,13 +23,16 @@ class RedisStoreConfigurationTests {
 				AutoConfigurations.of(TimingWheelRedisStoreAutoConfiguration.class, DataRedisAutoConfiguration.class))
 		.withPropertyValues("timingwheel.store.type=redis");
 
+	private final ApplicationContextRunner withTimingWheel = this.runner.withConfiguration(
+			AutoConfigurations.of(TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
+
 	@Test
-	void isThereOnTheConnectionOfTheApplication() {
+	void usesTheConnectionFactoryOfTheApplication() {
 		this.runner.run((context) -> assertThat(context).hasSingleBean(RedisDelayedTaskStore.class));
 	}
 
 	@Test
-	void isThereOnlyIfItIsAskedFor() {
+	void isThereOnlyIfTheTypeNamesIt() {
 		this.runner.withPropertyValues("timingwheel.store.type=none")
 			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(DelayedTaskStore.class));
 		this.runner.withPropertyValues("timingwheel.enabled=false")
@@ -46,23 +48,49 @@ class RedisStoreConfigurationTests {
 
 	@Test
 	void refusesJedis() {
-		this.runner.withPropertyValues("spring.data.redis.client-type=jedis")
-			.run((context) -> assertThat(failure(context).getReason()).contains("JedisConnectionFactory",
-					"spring.data.redis.client-type=lettuce"));
+		this.runner.withPropertyValues("spring.data.redis.client-type=jedis").run((context) -> {
+			FailureAnalysis analysis = StoreFailures.analyze(context);
+			assertThat(analysis.getDescription())
+				.contains("The Redis store needs Lettuce, and the application uses JedisConnectionFactory");
+			assertThat(analysis.getAction()).contains("spring.data.redis.client-type=lettuce");
+		});
 	}
 
 	@Test
 	void failsWithoutLettuce() {
-		this.runner.withClassLoader(new FilteredClassLoader("io.lettuce"))
-			.run((context) -> assertThat(failure(context).getReason()).contains("io.lettuce:lettuce-core"));
+		this.withTimingWheel.withClassLoader(new FilteredClassLoader("io.lettuce")).run((context) -> {
+			FailureAnalysis analysis = StoreFailures.analyze(context);
+			assertThat(analysis.getDescription())
+				.contains("Lettuce, the client that the Redis store needs, is not on the class path");
+			assertThat(analysis.getAction()).isEqualTo("Add the dependency io.lettuce:lettuce-core.");
+		});
 	}
 
 	@Test
 	void failsWithoutSpringDataRedis() {
-		this.runner
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(TimingWheelRedisStoreAutoConfiguration.class,
+					TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withPropertyValues("timingwheel.store.type=redis")
 			.withClassLoader(
 					new FilteredClassLoader("org.springframework.data.redis", "org.springframework.boot.data.redis"))
-			.run((context) -> assertThat(failure(context).getReason()).contains("spring-boot-starter-data-redis"));
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription()).contains("Spring Data Redis is not on the class path");
+				assertThat(analysis.getAction())
+					.isEqualTo("Add the dependency org.springframework.boot:spring-boot-starter-data-redis.");
+			});
+	}
+
+	@Test
+	void failsWithoutTheModuleAndNamesTheArtifactToAdd() {
+		this.withTimingWheel.withClassLoader(new FilteredClassLoader("io.timingwheel.spring.durable.redis"))
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription())
+					.contains("The module of the Redis store is not on the class path");
+				assertThat(analysis.getAction()).isEqualTo("Add the dependency io.timingwheel:timingwheel-redis.");
+			});
 	}
 
 	@Test
@@ -70,31 +98,30 @@ class RedisStoreConfigurationTests {
 		new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(TimingWheelRedisStoreAutoConfiguration.class))
 			.withPropertyValues("timingwheel.store.type=redis")
-			.run((context) -> assertThat(failure(context).getReason()).contains("there is no RedisConnectionFactory",
-					"spring.data.redis.url"));
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription()).contains("There is no RedisConnectionFactory");
+				assertThat(analysis.getAction()).contains("spring-boot-starter-data-redis", "spring.data.redis.url");
+			});
 	}
 
 	@Test
-	void failsIfItIsNotClearWhichConnectionFactoryIsMeant() {
+	void failsWithSeveralConnectionFactoriesAndNoPrimary() {
 		this.runner.withBean("one", LettuceConnectionFactory.class, LettuceConnectionFactory::new)
 			.withBean("two", LettuceConnectionFactory.class, LettuceConnectionFactory::new)
-			.run((context) -> assertThat(failure(context).getReason()).contains("more than one", "@Primary"));
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription()).contains("There is more than one RedisConnectionFactory");
+				assertThat(analysis.getAction()).contains("@Primary");
+			});
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "namespace, a{b", "partitions, 0", "partitions, 1025", "wait-replicas, -1", "wait-timeout, 0s" })
 	void refusesAValueThatMakesNoSense(String name, String value) {
 		this.runner.withPropertyValues("timingwheel.store.redis." + name + "=" + value)
-			.run((context) -> assertThat(failure(context).getName()).isEqualTo("timingwheel.store.redis." + name));
-	}
-
-	private static InvalidConfigurationPropertyValueException failure(AssertableApplicationContext context) {
-		Throwable failure = context.getStartupFailure();
-		while (failure != null && !(failure instanceof InvalidConfigurationPropertyValueException)) {
-			failure = failure.getCause();
-		}
-		assertThat(failure).isNotNull();
-		return (InvalidConfigurationPropertyValueException) failure;
+			.run((context) -> assertThat(StoreFailures.invalidValue(context).getName())
+				.isEqualTo("timingwheel.store.redis." + name));
 	}
 
 }

@@ -3,6 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.durable.support.MemoryStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * What a user reads when the application does not start.
+ * Tests of what a user reads when the application does not start.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StartupFailureTests {
@@ -49,7 +50,10 @@ class StartupFailureTests {
 
 	@ParameterizedTest
 	@CsvSource({ "timingwheel.tick, banana, java.time.Duration", "timingwheel.wheel-size, banana, int",
-			"timingwheel.shutdown.pending, banana, Pending", "timingwheel.timeout.order, banana, java.lang.Integer" })
+			"timingwheel.shutdown.pending, banana, Pending", "timingwheel.timeout.order, banana, java.lang.Integer",
+			"timingwheel.observations.enabled, banana, java.lang.Boolean",
+			"timingwheel.task-scheduler.enabled, banana, java.lang.Boolean",
+			"timingwheel.store.type, banana, TimingWheelStoreProperties\\$Type" })
 	void aValueOfTheWrongTypeIsNamedWithItsProperty(String property, String value, String type, CapturedOutput output) {
 		assertThatException().isThrownBy(() -> run(Empty.class, "--" + property + "=" + value));
 		assertThat(output).contains("APPLICATION FAILED TO START")
@@ -73,7 +77,47 @@ class StartupFailureTests {
 	}
 
 	@Test
-	void aDelayThatIsNoneIsNamedWithItsMethod(CapturedOutput output) {
+	void aStoreThatCannotBeUsedIsNamedWithItsOriginAndARemedy(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> run(JdbcStore.class, "--timingwheel.store.type=jdbc"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Durable tasks cannot be stored")
+			.contains("There is no DataSource for the JDBC store.")
+			.contains("The property 'timingwheel.store.type' is 'jdbc' (originating from ")
+			.contains("commandLineArgs")
+			.contains("Set spring.datasource.url, or declare a DataSource bean.")
+			.doesNotContain("\tat ");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			lease               | 999ms | at least 1s: a third of it passes between renewals
+			poll-interval       | 0     | at least 1ms
+			look-ahead          | -1s   | must not be negative
+			batch-size          | 0     | at least 1
+			max-in-flight       | 0     | at least 1
+			max-attempts        | 0     | at least 1
+			max-lost-deliveries | 0     | at least 1
+			max-payload-size    | 0     | must be positive, such as 64KB
+			node-id             | a b   | at most 64 printable ASCII characters and no spaces
+			backoff.initial     | -1s   | must not be negative
+			backoff.multiplier  | 0.9   | at least 1
+			backoff.multiplier  | NaN   | at least 1
+			backoff.max         | 10ms  | must not be shorter than backoff.initial
+			backoff.jitter      | 1.1   | from 0 to 1
+			""")
+	void aValueOfTheStoreThatMakesNoSenseIsNamedWithItsPropertyAndARemedy(String property, String value, String remedy,
+			CapturedOutput output) {
+		String name = "timingwheel.store." + property;
+		assertThatException().isThrownBy(() -> run(OwnStore.class, "--" + name + "=" + value));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.containsPattern("Invalid value '.+' for configuration property '%s'".formatted(name))
+			.contains("commandLineArgs")
+			.contains(remedy)
+			.doesNotContain("\tat ");
+	}
+
+	@Test
+	void aDelayThatIsNotADurationIsNamedWithItsMethod(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> run(BananaDelay.class));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains(BananaDelay.class.getName() + "#close(long)")
@@ -83,7 +127,7 @@ class StartupFailureTests {
 	}
 
 	@Test
-	void aDelayThatAPropertyMakesNoneIsNamedWithTheProperty(CapturedOutput output) {
+	void aDelayFromAPropertyThatIsNotADurationIsNamedWithTheProperty(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> run(DelayFromProperty.class, "--orders.payment-window=banana"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains(DelayFromProperty.class.getName() + "#close(long)")
@@ -119,6 +163,23 @@ class StartupFailureTests {
 		@Bean
 		TimingWheel wheel() {
 			return TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ TimingWheelAutoConfiguration.class, TimingWheelJdbcStoreAutoConfiguration.class })
+	static class JdbcStore {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
+	static class OwnStore {
+
+		@Bean
+		MemoryStore store() {
+			return new MemoryStore();
 		}
 
 	}

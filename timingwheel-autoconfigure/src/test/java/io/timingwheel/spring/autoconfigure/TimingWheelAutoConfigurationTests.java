@@ -17,6 +17,7 @@ import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
+import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
@@ -29,6 +30,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.task.ThreadPoolTaskExecutorCustomizer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -117,13 +119,12 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void theDefaultsOfThePropertiesAreThoseOfTheirConsumers() {
+	void theDefaultsOfThePropertiesAreTheDefaultsOfTheWheel() {
 		TimingWheelProperties properties = new TimingWheelProperties();
 		try (TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build()) {
 			assertThat(properties.getTick()).isEqualTo(wheel.snapshot().tick());
 			assertThat(properties.getWheelSize()).isEqualTo(wheel.snapshot().wheelSize());
 		}
-		assertThat(properties.getTimeout().getOrder()).isEqualTo(TimeoutAdvisor.DEFAULT_ORDER);
 	}
 
 	@Test
@@ -184,7 +185,7 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void operationsOfTheApplicationTakeThePlaceOfTheTemplate() {
+	void operationsOfTheApplicationReplaceTheTemplate() {
 		this.contextRunner.withBean("myTasks", DelayedTaskOperations.class, () -> mock(DelayedTaskOperations.class))
 			.withBean("orders", Orders.class)
 			.run((context) -> {
@@ -253,16 +254,6 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void theSchedulerOnTheWheelIsNotWhatRunsTheWheelsTasks() {
-		this.contextRunner.withPropertyValues("timingwheel.task-scheduler.enabled=true")
-			.withBean("myExecutor", Executor.class, Executors::newSingleThreadExecutor)
-			.run((context) -> {
-				assertThat(context.getBeanNamesForType(TaskExecutor.class)).containsExactly("taskScheduler");
-				assertThat(threadOf(context.getBean(DelayedTaskOperations.class))).startsWith("delayed-");
-			});
-	}
-
-	@Test
 	void theTemplateOfAChildContextFindsTheTasksOfThatContext() {
 		this.contextRunner.run((parent) -> this.contextRunner.withParent(parent)
 			.withBean("orders", PatientOrders.class)
@@ -276,7 +267,7 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void anExecutorThatBlocksHoldsUpNoOtherTimer() {
+	void anExecutorThatBlocksDelaysNoOtherTimer() {
 		SimpleAsyncTaskExecutor throttled = new SimpleAsyncTaskExecutor("throttled-");
 		throttled.setConcurrencyLimit(1);
 		CountDownLatch release = new CountDownLatch(1);
@@ -306,7 +297,7 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void noBeanIsMadeTooEarlyToBePostProcessed(CapturedOutput output) {
+	void noBeanIsCreatedTooEarlyToBePostProcessed(CapturedOutput output) {
 		this.contextRunner.withUserConfiguration(Scheduling.class)
 			.withBean("orders", Orders.class)
 			.withConfiguration(AutoConfigurations.of(TimingWheelEndpointAutoConfiguration.class,
@@ -330,11 +321,25 @@ class TimingWheelAutoConfigurationTests {
 	}
 
 	@Test
-	void lazyInitializationDoesNotPutOffTheRefusalOfWrongSettings() {
+	void lazyInitializationDoesNotDelayTheRefusalOfWrongSettings() {
 		this.contextRunner.withPropertyValues("timingwheel.wheel-size=48")
 			.withInitializer(
 					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
 			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void bootsExecutorIsCustomizedOnceAndOnlyIfBodiesBeginWhileTheContextCloses() {
+		this.contextRunner
+			.run((context) -> assertThat(context).doesNotHaveBean(ThreadPoolTaskExecutorCustomizer.class));
+		this.contextRunner.withPropertyValues("timingwheel.shutdown.pending=run")
+			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskExecutorCustomizer.class));
+		this.contextRunner.withBean(MemoryStore.class)
+			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskExecutorCustomizer.class));
+		this.contextRunner.withBean(MemoryStore.class)
+			.withConfiguration(AutoConfigurations.of(TimingWheelStoreAutoConfiguration.class))
+			.withPropertyValues("timingwheel.shutdown.pending=run")
+			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskExecutorCustomizer.class));
 	}
 
 	@Test

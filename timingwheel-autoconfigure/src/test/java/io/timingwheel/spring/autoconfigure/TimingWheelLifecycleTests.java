@@ -51,7 +51,7 @@ class TimingWheelLifecycleTests {
 	}
 
 	@Test
-	void closingCancelsAllThatIsPending() {
+	void closingCancelsAllPendingTasks() {
 		ConfigurableApplicationContext context = start();
 		DelayedTaskOperations tasks = tasks(context);
 		List<DelayedTask<?>> pending = List.of(tasks.schedule(Duration.ofHours(1), () -> "never"),
@@ -59,17 +59,17 @@ class TimingWheelLifecycleTests {
 				}), tasks.task(() -> "never").every(Duration.ofMinutes(1)),
 				tasks.task(() -> "never").withFixedDelay(Duration.ofMinutes(1)),
 				context.getBean(Drivers.class).silent("d1"));
-		DelayedTaskRegistry engine = context.getBean(DelayedTaskRegistry.class);
+		DelayedTaskRegistry registry = context.getBean(DelayedTaskRegistry.class);
 		context.close();
 		assertThat(pending).allSatisfy((task) -> {
 			assertThat(task.status()).isEqualTo(Status.CANCELLED);
 			assertThat(task.completion()).isCancelled();
 		});
-		assertThat(engine.pendingCount()).isZero();
+		assertThat(registry.pendingCount()).isZero();
 	}
 
 	@Test
-	void closingCancelsWhatWaitsForAnExecutor() throws Exception {
+	void closingCancelsTasksThatWaitForAnExecutor() throws Exception {
 		ConfigurableApplicationContext context = start("spring.task.execution.pool.core-size=1");
 		CountDownLatch release = new CountDownLatch(1);
 		DelayedTask<Boolean> running = tasks(context).schedule(Duration.ZERO, () -> release.await(1, TimeUnit.MINUTES));
@@ -93,7 +93,7 @@ class TimingWheelLifecycleTests {
 		await().until(() -> task.status() == Status.RUNNING);
 		Thread closing = inBackground(context::close);
 		awaitWaiting(closing);
-		// What stops next, still before the executors.
+		// The successor stops after the tasks and before the executors.
 		assertThat(successor.isRunning()).isTrue();
 		release.countDown();
 		closing.join();
@@ -131,7 +131,7 @@ class TimingWheelLifecycleTests {
 	}
 
 	@Test
-	void pendingTasksThatAreDueWithinThePeriodRunAndTheRestIsCancelled() throws Exception {
+	void pendingTasksThatAreDueWithinThePeriodRunAndTheOthersAreCancelled() throws Exception {
 		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
 				"timingwheel.shutdown.await-termination-period=1m");
 		DelayedTask<String> within = tasks(context).schedule(Duration.ofMinutes(1),
@@ -148,12 +148,12 @@ class TimingWheelLifecycleTests {
 	}
 
 	@Test
-	void anExecutorWithAStrictEarlyShutdownStillRunsThem() throws Exception {
+	void anExecutorWithAStrictEarlyShutdownStillRunsPendingTasks() throws Exception {
 		ThreadPoolTaskExecutorCustomizer strict = (executor) -> executor.setStrictEarlyShutdown(true);
 		ConfigurableApplicationContext context = start(
 				(registry) -> registry.registerBean(ThreadPoolTaskExecutorCustomizer.class, () -> strict),
 				"timingwheel.shutdown.pending=run", "timingwheel.shutdown.await-termination-period=1m");
-		// It refuses from the ContextClosedEvent on, if it is there by then.
+		// An executor that exists at the ContextClosedEvent refuses tasks from then on.
 		context.getBean("applicationTaskExecutor");
 		DelayedTask<String> task = tasks(context).schedule(Duration.ofSeconds(1), () -> "ran");
 		Thread closing = inBackground(context::close);
@@ -184,7 +184,7 @@ class TimingWheelLifecycleTests {
 	}
 
 	@Test
-	void whatDoesNotRunWithinThePeriodIsCancelledAtItsEnd() {
+	void aTaskThatDoesNotRunWithinThePeriodIsCancelledAtTheEndOfThePeriod() {
 		// The clock of the wheel stands still, so that nothing falls due.
 		ConfigurableApplicationContext context = start("timingwheel.shutdown.pending=run",
 				"timingwheel.shutdown.await-termination-period=10ms");
@@ -293,7 +293,7 @@ class TimingWheelLifecycleTests {
 	}
 
 	/**
-	 * Stops right after the tasks.
+	 * Stops directly after the tasks.
 	 */
 	static class Successor implements SmartLifecycle {
 

@@ -81,7 +81,7 @@ class TimingWheelTaskSchedulerTests {
 	}
 
 	@Test
-	void byDefaultTheSchedulerIsBoots() {
+	void byDefaultTheSchedulerIsThatOfBoot() {
 		this.contextRunner.withUserConfiguration(ScheduledConfiguration.class)
 			.run((context) -> assertThat(context).getBean(TaskScheduler.class)
 				.isInstanceOf(ThreadPoolTaskScheduler.class));

@@ -9,9 +9,10 @@ import java.lang.annotation.Target;
 import org.springframework.aot.hint.annotation.Reflective;
 
 /**
- * Calls off the pending task of a {@link Delayed} method once this method has returned
- * normally; when it returns a future, once that has completed normally. An exception
- * leaves the task pending. Nothing pending under the key is no error.
+ * Calls off the pending task of a {@link Delayed} method once the annotated method has
+ * returned normally. If it returns a future, the task is called off once that has
+ * completed normally. An exception leaves the task pending. If no task is pending,
+ * nothing happens.
  *
  * <pre class="code">
  * &#64;CancelDelayed(name = "close-order", key = "#orderId")
@@ -19,8 +20,10 @@ import org.springframework.aot.hint.annotation.Reflective;
  * </pre>
  *
  * <p>
- * Inside a transaction the task is cancelled after the commit, and not after a rollback;
- * a durable task in a database that takes part in the transaction, within it.
+ * In a transaction the task is cancelled after the commit, and not after a rollback. A
+ * durable task in a database that takes part in the transaction is cancelled within it.
+ *
+ * @since 0.1
  */
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
@@ -29,9 +32,8 @@ import org.springframework.aot.hint.annotation.Reflective;
 public @interface CancelDelayed {
 
 	/**
-	 * The name of the {@link Delayed} task. A name that no method has fails at startup;
-	 * with a store it is only warned of, as the method may be that of another
-	 * application.
+	 * The name of the {@link Delayed} task. A name that no method has stops the start.
+	 * With a store it only causes a warning, as another application may have the method.
 	 * @return the name
 	 */
 	String name();
@@ -43,7 +45,7 @@ public @interface CancelDelayed {
 	String key();
 
 	/**
-	 * Whether to cancel at once, before the method runs and whatever becomes of it.
+	 * Whether to cancel before the method runs, however the method ends.
 	 * @return whether to cancel first
 	 */
 	boolean beforeInvocation() default false;

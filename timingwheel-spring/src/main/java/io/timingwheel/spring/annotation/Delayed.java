@@ -35,15 +35,16 @@ import org.springframework.core.annotation.AliasFor;
  * interface methods.
  *
  * <p>
- * {@link #durable() Durable} calls are stored as JSON and run at least once: a body whose
- * node ended, or that failed, is run again, so that it has to bear repetition (see
+ * {@link #durable() Durable} calls are stored as JSON and run at least once. A body that
+ * failed, or whose node ended, runs again, so it must tolerate repetition (see
  * {@link io.timingwheel.spring.task.DelayedTaskContext DelayedTaskContext}). Such a
- * method returns {@code void} or {@code DelayedTask<Void>}; nobody looks at what its body
- * returns, and the exception handler hears of its last failure only. Arguments are values
- * that Jackson can write and read as the declared types, such as ids and records; JPA
- * entities, lambdas, open resources and types whose JSON would name a class are refused,
+ * method returns {@code void} or {@code DelayedTask<Void>}; the result of its body is
+ * ignored, and the exception handler gets only its last failure. Arguments are values
+ * that Jackson can write and read as the declared types, such as ids and records. JPA
+ * entities, lambdas, open resources and types whose JSON would name a class are refused:
  * at startup where the signature shows it, else at the call.
  *
+ * @since 0.1
  * @see CancelDelayed
  */
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
@@ -77,17 +78,17 @@ public @interface Delayed {
 	String delayExpression() default "";
 
 	/**
-	 * The name of the task: in metrics, in the endpoint, in {@link CancelDelayed} and as
-	 * the handler of durable tasks. One name belongs to one method. Default:
-	 * {@code beanName.method}. Give durable methods a name: by the default, stored tasks
-	 * no longer find their method once it or its bean is renamed.
+	 * The name of the task: in metrics, in the endpoint, in {@link CancelDelayed} and in
+	 * the store. One name belongs to one method. Default: {@code beanName.method}. Give
+	 * durable methods a name: with the default, stored tasks do not find their method any
+	 * more once the method or its bean is renamed.
 	 * @return the name
 	 */
 	String name() default "";
 
 	/**
-	 * Earlier names under which durable tasks may still be stored. A method that is not
-	 * durable has none.
+	 * Earlier names under which durable tasks may still be stored. Only for durable
+	 * methods.
 	 * @return the earlier names
 	 */
 	String[] aliases() default {};
@@ -95,8 +96,8 @@ public @interface Delayed {
 	/**
 	 * A SpEL expression on the arguments that names the pending task within
 	 * {@link #name}, such as {@code #orderId}. Its value counts by
-	 * {@code String.valueOf}; {@code null} is an error. Empty: each call is a task of its
-	 * own.
+	 * {@code String.valueOf}; {@code null} is an error. Default: none, so that each call
+	 * is a task of its own.
 	 * @return the expression
 	 */
 	String key() default "";
@@ -116,25 +117,24 @@ public @interface Delayed {
 	String executor() default "";
 
 	/**
-	 * Whether the invocation is stored, so that it survives restarts and runs on any node
-	 * that has the method. Needs a store ({@code timingwheel.store.type}); without one
-	 * the application does not start. In a transaction the call is stored with its
-	 * commit.
+	 * Whether the call is stored, so that it survives restarts and runs on any node that
+	 * has the method. Needs a store ({@code timingwheel.store.type}); without one the
+	 * application does not start. In a transaction the call is stored when that commits.
 	 * @return whether to store it
 	 */
 	boolean durable() default false;
 
 	/**
-	 * Not to be started when this much time has passed since it was due: a duration, or a
-	 * placeholder for one. Default: it is started however late.
+	 * How late the body may start: a duration, or a placeholder for one. A task that is
+	 * later is dropped, and counted as expired. Default: no limit.
 	 * @return the duration
 	 */
 	String expireAfter() default "";
 
 	/**
-	 * Inside a transaction, schedule only once it has committed; after a rollback nothing
-	 * is scheduled. Without a transaction, schedule at once. Of durable calls this is
-	 * always so.
+	 * Whether a call in a transaction is scheduled only once that has committed, and not
+	 * at all after a rollback. A call outside of a transaction is scheduled at once.
+	 * Durable calls always behave like this.
 	 * @return whether to wait for the commit
 	 */
 	boolean afterCommit() default false;

@@ -3,13 +3,14 @@ package io.timingwheel.spring.durable;
 import java.util.List;
 
 /**
- * What was claimed.
+ * The result of a claim.
  *
- * @param tasks the tasks, in the order of the times by which they were found
- * @param now the time by the engine's clock
- * @param nextAt the earliest time by which a stored task of these names is to be found
- * (due or end of lease), as far as is known; {@link Long#MAX_VALUE} for none, and of no
- * meaning if as many tasks were claimed as were asked for
+ * @param tasks the claimed tasks, in the order of the times by which the claim found them
+ * @param now the time by the store's clock, in milliseconds since the epoch
+ * @param nextAt the earliest time (due time or end of lease) of a stored task with one of
+ * these names, as far as the store knows, in milliseconds since the epoch;
+ * {@link Long#MAX_VALUE} for none. It has no meaning if the claim reached its limit
+ * @since 0.1
  */
 public record Claimed(List<LeasedTask> tasks, long now, long nextAt) {
 

@@ -5,17 +5,18 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * When a task is due, by the engine's clock.
+ * When a task is due, by the store's clock.
  *
  * @param millis milliseconds from now or, if absolute, since the epoch
- * @param absolute whether it is a time rather than a delay
+ * @param absolute whether this is a time rather than a delay
+ * @since 0.1
  */
 public record DueTime(long millis, boolean absolute) {
 
 	/**
-	 * After a delay.
-	 * @param delay how long from now, rounded up to milliseconds; negative: now
-	 * @return the time
+	 * A due time after a delay.
+	 * @param delay how long from now, rounded up to milliseconds; negative for now
+	 * @return the due time
 	 */
 	public static DueTime after(Duration delay) {
 		if (delay.isNegative()) {
@@ -25,17 +26,17 @@ public record DueTime(long millis, boolean absolute) {
 	}
 
 	/**
-	 * At a time.
-	 * @param time the time; may be past
-	 * @return the time
+	 * A due time at an instant.
+	 * @param time the instant, rounded up to milliseconds; may be past
+	 * @return the due time
 	 */
 	public static DueTime at(Instant time) {
 		return new DueTime(Math.max(0, roundedUp(Duration.between(Instant.EPOCH, time))), true);
 	}
 
 	/**
-	 * The time, given the current one.
-	 * @param now the time by the engine's clock
+	 * Resolves a delay to a time.
+	 * @param now the time by the store's clock, in milliseconds since the epoch
 	 * @return milliseconds since the epoch, at most {@link DelayedTaskStore#MAX_TIME}
 	 */
 	public long resolve(long now) {
@@ -44,7 +45,7 @@ public record DueTime(long millis, boolean absolute) {
 	}
 
 	/**
-	 * Up, as a task is never early.
+	 * Rounds up to milliseconds, so that no task is early.
 	 */
 	private static long roundedUp(Duration duration) {
 		long millis = TimeUnit.MILLISECONDS.convert(duration);

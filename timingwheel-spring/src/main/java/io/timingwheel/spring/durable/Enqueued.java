@@ -1,29 +1,34 @@
 package io.timingwheel.spring.durable;
 
 /**
- * What has become of a task that was to be stored.
+ * The result of storing a task.
  *
- * @param outcome whether it was stored
- * @param id its id or, if it was not stored, that of the task that is pending
- * @param fence its fence
+ * @param outcome whether the task was stored
+ * @param id the id of the stored task or, if the task was not stored, the id of the
+ * pending one
+ * @param fence the fence of the task with this id
  * @param dueAt when the task with this id is due, in milliseconds since the epoch
- * @param now the time by the engine's clock, the earliest if it has several
- * @param leased whether the caller has leased it and is to put it on its wheel
+ * @param now the time by the store's clock, in milliseconds since the epoch; the earliest
+ * if the store has several clocks
+ * @param leased whether the task is leased by the caller, who puts it on its wheel
+ * @since 0.1
  */
 public record Enqueued(Outcome outcome, String id, long fence, long dueAt, long now, boolean leased) {
 
 	/**
 	 * Whether a task was stored.
+	 *
+	 * @since 0.1
 	 */
 	public enum Outcome {
 
-		/** It was stored. */
+		/** The task was stored. */
 		INSERTED,
 
-		/** It was stored in place of the one that was pending. */
+		/** The task was stored in place of the pending one with its key. */
 		REPLACED,
 
-		/** It was not stored, as another is pending. */
+		/** The task was not stored, since another with its key is pending. */
 		PENDING
 
 	}

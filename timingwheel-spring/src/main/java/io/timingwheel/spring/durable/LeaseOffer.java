@@ -3,13 +3,14 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 
 /**
- * A node that stores a task, or moves it, takes it at once if it is due soon: short
- * delays need no poll.
+ * The offer of a node to lease a task with the request that stores or moves the task. The
+ * store leases the task if the task is due soon, so that short delays need no poll.
  *
  * @param owner the node
- * @param lookAhead it is due soon if it is due within this time
- * @param lease how long the lease lasts from the time that it is due, or from now if that
- * is past
+ * @param lookAhead a task is due soon if it is due within this time
+ * @param lease how long the lease lasts from the due time of the task, or from now if
+ * that is past
+ * @since 0.1
  */
 public record LeaseOffer(String owner, Duration lookAhead, Duration lease) {
 

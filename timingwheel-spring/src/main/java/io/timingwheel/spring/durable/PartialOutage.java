@@ -3,10 +3,11 @@ package io.timingwheel.spring.durable;
 import java.util.Set;
 
 /**
- * A part of a store cannot be reached, while the rest can.
+ * A part of a store does not answer, while the rest does.
  *
- * @param parts what cannot be reached, as an operator knows it
- * @param cause what was met there
+ * @param parts the names of the missing parts, as an operator knows them
+ * @param cause the error of a missing part
+ * @since 0.1
  */
 public record PartialOutage(Set<String> parts, Throwable cause) {
 

@@ -6,7 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown by a store without transactions that has stored some of many tasks.
+ * Thrown by a store without transactions that has stored only some of several tasks.
+ *
+ * @since 0.1
  */
 public final class PartlyStoredException extends RuntimeException {
 
@@ -19,9 +21,9 @@ public final class PartlyStoredException extends RuntimeException {
 
 	/**
 	 * Creates an exception.
-	 * @param enqueued what has become of each task, {@code null} for those that are not,
-	 * or not for certain, stored
-	 * @param failure why these are not
+	 * @param enqueued the result for each task, {@code null} for a task that is not, or
+	 * not certainly, stored
+	 * @param failure why these tasks are not stored
 	 */
 	public PartlyStoredException(List<@Nullable Enqueued> enqueued, RuntimeException failure) {
 		super(failure);
@@ -30,8 +32,8 @@ public final class PartlyStoredException extends RuntimeException {
 	}
 
 	/**
-	 * What has become of each task, {@code null} for those that are not, or not for
-	 * certain, stored.
+	 * The result for each task, {@code null} for a task that is not, or not certainly,
+	 * stored.
 	 * @return an element for each task, in the order of the tasks
 	 */
 	public List<@Nullable Enqueued> enqueued() {

@@ -1,11 +1,12 @@
 package io.timingwheel.spring.durable;
 
 /**
- * A pending task that was moved.
+ * The result of moving a pending task.
  *
  * @param task the task as it is now
- * @param now the time by the engine's clock
- * @param leased whether the caller has leased it and is to put it on its wheel
+ * @param now the time by the store's clock, in milliseconds since the epoch
+ * @param leased whether the task is leased by the caller, who puts it on its wheel
+ * @since 0.1
  */
 public record Rescheduled(LeasedTask task, long now, boolean leased) {
 

@@ -1,12 +1,13 @@
 package io.timingwheel.spring.durable;
 
 /**
- * How many tasks of a name are stored.
+ * How many tasks of a name are stored, by their states.
  *
  * @param pending how many have not begun
- * @param overdue how many of these should have begun by now
+ * @param overdue how many of the pending tasks are past their due time
  * @param running how many have begun
- * @param dead how many are given up
+ * @param dead how many are dead
+ * @since 0.1
  */
 public record StoredCounts(long pending, long overdue, long running, long dead) {
 
@@ -14,8 +15,8 @@ public record StoredCounts(long pending, long overdue, long running, long dead) 
 	public static final StoredCounts NONE = new StoredCounts(0, 0, 0, 0);
 
 	/**
-	 * The sum of two figures.
-	 * @param other the figures to add
+	 * Adds other counts.
+	 * @param other the counts to add
 	 * @return the sum
 	 */
 	public StoredCounts plus(StoredCounts other) {

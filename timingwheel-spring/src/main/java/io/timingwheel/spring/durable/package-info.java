@@ -60,7 +60,7 @@
  * A node names a task by its id and its fence
  * ({@link io.timingwheel.spring.durable.TaskRef}) in the words from begin to bury. The
  * store refuses these words if the fence is not the one in the store, or if the task is
- * in none of the states above. No lease ends by itself: it counts until another claim
+ * in none of the states above. A lease that has ended still counts until another claim
  * raises the fence. Anyone may use the other words.
  */
 @NullMarked

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A value in the guise of a task.
+ * A task that has ended with a value. Thread-safe.
  */
 final class CompletedTask<T extends @Nullable Object> extends CompletableFuture<T> implements DelayedTask<T> {
 

@@ -8,22 +8,20 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that runs after a delay, and its result.
+ * A task that runs after a delay, and its result. Thread-safe.
  *
  * <p>
- * {@link #cancel cancel} before the start removes the task at once, and it never runs.
- * After the start {@code cancel(false)} only abandons the result, and
- * {@code cancel(true)} also interrupts the body. A second call says {@code false}.
- *
- * <p>
- * All methods may be called from any thread.
+ * {@link #cancel cancel} before the start removes the task at once, and the task never
+ * runs. After the start, {@code cancel(false)} only gives up the result, and
+ * {@code cancel(true)} also interrupts the body. A second call returns {@code false}.
  *
  * @param <T> the type of the result
+ * @since 0.1
  */
 public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 
 	/**
-	 * Names this scheduling alone; never reused.
+	 * The id, which names this scheduling alone and is never reused.
 	 * @return the id
 	 */
 	String id();
@@ -35,13 +33,13 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 	@Nullable TaskId taskId();
 
 	/**
-	 * When the task is due; of a periodic task, its next run.
+	 * When the task is due. For a periodic task, this is its next run.
 	 * @return the time by the wall clock, computed when the task was scheduled
 	 */
 	Instant dueAt();
 
 	/**
-	 * Where the task stands.
+	 * The present status of the task.
 	 * @return the status
 	 */
 	Status status();
@@ -50,20 +48,19 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 	 * Moves the time at which a pending task is due.
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @return {@code true} if it was moved, {@code false} if it is not pending
-	 * @throws org.springframework.core.task.TaskRejectedException if it waits for its
-	 * executor already and too many tasks are pending; it stays as it is then
+	 * @throws org.springframework.core.task.TaskRejectedException if the task waits for
+	 * its executor and too many tasks are pending; it stays as it is then
 	 */
 	boolean reschedule(Duration delay);
 
 	/**
-	 * The result as a stage. Cancelling or completing it by hand before the start removes
-	 * the task.
-	 * @return the one future of this task
+	 * The result as a future. To cancel or complete it before the start removes the task.
+	 * @return the future, always the same object
 	 */
 	CompletableFuture<T> completion();
 
 	/**
-	 * A task that is done, to be returned from the body of a {@code @Delayed} method.
+	 * Creates a task that has ended. The body of a {@code @Delayed} method returns it.
 	 * @param <T> the type of the result
 	 * @param value the result
 	 * @return the task
@@ -73,7 +70,8 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 	}
 
 	/**
-	 * Where a task stands. ({@link Future} has a {@code state()} of its own.)
+	 * The status of a task. It differs from {@code Future.state()}, which newer releases
+	 * of Java have.
 	 */
 	enum Status {
 
@@ -89,10 +87,10 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 		/** It ended with an exception. */
 		FAILED,
 
-		/** It was called off, by a user, a rollback, its expiry or a shutdown. */
+		/** A user, a rollback, its expiry or the shutdown has called it off. */
 		CANCELLED,
 
-		/** A newer task took its place before it began. */
+		/** A newer task has replaced it before it began. */
 		REPLACED
 
 	}

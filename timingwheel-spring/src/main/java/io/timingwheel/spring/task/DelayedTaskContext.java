@@ -7,7 +7,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the body of a delayed task may know about itself.
+ * What the body of a delayed task can find out about its task. Thread-safe.
+ *
+ * @since 0.1
  */
 public interface DelayedTaskContext {
 
@@ -26,7 +28,7 @@ public interface DelayedTaskContext {
 	String name();
 
 	/**
-	 * Names this scheduling alone; that of {@link DelayedTask#id()}.
+	 * The id, which names this scheduling alone: that of {@link DelayedTask#id()}.
 	 * @return the id
 	 */
 	String id();
@@ -44,15 +46,15 @@ public interface DelayedTaskContext {
 	Instant dueAt();
 
 	/**
-	 * How late it was started, by the wheel's clock.
+	 * How late the body was started, by the wheel's clock.
 	 * @return zero or more
 	 */
 	Duration lateness();
 
 	/**
 	 * Which attempt this is. A durable task that failed is tried again, with the same
-	 * {@link #id() id} and arguments; each failure counts, a run that was cut off by a
-	 * shutdown or by the end of its node does not.
+	 * {@link #id() id} and arguments. Only failures count; a run that a shutdown or the
+	 * end of its node has cut off does not.
 	 * @return 1 at first; in memory always 1
 	 */
 	default int attempt() {
@@ -60,10 +62,11 @@ public interface DelayedTaskContext {
 	}
 
 	/**
-	 * How often the body has been begun, this time included. A durable task runs at least
-	 * once: above 1, all or part of its side effects may have happened before, also while
-	 * {@link #attempt()} is 1. To have an effect only once, record the {@link #id() id}
-	 * with it, in the same transaction, or send it along as an idempotency key.
+	 * How often the body has been started, this time included. A durable task runs at
+	 * least once. If this is above 1, some or all of its side effects may have happened
+	 * before, even while {@link #attempt()} is 1. To have an effect only once, store the
+	 * {@link #id() id} with it in the same transaction, or send the id along as an
+	 * idempotency key.
 	 * @return 1 at first; in memory always 1
 	 */
 	default int deliveries() {

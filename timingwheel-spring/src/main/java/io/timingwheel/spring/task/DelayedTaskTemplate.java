@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * Schedules tasks on the wheel of the application; a bean of this type is there to be
- * injected.
+ * Schedules tasks on the wheel of the application. The auto-configuration defines a bean
+ * of this type. Thread-safe.
  *
  * <pre class="code">
  * this.tasks.schedule(TaskId.of("close-order", order.id()), Duration.ofMinutes(30), () -&gt; close(order.id()));
  * this.tasks.cancel(TaskId.of("close-order", order.id()));
  * </pre>
+ *
+ * @since 0.1
  */
 public class DelayedTaskTemplate implements DelayedTaskOperations {
 
@@ -26,7 +28,7 @@ public class DelayedTaskTemplate implements DelayedTaskOperations {
 
 	/**
 	 * Creates a template.
-	 * @param operations what the template calls
+	 * @param operations the operations that the template calls
 	 */
 	public DelayedTaskTemplate(DelayedTaskOperations operations) {
 		Assert.notNull(operations, "The operations must not be null");

@@ -2,7 +2,9 @@ package io.timingwheel.spring.task;
 
 /**
  * A task was scheduled with {@link IfPending#REJECT} while another was pending under the
- * same {@link TaskId}. That one is unaffected.
+ * same {@link TaskId}. The pending task stays as it is.
+ *
+ * @since 0.1
  */
 public class DuplicateTaskException extends RuntimeException {
 
@@ -10,7 +12,7 @@ public class DuplicateTaskException extends RuntimeException {
 
 	/**
 	 * Creates an exception.
-	 * @param taskId what is pending
+	 * @param taskId the identity of the pending task
 	 */
 	public DuplicateTaskException(TaskId taskId) {
 		super("A task \"%s\" with the key \"%s\" is pending already".formatted(taskId.name(), taskId.key()));
@@ -18,7 +20,7 @@ public class DuplicateTaskException extends RuntimeException {
 	}
 
 	/**
-	 * What is pending.
+	 * The identity of the pending task.
 	 * @return the identity of the pending task
 	 */
 	public TaskId getTaskId() {

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * A call of a durable {@code @Delayed} method that is to be stored, with others at once:
- * see {@link DelayedTaskOperations#enqueueAll}. Immutable, as far as its arguments are.
+ * A call of a durable {@code @Delayed} method, which
+ * {@link DelayedTaskOperations#enqueueAll} stores together with others. Immutable if its
+ * arguments are.
  *
  * @param name the task's name
  * @param key the key within the name, {@code null} for a task without one
@@ -22,6 +23,7 @@ import org.springframework.util.Assert;
  * @param due when it is due, by the clock of the store; may be past; {@code null} if
  * there is a delay
  * @param arguments what the method is given, by position; elements may be {@code null}
+ * @since 0.1
  */
 public record DurableCall(String name, @Nullable String key, @Nullable Duration delay, @Nullable Instant due,
 		List<@Nullable Object> arguments) {
@@ -39,7 +41,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	}
 
 	/**
-	 * A call in place of the one that is pending under an id.
+	 * Creates a call that replaces the one that is pending under its id.
 	 * @param id name and key
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @param arguments what the method is given, by position
@@ -51,7 +53,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	}
 
 	/**
-	 * A call in place of the one that is pending under an id.
+	 * Creates a call that replaces the one that is pending under its id.
 	 * @param id name and key
 	 * @param due when it is due, by the clock of the store; may be past
 	 * @param arguments what the method is given, by position
@@ -63,7 +65,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	}
 
 	/**
-	 * A call without a key: one more, whatever is pending.
+	 * Creates a call without a key, which replaces none.
 	 * @param name the task's name
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @param arguments what the method is given, by position
@@ -74,7 +76,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	}
 
 	/**
-	 * A call without a key: one more, whatever is pending.
+	 * Creates a call without a key, which replaces none.
 	 * @param name the task's name
 	 * @param due when it is due, by the clock of the store; may be past
 	 * @param arguments what the method is given, by position

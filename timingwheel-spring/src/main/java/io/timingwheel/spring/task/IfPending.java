@@ -3,22 +3,25 @@ package io.timingwheel.spring.task;
 /**
  * What to do when a task is scheduled under a {@link TaskId} that is pending. A task that
  * has begun is no longer pending.
+ *
+ * @since 0.1
  */
 public enum IfPending {
 
 	/**
-	 * The newest wins: the pending task is called off, and one with the new arguments and
-	 * the new deadline takes its place, atomically. Heartbeats and debouncing.
+	 * The new task replaces the pending one, with its arguments and its deadline, in one
+	 * atomic step. For heartbeats and debouncing.
 	 */
 	REPLACE,
 
 	/**
-	 * The first stays as it is, and its result is returned.
+	 * The pending task stays as it is, and the caller gets its result.
 	 */
 	KEEP,
 
 	/**
-	 * A {@link DuplicateTaskException} is thrown and the first stays as it is.
+	 * The caller gets a {@link DuplicateTaskException}, and the pending task stays as it
+	 * is.
 	 */
 	REJECT
 

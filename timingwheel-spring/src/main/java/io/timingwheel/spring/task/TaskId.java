@@ -3,10 +3,11 @@ package io.timingwheel.spring.task;
 import org.springframework.util.Assert;
 
 /**
- * The identity of a keyed task: at most one task is pending under it.
+ * The identity of a keyed task: at most one task is pending under it. Immutable.
  *
  * @param name the task's name
  * @param key the key within the name; the keys {@code 5L} and {@code "5"} are the same
+ * @since 0.1
  */
 public record TaskId(String name, String key) {
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * A task about to be scheduled: first what it is, then when. Not thread-safe.
+ * The description of a task: first what the task is, then when it runs. Not thread-safe.
  *
  * <pre class="code">
  * tasks.task(() -&gt; close(orderId)).id(TaskId.of("close-order", orderId)).after(Duration.ofMinutes(30));
@@ -19,10 +19,11 @@ import org.springframework.core.task.TaskRejectedException;
  * <p>
  * The methods that schedule throw {@link IllegalArgumentException} for a missing time or
  * a period that is not positive, {@link TaskRejectedException} after shutdown and beyond
- * the limit of pending tasks, and {@link DuplicateTaskException} if so wished. Nothing
- * has changed then.
+ * the limit of pending tasks, and {@link DuplicateTaskException} with
+ * {@link IfPending#REJECT}. The pending task stays as it is then.
  *
  * @param <T> the type of the result
+ * @since 0.1
  */
 public interface TaskSpec<T extends @Nullable Object> {
 
@@ -41,7 +42,7 @@ public interface TaskSpec<T extends @Nullable Object> {
 	TaskSpec<T> id(TaskId id);
 
 	/**
-	 * What to do if a task of the same identity is pending. Default:
+	 * Sets what to do if a task of the same identity is pending. Default:
 	 * {@link IfPending#REPLACE}.
 	 * @param ifPending what to do
 	 * @return this
@@ -49,7 +50,7 @@ public interface TaskSpec<T extends @Nullable Object> {
 	TaskSpec<T> ifPending(IfPending ifPending);
 
 	/**
-	 * Where to run. Default: the executor of {@code @Delayed} methods.
+	 * Sets the executor that runs the task. Default: that of {@code @Delayed} methods.
 	 * @param nameOrQualifier the name or qualifier of a bean
 	 * @return this
 	 * @throws IllegalArgumentException if there is none
@@ -57,15 +58,15 @@ public interface TaskSpec<T extends @Nullable Object> {
 	TaskSpec<T> executor(String nameOrQualifier);
 
 	/**
-	 * Where to run.
-	 * @param executor the executor; one that is not known to return promptly is fed by a
-	 * thread of its own
+	 * Sets the executor that runs the task.
+	 * @param executor the executor; one whose {@code execute} is not known to return
+	 * promptly is fed by a thread of its own
 	 * @return this
 	 */
 	TaskSpec<T> executor(Executor executor);
 
 	/**
-	 * Schedules it once.
+	 * Schedules the task once.
 	 * @param delay how long from now; zero and negative: as soon as possible; more than
 	 * 292 years saturate
 	 * @return the task; with {@link IfPending#KEEP} the one that was pending
@@ -73,24 +74,25 @@ public interface TaskSpec<T extends @Nullable Object> {
 	DelayedTask<T> after(Duration delay);
 
 	/**
-	 * Schedules it once.
-	 * @param due when; what the wall clock says now decides how long that is
+	 * Schedules the task once.
+	 * @param due the time; the delay is the difference to what the wall clock shows now
 	 * @return the task; with {@link IfPending#KEEP} the one that was pending
 	 */
 	DelayedTask<T> at(Instant due);
 
 	/**
-	 * Schedules it at a fixed rate: first after one period, then a period after the
-	 * previous run was due. Runs never overlap; late ones follow each other at once. Ends
-	 * when cancelled, replaced, or by an exception, with which its future completes.
-	 * While it runs it still holds its identity, and can be cancelled and replaced.
-	 * @param period the time between the starts
+	 * Schedules the task at a fixed rate: the first run is due after one period, each
+	 * further run one period after the previous one was due. Runs never overlap; late
+	 * runs follow each other at once. The task ends when it is cancelled or replaced, or
+	 * with an exception, which completes its future. During a run the task still holds
+	 * its identity, and can be cancelled and replaced.
+	 * @param period the time between the due times of two runs
 	 * @return the task, whose future completes only when it ends
 	 */
 	DelayedTask<T> every(Duration period);
 
 	/**
-	 * Schedules it again and again, with a pause after each run; otherwise as
+	 * Schedules the task again and again, with a pause after each run; in all else like
 	 * {@link #every}.
 	 * @param delay the time before the first run, and from the end of a run to the start
 	 * of the next

@@ -10,7 +10,10 @@ import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
 /**
  * A {@link org.springframework.scheduling.TaskScheduler TaskScheduler} on a wheel, with
  * triggers, fixed rates and fixed delays. Its tasks run on the wheel's executor. They are
- * not delayed tasks: they have no name and do not appear among them.
+ * not delayed tasks: they have no name, and no metric or endpoint shows them.
+ * Thread-safe.
+ *
+ * @since 0.1
  */
 public class TimingWheelTaskScheduler extends ConcurrentTaskScheduler implements DisposableBean {
 
@@ -18,7 +21,7 @@ public class TimingWheelTaskScheduler extends ConcurrentTaskScheduler implements
 
 	/**
 	 * Creates a scheduler.
-	 * @param wheel the wheel, which stays as it is when this scheduler is destroyed
+	 * @param wheel the wheel; it keeps running when this scheduler is destroyed
 	 */
 	public TimingWheelTaskScheduler(TimingWheel wheel) {
 		this(wheel.asScheduledExecutorService());
@@ -30,7 +33,7 @@ public class TimingWheelTaskScheduler extends ConcurrentTaskScheduler implements
 	}
 
 	/**
-	 * Calls off what has not begun and interrupts what has.
+	 * Calls off the tasks that have not begun and interrupts those that run.
 	 */
 	@Override
 	public void destroy() {

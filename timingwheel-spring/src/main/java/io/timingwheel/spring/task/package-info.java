@@ -1,6 +1,6 @@
 /**
- * Delayed tasks for code: {@link io.timingwheel.spring.task.DelayedTaskTemplate} and what
- * it gives and takes.
+ * Delayed tasks for code: {@link io.timingwheel.spring.task.DelayedTaskTemplate}, and the
+ * types that it takes and returns.
  */
 @NullMarked
 package io.timingwheel.spring.task;

@@ -76,7 +76,7 @@ class CancelDelayedTests {
 	}
 
 	@Test
-	void cancelsBeforeTheInvocationWhateverBecomesOfIt() {
+	void cancelsBeforeTheInvocationHoweverItEnds() {
 		this.runner.run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			orders.close(1);
@@ -149,7 +149,7 @@ class CancelDelayedTests {
 	}
 
 	@Test
-	void inATransactionItCancelsAfterTheCommit() {
+	void cancelsAfterTheCommitOfATransaction() {
 		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			orders.close(1);
@@ -160,7 +160,7 @@ class CancelDelayedTests {
 	}
 
 	@Test
-	void afterARollbackItCancelsNothing() {
+	void cancelsNothingAfterARollback() {
 		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			orders.close(1);

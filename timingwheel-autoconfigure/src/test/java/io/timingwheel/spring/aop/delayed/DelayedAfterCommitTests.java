@@ -138,7 +138,7 @@ class DelayedAfterCommitTests {
 	}
 
 	@Test
-	void withoutTheAttributeItDoesNotWait() {
+	void doesNotWaitWithoutTheAttribute() {
 		this.runner.run((context) -> context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
 			context.getBean(Service.class).atOnce();
 			assertThat(pending(context)).isOne();
@@ -147,7 +147,7 @@ class DelayedAfterCommitTests {
 	}
 
 	@Test
-	void theResultIsThereBeforeTheCommit() {
+	void theCallerHasTheResultBeforeTheCommit() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			DelayedTask<String> task = context.getBean(TransactionTemplate.class).execute((status) -> {
@@ -171,7 +171,7 @@ class DelayedAfterCommitTests {
 	}
 
 	@Test
-	void keepFollowsTheTaskThatWasThere() {
+	void keepFollowsThePendingTask() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			service.kept("k", "first");
@@ -183,7 +183,7 @@ class DelayedAfterCommitTests {
 	}
 
 	@Test
-	void whatIsRejectedAfterTheCommitDoesNotFailTheTransaction() {
+	void aRejectionAfterTheCommitDoesNotFailTheTransaction() {
 		Handler handler = new Handler();
 		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> handler).run((context) -> {
 			Service service = context.getBean(Service.class);

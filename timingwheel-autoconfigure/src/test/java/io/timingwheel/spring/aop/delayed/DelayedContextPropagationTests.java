@@ -208,7 +208,7 @@ class DelayedContextPropagationTests {
 	}
 
 	@Test
-	void whatWaitsInTheQueueOfAnExecutorIsFreedByACancel() {
+	void aCancelFreesATaskThatWaitsInTheQueueOfAnExecutor() {
 		this.runner.withPropertyValues("spring.task.execution.pool.core-size=1").run((context) -> {
 			Service service = context.getBean(Service.class);
 			AtomicBoolean release = new AtomicBoolean();

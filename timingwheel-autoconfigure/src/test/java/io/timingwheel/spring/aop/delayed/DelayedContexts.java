@@ -46,7 +46,7 @@ final class DelayedContexts {
 	}
 
 	/**
-	 * Lets time pass, and waits for the bodies that begin.
+	 * Advances the time, and waits for the bodies that begin.
 	 */
 	static void advanceAndAwait(BeanFactory context, Duration by) {
 		advance(context, by);
@@ -54,7 +54,7 @@ final class DelayedContexts {
 	}
 
 	/**
-	 * Waits until all that was handed over has ended.
+	 * Waits until all tasks that were handed over have ended.
 	 */
 	static void awaitIdle(BeanFactory context) {
 		DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);

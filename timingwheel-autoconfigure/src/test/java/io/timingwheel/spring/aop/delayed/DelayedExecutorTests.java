@@ -78,7 +78,7 @@ class DelayedExecutorTests {
 	}
 
 	@Test
-	void theOneNamedByTheAnnotationOrItsQualifier() {
+	void theAnnotationNamesABeanOrAQualifier() {
 		this.runner.withUserConfiguration(NamedExecutors.class)
 			.withBean("service", NamedService.class)
 			.run((context) -> {
@@ -171,7 +171,7 @@ class DelayedExecutorTests {
 	}
 
 	@Test
-	void aRefusalLosesNothing() {
+	void aRefusedTaskIsNotLost() {
 		this.runner.withBean("throttled", Executor.class, () -> {
 			ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
 			executor.setThreadNamePrefix("throttled-");

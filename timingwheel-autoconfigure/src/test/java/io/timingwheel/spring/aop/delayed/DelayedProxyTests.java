@@ -38,7 +38,7 @@ import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Wherever the annotation stands and however the bean is proxied.
+ * {@code @Delayed} takes effect wherever it stands and however the bean is proxied.
  */
 class DelayedProxyTests {
 

@@ -278,7 +278,7 @@ class DelayedResultTests {
 	}
 
 	@Test
-	void aHandlerThatThrowsHarmsNobody() {
+	void aHandlerThatThrowsHarmsNoOtherTask() {
 		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> (ex, method, arguments) -> {
 			throw new IllegalStateException("handler");
 		}).run((context) -> {

@@ -19,7 +19,7 @@ import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Many pending calls: each fires once, and holds little memory.
+ * Many pending calls: each runs once and takes little memory.
  */
 class DelayedScaleTests {
 
@@ -39,9 +39,7 @@ class DelayedScaleTests {
 			for (int t = 0; t < THREADS; t++) {
 				int thread = t;
 				new Thread(() -> {
-					// Each thread has its own drivers, so that it is known which report
-					// is
-					// the newest.
+					// Each thread has its own drivers, so the last report is known.
 					for (int i = 0; i < HEARTBEATS / THREADS; i++) {
 						drivers.silent("driver-" + ((i * THREADS + thread) % KEYS), i);
 					}

@@ -20,8 +20,8 @@ import org.springframework.scheduling.annotation.Async;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What cannot take effect stops the start, before any bean is made, with a text that
- * names the method, the problem and the remedy.
+ * An annotation that cannot take effect stops the start before any bean is made. The
+ * message names the method, the problem and the remedy.
  */
 class DelayedStartupFailureTests {
 
@@ -65,7 +65,7 @@ class DelayedStartupFailureTests {
 	}
 
 	@Test
-	void asyncBesideIt() {
+	void asyncOnTheSameMethod() {
 		assertFails(AsyncMethod.class, "AsyncMethod#run()", "@Delayed and @Async are on one method", "remove @Async");
 		assertFails(AsyncClass.class, "AsyncClass#run()", "@Delayed and @Async are on one method", "remove @Async");
 	}
@@ -78,7 +78,7 @@ class DelayedStartupFailureTests {
 	}
 
 	@Test
-	void executorThatIsNone() {
+	void namedBeanThatIsNoExecutor() {
 		assertFails(this.runner.withBean("nobody", String.class, () -> "text"), MissingExecutor.class,
 				"MissingExecutor#run()", "no Executor bean has this name or qualifier", "define the bean");
 	}

@@ -194,7 +194,7 @@ class DelayedTests {
 	}
 
 	@Test
-	void whatStartsTooLateIsDroppedAndCountedAsExpired() {
+	void tasksThatWouldStartTooLateAreDroppedAndCountedAsExpired() {
 		this.runner.withPropertyValues("spring.task.execution.pool.core-size=1").run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			body(orders).blockers.acquire();

@@ -24,7 +24,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What durable methods must keep to, and what becomes of them at startup.
+ * The rules for durable methods, and their registration at startup.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class DurableStartupTests {
@@ -46,7 +46,7 @@ class DurableStartupTests {
 	}
 
 	@Test
-	void theStoreIsNotInstantiatedToFindOutThatThereIsOne() {
+	void theCheckForAStoreDoesNotInstantiateIt() {
 		DelayedContexts.runner().withBean("store", DelayedTaskStore.class, () -> {
 			throw new IllegalStateException("instantiated");
 		}, (definition) -> definition.setLazyInit(true))
@@ -123,7 +123,7 @@ class DurableStartupTests {
 	}
 
 	@Test
-	void whatIsOnlySeenWhenItsBeanIsMadeIsRegisteredThen() {
+	void aMethodThatTheTypeOfTheBeanHidesIsRegisteredWhenTheBeanIsMade() {
 		this.runner.withBean("hidden", Marker.class, Hidden::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
 				assertThat(context.getBean(DurableHandlerRegistry.class).names()).isEmpty();

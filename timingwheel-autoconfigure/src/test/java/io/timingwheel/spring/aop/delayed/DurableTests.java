@@ -20,7 +20,6 @@ import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.durable.StoredTask;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -77,7 +76,7 @@ class DurableTests {
 	}
 
 	@Test
-	void whatIsReturnedIsTheStoredTask() {
+	void returnsTheStoredTask() {
 		this.runner.run((context) -> {
 			DelayedTask<Void> task = context.getBean(Service.class).returning(5);
 			assertThat(task.taskId()).isEqualTo(TaskId.of("returning", 5));
@@ -88,7 +87,7 @@ class DurableTests {
 	}
 
 	@Test
-	void whatTheBodyReturnsDoesNotMatter() {
+	void theResultOfTheBodyIsIgnored() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			service.returningAtOnce(true);
@@ -148,7 +147,7 @@ class DurableTests {
 	}
 
 	@Test
-	void whatIsNotAnnotatedCannotBeCalled() {
+	void aStoredCallCannotReachAMethodWithoutTheAnnotation() {
 		this.runner.run((context) -> {
 			this.store.insert("service.plain", null, "{\"v\":1,\"handler\":\"service.plain\",\"args\":[]}");
 			this.store.insert("in-memory", null, "{\"v\":1,\"handler\":\"in-memory\",\"args\":[]}");
@@ -223,7 +222,7 @@ class DurableTests {
 	}
 
 	@Test
-	void theExceptionHandlerHearsOfTheLastFailureOnly() {
+	void theExceptionHandlerGetsOnlyTheLastFailure() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
 			service.failing(9);
@@ -295,7 +294,7 @@ class DurableTests {
 	}
 
 	@Test
-	void ofManyCallsNoneIsStoredIfOneCannotBe() {
+	void noCallIsStoredIfOneOfManyCannotBeStored() {
 		this.runner.run((context) -> {
 			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
 			DurableCall good = DurableCall.of("replace", Duration.ZERO, 1, "good");
@@ -333,7 +332,7 @@ class DurableTests {
 	}
 
 	@Test
-	void ofManyCallsAfterTheCommitOnlyThoseFailThatAreNotStored() {
+	void onlyCallsThatAreNotStoredAfterTheCommitFail() {
 		MemoryStore store = new MemoryStore(false);
 		store.refuse("1", "3");
 		DurableContexts.runner(store, Application.class).run((context) -> {
@@ -354,7 +353,7 @@ class DurableTests {
 	}
 
 	@Test
-	void whatIsStoredAfterTheCommitHasNotFailedIfAnEarlierNameCannotBeReplaced() {
+	void aCallStoredAfterTheCommitDoesNotFailIfAnEarlierNameCannotBeReplaced() {
 		MemoryStore store = new MemoryStore(false);
 		store.refuse("former");
 		DurableContexts.runner(store, Application.class).run((context) -> {
@@ -397,7 +396,7 @@ class DurableTests {
 	}
 
 	@Test
-	void aStoreThatTakesNoPartInItCancelsAfterTheCommit() {
+	void aStoreOutsideTheTransactionCancelsAfterTheCommit() {
 		MemoryStore apart = new MemoryStore(false);
 		DurableContexts.runner(apart, Application.class).run((context) -> {
 			Service service = context.getBean(Service.class);

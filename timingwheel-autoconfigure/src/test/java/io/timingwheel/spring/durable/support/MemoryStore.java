@@ -37,8 +37,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * A store for one JVM and one node, to test what stands before it. If it is told to join
- * transactions, a rollback undoes what was enqueued and cancelled in them.
+ * A store in memory, for one JVM and one node, to test the callers of a store. If it is
+ * told to join transactions, a rollback undoes what was enqueued and cancelled in them.
  */
 public final class MemoryStore implements DelayedTaskStore {
 
@@ -61,7 +61,7 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	/**
-	 * A part of it is gone, or back ({@code null}).
+	 * Makes a part of the store unavailable, or available again ({@code null}).
 	 */
 	public void partialOutage(PartialOutage outage) {
 		this.partialOutage = outage;
@@ -73,8 +73,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	/**
-	 * Refuses tasks with these keys when many are stored at once, and to cancel a task
-	 * with one of them for a name.
+	 * Makes the store refuse to store tasks with these keys, and to cancel tasks with
+	 * these names.
 	 */
 	public synchronized void refuse(String... keysAndNames) {
 		this.refused.addAll(List.of(keysAndNames));
@@ -84,8 +84,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	 * Stores a task as another node would.
 	 */
 	public synchronized void insert(String name, String key, String payload) {
-		put(new NewTask(UUID.randomUUID().toString(), name, key, payload, new DueTime(0, false), IfPending.REPLACE,
-				null));
+		enqueueOne(new NewTask(UUID.randomUUID().toString(), name, key, payload, new DueTime(0, false),
+				IfPending.REPLACE, null));
 	}
 
 	/**
@@ -104,7 +104,7 @@ public final class MemoryStore implements DelayedTaskStore {
 		return this.joining && TransactionSynchronizationManager.isActualTransactionActive();
 	}
 
-	private Enqueued put(NewTask request) {
+	private Enqueued enqueueOne(NewTask request) {
 		Optional<Task> pending = pendingTask(request.name(), request.key());
 		if (pending.isPresent() && request.ifPending() != IfPending.REPLACE) {
 			return new Enqueued(Enqueued.Outcome.PENDING, pending.get().id, 0, pending.get().dueAt, now(), false);
@@ -120,14 +120,14 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	/**
-	 * Like one with partitions, of which some are gone.
+	 * Stores tasks like a store with partitions of which some do not answer.
 	 */
 	@Override
 	public synchronized List<Enqueued> enqueueAll(List<NewTask> requests) {
 		RuntimeException failure = new IllegalStateException("refused");
 		List<Enqueued> enqueued = new ArrayList<>();
 		for (NewTask request : requests) {
-			enqueued.add(this.refused.contains(request.key()) ? null : put(request));
+			enqueued.add(this.refused.contains(request.key()) ? null : enqueueOne(request));
 		}
 		if (enqueued.stream().allMatch(Objects::isNull) && !requests.isEmpty()) {
 			throw failure;

@@ -17,6 +17,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
+import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -334,11 +335,14 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		try {
 			for (int round = 0; round < 5; round++) {
 				String table = "created_by_many_" + round;
+				TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
+				properties.setTableName(table);
+				properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
 				CountDownLatch start = new CountDownLatch(1);
 				List<Future<?>> futures = new ArrayList<>();
 				for (int i = 0; i < threads; i++) {
 					TimingWheelDataSourceScriptDatabaseInitializer initializer = new TimingWheelDataSourceScriptDatabaseInitializer(
-							this.pool, table, DatabaseInitializationMode.ALWAYS);
+							this.pool, properties);
 					futures.add(executor.submit(() -> {
 						start.await();
 						return initializer.initializeDatabase();

@@ -12,6 +12,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.MariaDb;
 import io.timingwheel.spring.Postgres;
 import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
+import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
@@ -103,9 +104,9 @@ public enum TestDatabase {
 	private HikariDataSource open(Class<?> testClass) {
 		try {
 			HikariDataSource pool = newPool(create(testClass.getSimpleName().toLowerCase(Locale.ROOT)), CONNECTIONS);
-			new TimingWheelDataSourceScriptDatabaseInitializer(pool, TableName.DEFAULT,
-					DatabaseInitializationMode.ALWAYS)
-				.initializeDatabase();
+			TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
+			properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
+			new TimingWheelDataSourceScriptDatabaseInitializer(pool, properties).initializeDatabase();
 			return pool;
 		}
 		catch (Exception ex) {

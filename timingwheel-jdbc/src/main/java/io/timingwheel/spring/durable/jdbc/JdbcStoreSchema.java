@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 
 import javax.sql.DataSource;
 
@@ -11,7 +12,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.core.io.ByteArrayResource;
-import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcOperations;
@@ -35,6 +35,16 @@ public final class JdbcStoreSchema {
 	}
 
 	/**
+	 * Checks the name of a table.
+	 * @param tableName the name, such as {@code timingwheel_task} or {@code schema.table}
+	 * @throws IllegalArgumentException if the name has other characters than letters,
+	 * digits and underscores
+	 */
+	public static void checkTableName(String tableName) {
+		new TableName(tableName);
+	}
+
+	/**
 	 * Connects to a database to find out which kind of database it is.
 	 * @param dataSource the data source that leads to the database
 	 * @param tableName the table, such as {@code timingwheel_task} or
@@ -51,22 +61,24 @@ public final class JdbcStoreSchema {
 	}
 
 	/**
-	 * Where the script is that creates the table with its default name.
-	 * @return the location on the class path, with the prefix {@code classpath:}
+	 * The kind of database, as the names of the scripts in this package have it:
+	 * {@code schema-h2.sql} is the script for {@code h2}.
+	 * @return {@code h2}, {@code postgresql}, {@code mariadb} or {@code mysql}
 	 */
-	public String location() {
-		return this.settings.platform().script();
+	public String platform() {
+		return this.settings.platform().name().toLowerCase(Locale.ROOT);
 	}
 
 	/**
-	 * The script that creates the table if the table does not exist. Several nodes may
-	 * run the script at the same time; a node for which it fails then has to run it
+	 * Replaces the default name in a script by the name of this table. The scripts of
+	 * this package create the table only if the table does not exist. Several nodes may
+	 * run such a script at the same time; a node for which it fails then has to run it
 	 * again.
-	 * @return the script, with the name of this table
+	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
+	 * @return the script with the name of this table
 	 * @throws UncheckedIOException if the script cannot be read
 	 */
-	public Resource script() {
-		Resource script = new DefaultResourceLoader(getClass().getClassLoader()).getResource(location());
+	public Resource forTable(Resource script) {
 		try {
 			String text = this.table.appliedTo(script.getContentAsString(StandardCharsets.UTF_8));
 			return new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription());
@@ -91,7 +103,7 @@ public final class JdbcStoreSchema {
 		catch (BadSqlGrammarException ex) {
 			throw new IllegalStateException(("The table %s of the durable tasks is missing or has other columns. Create"
 					+ " it with the script %s, or set timingwheel.store.jdbc.initialize-schema=always to have it created.")
-				.formatted(this.table, location()), ex);
+				.formatted(this.table, this.settings.platform().script()), ex);
 		}
 		switch (this.settings.platform()) {
 			case H2 -> transactions.single(this::checkWriteDelay);

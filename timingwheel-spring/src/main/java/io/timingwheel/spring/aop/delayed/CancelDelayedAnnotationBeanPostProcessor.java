@@ -9,8 +9,10 @@ import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvis
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 
 /**
- * Adds the advice for {@link CancelDelayed}: after all other advice of a bean, save that
- * of a {@link BodyAdvisor}.
+ * Adds the advice for {@link CancelDelayed} after all other advice of a bean, but before
+ * that of a {@link BodyAdvisor}.
+ *
+ * @since 0.1
  */
 public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
@@ -25,7 +27,8 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 	}
 
 	/**
-	 * A body that ended too late for its limit has not returned normally.
+	 * Moves the advisor before a {@link BodyAdvisor}: a body that ended after its limit
+	 * has not returned normally, so nothing is to be cancelled.
 	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {

@@ -8,6 +8,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.delayed.CancelDelayedMethodRegistry.Cancellation;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.FutureCompletion;
@@ -18,11 +19,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
-
 /**
- * The advice for {@code @CancelDelayed}: the innermost, so that a surrounding transaction
- * is still open when the method has returned.
+ * The advice for {@code @CancelDelayed}. It is the innermost advice, so that a
+ * surrounding transaction is still open when the method has returned.
  */
 final class CancelDelayedInterceptor implements MethodInterceptor {
 
@@ -32,7 +31,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 
 	private final DelayedRuntime runtime;
 
-	private final Map<Method, CancelDelayedMethod> calls = new ConcurrentHashMap<>();
+	private final Map<Method, Cancellation> cancellations = new ConcurrentHashMap<>();
 
 	CancelDelayedInterceptor(CancelDelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.methods = methods;
@@ -41,7 +40,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		CancelDelayedMethod method = find(invocation);
+		Cancellation method = find(invocation);
 		TaskId taskId = TaskId.of(method.name(), method.key().key(invocation.getArguments()));
 		if (method.beforeInvocation()) {
 			cancel(taskId);
@@ -53,7 +52,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 		}
 		else if (!(result instanceof Future || result instanceof CompletionStage)
 				&& this.runtime.storeOf(taskId) != null) {
-			// In the transaction or, if the store takes no part in it, after its commit.
+			// A store that takes no part in the transaction cancels after the commit.
 			cancel(taskId);
 		}
 		else {
@@ -84,7 +83,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Where no caller would hear of a store that cannot be reached.
+	 * Cancels where no caller gets the exception of a store that cannot be reached.
 	 */
 	private void cancelLater(TaskId taskId) {
 		try {
@@ -105,20 +104,18 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 		}
 	}
 
-	private CancelDelayedMethod find(MethodInvocation invocation) {
-		CancelDelayedMethod known = this.calls.get(invocation.getMethod());
-		Object target = invocation.getThis();
-		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
-				: invocation.getMethod().getDeclaringClass();
+	private Cancellation find(MethodInvocation invocation) {
+		Cancellation known = this.cancellations.get(invocation.getMethod());
+		Class<?> targetClass = DelayedInterceptor.targetClass(invocation);
 		Method specific = AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass);
 		if (known != null && known.method().equals(specific)) {
 			return known;
 		}
-		CancelDelayedMethod method = this.methods.of(targetClass).get(specific);
+		Cancellation method = this.methods.of(targetClass).get(specific);
 		if (method == null) {
 			throw new IllegalStateException("No @CancelDelayed on " + specific);
 		}
-		this.calls.put(invocation.getMethod(), method);
+		this.cancellations.put(invocation.getMethod(), method);
 		return method;
 	}
 

@@ -21,7 +21,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * The methods with {@link CancelDelayed} of all beans. Thread-safe.
+ * The {@link CancelDelayed} methods of all beans, by class. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class CancelDelayedMethodRegistry {
 
@@ -29,7 +31,7 @@ public final class CancelDelayedMethodRegistry {
 
 	private final AnnotatedMethods<CancelDelayed> annotated = new AnnotatedMethods<>(CancelDelayed.class);
 
-	private final Map<Class<?>, Map<Method, CancelDelayedMethod>> byClass = new ConcurrentHashMap<>();
+	private final Map<Class<?>, Map<Method, Cancellation>> byClass = new ConcurrentHashMap<>();
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -37,7 +39,7 @@ public final class CancelDelayedMethodRegistry {
 
 	private final AttributeResolver attributes;
 
-	private final DurableRules durableRules;
+	private final DelayedMethodRules rules;
 
 	/**
 	 * Creates an empty registry.
@@ -47,7 +49,7 @@ public final class CancelDelayedMethodRegistry {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.attributes = new AttributeResolver(beanFactory);
-		this.durableRules = new DurableRules(beanFactory);
+		this.rules = new DelayedMethodRules(beanFactory);
 	}
 
 	AnnotatedMethods<CancelDelayed> annotated() {
@@ -67,9 +69,9 @@ public final class CancelDelayedMethodRegistry {
 	/**
 	 * The annotated methods of a class.
 	 */
-	Map<Method, CancelDelayedMethod> of(Class<?> beanClass) {
+	Map<Method, Cancellation> of(Class<?> beanClass) {
 		Class<?> userClass = ClassUtils.getUserClass(beanClass);
-		Map<Method, CancelDelayedMethod> methods = this.byClass.get(userClass);
+		Map<Method, Cancellation> methods = this.byClass.get(userClass);
 		if (methods == null) {
 			methods = read(userClass);
 			this.byClass.put(userClass, methods);
@@ -77,27 +79,27 @@ public final class CancelDelayedMethodRegistry {
 		return methods;
 	}
 
-	private Map<Method, CancelDelayedMethod> read(Class<?> type) {
-		Map<Method, CancelDelayedMethod> methods = new HashMap<>();
+	private Map<Method, Cancellation> read(Class<?> type) {
+		Map<Method, Cancellation> methods = new HashMap<>();
 		this.annotated.of(type).forEach((method, annotation) -> methods.put(method, read(method, annotation)));
 		return methods.isEmpty() ? Map.of() : methods;
 	}
 
-	private CancelDelayedMethod read(Method method, CancelDelayed annotation) {
+	private Cancellation read(Method method, CancelDelayed annotation) {
 		String name = this.attributes.resolve(method, "the name of @CancelDelayed", annotation.name());
 		if (!StringUtils.hasText(annotation.key())) {
 			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
 					"set the key to an expression on the arguments, such as #orderId");
 		}
-		return new CancelDelayedMethod(method, name,
+		return new Cancellation(method, name,
 				new KeySource("@CancelDelayed(key)", annotation.key(), method, this.beanFactory),
 				annotation.beforeInvocation());
 	}
 
 	/**
-	 * Checks that there is something to cancel. A bean that is not made yet, and of which
-	 * only an interface is known, may still bring the name; and with a store the method
-	 * may be that of another application.
+	 * Checks that the names to cancel exist. A name that is not known only causes a
+	 * warning while a bean may still bring it, one that is not made yet and of which only
+	 * an interface is known; and with a store, as another application may have it.
 	 */
 	void checkNames(DelayedMethodRegistry delayed) {
 		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> {
@@ -108,7 +110,7 @@ public final class CancelDelayedMethodRegistry {
 					logger.warn("%s; unless a bean made later has it, such as '%s'".formatted(problem.getMessage(),
 							unseen));
 				}
-				else if (this.durableRules.isStoreConfigured()) {
+				else if (this.rules.isStoreConfigured()) {
 					logger.warn(
 							"%s; unless another application at the same store has it".formatted(problem.getMessage()));
 				}
@@ -119,8 +121,7 @@ public final class CancelDelayedMethodRegistry {
 		}));
 	}
 
-	private static InvalidAnnotatedMethodException unknownName(CancelDelayedMethod method,
-			DelayedMethodRegistry delayed) {
+	private static InvalidAnnotatedMethodException unknownName(Cancellation method, DelayedMethodRegistry delayed) {
 		return new InvalidAnnotatedMethodException(method.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(method.name()),
 				delayed.names().isEmpty() ? "give it to one, by @Delayed(name = ..)"
@@ -139,6 +140,18 @@ public final class CancelDelayedMethodRegistry {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * A checked {@code @CancelDelayed} method.
+	 *
+	 * @param method the most specific method
+	 * @param name the name of the tasks that it cancels
+	 * @param key where the key comes from
+	 * @param beforeInvocation whether to cancel before the method runs
+	 */
+	record Cancellation(Method method, String name, KeySource key, boolean beforeInvocation) {
+
 	}
 
 }

@@ -14,31 +14,31 @@ import io.timingwheel.spring.task.support.TaskClock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the delay of a method comes from.
+ * Where the delay of a method comes from. Thread-safe.
  */
 interface DelaySource {
 
 	/**
-	 * When a call is due, by the clocks of this JVM.
+	 * The deadline of a call, by the clocks of this JVM.
 	 * @throws IllegalArgumentException if the arguments give no time
 	 */
 	Deadline due(@Nullable Object[] arguments, TaskClock clock);
 
 	/**
-	 * When a call is due, for a store to say by its clock.
+	 * The due time of a call, which the store computes by its clock.
 	 * @throws IllegalArgumentException if the arguments give no time
 	 */
 	DueTime due(@Nullable Object[] arguments);
 
 	/**
-	 * Resolves what depends on beans.
+	 * Resolves a delay that depends on beans.
 	 */
 	default void resolve() {
 	}
 
 	/**
-	 * A delay that is the same for all calls. If it depends on beans it is resolved when
-	 * they are there.
+	 * A delay that is the same for all calls. If it depends on beans, it is resolved once
+	 * they exist.
 	 */
 	final class Fixed implements DelaySource {
 
@@ -82,7 +82,8 @@ interface DelaySource {
 		public void resolve() {
 			try {
 				Duration delay = this.attributes.resolveDuration(this.text);
-				// Negative delays are now, so that they cannot be the marker either.
+				// Negative delays mean now. UNRESOLVED is negative, so no delay equals
+				// it.
 				this.nanos = Math.max(0, TimeUnit.NANOSECONDS.convert(delay));
 			}
 			catch (IllegalArgumentException ex) {

@@ -7,11 +7,13 @@ import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Adds the advice for {@link Delayed}, before all other advice of a bean, which then acts
- * on the body; as {@link org.springframework.scheduling.annotation.Async @Async} does.
+ * Adds the advice for {@link Delayed}. As with
+ * {@link org.springframework.scheduling.annotation.Async @Async}, it stands before all
+ * other advice of a bean, which therefore acts on the body.
+ *
+ * @since 0.1
  */
 public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
@@ -35,8 +37,8 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * The advice knows its bean, whose name may be that of the tasks.
-	 * {@link BeanPostProcessor} does not tell it where the superclass uses the advisor.
+	 * Replaces the advisor that the superclass has added by one that knows the name of
+	 * the bean, which may be part of the name of the tasks.
 	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {

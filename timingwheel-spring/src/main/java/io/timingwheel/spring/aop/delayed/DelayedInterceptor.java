@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * The advice of one bean: schedules the body in place of calling it.
+ * The advice for the {@code @Delayed} methods of one bean: submits a call instead of
+ * running the body.
  */
 final class DelayedInterceptor implements MethodInterceptor {
 
@@ -22,7 +23,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 
 	private final String beanName;
 
-	private final Map<Method, MethodCalls> calls = new ConcurrentHashMap<>();
+	private final Map<Method, MethodTasks> tasks = new ConcurrentHashMap<>();
 
 	DelayedInterceptor(DelayedMethodRegistry methods, DelayedRuntime runtime, String beanName) {
 		this.methods = methods;
@@ -33,24 +34,31 @@ final class DelayedInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Method method = invocation.getMethod();
-		MethodCalls calls = this.calls.get(method);
-		if (calls == null) {
-			calls = find(invocation);
-			this.calls.put(method, calls);
+		MethodTasks tasks = this.tasks.get(method);
+		if (tasks == null) {
+			tasks = find(invocation);
+			this.tasks.put(method, tasks);
 		}
-		return calls.schedule(invocation);
+		return tasks.submit(invocation);
 	}
 
-	private MethodCalls find(MethodInvocation invocation) {
-		Object target = invocation.getThis();
-		Class<?> targetClass = (target != null) ? AopUtils.getTargetClass(target)
-				: invocation.getMethod().getDeclaringClass();
+	private MethodTasks find(MethodInvocation invocation) {
+		Class<?> targetClass = targetClass(invocation);
 		Method specific = AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass);
 		DelayedMethod method = this.methods.register(targetClass, this.beanName).get(specific);
 		if (method == null) {
 			throw new IllegalStateException("No @Delayed on " + specific);
 		}
-		return method.durable() ? new DurableCalls(method, this.runtime) : new DelayedCalls(method, this.runtime);
+		return method.durable() ? DurableMethodTasks.register(method, this.runtime)
+				: new MemoryMethodTasks(method, this.runtime);
+	}
+
+	/**
+	 * The class of the object that an invocation goes to.
+	 */
+	static Class<?> targetClass(MethodInvocation invocation) {
+		Object target = invocation.getThis();
+		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
 	}
 
 }

@@ -23,11 +23,20 @@ import org.jspecify.annotations.Nullable;
  * @param executor the executor's name, empty for the default
  * @param expireAfter how late a task may start, {@code null} for no limit
  * @param afterCommit whether to wait for the caller's transaction
- * @param returnKind what it returns
+ * @param givesResult whether the method returns a task or future rather than nothing
  * @param shared whether the bean is one object for all calls
  */
 record DelayedMethod(String beanName, Method method, String name, List<String> aliases, boolean durable,
 		List<Type> argumentTypes, DelaySource delay, @Nullable KeySource key, IfPending ifPending, String executor,
-		@Nullable Duration expireAfter, boolean afterCommit, ReturnKind returnKind, boolean shared) {
+		@Nullable Duration expireAfter, boolean afterCommit, boolean givesResult, boolean shared) {
+
+	/**
+	 * The key of a call.
+	 * @return the key, {@code null} if the tasks of this method have none
+	 * @throws IllegalArgumentException if the expression gives no key
+	 */
+	@Nullable Object keyOf(@Nullable Object[] arguments) {
+		return (this.key != null) ? this.key.key(arguments) : null;
+	}
 
 }

@@ -13,9 +13,8 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.StringUtils;
 
 /**
@@ -29,16 +28,13 @@ final class DelayedMethodReader {
 
 	private final AttributeResolver attributes;
 
-	private final ExecutorNames executorNames;
-
-	private final DurableRules durableRules;
+	private final DelayedMethodRules rules;
 
 	DelayedMethodReader(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.attributes = new AttributeResolver(beanFactory);
-		this.executorNames = new ExecutorNames(beanFactory);
-		this.durableRules = new DurableRules(beanFactory);
+		this.rules = new DelayedMethodRules(beanFactory);
 	}
 
 	/**
@@ -46,36 +42,46 @@ final class DelayedMethodReader {
 	 * @param method the most specific method
 	 * @param annotation its annotation
 	 * @param beanClass the class of the bean
-	 * @param bean the name of the bean
+	 * @param beanName the name of the bean, as the bean factory knows it
 	 * @throws InvalidAnnotatedMethodException if it cannot take effect
 	 */
-	DelayedMethod read(Method method, Delayed annotation, Class<?> beanClass, BeanName bean) {
-		this.proxyRules.check("@Delayed", method, beanClass, bean.name());
-		ReturnKind returnKind = ReturnKind.of(method);
-		checkNotAsync(method, beanClass);
-		String name = readName(method, annotation, bean);
+	DelayedMethod read(Method method, Delayed annotation, Class<?> beanClass, String beanName) {
+		this.proxyRules.check("@Delayed", method, beanClass, beanName);
+		this.rules.checkReturnType(method);
+		this.rules.checkNotAsync(method, beanClass);
+		String publicName = publicName(beanName);
+		String name = readName(method, annotation, publicName);
 		List<String> aliases = readAliases(method, annotation);
 		if (annotation.durable()) {
-			this.durableRules.check(method, beanClass, name, aliases);
+			this.rules.checkDurable(method, beanClass, name, aliases);
 		}
-		return new DelayedMethod(bean.publicName(), method, name, aliases, annotation.durable(),
+		return new DelayedMethod(publicName, method, name, aliases, annotation.durable(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
 				readKey(method, annotation), annotation.ifPending(), readExecutor(method, annotation),
-				readExpireAfter(method, annotation), annotation.afterCommit(), returnKind,
-				bean.isShared(this.beanFactory));
+				readExpireAfter(method, annotation), annotation.afterCommit(), method.getReturnType() != void.class,
+				isShared(beanName));
 	}
 
-	private static void checkNotAsync(Method method, Class<?> beanClass) {
-		if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
-				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class)) {
-			throw new InvalidAnnotatedMethodException(method, "@Delayed and @Async are on one method",
-					"remove @Async: a delayed method runs on an executor anyway");
-		}
+	/**
+	 * The name by which users know a bean: the target of a scoped proxy goes by the name
+	 * of the proxy.
+	 */
+	private static String publicName(String beanName) {
+		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
 	}
 
-	private String readName(Method method, Delayed annotation, BeanName bean) {
+	/**
+	 * Whether all calls go to the same object. The definition tells it: asking the bean
+	 * factory could instantiate a factory bean.
+	 */
+	private boolean isShared(String beanName) {
+		return this.beanFactory.containsBeanDefinition(beanName)
+				&& this.beanFactory.getMergedBeanDefinition(beanName).isSingleton();
+	}
+
+	private String readName(Method method, Delayed annotation, String publicName) {
 		String name = this.attributes.resolve(method, "the name of @Delayed", annotation.name());
-		return StringUtils.hasText(name) ? name : bean.publicName() + "." + method.getName();
+		return StringUtils.hasText(name) ? name : publicName + "." + method.getName();
 	}
 
 	private List<String> readAliases(Method method, Delayed annotation) {
@@ -112,7 +118,7 @@ final class DelayedMethodReader {
 	private String readExecutor(Method method, Delayed annotation) {
 		String executor = this.attributes.resolve(method, "the executor of @Delayed", annotation.executor());
 		if (StringUtils.hasText(executor)) {
-			this.executorNames.check(method, executor);
+			this.rules.checkExecutor(method, executor);
 		}
 		return executor;
 	}

@@ -17,9 +17,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * The methods with {@link Delayed} of all beans, by bean and by name. Filled at startup
- * from the beans' types; what a type did not show is added when the bean is made.
+ * The {@link Delayed} methods of all beans, by bean and by name. The types of the beans
+ * fill it at startup; methods that a type does not show are added when the bean is made.
  * Thread-safe.
+ *
+ * @since 0.1
  */
 public final class DelayedMethodRegistry {
 
@@ -65,14 +67,14 @@ public final class DelayedMethodRegistry {
 		Map<Method, DelayedMethod> read = this.byBean.compute(beanName, (name, former) -> {
 			Map<Method, DelayedMethod> methods = new HashMap<>();
 			annotations.forEach((method, annotation) -> {
-				DelayedMethod delayed = this.reader.read(method, annotation, beanClass, new BeanName(name));
+				DelayedMethod delayed = this.reader.read(method, annotation, beanClass, name);
 				claimName(delayed.name(), delayed);
 				delayed.aliases().forEach((alias) -> claimName(alias, delayed));
 				methods.put(method, delayed);
 			});
 			return methods;
 		});
-		read.values().forEach(this::tell);
+		read.values().forEach(this::callListener);
 		return read;
 	}
 
@@ -97,8 +99,8 @@ public final class DelayedMethodRegistry {
 	}
 
 	/**
-	 * Whether these are one method: of two beans of one class, or of one bean whose type
-	 * was known less precisely at first.
+	 * Whether these are one method: that of two beans of one class, or that of one bean,
+	 * first read from an interface and then from the class.
 	 */
 	private static boolean isSame(DelayedMethod first, DelayedMethod second) {
 		Method method = first.method();
@@ -115,22 +117,22 @@ public final class DelayedMethodRegistry {
 	}
 
 	/**
-	 * Names and aliases.
+	 * The names and aliases of all methods; a live view.
 	 */
 	Collection<String> names() {
 		return this.byName.keySet();
 	}
 
 	/**
-	 * Tells of each method: those known already at once, others when they come to be
-	 * known.
+	 * Calls a listener for each method: now for those that are known, later for each that
+	 * becomes known.
 	 */
 	void onMethod(Consumer<DelayedMethod> listener) {
 		this.listener = listener;
 		List.copyOf(this.byBean.values()).forEach((methods) -> methods.values().forEach(listener));
 	}
 
-	private void tell(DelayedMethod method) {
+	private void callListener(DelayedMethod method) {
 		Consumer<DelayedMethod> listener = this.listener;
 		if (listener != null) {
 			listener.accept(method);

@@ -5,9 +5,11 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 
 /**
- * Registers and checks the methods with {@link Delayed} and {@link CancelDelayed} of all
- * beans before any bean is made: from their types, so that lazy beans stay so. What
- * depends on beans is settled once the singletons are there.
+ * Registers and checks the {@link Delayed} and {@link CancelDelayed} methods of all beans
+ * before any bean is made: it reads only the types, so lazy beans stay lazy. Checks that
+ * need beans follow once the singletons exist.
+ *
+ * @since 0.1
  */
 public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader {
 
@@ -19,9 +21,9 @@ public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader
 
 	/**
 	 * Creates a scanner.
-	 * @param delayed what is scheduled
-	 * @param cancelling what cancels
-	 * @param runtime where names are declared
+	 * @param delayed takes the {@code @Delayed} methods
+	 * @param cancelling takes the {@code @CancelDelayed} methods
+	 * @param runtime finds the tasks, where the names are declared
 	 */
 	public DelayedMethodScanner(DelayedMethodRegistry delayed, CancelDelayedMethodRegistry cancelling,
 			DelayedRuntime runtime) {
@@ -43,7 +45,7 @@ public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader
 		this.delayed.onMethod((method) -> {
 			this.runtime.tasks().declare(method.name());
 			if (method.durable()) {
-				AnnotatedDurableHandler.register(method, this.runtime);
+				DurableMethodTasks.register(method, this.runtime);
 			}
 		});
 	}

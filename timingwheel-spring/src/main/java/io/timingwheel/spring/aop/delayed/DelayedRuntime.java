@@ -32,6 +32,9 @@ public final class DelayedRuntime {
 
 	private final Supplier<AsyncUncaughtExceptionHandler> exceptionHandler;
 
+	/** Kept also because a closed bean factory would make a new one. */
+	private volatile @Nullable DelayedTaskRegistry tasks;
+
 	/**
 	 * Creates a runtime; looks nothing up yet.
 	 * @param beanFactory where to look
@@ -47,7 +50,12 @@ public final class DelayedRuntime {
 	 * The tasks in memory.
 	 */
 	DelayedTaskRegistry tasks() {
-		return this.beanFactory.getBean(DelayedTaskRegistry.class);
+		DelayedTaskRegistry tasks = this.tasks;
+		if (tasks == null) {
+			tasks = this.beanFactory.getBean(DelayedTaskRegistry.class);
+			this.tasks = tasks;
+		}
+		return tasks;
 	}
 
 	Object bean(String name) {

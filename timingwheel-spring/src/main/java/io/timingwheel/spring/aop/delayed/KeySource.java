@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 
 /**
- * The key that an expression makes of a call's arguments.
+ * Where the keys of a method come from: an expression on the arguments of a call.
  */
 final class KeySource {
 
@@ -24,7 +24,7 @@ final class KeySource {
 
 	/**
 	 * The key of a call.
-	 * @throws IllegalArgumentException if there is none
+	 * @throws IllegalArgumentException if the expression gives {@code null}
 	 */
 	Object key(@Nullable Object[] arguments) {
 		Object key = this.expression.evaluate(arguments);

@@ -4,18 +4,19 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Exponential backoff with jitter.
+ * Exponential backoff with jitter. Immutable.
  *
  * @param initial the delay after the first failure
- * @param multiplier by how much each delay is longer than the one before, at least 1
+ * @param multiplier how many times longer each delay is than the one before, at least 1
  * @param max the longest delay
- * @param jitter by which part of itself a delay varies at most, from 0 to 1
+ * @param jitter the part of itself by which a delay varies at most, from 0 to 1
+ * @since 0.1
  */
 public record Backoff(Duration initial, double multiplier, Duration max, double jitter) {
 
 	/**
-	 * The delay after a failure.
-	 * @param failures how many there were, from 1
+	 * The delay after a failure, in whole milliseconds.
+	 * @param failures how many failures there were, from 1
 	 * @return the delay
 	 */
 	public Duration after(int failures) {

@@ -13,31 +13,26 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
- * Says things to the store on a thread of its own: what comes up while a request is under
- * way goes with the next one. What could not be said is said again until it could.
+ * Sends items to the store in batches, on a thread of its own. Items that are added while
+ * a request is under way go with the next request. Items that the store did not take are
+ * sent again until it does. {@link #add} is thread-safe.
  *
- * @param <T> what is to be said
+ * @param <T> the type of the items
  */
-final class Batcher<T> {
+abstract class Batcher<T> {
 
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-	private static final Duration FIRST_BACKOFF = Duration.ofMillis(50);
+	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(2), 0.2);
 
-	private static final Duration MAX_BACKOFF = Duration.ofSeconds(2);
-
-	private static final Backoff BACKOFF = new Backoff(FIRST_BACKOFF, 2, MAX_BACKOFF, 0.2);
+	private static final int MAX_FAILURES = 30;
 
 	private final Queue<T> queue = new ConcurrentLinkedQueue<>();
 
-	/** Those in the queue, in the current batch, and those that wait to be said again. */
+	/** Items in the queue, in the current batch, and on the wheel to be sent again. */
 	private final AtomicInteger outstanding = new AtomicInteger();
 
-	private final Signal signal = new Signal();
-
 	private final StoreThread thread;
-
-	private final BatchHandler<T> handler;
 
 	private final int maxSize;
 
@@ -52,37 +47,40 @@ final class Batcher<T> {
 	private int failures;
 
 	/**
-	 * Creates a batcher, to be started.
+	 * Creates a batcher that has not started.
 	 * @param name the thread's name
-	 * @param handler says things
-	 * @param maxSize how many things at most go into one batch
-	 * @param wheel has busy ones wait
-	 * @param availability hears of failures
-	 * @param caller who the connection hears of
+	 * @param maxSize how many items a batch has at most
+	 * @param wheel where items wait to be sent again
+	 * @param availability is told whether the store answers
+	 * @param caller who sends the items
 	 */
-	Batcher(String name, BatchHandler<T> handler, int maxSize, TimingWheel wheel, StoreAvailability availability,
-			Caller caller) {
-		this.handler = handler;
+	Batcher(String name, int maxSize, TimingWheel wheel, StoreAvailability availability, Caller caller) {
 		this.maxSize = maxSize;
 		this.limit = maxSize;
 		this.wheel = wheel;
 		this.availability = availability;
 		this.caller = caller;
-		this.thread = new StoreThread(name, this::round, this.signal);
+		this.thread = new StoreThread(name, this::round);
 	}
 
-	void start() {
+	/**
+	 * Sends items. Only the thread of the batcher calls this.
+	 * @param batch the items; the method removes those that need not be sent again
+	 */
+	abstract void send(List<T> batch);
+
+	final void start() {
 		this.thread.start();
 	}
 
-	void add(T item) {
+	final void add(T item) {
 		this.outstanding.incrementAndGet();
 		enqueue(item);
 	}
 
 	private void enqueue(T item) {
 		this.queue.add(item);
-		this.signal.raise();
+		this.thread.wake();
 	}
 
 	private void round() {
@@ -92,12 +90,12 @@ final class Batcher<T> {
 			batch.add(item);
 		}
 		if (batch.isEmpty()) {
-			this.signal.await(Long.MAX_VALUE);
+			this.thread.await(Long.MAX_VALUE);
 			return;
 		}
 		int size = batch.size();
 		try {
-			this.handler.handle(batch);
+			send(batch);
 			this.availability.succeeded(this.caller);
 			this.failures = 0;
 			this.limit = Math.min(2 * this.limit, this.maxSize);
@@ -105,26 +103,14 @@ final class Batcher<T> {
 		}
 		catch (Throwable ex) {
 			this.availability.failed(this.caller, ex);
-			// Perhaps it is one item alone that fails: the others get by.
+			// If a single item makes requests fail, the others get through one by one.
 			this.limit = 1;
 			this.queue.addAll(batch);
-			if (!this.thread.isStopped()) {
-				this.failures = Math.min(this.failures + 1, 30);
-				pause(BACKOFF.after(this.failures).toNanos());
-			}
+			this.failures = Math.min(this.failures + 1, MAX_FAILURES);
+			this.thread.sleep(BACKOFF.after(this.failures).toNanos());
 		}
 		finally {
 			this.outstanding.addAndGet(batch.size() - size);
-		}
-	}
-
-	/**
-	 * Waits, although new items come up.
-	 */
-	private void pause(long nanos) {
-		long end = System.nanoTime() + nanos;
-		for (long left = nanos; left > 0 && !this.thread.isStopped(); left = end - System.nanoTime()) {
-			this.signal.await(left);
 		}
 	}
 
@@ -139,44 +125,21 @@ final class Batcher<T> {
 	}
 
 	/**
-	 * Waits until everything is said.
+	 * Tells whether the store has taken all items.
 	 */
-	boolean awaitEmpty(Duration period) throws InterruptedException {
-		long end = System.nanoTime() + period.toNanos();
-		while (this.outstanding.get() > 0) {
-			if (System.nanoTime() - end > 0) {
-				return false;
-			}
-			TimeUnit.MILLISECONDS.sleep(5);
-		}
-		return true;
+	final boolean isEmpty() {
+		return this.outstanding.get() <= 0;
 	}
 
 	/**
-	 * Ends the thread after its batch.
+	 * Ends the thread after its current batch.
 	 */
-	void stop() {
+	final void stop() {
 		this.thread.stop();
 	}
 
-	void join(Duration period) throws InterruptedException {
+	final void join(Duration period) throws InterruptedException {
 		this.thread.join(period);
-	}
-
-	/**
-	 * Says things.
-	 *
-	 * @param <T> what is to be said
-	 */
-	@FunctionalInterface
-	interface BatchHandler<T> {
-
-		/**
-		 * Says things, and removes from the list what needs not be said again. What is
-		 * left is, in a while.
-		 */
-		void handle(List<T> batch);
-
 	}
 
 }

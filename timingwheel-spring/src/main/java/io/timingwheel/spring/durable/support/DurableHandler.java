@@ -10,7 +10,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What runs the durable tasks of a name on this node. Thread-safe.
+ * Runs the durable tasks of a name on this node. Thread-safe.
+ *
+ * @since 0.1
  */
 public interface DurableHandler {
 
@@ -22,7 +24,7 @@ public interface DurableHandler {
 
 	/**
 	 * Earlier names, under which tasks may still be stored.
-	 * @return the earlier names
+	 * @return the earlier names, empty for none
 	 */
 	List<String> aliases();
 
@@ -40,19 +42,19 @@ public interface DurableHandler {
 	List<Type> argumentTypes();
 
 	/**
-	 * Where the body runs; asked whenever it is needed.
-	 * @return gives the executor
+	 * Where the body runs.
+	 * @return gives the executor; called for each run
 	 */
 	Supplier<? extends Executor> executor();
 
 	/**
-	 * How late a task may start.
-	 * @return the duration, {@code null} for no limit
+	 * How long after its due time a task may start.
+	 * @return the limit, {@code null} for none
 	 */
 	@Nullable Duration expireAfter();
 
 	/**
-	 * Runs the body, within all other advice of the method, such as a transaction.
+	 * Runs the body within all other advice of the method, such as a transaction.
 	 * @param arguments the arguments
 	 * @return what the body returned
 	 * @throws Throwable what the body threw
@@ -60,9 +62,10 @@ public interface DurableHandler {
 	@Nullable Object invoke(@Nullable Object[] arguments) throws Throwable;
 
 	/**
-	 * Tells the handler of uncaught exceptions that the task has failed for good.
-	 * @param error what the body threw last
-	 * @param arguments the arguments
+	 * Tells the application's exception handler that the task has failed for good, or
+	 * could not be stored after the commit.
+	 * @param error the last exception of the body, or that of the store
+	 * @param arguments the arguments, empty if they could not be read
 	 */
 	void handleError(Throwable error, @Nullable Object[] arguments);
 

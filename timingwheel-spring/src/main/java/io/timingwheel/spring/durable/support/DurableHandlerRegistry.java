@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.support;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -8,17 +9,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handlers of this node, by their names and aliases. Only what is here is ever
- * invoked for a stored task. Filled at startup. Thread-safe.
+ * The handlers of this node, by their names and aliases. This node runs stored tasks by
+ * these handlers alone. The application registers them at startup. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class DurableHandlerRegistry {
 
 	private volatile Map<String, DurableHandler> handlers = Map.of();
 
 	/**
-	 * Adds a handler, unless there is one of the same method already.
+	 * Adds a handler, unless there is one for the same method.
 	 * @param handler the handler
-	 * @return the handler that is there from now on
+	 * @return the handler that is registered from now on
 	 * @throws IllegalStateException if its name or an alias belongs to the handler of
 	 * another method; nothing is added then
 	 */
@@ -28,7 +31,7 @@ public final class DurableHandlerRegistry {
 			return known;
 		}
 		Map<String, DurableHandler> extended = new HashMap<>(this.handlers);
-		Stream.concat(Stream.of(handler.name()), handler.aliases().stream()).forEach((name) -> {
+		namesOf(handler).forEach((name) -> {
 			DurableHandler holder = extended.putIfAbsent(name, handler);
 			if (holder != null) {
 				throw new IllegalStateException("The name \"%s\" of durable tasks belongs to both %s and %s"
@@ -49,11 +52,34 @@ public final class DurableHandlerRegistry {
 	}
 
 	/**
-	 * What this node can run.
+	 * All names of tasks that this node can run.
 	 * @return names and aliases, an immutable snapshot
 	 */
 	public Set<String> names() {
 		return this.handlers.keySet();
+	}
+
+	/**
+	 * The current name of the tasks that have a name.
+	 * @return the name of its handler, or the name itself if this node has no handler
+	 */
+	String canonicalName(String nameOrAlias) {
+		DurableHandler handler = find(nameOrAlias);
+		return (handler != null) ? handler.name() : nameOrAlias;
+	}
+
+	/**
+	 * All names of the tasks that have a name.
+	 * @return the current name, then the aliases; the name alone if this node has no
+	 * handler
+	 */
+	List<String> allNames(String nameOrAlias) {
+		DurableHandler handler = find(nameOrAlias);
+		return (handler != null && !handler.aliases().isEmpty()) ? namesOf(handler).toList() : List.of(nameOrAlias);
+	}
+
+	private static Stream<String> namesOf(DurableHandler handler) {
+		return Stream.concat(Stream.of(handler.name()), handler.aliases().stream());
 	}
 
 }

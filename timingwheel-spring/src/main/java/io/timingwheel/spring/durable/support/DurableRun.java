@@ -14,12 +14,12 @@ import io.timingwheel.spring.task.support.TaskExecution;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A leased task in the hands of this node: waits on the wheel until it is due, begins,
- * runs on its executor, and is settled.
+ * A leased task while this node holds it. The task waits on the wheel until it is due,
+ * begins, runs on its executor, and is settled.
  *
  * <p>
- * Its state is guarded by its monitor, which is never held while the store or a body is
- * called.
+ * The monitor of this object guards its state. No thread holds the monitor while it calls
+ * the store or a body.
  */
 final class DurableRun implements RoutedTask, TaskExecution {
 
@@ -27,9 +27,8 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	private final DurableHandler handler;
 
-	private final DurableNode node;
+	private final TaskRunner runner;
 
-	/** By the clock of the wheel. */
 	private final long dueNanos;
 
 	private State state = State.WAITING;
@@ -38,7 +37,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	private @Nullable Thread thread;
 
-	private Cut cut = Cut.NONE;
+	private Interruption interruption = Interruption.NONE;
 
 	private volatile LeaseTerm term = LeaseTerm.NONE;
 
@@ -50,22 +49,22 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	 * Creates a run.
 	 * @param task the task
 	 * @param handler its handler
-	 * @param node the node
-	 * @param dueNanos when it is due, by the clock of the wheel
+	 * @param runner runs its body
+	 * @param dueNanos its due time, by the clock of the wheel
 	 */
-	DurableRun(LeasedTask task, DurableHandler handler, DurableNode node, long dueNanos) {
+	DurableRun(LeasedTask task, DurableHandler handler, TaskRunner runner, long dueNanos) {
 		this.task = task;
 		this.handler = handler;
-		this.node = node;
+		this.runner = runner;
 		this.dueNanos = dueNanos;
-	}
-
-	TaskRef ref() {
-		return this.task.ref();
 	}
 
 	LeasedTask task() {
 		return this.task;
+	}
+
+	TaskRef ref() {
+		return this.task.ref();
 	}
 
 	DurableHandler handler() {
@@ -77,7 +76,15 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Takes the timer by which it waits.
+	 * How long the task waits on the wheel, in nanoseconds.
+	 * @param now the time by the clock of the wheel
+	 */
+	long delayNanos(long now) {
+		return Math.max(0, this.dueNanos - now);
+	}
+
+	/**
+	 * Keeps the timer on the wheel, so that {@link #withdraw()} can cancel it.
 	 */
 	synchronized void waitsFor(TimerHandle timer) {
 		if (this.state == State.WAITING) {
@@ -93,11 +100,11 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * The store says that the task has begun.
-	 * @param term for how long the node may believe so
-	 * @return whether it is to be handed to its executor
+	 * Begins: the store has begun the task.
+	 * @param term how long the node trusts the lease
+	 * @return whether the task goes to its executor; {@code false} if it was withdrawn
 	 */
-	synchronized boolean begun(LeaseTerm term) {
+	synchronized boolean begin(LeaseTerm term) {
 		if (this.state != State.WAITING) {
 			return false;
 		}
@@ -112,7 +119,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Whether the lease must be kept up.
+	 * Tells whether the node has to renew the lease.
 	 */
 	synchronized boolean isHeld() {
 		return this.state == State.BEGUN || this.state == State.RUNNING || this.state == State.SETTLING;
@@ -120,7 +127,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	/**
 	 * Takes the task away before its body runs.
-	 * @return whether there still was something to take
+	 * @return {@code false} if its body runs already, or the node no longer has the task
 	 */
 	synchronized boolean withdraw() {
 		if (this.state != State.WAITING && this.state != State.BEGUN) {
@@ -135,154 +142,102 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Another node may have the task by now: its body is interrupted, and nothing more is
-	 * said of it. If the body has ended the store decides whether that was in time.
-	 * @return whether there was something to give up
+	 * Takes the task away, and interrupts its body, since another node may have the task.
+	 * @return {@code false} if the body has ended already, or the node no longer has the
+	 * task
 	 */
 	synchronized boolean loseLease() {
 		if (this.state != State.BEGUN && this.state != State.RUNNING) {
 			return false;
 		}
-		interrupt(Cut.LEASE_LOST);
+		interrupt(Interruption.LEASE_LOST);
 		this.state = State.GONE;
 		return true;
 	}
 
 	/**
-	 * Interrupts the body, so that the task can be released.
+	 * Interrupts the body, so that the node can release the task.
+	 * @return {@code false} if no body runs
 	 */
 	synchronized boolean cutOff() {
 		if (this.state != State.RUNNING) {
 			return false;
 		}
-		interrupt(Cut.SHUTDOWN);
+		interrupt(Interruption.SHUTDOWN);
 		return true;
+	}
+
+	private void interrupt(Interruption reason) {
+		if (this.thread != null) {
+			this.interruption = reason;
+			this.thread.interrupt();
+		}
 	}
 
 	synchronized boolean isRunning() {
 		return this.thread != null;
 	}
 
-	private void interrupt(Cut reason) {
-		if (this.thread != null) {
-			this.cut = reason;
-			this.thread.interrupt();
-		}
+	@Override
+	public Executor executor() {
+		return this.runner.executor(this.handler);
 	}
 
 	@Override
-	public Executor executor() {
-		return this.node.executor(this.handler);
+	public void run() {
+		this.runner.run(this);
 	}
 
 	/**
-	 * On the thread of the executor.
+	 * Marks the task as running on the current thread.
+	 * @param now the time by the clock of the wheel
+	 * @return {@code false} if the task was taken away before
 	 */
-	@Override
-	public void run() {
-		if (!start()) {
-			return;
-		}
-		Throwable error = null;
-		boolean counted = false;
-		try {
-			String unusable = prepare();
-			if (unusable != null) {
-				end();
-				this.node.settlements().bury(this, unusable);
-				return;
-			}
-			if (isExpired()) {
-				end();
-				this.node.settlements().expired(this);
-				return;
-			}
-			this.node.recorder(this.handler).begun();
-			counted = true;
-			TaskExecution.run(this, this.node.interceptor(), null);
-		}
-		catch (Throwable ex) {
-			error = ex;
-		}
-		if (!counted) {
-			// Reading the arguments has failed as nobody expects.
-			this.node.recorder(this.handler).begun();
-		}
-		Cut cut = end();
-		if (cut == Cut.LEASE_LOST) {
-			this.node.recorder(this.handler).abandoned();
-		}
-		else if (error == null) {
-			this.node.settlements().completed(this);
-		}
-		else if (cut == Cut.SHUTDOWN) {
-			this.node.settlements().release(this, true);
-		}
-		else {
-			this.node.settlements().failed(this, error, this.arguments);
-		}
-	}
-
-	private synchronized boolean start() {
+	synchronized boolean start(long now) {
 		if (this.state != State.BEGUN) {
-			return false;
-		}
-		if (this.term.isOver()) {
-			// Stopped for a while, perhaps: the task is another's.
-			this.node.lost(this);
-			this.state = State.GONE;
 			return false;
 		}
 		this.state = State.RUNNING;
 		this.thread = Thread.currentThread();
-		this.latenessNanos = Math.max(0, this.node.wheelNanos() - this.dueNanos);
+		this.latenessNanos = Math.max(0, now - this.dueNanos);
 		return true;
 	}
 
-	/**
-	 * Reads the arguments.
-	 * @return why they cannot be had, {@code null} if they can
-	 */
-	private @Nullable String prepare() {
-		String payload = this.task.payload();
-		if (payload == null) {
-			return "The payload is larger than timingwheel.store.max-payload-size";
-		}
-		try {
-			this.arguments = this.node.codec().decode(this.handler, payload);
-			return null;
-		}
-		catch (UndecodablePayloadException ex) {
-			return ex.getMessage();
-		}
-	}
-
-	private boolean isExpired() {
+	boolean isExpired() {
 		Duration expireAfter = this.handler.expireAfter();
 		return expireAfter != null && lateness().compareTo(expireAfter) > 0;
 	}
 
+	void setArguments(@Nullable Object[] arguments) {
+		this.arguments = arguments;
+	}
+
+	@Nullable Object @Nullable [] arguments() {
+		return this.arguments;
+	}
+
 	/**
-	 * The body has ended. An interrupt of ours does not outlive it: it comes under the
-	 * monitor, and only while there is a thread.
+	 * Marks the body as ended, and clears an interrupt of ours. We interrupt only under
+	 * the monitor and while a body runs, so that no interrupt outlives its body.
+	 * @return why the body was interrupted
 	 */
-	private synchronized Cut end() {
+	synchronized Interruption end() {
 		this.thread = null;
-		if (this.cut != Cut.NONE) {
+		if (this.interruption != Interruption.NONE) {
 			Thread.interrupted();
 		}
 		if (this.state == State.RUNNING) {
 			this.state = State.SETTLING;
-			return this.cut;
+			return this.interruption;
 		}
-		return Cut.LEASE_LOST;
+		return Interruption.LEASE_LOST;
 	}
 
 	@Override
 	public @Nullable Object proceed() throws Throwable {
 		@Nullable Object[] arguments = this.arguments;
 		if (arguments == null) {
-			throw new IllegalStateException("The task has ended");
+			throw new IllegalStateException("The task has no arguments yet");
 		}
 		return this.handler.invoke(arguments);
 	}
@@ -328,10 +283,6 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		return this.handler.method();
 	}
 
-	long delayNanos() {
-		return Math.max(0, this.dueNanos - this.node.wheelNanos());
-	}
-
 	@Override
 	public String toString() {
 		String key = this.task.key();
@@ -340,24 +291,27 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	private enum State {
 
-		/** On the wheel, or waiting to begin. */
+		/** The task is on the wheel, or waits for the store to begin it. */
 		WAITING,
 
-		/** Begun, and waiting for its executor. */
+		/** The store has begun the task, which waits for its executor. */
 		BEGUN,
 
-		/** Its body runs. */
+		/** The body runs. */
 		RUNNING,
 
-		/** Its body has ended, and the store is to know. */
+		/** The body has ended, and the store does not know yet. */
 		SETTLING,
 
-		/** It is no concern of this node any more. */
+		/** The node no longer has the task. */
 		GONE
 
 	}
 
-	private enum Cut {
+	/**
+	 * Why this node interrupted a body.
+	 */
+	enum Interruption {
 
 		NONE, LEASE_LOST, SHUTDOWN
 

@@ -1,7 +1,9 @@
 package io.timingwheel.spring.durable.support;
 
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -12,11 +14,13 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handle of a stored task: asks the store.
+ * The handle of a durable task, which asks the store. Thread-safe.
  */
 final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 
-	private final DurableTaskManager tasks;
+	private static final SecureRandom random = new SecureRandom();
+
+	private final PendingTaskEditor tasks;
 
 	private final String name;
 
@@ -28,24 +32,24 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 
 	private volatile boolean cancelled;
 
-	/** Whether the store has been told of it. */
+	/** Whether the store has the task, or had it. */
 	private volatile boolean stored;
 
 	/**
-	 * A task that is about to be stored.
+	 * Creates the handle of a task that is about to be stored.
 	 */
-	DurableTaskHandle(DurableTaskManager tasks, String name, @Nullable String key, String id, DueTime due) {
+	DurableTaskHandle(PendingTaskEditor tasks, String name, @Nullable String key, DueTime due) {
 		this.tasks = tasks;
 		this.name = name;
 		this.key = key;
-		this.id = id;
+		this.id = nextId();
 		this.dueAt = Instant.ofEpochMilli(due.resolve(System.currentTimeMillis()));
 	}
 
 	/**
-	 * A task that is stored.
+	 * Creates the handle of a task that is stored.
 	 */
-	DurableTaskHandle(DurableTaskManager tasks, StoredTask task) {
+	DurableTaskHandle(PendingTaskEditor tasks, StoredTask task) {
 		this.tasks = tasks;
 		this.name = task.name();
 		this.key = task.key();
@@ -55,7 +59,18 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 	}
 
 	/**
-	 * The store has it, or another in its place.
+	 * Makes a UUID of version 7 (RFC 9562). It begins with the time, by the clock of this
+	 * node, so that new rows stand side by side in an index.
+	 */
+	private static String nextId() {
+		long high = (System.currentTimeMillis() << 16) | 0x7000L | (random.nextLong() & 0xFFFL);
+		long low = (random.nextLong() >>> 2) | 0x8000000000000000L;
+		return new UUID(high, low).toString();
+	}
+
+	/**
+	 * Makes this the handle of the task that the store has, which may be an earlier one
+	 * that this task gave way to.
 	 */
 	void stored(String id, long dueAt) {
 		this.id = id;
@@ -64,21 +79,23 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 	}
 
 	/**
-	 * It is not stored: its transaction was rolled back, or the store refused.
+	 * Marks the task as not stored, since its transaction was rolled back or the store
+	 * refused.
 	 */
 	void abandon() {
 		this.cancelled = true;
 	}
 
-	/**
-	 * Whether the store has been heard to have it, or another in its place.
-	 */
 	boolean isStored() {
 		return this.stored;
 	}
 
 	String name() {
 		return this.name;
+	}
+
+	@Nullable String key() {
+		return this.key;
 	}
 
 	@Override
@@ -97,8 +114,8 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 	}
 
 	/**
-	 * One that is gone has succeeded, as far as can be known: it may also have been
-	 * cancelled or replaced by others.
+	 * A task that is no longer in the store counts as succeeded. It may also have been
+	 * cancelled or replaced through another handle.
 	 */
 	@Override
 	public Status status() {
@@ -164,7 +181,7 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 
 	private static UnsupportedOperationException noResult() {
 		return new UnsupportedOperationException(
-				"A durable task has no result, as any node may run it: ask for its status instead");
+				"A durable task has no result, since any node may run it: ask for its status instead");
 	}
 
 	@Override

@@ -3,14 +3,11 @@ package io.timingwheel.spring.durable.support;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BiFunction;
-import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
@@ -33,13 +30,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * The durable tasks of a store, as this application sees them: storing, cancelling and
- * finding tasks of all nodes, and running those that it has handlers for. The engine
- * behind the template and the annotations. Thread-safe.
+ * The durable tasks of a store, as this application sees them. Stores, cancels, moves and
+ * finds tasks of all nodes, and runs those that this application has handlers for.
+ * Thread-safe.
  *
  * <p>
- * {@link #start()} begins to run tasks; they can be stored before. What the store throws
- * when it cannot be reached comes through to the caller.
+ * The application can store tasks before {@link #start()}, which begins to run them. If
+ * the store cannot be reached, its exception goes to the caller.
+ *
+ * @since 0.1
  */
 public final class DurableTaskManager implements DurableTaskOperations {
 
@@ -49,24 +48,26 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	private final PayloadCodec codec;
 
-	private final StoreWriter writer;
-
 	private final DurableNode node;
 
-	private final StoredCountsReader counts;
+	private final TaskEnqueuer enqueuer;
+
+	private final PendingTaskEditor pendingTasks;
+
+	private final StoredTaskReader reader;
 
 	private volatile boolean accepting = true;
 
 	/**
-	 * Creates an engine.
+	 * Creates a manager that does not run tasks yet.
 	 * @param store keeps the tasks
-	 * @param settings how to deal with them
+	 * @param settings the settings of this node
 	 * @param handlers what this application can run
 	 * @param codec turns arguments into payloads and back
 	 * @param wheel where tasks wait until they are due
-	 * @param tasks counts them by their names
+	 * @param tasks counts the tasks by their names
 	 * @param handOvers keeps executors from blocking
-	 * @param interceptor stands around every body; {@code null} for none
+	 * @param interceptor runs around every body; {@code null} for none
 	 */
 	public DurableTaskManager(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
 			PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
@@ -74,22 +75,19 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.store = store;
 		this.handlers = handlers;
 		this.codec = codec;
-		this.node = new DurableNode(store, settings, handlers, codec, wheel, tasks, handOvers, interceptor);
-		this.writer = new StoreWriter(store, this.node, handlers, tasks);
-		this.counts = new StoredCountsReader(store, () -> this.node.availability().error() != null);
+		StoreClock clock = new StoreClock(wheel.timeSource());
+		this.node = new DurableNode(store, settings, handlers, codec, wheel, clock, tasks, handOvers, interceptor);
+		CallerTransaction transaction = new CallerTransaction(store);
+		TaskIntake intake = this.node.intake();
+		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock);
+		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock);
+		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null);
 	}
 
 	/**
-	 * Begins to run tasks. A second call does nothing.
-	 */
-	public void start() {
-		this.node.start();
-	}
-
-	/**
-	 * Adds a handler, unless there is one of the same method already.
+	 * Adds a handler, unless there is one for the same method.
 	 * @param handler the handler
-	 * @return the handler that is there from now on
+	 * @return the handler that is registered from now on
 	 * @throws UnsupportedArgumentException if one of its arguments can never be stored
 	 * @throws IllegalStateException if a name belongs to another method
 	 */
@@ -112,219 +110,105 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		return this.handlers.find(name) != null;
 	}
 
-	@Override
-	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
-		return enqueue(id, DueTime.after(delay), arguments);
-	}
-
-	@Override
-	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
-		return enqueue(id, DueTime.at(due), arguments);
-	}
-
-	private DelayedTask<@Nullable Void> enqueue(TaskId id, DueTime due, @Nullable Object[] arguments) {
-		return put(request(id.name(), id.key(), due, arguments));
-	}
-
-	@Override
-	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
-		List<StoreRequest> requests = calls.stream().map(this::request).toList();
-		if (!requests.isEmpty()) {
-			checkAccepting(requests.get(0).task().name());
-			this.writer.putAll(requests);
-		}
-		return requests.stream().<DelayedTask<@Nullable Void>>map(StoreRequest::task).toList();
-	}
-
-	private StoreRequest request(DurableCall call) {
-		Instant due = call.due();
-		// It has one of them.
-		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
-		return request(call.name(), call.key(), time, call.arguments().toArray());
-	}
-
 	/**
-	 * A call of whatever has the name, here or elsewhere.
-	 */
-	private StoreRequest request(String name, @Nullable String key, DueTime due, @Nullable Object[] arguments) {
-		DurableHandler handler = this.handlers.find(name);
-		if (handler != null) {
-			return request(handler, key, IfPending.REPLACE, due, arguments);
-		}
-		TaskLimits.checkName(name);
-		return request(name, null, key, IfPending.REPLACE, due, this.codec.encode(name, arguments), arguments);
-	}
-
-	private StoreRequest request(DurableHandler handler, @Nullable String key, IfPending ifPending, DueTime due,
-			@Nullable Object[] arguments) {
-		return request(handler.name(), handler, key, ifPending, due, this.codec.encode(handler, arguments), arguments);
-	}
-
-	private StoreRequest request(String name, @Nullable DurableHandler handler, @Nullable String key,
-			IfPending ifPending, DueTime due, String payload, @Nullable Object[] arguments) {
-		TaskLimits.checkKey(key);
-		DurableTaskHandle task = new DurableTaskHandle(this, name, key, DurableIds.next(), due);
-		return new StoreRequest(task, handler, ifPending, due, payload, arguments);
-	}
-
-	/**
-	 * Stores a call. In a transaction that the store does not take part in, it is stored
-	 * once that has committed.
+	 * Stores a call. If the caller is in a transaction that the store takes no part in,
+	 * the call is stored after the commit.
 	 * @param handler what is to run
-	 * @param key the key, which counts by its text; {@code null} for a task without one
+	 * @param key the key, of which the text counts; {@code null} for a task without a key
 	 * @param ifPending what to do if a task with this key is pending
-	 * @param due when it is due
-	 * @param arguments what the method is given
-	 * @return the task, or the one that it was kept back for
-	 * @throws DuplicateTaskException if another is pending and this is to be rejected
+	 * @param due when the task is due
+	 * @param arguments the arguments of the method
+	 * @return the task, or the pending one that it gave way to
+	 * @throws DuplicateTaskException if another task is pending and this one is to be
+	 * rejected
 	 * @throws IllegalArgumentException if the arguments or the key cannot be stored
 	 * @throws TaskRejectedException after shutdown
 	 */
 	public DelayedTask<@Nullable Void> enqueue(DurableHandler handler, @Nullable Object key, IfPending ifPending,
 			DueTime due, @Nullable Object[] arguments) {
-		return put(request(handler, (key != null) ? String.valueOf(key) : null, ifPending, due, arguments));
+		return enqueue(submission(handler, (key != null) ? String.valueOf(key) : null, ifPending, due, arguments));
 	}
 
-	private DelayedTask<@Nullable Void> put(StoreRequest request) {
-		checkAccepting(request.task().name());
-		this.writer.put(request);
-		return request.task();
+	@Override
+	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
+		return enqueue(submission(id.name(), id.key(), DueTime.after(delay), arguments));
 	}
 
-	private void checkAccepting(String name) {
-		if (!this.accepting) {
-			throw new TaskRejectedException(
-					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
+	@Override
+	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
+		return enqueue(submission(id.name(), id.key(), DueTime.at(due), arguments));
+	}
+
+	@Override
+	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
+		return enqueueAll(calls.stream().map(this::submission).toList());
+	}
+
+	private DelayedTask<@Nullable Void> enqueue(DurableSubmission submission) {
+		return enqueueAll(List.of(submission)).get(0);
+	}
+
+	private List<DelayedTask<@Nullable Void>> enqueueAll(List<DurableSubmission> submissions) {
+		if (submissions.isEmpty()) {
+			return List.of();
 		}
+		if (!this.accepting) {
+			throw new TaskRejectedException("The task \"%s\" was not accepted: the application is shutting down"
+				.formatted(submissions.get(0).name()));
+		}
+		this.enqueuer.enqueue(submissions);
+		return submissions.stream().<DelayedTask<@Nullable Void>>map(DurableSubmission::task).toList();
+	}
+
+	private DurableSubmission submission(DurableCall call) {
+		Instant due = call.due();
+		// A call has either a due time or a delay.
+		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
+		return submission(call.name(), call.key(), time, call.arguments().toArray());
+	}
+
+	private DurableSubmission submission(String name, @Nullable String key, DueTime due, @Nullable Object[] arguments) {
+		DurableHandler handler = this.handlers.find(name);
+		if (handler != null) {
+			return submission(handler, key, IfPending.REPLACE, due, arguments);
+		}
+		TaskLimits.checkName(name);
+		TaskLimits.checkKey(key);
+		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, name, key, due), null, IfPending.REPLACE,
+				due, this.codec.encode(name, arguments), arguments);
+	}
+
+	private DurableSubmission submission(DurableHandler handler, @Nullable String key, IfPending ifPending, DueTime due,
+			@Nullable Object[] arguments) {
+		TaskLimits.checkKey(key);
+		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, handler.name(), key, due), handler,
+				ifPending, due, this.codec.encode(handler, arguments), arguments);
 	}
 
 	@Override
 	public boolean cancel(TaskId id) {
-		return this.writer.cancel(id);
+		return this.pendingTasks.cancel(id);
 	}
 
 	/**
-	 * Calls off a pending task.
+	 * Cancels a pending task.
 	 * @param name its name
 	 * @param id its id
 	 * @return whether it was pending
 	 */
 	public boolean cancel(String name, String id) {
-		return this.writer.cancel(name, id);
+		return this.pendingTasks.cancel(name, id);
 	}
 
 	@Override
 	public boolean reschedule(TaskId id, Duration delay) {
-		return this.writer.reschedule(id, delay);
-	}
-
-	/**
-	 * Undoes what a transaction that the store takes part in undoes.
-	 */
-	void onRollback(Runnable action) {
-		this.writer.onRollback(action);
-	}
-
-	boolean reschedule(String name, String id, Duration delay) {
-		return this.writer.reschedule(name, id, delay);
-	}
-
-	@Override
-	public Optional<DelayedTask<?>> find(TaskId id) {
-		return this.writer.findPending(id).map((task) -> new DurableTaskHandle(this, task));
-	}
-
-	/**
-	 * Finds a task, pending or not.
-	 * @param id its id
-	 * @return the task
-	 */
-	public Optional<StoredTask> find(String id) {
-		return this.store.find(id);
-	}
-
-	/**
-	 * The pending tasks of a name that are due first.
-	 * @param name the name
-	 * @param limit how many at most
-	 * @return the tasks, the next one first
-	 */
-	public List<StoredTask> pending(String name, int limit) {
-		return merged(name, limit, Comparator.comparing(StoredTask::dueAt), this.store::pending);
-	}
-
-	/**
-	 * The dead tasks of a name.
-	 * @param name the name
-	 * @param limit how many at most
-	 * @return the tasks, that which died last first
-	 */
-	public List<StoredTask> dead(String name, int limit) {
-		return merged(name, limit, Comparator.comparing(StoredTask::dueAt).reversed(), this.store::dead);
-	}
-
-	/**
-	 * Those under the name and under its earlier ones.
-	 */
-	private List<StoredTask> merged(String name, int limit, Comparator<StoredTask> order,
-			BiFunction<String, Integer, List<StoredTask>> read) {
-		DurableHandler handler = this.handlers.find(name);
-		if (handler == null || handler.aliases().isEmpty()) {
-			return read.apply(name, limit);
-		}
-		return Stream.concat(Stream.of(handler.name()), handler.aliases().stream())
-			.flatMap((each) -> read.apply(each, limit).stream())
-			.sorted(order)
-			.limit(limit)
-			.toList();
-	}
-
-	/**
-	 * Whether two names are those of one handler.
-	 * @param name a name
-	 * @param other another, or the same
-	 * @return whether tasks of both are tasks of one
-	 */
-	public boolean isSame(String name, String other) {
-		DurableHandler handler = this.handlers.find(name);
-		return name.equals(other) || (handler != null && handler == this.handlers.find(other));
-	}
-
-	/**
-	 * How many tasks of each name are stored, over all nodes. While the store is known
-	 * not to be reached, the latest figures.
-	 * @return the figures by name, of all names that have a task or a handler here
-	 */
-	public Map<String, StoredCounts> counts() {
-		return this.counts.read(this.handlers);
-	}
-
-	/**
-	 * The figures of {@link #counts()} as they were a short time ago, without waiting for
-	 * the store when it is not to be had.
-	 * @return the figures by name, empty if they could never be had
-	 */
-	public Map<String, StoredCounts> recentCounts() {
-		return this.counts.recent(this.handlers);
-	}
-
-	/**
-	 * How many pending tasks there are that this node has no handler for.
-	 * @return the number, a short time ago
-	 */
-	public long unknownCount() {
-		Set<String> known = this.handlers.names();
-		return recentCounts().entrySet()
-			.stream()
-			.filter((entry) -> !known.contains(entry.getKey()))
-			.mapToLong((entry) -> entry.getValue().pending())
-			.sum();
+		return this.pendingTasks.reschedule(id, delay);
 	}
 
 	/**
 	 * Makes a dead task pending again.
 	 * @param id its id
-	 * @return what has become of it
+	 * @return the result
 	 */
 	public Requeue requeue(String id) {
 		return this.store.requeue(id);
@@ -339,9 +223,86 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		return this.store.discard(id);
 	}
 
+	@Override
+	public Optional<DelayedTask<?>> find(TaskId id) {
+		return this.pendingTasks.find(id).map((task) -> new DurableTaskHandle(this.pendingTasks, task));
+	}
+
 	/**
-	 * Ends the claims of this node, and gives back what has not begun, until
-	 * {@link #resume()}. What runs goes on.
+	 * Finds a task in any state.
+	 * @param id its id
+	 * @return the task, empty if it does not exist (any more)
+	 */
+	public Optional<StoredTask> find(String id) {
+		return this.store.find(id);
+	}
+
+	/**
+	 * Reads the pending tasks of a name and of the earlier names of its handler.
+	 * @param name the name
+	 * @param limit how many at most
+	 * @return the tasks, the first one due first
+	 */
+	public List<StoredTask> pending(String name, int limit) {
+		return this.reader.pending(name, limit);
+	}
+
+	/**
+	 * Reads the dead tasks of a name and of the earlier names of its handler.
+	 * @param name the name
+	 * @param limit how many at most
+	 * @return the tasks, the one that died last first
+	 */
+	public List<StoredTask> dead(String name, int limit) {
+		return this.reader.dead(name, limit);
+	}
+
+	/**
+	 * Tells whether two names are those of one handler.
+	 * @param name a name
+	 * @param other another name, or the same
+	 * @return whether they are equal or belong to the same handler
+	 */
+	public boolean isSame(String name, String other) {
+		return this.handlers.canonicalName(name).equals(this.handlers.canonicalName(other));
+	}
+
+	/**
+	 * Counts the stored tasks of each name, over all nodes. While the store is known not
+	 * to answer, these are the latest counts.
+	 * @return the counts by name, of all names that have a task or a handler here
+	 */
+	public Map<String, StoredCounts> counts() {
+		return this.reader.counts();
+	}
+
+	/**
+	 * The counts of {@link #counts()} as they were up to five seconds ago. Does not wait
+	 * for a store that is known not to answer.
+	 * @return the counts by name; without those of the store if it has never answered
+	 */
+	public Map<String, StoredCounts> recentCounts() {
+		return this.reader.recentCounts();
+	}
+
+	/**
+	 * Counts the pending tasks that this node has no handler for.
+	 * @return the number, up to five seconds ago
+	 */
+	public long unknownCount() {
+		return this.reader.unknownCount();
+	}
+
+	/**
+	 * Begins to run tasks. A second call does nothing.
+	 */
+	public void start() {
+		this.node.start();
+	}
+
+	/**
+	 * Ends the claims of this node until {@link #resume()}, and gives back the tasks
+	 * whose bodies have not begun. Bodies that run go on.
 	 */
 	public void pause() {
 		this.node.pause();
@@ -355,16 +316,36 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
-	 * Whether this node claims tasks.
-	 * @return {@code false} while paused and once it shuts down
+	 * Tells whether this node claims tasks.
+	 * @return {@code false} during a pause and after {@link #stopClaiming()}
 	 */
 	public boolean isClaiming() {
 		return this.node.isClaiming();
 	}
 
 	/**
-	 * What this node has done.
-	 * @return the figures
+	 * Ends the claims of this node for good.
+	 */
+	public void stopClaiming() {
+		this.node.stopClaiming();
+	}
+
+	/**
+	 * Ends the claims, gives back the tasks whose bodies have not begun, and waits for
+	 * the bodies that run.
+	 * @param period how long to wait at most; bodies that take longer are interrupted,
+	 * and their tasks given back
+	 * @throws InterruptedException if the thread is interrupted; other nodes run the
+	 * tasks that are not settled when their leases have ended
+	 */
+	public void shutdown(Duration period) throws InterruptedException {
+		this.accepting = false;
+		this.node.shutdown(period);
+	}
+
+	/**
+	 * What this node has done since its start.
+	 * @return the figures, which go on counting
 	 */
 	public NodeFigures figures() {
 		return this.node.figures();
@@ -379,47 +360,27 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
-	 * Whether all of the store can be reached, by the latest requests of this node.
-	 * @return what the latest request met, empty if all is well
+	 * The error that this node meets at the store, or at a part of it.
+	 * @return the latest error, empty if the store answers
 	 */
 	public Optional<Throwable> storeError() {
 		return Optional.ofNullable(this.node.availability().error());
 	}
 
 	/**
-	 * What part of the store cannot be reached, by the latest requests of this node,
-	 * while the rest can.
-	 * @return the part, empty if all is well or all is gone
+	 * The parts of the store that do not answer this node, while others do.
+	 * @return the parts, empty if the whole store answers or none of it
 	 */
 	public Set<String> missingStoreParts() {
 		return this.node.availability().missingParts();
 	}
 
 	/**
-	 * Since when the store, or a part of it, cannot be reached.
-	 * @return the time by this node's clock, empty if all is well
+	 * Since when the store, or a part of it, does not answer this node.
+	 * @return the time by this node's clock, empty if the store answers
 	 */
 	public Optional<Instant> storeDownSince() {
 		return Optional.ofNullable(this.node.availability().downSince());
-	}
-
-	/**
-	 * Ends the claims for good.
-	 */
-	public void stopClaiming() {
-		this.node.stopClaiming();
-	}
-
-	/**
-	 * Ends everything: gives back what has not begun, and waits for the bodies that run.
-	 * @param period how long to wait at most; bodies that take longer are interrupted,
-	 * and their tasks given back
-	 * @throws InterruptedException if the thread was interrupted; other nodes run what
-	 * was not settled once its leases are over
-	 */
-	public void shutdown(Duration period) throws InterruptedException {
-		this.accepting = false;
-		this.node.shutdown(period);
 	}
 
 }

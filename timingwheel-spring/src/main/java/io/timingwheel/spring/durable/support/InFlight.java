@@ -6,11 +6,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.TaskRef;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
- * The tasks that a node holds, waiting or running: never more than a limit. Thread-safe.
+ * The tasks that this node holds, waiting or running, up to a limit. Thread-safe.
  */
 final class InFlight {
+
+	private static final Log logger = LogFactory.getLog(InFlight.class);
 
 	private final Map<TaskRef, DurableRun> runs = new ConcurrentHashMap<>();
 
@@ -18,27 +22,30 @@ final class InFlight {
 
 	private final int limit;
 
-	private final Runnable onRoom;
+	private final NodeFigures figures;
 
-	/** How much room is waited for. */
+	private volatile Runnable onRoom = () -> {
+	};
+
+	/** How much room {@link #onRoom} waits for. */
 	private volatile int expected = Integer.MAX_VALUE;
 
 	/**
 	 * Creates an empty set.
 	 * @param limit how many tasks at most
-	 * @param onRoom called when there is the room that was expected
+	 * @param figures counts the tasks that the node loses
 	 */
-	InFlight(int limit, Runnable onRoom) {
+	InFlight(int limit, NodeFigures figures) {
 		this.limit = limit;
 		this.free = new AtomicInteger(limit);
-		this.onRoom = onRoom;
+		this.figures = figures;
 	}
 
 	/**
 	 * Reserves room.
-	 * @param atLeast less is of no use
-	 * @param atMost how much is wanted
-	 * @return how much there is; 0 if there is not enough
+	 * @param atLeast the room that the caller needs
+	 * @param atMost the room that the caller can use
+	 * @return how much room was reserved, 0 if there is less than needed
 	 */
 	int reserve(int atLeast, int atMost) {
 		while (true) {
@@ -51,7 +58,7 @@ final class InFlight {
 	}
 
 	/**
-	 * Gives reserved room back.
+	 * Gives back reserved room.
 	 */
 	void free(int amount) {
 		if (amount > 0 && this.free.addAndGet(amount) >= this.expected) {
@@ -61,17 +68,19 @@ final class InFlight {
 	}
 
 	/**
-	 * Has it said once that there is room.
-	 * @param atLeast how much
-	 * @return {@code false} if there is as much already
+	 * Waits for room. There is one waiter at a time.
+	 * @param atLeast how much room
+	 * @param onRoom called once there is as much room
+	 * @return {@code false} if there is as much room already
 	 */
-	boolean expect(int atLeast) {
+	boolean expect(int atLeast, Runnable onRoom) {
+		this.onRoom = onRoom;
 		this.expected = atLeast;
 		return this.free.get() < atLeast;
 	}
 
 	/**
-	 * Adds a task, for which room was reserved.
+	 * Adds a task, for which the caller has reserved room.
 	 */
 	void add(DurableRun run) {
 		this.runs.put(run.ref(), run);
@@ -80,6 +89,28 @@ final class InFlight {
 	void remove(DurableRun run) {
 		if (this.runs.remove(run.ref(), run)) {
 			free(1);
+		}
+	}
+
+	/**
+	 * Removes a task that the store did not begin, since it was cancelled, replaced,
+	 * moved, or claimed by another node.
+	 */
+	void removeRefused(DurableRun run) {
+		run.withdraw();
+		this.figures.addRefused();
+		remove(run);
+	}
+
+	/**
+	 * Gives up a task whose lease has ended, unless its body has ended too. Then the
+	 * store decides whether the body ended in time.
+	 */
+	void loseLease(DurableRun run) {
+		if (run.loseLease()) {
+			this.figures.addLost();
+			logger.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));
+			remove(run);
 		}
 	}
 

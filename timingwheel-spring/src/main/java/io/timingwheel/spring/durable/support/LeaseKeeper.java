@@ -4,12 +4,13 @@ import java.time.Duration;
 import java.util.List;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
- * Renews the leases of the tasks that have begun, all in one go, and gives up those that
- * are over: on a thread of its own, as a request for renewal may hang for longer than a
- * lease.
+ * Renews the leases of the tasks that have begun, many with one request, and gives up the
+ * tasks whose leases have ended. These are two threads, since a request for renewal may
+ * hang for longer than a lease.
  */
 final class LeaseKeeper {
 
@@ -17,21 +18,23 @@ final class LeaseKeeper {
 
 	private static final int MAX_BATCH = 1000;
 
-	private final DurableNode node;
+	private final DelayedTaskStore store;
+
+	private final Duration lease;
 
 	private final InFlight inFlight;
 
-	private final Signal renewing = new Signal();
+	private final StoreAvailability availability;
 
-	private final StoreThread renewals = new StoreThread("timing-wheel-leases", this::renewDue, this.renewing);
+	private final StoreThread renewals = new StoreThread("timing-wheel-leases", this::renewDue);
 
-	private final Signal watching = new Signal();
+	private final StoreThread watch = new StoreThread("timing-wheel-lease-watch", this::giveUpEnded);
 
-	private final StoreThread watch = new StoreThread("timing-wheel-lease-watch", this::giveUpOver, this.watching);
-
-	LeaseKeeper(DurableNode node, InFlight inFlight) {
-		this.node = node;
+	LeaseKeeper(DelayedTaskStore store, DurableSettings settings, InFlight inFlight, StoreAvailability availability) {
+		this.store = store;
+		this.lease = settings.lease();
 		this.inFlight = inFlight;
+		this.availability = availability;
 	}
 
 	void start() {
@@ -49,16 +52,16 @@ final class LeaseKeeper {
 		this.watch.join(period);
 	}
 
-	private void giveUpOver() {
-		await(this.watching);
+	private void giveUpEnded() {
+		this.watch.await(roundNanos());
 		this.inFlight.runs()
 			.stream()
 			.filter((run) -> run.isHeld() && run.term().isOver())
-			.forEach(this.node::loseLease);
+			.forEach(this.inFlight::loseLease);
 	}
 
 	private void renewDue() {
-		await(this.renewing);
+		this.renewals.await(roundNanos());
 		if (this.renewals.isStopped()) {
 			return;
 		}
@@ -67,35 +70,34 @@ final class LeaseKeeper {
 			.filter((run) -> run.isHeld() && run.term().isToBeRenewed() && !run.term().isOver())
 			.toList();
 		if (due.isEmpty()) {
-			this.node.availability().idle(Caller.RENEW);
+			this.availability.idle(Caller.RENEW);
 		}
 		for (int from = 0; from < due.size(); from += MAX_BATCH) {
 			renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)));
 		}
 	}
 
-	private void await(Signal signal) {
-		signal.await(this.node.settings().lease().toNanos() / ROUNDS_PER_LEASE);
+	private long roundNanos() {
+		return this.lease.toNanos() / ROUNDS_PER_LEASE;
 	}
 
 	private void renew(List<DurableRun> runs) {
-		LeaseTerm term = LeaseTerm.of(this.node.settings().lease());
+		LeaseTerm term = LeaseTerm.of(this.lease);
 		List<Reply> replies;
 		try {
-			replies = this.node.store()
-				.renew(runs.stream().map(DurableRun::ref).toList(), this.node.settings().lease());
+			replies = this.store.renew(runs.stream().map(DurableRun::ref).toList(), this.lease);
 		}
 		catch (RuntimeException ex) {
 			// The next round tries again.
-			this.node.availability().failed(Caller.RENEW, ex);
+			this.availability.failed(Caller.RENEW, ex);
 			return;
 		}
-		this.node.availability().succeeded(Caller.RENEW);
+		this.availability.succeeded(Caller.RENEW);
 		for (int i = 0; i < runs.size(); i++) {
 			DurableRun run = runs.get(i);
 			switch (replies.get(i)) {
 				case DONE -> run.renewed(term);
-				case REFUSED, SUPERSEDED -> this.node.loseLease(run);
+				case REFUSED, SUPERSEDED -> this.inFlight.loseLease(run);
 				case BUSY -> {
 					// The next round tries again.
 				}

@@ -3,24 +3,24 @@ package io.timingwheel.spring.durable.support;
 import java.time.Duration;
 
 /**
- * For how long a node may believe in a lease, by its own monotonic clock: counted from
- * before it asked the store, and less a margin.
+ * How long a node trusts a lease, by its own monotonic clock: from before the request for
+ * the lease until a margin before the end of the lease.
  *
- * @param grantedNanos when the store was asked
- * @param leaseNanos how long the lease is
+ * @param requestedNanos the time before the request, by {@link System#nanoTime()}
+ * @param leaseNanos how long the lease lasts
  */
-record LeaseTerm(long grantedNanos, long leaseNanos) {
+record LeaseTerm(long requestedNanos, long leaseNanos) {
 
 	static final LeaseTerm NONE = new LeaseTerm(0, 0);
 
-	/** A tenth of the lease is the margin. */
+	/** The margin is a tenth of the lease. */
 	private static final int MARGIN = 10;
 
-	/** There are two more chances to renew it if the first one fails. */
+	/** A lease is renewed after a third, so that two more renewals may fail. */
 	private static final int RENEWALS = 3;
 
 	/**
-	 * A lease that is about to be asked for.
+	 * The term of a lease that the caller is about to request.
 	 */
 	static LeaseTerm of(Duration lease) {
 		return new LeaseTerm(System.nanoTime(), lease.toNanos());
@@ -35,7 +35,7 @@ record LeaseTerm(long grantedNanos, long leaseNanos) {
 	}
 
 	private long age() {
-		return System.nanoTime() - this.grantedNanos;
+		return System.nanoTime() - this.requestedNanos;
 	}
 
 }

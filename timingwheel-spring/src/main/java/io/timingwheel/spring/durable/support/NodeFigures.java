@@ -4,6 +4,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * What a node has done since its start. The figures only grow. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class NodeFigures {
 
@@ -44,15 +46,15 @@ public final class NodeFigures {
 	}
 
 	/**
-	 * How often the store was asked for tasks.
-	 * @return the number of requests that were answered
+	 * How often the node has claimed tasks.
+	 * @return the number of claims that the store has answered, with tasks or without
 	 */
 	public long claims() {
 		return this.claims.sum();
 	}
 
 	/**
-	 * How many tasks the store has given.
+	 * How many tasks the node has claimed.
 	 * @return the number of tasks
 	 */
 	public long claimed() {
@@ -60,7 +62,7 @@ public final class NodeFigures {
 	}
 
 	/**
-	 * How many leases were over before their tasks were settled.
+	 * How many leases the node has lost before it settled their tasks.
 	 * @return the number of leases
 	 */
 	public long lostLeases() {
@@ -68,8 +70,8 @@ public final class NodeFigures {
 	}
 
 	/**
-	 * How many tasks were not begun when they were due, as they had been cancelled,
-	 * replaced or moved, or another node had them.
+	 * How many tasks the store did not begin when they were due, since they were
+	 * cancelled, replaced, moved, or claimed by another node.
 	 * @return the number of tasks
 	 */
 	public long refusedBegins() {
@@ -77,15 +79,15 @@ public final class NodeFigures {
 	}
 
 	/**
-	 * How many failures led to another attempt.
-	 * @return the number of attempts
+	 * How many failed tasks are tried again.
+	 * @return the number of failures
 	 */
 	public long retried() {
 		return this.retried.sum();
 	}
 
 	/**
-	 * How many tasks were given back.
+	 * How many tasks the node has given back.
 	 * @return the number of tasks
 	 */
 	public long released() {

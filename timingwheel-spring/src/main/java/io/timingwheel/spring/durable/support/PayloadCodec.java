@@ -4,10 +4,14 @@ import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
+import io.timingwheel.spring.durable.support.PayloadMapper.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -23,9 +27,11 @@ import org.springframework.core.ParameterNameDiscoverer;
 
 /**
  * Turns the arguments of a call into a payload and back:
- * <code>{"v":1,"handler":"close-order","args":[42]}</code>. Arguments are known by their
- * position and read as the types that the method declares; what the JSON says of classes
- * counts for nothing. Thread-safe.
+ * <code>{"v":1,"handler":"close-order","args":[42]}</code>. The codec reads each argument
+ * by its position, as the type that the method declares. It takes no class from the JSON.
+ * Thread-safe.
+ *
+ * @since 0.1
  */
 public final class PayloadCodec {
 
@@ -50,14 +56,14 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Encodes the arguments of a call, and makes sure that they can be read back.
+	 * Encodes the arguments of a call, and checks that they can be read back.
 	 * @param handler the handler
 	 * @param arguments the arguments
 	 * @return the payload
 	 * @throws IllegalArgumentException if they cannot be stored, or are not those of the
 	 * handler
 	 */
-	public String encode(DurableHandler handler, @Nullable Object[] arguments) {
+	String encode(DurableHandler handler, @Nullable Object[] arguments) {
 		List<JavaType> types = types(handler);
 		if (arguments.length != types.size()) {
 			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d"
@@ -94,10 +100,10 @@ public final class PayloadCodec {
 	 * @param handler the handler
 	 * @param payload the payload
 	 * @return the arguments
-	 * @throws UndecodablePayloadException if it gives no arguments for this handler; the
+	 * @throws UndecodablePayloadException if the payload does not fit the handler; the
 	 * message says why, and quotes nothing of the payload
 	 */
-	public @Nullable Object[] decode(DurableHandler handler, String payload) throws UndecodablePayloadException {
+	@Nullable Object[] decode(DurableHandler handler, String payload) throws UndecodablePayloadException {
 		try (JsonParser parser = this.mapper.json().createParser(payload)) {
 			@Nullable Object[] arguments = readEnvelope(handler, parser);
 			if (parser.nextToken() != null) {
@@ -115,7 +121,7 @@ public final class PayloadCodec {
 	 * @param handler the handler
 	 * @throws UnsupportedArgumentException if one of them can never be stored
 	 */
-	public void checkTypes(DurableHandler handler) {
+	void checkTypes(DurableHandler handler) {
 		List<JavaType> types = types(handler);
 		for (int i = 0; i < types.size(); i++) {
 			try {
@@ -234,7 +240,8 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Names types, and quotes nothing of the payload, as Jackson's own messages would.
+	 * Says why an argument cannot be read. Jackson's own messages would quote the
+	 * payload.
 	 */
 	private static String reason(JavaType type, RuntimeException ex) {
 		return (ex instanceof UnsupportedTypeException) ? String.valueOf(ex.getMessage())
@@ -242,18 +249,37 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Sets and maps may come back in another order.
+	 * Checks that two payloads hold the same, but for the order of sets and maps.
 	 */
 	private void checkSame(DurableHandler handler, String payload, String again) {
 		JsonNode before = this.mapper.json().readTree(payload).path("args");
 		JsonNode after = this.mapper.json().readTree(again).path("args");
 		for (int i = 0; i < before.size(); i++) {
-			if (!PayloadTrees.same(before.get(i), after.get(i))) {
-				throw new IllegalArgumentException(("%s of the durable task \"%s\" is another after it was read back"
-						+ " from JSON; give each of its properties a getter, and a setter or a constructor parameter")
+			if (!content(before.get(i)).equals(content(after.get(i)))) {
+				throw new IllegalArgumentException(("%s of the durable task \"%s\" changes when it is written to JSON"
+						+ " and read back; give each of its properties a getter, and a setter or a constructor parameter")
 					.formatted(describe(handler.method(), i), handler.name()));
 			}
 		}
+	}
+
+	/**
+	 * The content of a tree, without the order of properties and elements. The elements
+	 * of a set may come back in another order, and those of a list never do.
+	 */
+	private static Object content(JsonNode node) {
+		if (node.isObject()) {
+			Map<String, Object> properties = new HashMap<>();
+			node.forEachEntry((name, value) -> properties.put(name, content(value)));
+			return List.of(node.getNodeType(), properties);
+		}
+		if (node.isArray()) {
+			return List.of(node.getNodeType(),
+					node.valueStream()
+						.map(PayloadCodec::content)
+						.collect(Collectors.groupingBy(Function.identity(), Collectors.counting())));
+		}
+		return node;
 	}
 
 	private static UnsupportedArgumentException unsupported(String argument, RuntimeException ex) {

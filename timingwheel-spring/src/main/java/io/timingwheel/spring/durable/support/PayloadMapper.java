@@ -1,9 +1,17 @@
 package io.timingwheel.spring.durable.support;
 
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Member;
 import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.Lock;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import org.jspecify.annotations.Nullable;
@@ -33,14 +41,21 @@ import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.ValueSerializerModifier;
 
 /**
- * The mapper of payloads. It knows what the application has taught its own mapper, but
- * never takes the name of a class from the JSON, and refuses types that cannot be stored
- * wherever it meets them: as an argument, a property, an element, at startup or at a
- * call. Thread-safe.
+ * The JSON mapper of payloads. It has the settings of the application's mapper, but never
+ * takes the name of a class from the JSON. It refuses types that cannot be stored,
+ * whether a type is that of an argument, a property or an element, and whether it shows
+ * at startup or at a call. Thread-safe.
  */
 final class PayloadMapper {
 
-	/** Types that say in JSON, by a name, which subtype an object has. */
+	private static final Set<String> ENTITIES = Set.of("jakarta.persistence.Entity",
+			"jakarta.persistence.MappedSuperclass", "jakarta.persistence.Embeddable");
+
+	private static final List<Class<?>> BOUND = List.of(AutoCloseable.class, Class.class, ClassLoader.class,
+			CompletionStage.class, Executor.class, Future.class, Iterator.class, Lock.class, Member.class, Thread.class,
+			ThreadLocal.class);
+
+	/** Types whose JSON tells, by a name, which subtype an object has. */
 	private final Map<Class<?>, AnnotatedClass> polymorphic = new ConcurrentHashMap<>();
 
 	private final JsonMapper mapper;
@@ -52,11 +67,11 @@ final class PayloadMapper {
 			.addModule(new SimpleModule("timingwheel-payload").setDeserializerModifier(new DeserializationGuard())
 				.setSerializerModifier(new SerializationGuard()))
 			.enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
-			// Arguments are read in the midst of an envelope, whose end is checked.
+			// The codec reads arguments inside an envelope, and checks its end itself.
 			.disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
 			.enable(SerializationFeature.FAIL_ON_EMPTY_BEANS, SerializationFeature.FAIL_ON_SELF_REFERENCES)
 			.disable(SerializationFeature.WRAP_ROOT_VALUE, SerializationFeature.INDENT_OUTPUT)
-			// Times come back as they were: with their nanoseconds, offset and zone.
+			// Times keep their nanoseconds, offset and zone.
 			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
 			.disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS,
 					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE,
@@ -74,8 +89,9 @@ final class PayloadMapper {
 	}
 
 	/**
-	 * Writes a value so that it can be read as the declared type. Values of a subclass
-	 * are written in full, so that it shows if reading loses something.
+	 * Makes a writer for a value that is read as the declared type later. A value of a
+	 * subclass is written with all its properties, so that the codec notices if reading
+	 * loses some.
 	 */
 	ObjectWriter writer(@Nullable JavaType declared, Object value) {
 		boolean byDeclaredType = declared != null && declared.getRawClass().isInstance(value)
@@ -85,7 +101,8 @@ final class PayloadMapper {
 	}
 
 	/**
-	 * Checks that a type can be read, with all that it holds and all its named subtypes.
+	 * Checks that a type can be read, with the types of its properties and elements, and
+	 * with all its named subtypes.
 	 * @throws UnsupportedTypeException if it cannot
 	 * @throws tools.jackson.databind.DatabindException if it cannot
 	 */
@@ -97,8 +114,7 @@ final class PayloadMapper {
 		if (type.isPrimitive()) {
 			return;
 		}
-		// Has the deserializers made for all that the type holds, and instantiates
-		// nothing.
+		// Jackson makes the deserializers of all types inside this one, and no object.
 		reader(type).readValue("null");
 		DeserializationConfig config = this.mapper.deserializationConfig();
 		this.polymorphic.forEach((base, description) -> {
@@ -109,6 +125,43 @@ final class PayloadMapper {
 				}
 			}
 		});
+	}
+
+	/**
+	 * Refuses types whose objects lose their meaning when they are stored, whether or not
+	 * Jackson can write them.
+	 * @throws UnsupportedTypeException if its objects cannot be stored
+	 */
+	private static void checkClass(Class<?> type) {
+		if (isEntity(type)) {
+			throw new UnsupportedTypeException(type, "is a JPA entity",
+					"pass its id and load it in the body, or pass a copy of the values that the body needs");
+		}
+		if (isCode(type)) {
+			throw new UnsupportedTypeException(type, "is code", "pass the data that the code works on");
+		}
+		if (BOUND.stream().anyMatch((bound) -> bound.isAssignableFrom(type))) {
+			throw new UnsupportedTypeException(type, "belongs to this JVM and means nothing to another",
+					"pass the data from which the body can make or find it");
+		}
+	}
+
+	/**
+	 * Tells whether a class is an entity or extends one, as a proxy of an entity does.
+	 */
+	private static boolean isEntity(Class<?> type) {
+		for (Class<?> candidate = type; candidate != null; candidate = candidate.getSuperclass()) {
+			for (Annotation annotation : candidate.getDeclaredAnnotations()) {
+				if (ENTITIES.contains(annotation.annotationType().getName())) {
+					return true;
+				}
+			}
+		}
+		return false;
+	}
+
+	private static boolean isCode(Class<?> type) {
+		return type.isHidden() || type.isSynthetic() || type.isAnnotationPresent(FunctionalInterface.class);
 	}
 
 	/**
@@ -145,7 +198,7 @@ final class PayloadMapper {
 		public ValueDeserializer<?> modifyDeserializer(DeserializationConfig config, BeanDescription.Supplier bean,
 				ValueDeserializer<?> deserializer) {
 			Class<?> type = bean.getBeanClass();
-			PayloadTypes.check(type);
+			checkClass(type);
 			if (type == Object.class) {
 				throw new UnsupportedTypeException(type, "does not say what is to be read",
 						"declare the type that the value has, with its type arguments, or JsonNode");
@@ -167,22 +220,45 @@ final class PayloadMapper {
 		@Override
 		public KeyDeserializer modifyKeyDeserializer(DeserializationConfig config, JavaType type,
 				KeyDeserializer deserializer) {
-			PayloadTypes.check(type.getRawClass());
+			checkClass(type.getRawClass());
 			return deserializer;
 		}
 
 	}
 
 	/**
-	 * What only the call shows, such as the element of a list, or a proxy of an entity.
+	 * Refuses types that only a call shows, such as that of an element in a list, or the
+	 * proxy of an entity.
 	 */
 	private static final class SerializationGuard extends ValueSerializerModifier {
 
 		@Override
 		public ValueSerializer<?> modifySerializer(SerializationConfig config, BeanDescription.Supplier bean,
 				ValueSerializer<?> serializer) {
-			PayloadTypes.check(bean.getBeanClass());
+			checkClass(bean.getBeanClass());
 			return serializer;
+		}
+
+	}
+
+	/**
+	 * Thrown if objects of a type cannot be stored. Jackson wraps some exceptions without
+	 * their cause, so this extends none of those.
+	 */
+	static final class UnsupportedTypeException extends RuntimeException {
+
+		private final String remedy;
+
+		UnsupportedTypeException(Class<?> type, String problem, String remedy) {
+			super(type.getTypeName() + " " + problem);
+			this.remedy = remedy;
+		}
+
+		/**
+		 * What to change, in the imperative.
+		 */
+		String remedy() {
+			return this.remedy;
 		}
 
 	}

@@ -14,8 +14,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the store can be reached, as those who talk to it find: says once that it, or a
- * part of it, is gone, and once that all is back. Thread-safe.
+ * Tells whether the store answers the threads that call it. Logs once that the store, or
+ * a part of it, does not answer, and once that the whole store is back. Thread-safe.
  */
 final class StoreAvailability {
 
@@ -25,7 +25,7 @@ final class StoreAvailability {
 
 	private final Map<Caller, Throwable> failing = new EnumMap<>(Caller.class);
 
-	/** What was warned of since the store was last all there. */
+	/** The parts that were logged as missing since the whole store last answered. */
 	private final Set<String> missed = new HashSet<>();
 
 	private boolean allMissed;
@@ -35,9 +35,9 @@ final class StoreAvailability {
 	private volatile @Nullable Instant downSince;
 
 	/**
-	 * Creates one that believes all is well.
-	 * @param partialOutage tells what part of the store cannot be reached, and is asked
-	 * whenever another part has answered
+	 * Creates an object that takes the store for available.
+	 * @param partialOutage tells which part of the store does not answer; called whenever
+	 * another part has answered
 	 */
 	StoreAvailability(Supplier<@Nullable PartialOutage> partialOutage) {
 		this.partialOutage = partialOutage;
@@ -63,8 +63,8 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * A caller has nothing more to say: that it failed, or what it missed, tells nothing
-	 * of the store. Others find out when it is back.
+	 * Forgets the failure of a caller that has no more calls to make. Others find out
+	 * when the store is back.
 	 */
 	void idle(Caller caller) {
 		if (this.downSince != null) {
@@ -75,7 +75,7 @@ final class StoreAvailability {
 	private synchronized void forget(Caller caller) {
 		this.failing.remove(caller);
 		if (caller == Caller.CLAIM) {
-			// Only claims go on asking all parts.
+			// Only claims call all parts of the store.
 			this.partial = null;
 		}
 	}
@@ -115,7 +115,7 @@ final class StoreAvailability {
 
 	/**
 	 * The latest failure.
-	 * @return what a caller meets now, {@code null} if all is well
+	 * @return the error of a caller, {@code null} if the whole store answers
 	 */
 	synchronized @Nullable Throwable error() {
 		if (!this.failing.isEmpty()) {
@@ -125,7 +125,8 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * What part of the store does not answer, empty if all or nothing of it does.
+	 * The parts of the store that do not answer, empty if the whole store answers or none
+	 * of it.
 	 */
 	synchronized Set<String> missingParts() {
 		return (this.partial != null && this.failing.isEmpty()) ? this.partial.parts() : Set.of();
@@ -136,7 +137,7 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * Those who talk to the store on threads of their own.
+	 * The threads of a node that call the store.
 	 */
 	enum Caller {
 

@@ -1,35 +1,43 @@
 package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * A daemon thread that talks to the store until it is told to stop. It is never
- * interrupted, and outlives whatever a round throws.
+ * A daemon thread that calls the store, round after round, until it is told to stop. It
+ * survives whatever a round throws. Other threads wake it and never interrupt it, since a
+ * file database closes its files when a thread is interrupted.
  */
 final class StoreThread {
 
 	private static final Log logger = LogFactory.getLog(StoreThread.class);
 
+	private static final long AFTER_ERROR_NANOS = Duration.ofSeconds(1).toNanos();
+
 	private final Thread thread;
 
 	private final Runnable round;
 
-	private final Signal signal;
+	private final Lock lock = new ReentrantLock();
+
+	private final Condition wakeUp = this.lock.newCondition();
+
+	private boolean woken;
 
 	private volatile boolean stopped;
 
 	/**
-	 * Creates a thread, to be started.
+	 * Creates a thread that has not started.
 	 * @param name its name
 	 * @param round what it does again and again
-	 * @param signal what a round waits for
 	 */
-	StoreThread(String name, Runnable round, Signal signal) {
+	StoreThread(String name, Runnable round) {
 		this.round = round;
-		this.signal = signal;
 		this.thread = new Thread(null, this::run, name, 0, false);
 		this.thread.setDaemon(true);
 	}
@@ -44,9 +52,52 @@ final class StoreThread {
 				this.round.run();
 			}
 			catch (Throwable ex) {
-				logger.error("Unexpected, going on", ex);
-				this.signal.await(Duration.ofSeconds(1).toNanos());
+				logger.error("Unexpected error; the thread goes on in a second", ex);
+				await(AFTER_ERROR_NANOS);
 			}
+		}
+	}
+
+	/**
+	 * Waits until another thread wakes this one, but no longer than a time. Returns at
+	 * once if that has happened since the last call. Only rounds call this.
+	 */
+	void await(long nanos) {
+		this.lock.lock();
+		try {
+			long left = nanos;
+			while (!this.woken && left > 0) {
+				left = this.wakeUp.awaitNanos(left);
+			}
+		}
+		catch (InterruptedException ex) {
+			// Nobody has a reason to interrupt this thread.
+		}
+		finally {
+			this.woken = false;
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Waits for the whole time, even if another thread wakes this one, unless it is to
+	 * stop. Only rounds call this.
+	 */
+	void sleep(long nanos) {
+		long end = System.nanoTime() + nanos;
+		for (long left = nanos; left > 0 && !this.stopped; left = end - System.nanoTime()) {
+			await(left);
+		}
+	}
+
+	void wake() {
+		this.lock.lock();
+		try {
+			this.woken = true;
+			this.wakeUp.signalAll();
+		}
+		finally {
+			this.lock.unlock();
 		}
 	}
 
@@ -55,11 +106,11 @@ final class StoreThread {
 	}
 
 	/**
-	 * Has the thread end after its round.
+	 * Makes the thread end after its current round.
 	 */
 	void stop() {
 		this.stopped = true;
-		this.signal.raise();
+		wake();
 	}
 
 	/**

@@ -5,52 +5,70 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
- * Claims the tasks that are due soon, for as long as there are any and there is room.
- * Otherwise it sleeps until the next one comes into sight, at most for the poll interval.
+ * Claims tasks that are due soon, as long as the store has any and the node has room.
+ * Otherwise the poller sleeps until the next task is due within the look-ahead, but no
+ * longer than the poll interval.
  */
 final class TaskPoller {
 
 	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
 
-	/** What is in sight and cannot be claimed is leased or locked by others. */
+	private static final int MAX_FAILURES = 30;
+
+	/**
+	 * A task that is due soon and was not claimed is leased or locked by others: the
+	 * poller does not ask for it all the time.
+	 */
 	private static final long MIN_SLEEP_MILLIS = 50;
 
-	private final DurableNode node;
+	private final DelayedTaskStore store;
+
+	private final DurableSettings settings;
+
+	private final DurableHandlerRegistry handlers;
+
+	private final StoreClock clock;
 
 	private final InFlight inFlight;
 
-	private final Signal signal;
+	private final TaskIntake intake;
 
-	private final StoreThread thread;
+	private final NodeFigures figures;
+
+	private final StoreAvailability availability;
+
+	private final StoreThread thread = new StoreThread("timing-wheel-poller", this::round);
 
 	private final int usualRoom;
 
-	/** Not one by one when the node is full, unless that lasts. */
+	/**
+	 * The room that a claim needs. A full node does not claim its tasks one by one,
+	 * unless it stays full.
+	 */
 	private int minRoom;
 
 	private long waitedNanos;
 
-	private volatile boolean paused;
-
 	private int failures;
 
-	/**
-	 * Creates a poller, to be started.
-	 * @param node the node
-	 * @param inFlight what the node holds
-	 * @param signal raised when there is the room that was expected
-	 */
-	TaskPoller(DurableNode node, InFlight inFlight, Signal signal) {
-		this.node = node;
+	private volatile boolean paused;
+
+	TaskPoller(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers, StoreClock clock,
+			InFlight inFlight, TaskIntake intake, NodeFigures figures, StoreAvailability availability) {
+		this.store = store;
+		this.settings = settings;
+		this.handlers = handlers;
+		this.clock = clock;
 		this.inFlight = inFlight;
-		this.signal = signal;
-		this.thread = new StoreThread("timing-wheel-poller", this::round, signal);
-		DurableSettings settings = node.settings();
+		this.intake = intake;
+		this.figures = figures;
+		this.availability = availability;
 		this.usualRoom = Math.max(1, Math.min(settings.batchSize(), settings.maxInFlight() / 4));
 		this.minRoom = this.usualRoom;
 	}
@@ -60,7 +78,7 @@ final class TaskPoller {
 	}
 
 	/**
-	 * Ends the claims. One that is under way still counts.
+	 * Ends the claims for good. The node still accepts what a claim under way returns.
 	 */
 	void stop() {
 		this.thread.stop();
@@ -75,7 +93,7 @@ final class TaskPoller {
 	}
 
 	/**
-	 * Ends the claims for the time being.
+	 * Ends the claims until {@link #resume()}.
 	 */
 	void pause() {
 		this.paused = true;
@@ -83,16 +101,16 @@ final class TaskPoller {
 
 	void resume() {
 		this.paused = false;
-		this.signal.raise();
+		this.thread.wake();
 	}
 
 	private void round() {
-		Set<String> names = this.node.handlers().names();
+		Set<String> names = this.handlers.names();
 		boolean claims = !this.paused && !names.isEmpty();
-		int room = claims ? this.inFlight.reserve(this.minRoom, this.node.settings().batchSize()) : 0;
+		int room = claims ? this.inFlight.reserve(this.minRoom, this.settings.batchSize()) : 0;
 		if (!claims) {
-			// Also after a claim that was under way when they were paused.
-			this.node.availability().idle(Caller.CLAIM);
+			// A claim that was under way when the poller was paused may have failed.
+			this.availability.idle(Caller.CLAIM);
 		}
 		if (room == 0) {
 			awaitRoom(claims);
@@ -103,90 +121,67 @@ final class TaskPoller {
 		int used = 0;
 		long sleepNanos;
 		try {
-			Answer claimed = claim(names, room);
-			used = claimed.claim().tasks().size();
-			accept(claimed);
-			sleepNanos = (used == room) ? 0 : sleepNanos(claimed.claim());
+			LeaseTerm term = LeaseTerm.of(this.settings.lease());
+			long sent = this.clock.wheelNanos();
+			Claimed claimed = claim(names, room);
+			long ahead = this.clock.heard(claimed.now(), sent);
+			used = claimed.tasks().size();
+			accept(claimed, term, ahead);
+			sleepNanos = (used == room) ? 0 : sleepNanos(claimed);
 		}
 		catch (RuntimeException ex) {
-			this.failures = Math.min(this.failures + 1, 30);
-			this.node.availability().failed(Caller.CLAIM, ex);
+			this.failures = Math.min(this.failures + 1, MAX_FAILURES);
+			this.availability.failed(Caller.CLAIM, ex);
 			sleepNanos = BACKOFF.after(this.failures).toNanos();
 		}
 		finally {
 			this.inFlight.free(room - used);
 		}
-		sleep(sleepNanos);
+		this.thread.sleep(sleepNanos);
 	}
 
 	/**
-	 * Waits for room for a batch; when none has come up, for any.
+	 * Waits for room for a batch. If the node stays full for a whole poll interval, the
+	 * next round claims with any room.
 	 */
 	private void awaitRoom(boolean claims) {
 		long start = System.nanoTime();
-		long interval = this.node.settings().pollInterval().toNanos();
-		if (!claims || this.inFlight.expect(this.minRoom)) {
-			this.signal.await(interval);
+		long interval = this.settings.pollInterval().toNanos();
+		if (!claims || this.inFlight.expect(this.minRoom, this.thread::wake)) {
+			this.thread.await(interval);
 		}
 		this.waitedNanos += System.nanoTime() - start;
 		this.minRoom = (this.waitedNanos >= interval) ? 1 : this.usualRoom;
 	}
 
-	private void accept(Answer claimed) {
-		Claimed claim = claimed.claim();
-		claim.tasks().forEach((task) -> this.node.accept(task, claimed.term(), claimed.ahead()));
-		if (this.paused) {
-			this.node.releaseWaiting();
-		}
-	}
-
-	private Answer claim(Set<String> names, int limit) {
-		DurableSettings settings = this.node.settings();
-		LeaseTerm term = LeaseTerm.of(settings.lease());
-		long sent = this.node.wheelNanos();
-		Claimed claim = this.node.store()
-			.claim(new ClaimRequest(settings.nodeId(), names, limit, settings.lookAhead(), settings.lease(),
-					settings.maxPayloadBytes()));
-		long ahead = this.node.heard(claim.now(), sent);
-		this.node.availability().succeeded(Caller.CLAIM);
+	private Claimed claim(Set<String> names, int limit) {
+		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), names, limit,
+				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes()));
+		this.availability.succeeded(Caller.CLAIM);
 		this.failures = 0;
-		this.node.figures().addClaim(claim.tasks().size());
-		return new Answer(claim, term, ahead);
+		this.figures.addClaim(claimed.tasks().size());
+		return claimed;
 	}
 
-	/**
-	 * Not all nodes at the same time, as the first one takes all that has come into
-	 * sight.
-	 */
-	private long sleepNanos(Claimed claim) {
-		DurableSettings settings = this.node.settings();
-		long interval = settings.pollInterval().toMillis();
-		long inSight = claim.nextAt() - settings.lookAhead().toMillis();
-		long next = ((inSight > claim.now()) ? inSight : claim.nextAt()) - claim.now();
-		long millis = Math.min(interval, Math.max(Math.min(MIN_SLEEP_MILLIS, interval), next));
-		double share = claim.tasks().isEmpty() ? 1 : 1 - ThreadLocalRandom.current().nextDouble() / 2;
-		return (long) (TimeUnit.MILLISECONDS.toNanos(millis) * share);
-	}
-
-	/**
-	 * Sleeps, also when room comes up meanwhile: nothing is in sight.
-	 */
-	private void sleep(long nanos) {
-		long end = System.nanoTime() + nanos;
-		for (long left = nanos; left > 0 && !this.thread.isStopped(); left = end - System.nanoTime()) {
-			this.signal.await(left);
+	private void accept(Claimed claimed, LeaseTerm term, long ahead) {
+		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
+		if (this.paused) {
+			this.intake.giveBackWaiting();
 		}
 	}
 
 	/**
-	 * An answer of the store.
-	 *
-	 * @param claim the answer
-	 * @param term the lease of what has begun with it
-	 * @param ahead by how many nanoseconds the wheel's clock is ahead of the engine's
+	 * How long to sleep after a claim that left room. The time varies after a claim with
+	 * tasks, so that not all nodes claim at the same time: the first one takes all tasks
+	 * that are due soon.
 	 */
-	private record Answer(Claimed claim, LeaseTerm term, long ahead) {
-
+	private long sleepNanos(Claimed claimed) {
+		long interval = this.settings.pollInterval().toMillis();
+		long claimableAt = claimed.nextAt() - this.settings.lookAhead().toMillis();
+		long next = ((claimableAt > claimed.now()) ? claimableAt : claimed.nextAt()) - claimed.now();
+		long millis = Math.min(interval, Math.max(Math.min(MIN_SLEEP_MILLIS, interval), next));
+		double share = claimed.tasks().isEmpty() ? 1 : 1 - ThreadLocalRandom.current().nextDouble() / 2;
+		return (long) (TimeUnit.MILLISECONDS.toNanos(millis) * share);
 	}
 
 }

@@ -1,25 +1,25 @@
 package io.timingwheel.spring.durable.support;
 
 /**
- * A stored payload gives no arguments for its handler. The message says why, and quotes
+ * Thrown if a stored payload does not fit its handler. The message says why, and quotes
  * nothing of the payload.
  */
-public class UndecodablePayloadException extends Exception {
+final class UndecodablePayloadException extends Exception {
 
 	/**
 	 * Creates an exception.
 	 * @param reason why
 	 */
-	public UndecodablePayloadException(String reason) {
+	UndecodablePayloadException(String reason) {
 		super(reason);
 	}
 
 	/**
 	 * Creates an exception.
 	 * @param reason why
-	 * @param cause what uncovered it
+	 * @param cause the exception of the mapper
 	 */
-	public UndecodablePayloadException(String reason, Throwable cause) {
+	UndecodablePayloadException(String reason, Throwable cause) {
 		super(reason, cause);
 	}
 

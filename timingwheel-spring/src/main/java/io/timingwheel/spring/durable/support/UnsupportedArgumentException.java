@@ -1,9 +1,11 @@
 package io.timingwheel.spring.durable.support;
 
 /**
- * An argument cannot be stored. The message names the problem and the remedy.
+ * Thrown if an argument cannot be stored. The message names the problem and the remedy.
+ *
+ * @since 0.1
  */
-public class UnsupportedArgumentException extends IllegalArgumentException {
+public final class UnsupportedArgumentException extends IllegalArgumentException {
 
 	private final String problem;
 
@@ -13,9 +15,9 @@ public class UnsupportedArgumentException extends IllegalArgumentException {
 	 * Creates an exception.
 	 * @param problem what is wrong, a clause without a full stop
 	 * @param remedy what to change, in the imperative, without a full stop
-	 * @param cause what uncovered it
+	 * @param cause the exception of the mapper
 	 */
-	public UnsupportedArgumentException(String problem, String remedy, Throwable cause) {
+	UnsupportedArgumentException(String problem, String remedy, Throwable cause) {
 		super(problem + "; " + remedy, cause);
 		this.problem = problem;
 		this.remedy = remedy;

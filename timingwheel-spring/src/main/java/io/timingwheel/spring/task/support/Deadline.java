@@ -1,12 +1,13 @@
 package io.timingwheel.spring.task.support;
 
 /**
- * When a task is due. Made by {@link TaskClock}.
+ * When a task is due. {@link TaskClock} makes deadlines. Immutable.
  *
- * @param delayNanos how long from now
- * @param dueNanos the time by the wheel's clock
+ * @param delayNanos how long from now, in nanoseconds; negative if the time is past
+ * @param dueNanos the time by the wheel's clock, in nanoseconds
  * @param epochNanos the time by the wall clock, in nanoseconds since the epoch
- * @param absolute whether it was given as a time of the wall clock, not as a delay
+ * @param absolute whether the user gave a time of the wall clock, not a delay
+ * @since 0.1
  */
 public record Deadline(long delayNanos, long dueNanos, long epochNanos, boolean absolute) {
 

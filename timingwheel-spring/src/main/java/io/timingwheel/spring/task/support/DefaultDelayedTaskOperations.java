@@ -18,6 +18,8 @@ import org.springframework.util.Assert;
 
 /**
  * Schedules tasks in memory and, if there is a store, durable ones. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class DefaultDelayedTaskOperations implements DelayedTaskOperations {
 
@@ -71,13 +73,13 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 	@Override
 	public TaskSpec<@Nullable Void> task(Runnable task) {
 		Assert.notNull(task, "The task must not be null");
-		return new DefaultTaskSpec<>(this.tasks, this.executors, CodeBody.RUNNABLE, task);
+		return DefaultTaskSpec.of(task, this.tasks, this.executors);
 	}
 
 	@Override
 	public <T extends @Nullable Object> TaskSpec<T> task(Callable<T> task) {
 		Assert.notNull(task, "The task must not be null");
-		return new DefaultTaskSpec<>(this.tasks, this.executors, CodeBody.CALLABLE, task);
+		return DefaultTaskSpec.of(task, this.tasks, this.executors);
 	}
 
 	@Override
@@ -128,7 +130,7 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 	}
 
 	/**
-	 * Names of tasks in memory cost no request to the store.
+	 * Whether to ask the store, which is spared requests for tasks in memory.
 	 */
 	private boolean mayBeStored(TaskId id) {
 		DurableTaskOperations stored = this.stored;

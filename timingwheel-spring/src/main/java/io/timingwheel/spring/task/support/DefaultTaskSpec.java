@@ -3,6 +3,7 @@ package io.timingwheel.spring.task.support;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * Collects the description of a task and schedules it.
+ * Collects the description of a task that the template was given, and schedules it.
  */
 final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
@@ -23,9 +24,10 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	private final TaskExecutors executors;
 
-	private final TaskBody<Object> body;
+	/** A {@link Callable} or a {@link Runnable}. */
+	private final Object task;
 
-	private final Object code;
+	private final boolean callable;
 
 	private String name = DelayedTaskRegistry.UNNAMED;
 
@@ -35,12 +37,21 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	private Supplier<? extends Executor> executor;
 
-	DefaultTaskSpec(DelayedTaskRegistry tasks, TaskExecutors executors, TaskBody<Object> body, Object code) {
+	private DefaultTaskSpec(DelayedTaskRegistry tasks, TaskExecutors executors, Object task, boolean callable) {
 		this.tasks = tasks;
 		this.executors = executors;
-		this.body = body;
-		this.code = code;
+		this.task = task;
+		this.callable = callable;
 		this.executor = executors::defaultExecutor;
+	}
+
+	static TaskSpec<@Nullable Void> of(Runnable task, DelayedTaskRegistry tasks, TaskExecutors executors) {
+		return new DefaultTaskSpec<>(tasks, executors, task, false);
+	}
+
+	static <T extends @Nullable Object> TaskSpec<T> of(Callable<T> task, DelayedTaskRegistry tasks,
+			TaskExecutors executors) {
+		return new DefaultTaskSpec<>(tasks, executors, task, true);
 	}
 
 	@Override
@@ -102,24 +113,48 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	}
 
 	private DelayedTask<T> schedule(Deadline due) {
-		return schedule(this.tasks.submission(define(), this.key, this.ifPending, this.code, true), due);
+		return schedule(new TaskSubmission(define(), this.key, this.ifPending, this.task, true), due);
 	}
 
 	private DelayedTask<T> repeat(Duration period, boolean fixedRate) {
 		Assert.notNull(period, "The period must not be null");
 		Assert.isTrue(period.compareTo(Duration.ZERO) > 0, () -> "The period must be positive, not " + period);
-		TaskSubmission submission = this.tasks.repetition(define(), this.key, this.ifPending, this.code,
-				Nanos.of(period), fixedRate);
+		TaskSubmission submission = TaskSubmission.periodic(define(), this.key, this.ifPending, this.task,
+				TaskClock.nanos(period), fixedRate);
 		return schedule(submission, this.tasks.clock().after(period));
 	}
 
 	private TaskDefinition<Object> define() {
-		return this.tasks.define(this.name, this.body, this.executor, null);
+		return new Code(this.tasks, this.name, this.executor, this.callable);
 	}
 
 	@SuppressWarnings("unchecked")
 	private static <T extends @Nullable Object> DelayedTask<T> schedule(TaskSubmission submission, Deadline due) {
 		return (DelayedTask<T>) Objects.requireNonNull(submission.schedule(due));
+	}
+
+	/**
+	 * Runs code that the template was given. A task may be both a {@link Callable} and a
+	 * {@link Runnable}, so its type does not tell how to run it.
+	 */
+	private static final class Code extends TaskDefinition<Object> {
+
+		private final boolean callable;
+
+		Code(DelayedTaskRegistry tasks, String name, Supplier<? extends Executor> executor, boolean callable) {
+			super(tasks, name, executor, null);
+			this.callable = callable;
+		}
+
+		@Override
+		protected @Nullable Object run(Object task) throws Exception {
+			if (this.callable) {
+				return ((Callable<?>) task).call();
+			}
+			((Runnable) task).run();
+			return null;
+		}
+
 	}
 
 }

@@ -12,8 +12,10 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The durable tasks, as the template sees them. {@code enqueue}, {@code cancel} and
- * {@code reschedule} that are called in a transaction take effect with its commit.
+ * The durable tasks, as the template uses them. In a transaction, {@code enqueue},
+ * {@code cancel} and {@code reschedule} take effect when it commits. Thread-safe.
+ *
+ * @since 0.1
  */
 public interface DurableTaskOperations {
 
@@ -27,7 +29,7 @@ public interface DurableTaskOperations {
 	/**
 	 * Stores a call of a durable method, in place of the one that is pending.
 	 * @param id name and key
-	 * @param delay how long from now
+	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @param arguments what the method is given
 	 * @return the task
 	 */
@@ -36,7 +38,7 @@ public interface DurableTaskOperations {
 	/**
 	 * Stores a call of a durable method, in place of the one that is pending.
 	 * @param id name and key
-	 * @param due when it is due
+	 * @param due when it is due, by the clock of the store; may be past
 	 * @param arguments what the method is given
 	 * @return the task
 	 */
@@ -51,14 +53,14 @@ public interface DurableTaskOperations {
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
 	/**
-	 * Calls off a pending task, on whichever node.
+	 * Calls off a pending task, whichever node holds it.
 	 * @param id name and key
 	 * @return whether there was one
 	 */
 	boolean cancel(TaskId id);
 
 	/**
-	 * Moves a pending task, on whichever node.
+	 * Moves the due time of a pending task, whichever node holds it.
 	 * @param id name and key
 	 * @param delay how long from now
 	 * @return whether there was one
@@ -68,7 +70,7 @@ public interface DurableTaskOperations {
 	/**
 	 * Finds a pending task.
 	 * @param id name and key
-	 * @return the task
+	 * @return the task, empty if none is pending
 	 */
 	Optional<DelayedTask<?>> find(TaskId id);
 

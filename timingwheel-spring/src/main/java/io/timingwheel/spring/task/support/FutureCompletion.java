@@ -12,7 +12,9 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits, without a thread, for futures that cannot call anybody.
+ * Waits for futures that have no callbacks, without blocking a thread.
+ *
+ * @since 0.1
  */
 public final class FutureCompletion {
 
@@ -22,10 +24,12 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Calls back when a future is done: at once if it is, else soon after.
+	 * Calls back when a future is done: at once on the current thread if the future is
+	 * done already, else at most 100 ms after it is.
 	 * @param future the future
-	 * @param executor where to look whether it is done, and to call back
-	 * @param callback takes the result, or else what went wrong
+	 * @param executor where to look whether the future is done, and to call back; must
+	 * not refuse
+	 * @param callback takes the result, or else the exception
 	 */
 	public static void whenDone(Future<?> future, Executor executor,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {

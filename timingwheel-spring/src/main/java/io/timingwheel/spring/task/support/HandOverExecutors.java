@@ -16,55 +16,58 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
- * Keeps the wheel's thread from being blocked by an executor: one whose {@code execute}
- * returns promptly is used as it is, any other is fed by a thread of its own.
+ * Keeps executors from blocking the wheel's thread. An executor whose {@code execute}
+ * returns promptly is used as it is; any other is fed by a thread of its own.
  * Thread-safe.
+ *
+ * @since 0.1
  */
 public final class HandOverExecutors implements AutoCloseable {
 
 	private static final Set<Class<?>> PROMPT_HANDLERS = Set.of(ThreadPoolExecutor.AbortPolicy.class,
 			ThreadPoolExecutor.DiscardPolicy.class, ThreadPoolExecutor.DiscardOldestPolicy.class);
 
-	/** Of the JDK's own executors that are safe but not public. */
+	/** Prompt executors of the JDK whose types are not public. */
 	private static final Set<String> PROMPT_EXECUTORS = Set.of("java.util.concurrent.ThreadPerTaskExecutor");
 
-	/** An entry goes when its thread has nothing to do for a while. */
-	private final ConcurrentMap<Executor, HandOverExecutor> handOvers = new ConcurrentHashMap<>();
+	/** An entry is removed when its thread ends. */
+	private final ConcurrentMap<Executor, HandOverQueue> handOvers = new ConcurrentHashMap<>();
 
 	private final Predicate<? super Executor> trusted;
 
 	private volatile boolean closed;
 
 	/**
-	 * Trusts the executors of the JDK and of Spring that are known not to block.
+	 * Creates an instance that trusts the executors of the JDK and of Spring that are
+	 * known not to block.
 	 */
 	public HandOverExecutors() {
 		this((executor) -> false);
 	}
 
 	/**
-	 * Trusts more executors than those that are known not to block.
-	 * @param trusted tells of any other executor whether its {@code execute} returns
-	 * promptly
+	 * Creates an instance that also trusts other executors.
+	 * @param trusted whether the {@code execute} of an executor returns promptly, for
+	 * executors that are not known
 	 */
 	public HandOverExecutors(Predicate<? super Executor> trusted) {
 		this.trusted = trusted;
 	}
 
 	/**
-	 * Finds out how to hand tasks over to an executor.
+	 * Makes an executor safe to call on the wheel's thread.
 	 * @param executor the executor
 	 * @return the same executor if its {@code execute} is known not to block, else one
-	 * that hands over on a thread of its own
+	 * that calls it on a thread of its own
 	 */
 	public Executor safe(Executor executor) {
 		return (isPrompt(executor) || this.trusted.test(executor)) ? executor : handOver(executor);
 	}
 
 	private Executor handOver(Executor executor) {
-		HandOverExecutor handOver = this.handOvers.get(executor);
+		HandOverQueue handOver = this.handOvers.get(executor);
 		if (handOver == null) {
-			handOver = this.handOvers.computeIfAbsent(executor, (key) -> new HandOverExecutor(key, this.handOvers));
+			handOver = this.handOvers.computeIfAbsent(executor, (key) -> new HandOverQueue(key, this.handOvers));
 			if (this.closed) {
 				handOver.close();
 			}
@@ -73,16 +76,17 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the threads. What they have not handed over is dropped.
+	 * Ends the threads. Tasks that they have not handed over are dropped.
 	 */
 	@Override
 	public void close() {
 		this.closed = true;
-		this.handOvers.values().forEach(HandOverExecutor::close);
+		this.handOvers.values().forEach(HandOverQueue::close);
 	}
 
 	/**
-	 * Subclasses are not trusted, as they may have overridden {@code execute}.
+	 * Whether an executor is known not to block. Subclasses may override {@code execute},
+	 * so the type must be exactly a known one.
 	 */
 	private static boolean isPrompt(Executor executor) {
 		Class<?> type = executor.getClass();
@@ -99,7 +103,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		if (type == ThreadPoolExecutor.class || type == ScheduledThreadPoolExecutor.class) {
 			return isPrompt(((ThreadPoolExecutor) executor).getRejectedExecutionHandler());
 		}
-		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class || type == HandOverExecutor.class
+		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class || type == HandOverQueue.class
 				|| PROMPT_EXECUTORS.contains(type.getName());
 	}
 

@@ -2,59 +2,68 @@ package io.timingwheel.spring.task.support;
 
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
 
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DuplicateTaskException;
+import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.task.TaskRejectedException;
+
 /**
- * The tasks of one name: the pending ones by their key, and the figures.
+ * The tasks of one name: the pending ones by their key, and the figures. Thread-safe.
  *
  * <p>
- * Every transition of a pending task is an operation of the map on its key: whoever takes
- * the task out of the map (beginning, cancelling, replacing, expiring) has it for
- * himself, and whoever changes it does so while the map holds the key's lock. Within such
- * an operation the wheel may be called, which takes the lock of a shard; the wheel calls
- * nobody under its locks.
+ * Every transition of a pending task is an operation of the map on its key. The thread
+ * that takes a task out of the map (to begin, cancel, replace or expire it) is the only
+ * one that has the task, and a thread that changes a task does so while the map holds the
+ * lock of the key. Such an operation may call the wheel, which takes the lock of a shard;
+ * the wheel calls no one under its locks.
+ *
+ * <p>
+ * The map keeps a task under its slot, the form that {@link TaskKeys} gives its key.
  */
-class NamedTasks implements TaskRecorder {
+class NamedTasks {
 
 	private static final Predicate<PendingTask> ANY = (task) -> true;
 
 	private final String name;
 
-	private final DelayedTaskRegistry owner;
+	private final TaskEnvironment environment;
+
+	private final TaskRecorder recorder;
 
 	private final ConcurrentHashMap<Object, PendingTask> pending = new ConcurrentHashMap<>();
 
-	private final LongAdder begun = new LongAdder();
-
-	private final LongAdder ended = new LongAdder();
-
-	private final LongAdder completed = new LongAdder();
-
-	private final LongAdder failed = new LongAdder();
-
-	private final LongAdder cancelled = new LongAdder();
-
-	private final LongAdder expired = new LongAdder();
-
-	private final LongAdder replaced = new LongAdder();
-
-	private final LongAdder superseded = new LongAdder();
-
 	private volatile boolean declared;
 
-	NamedTasks(String name, DelayedTaskRegistry owner) {
+	NamedTasks(String name, TaskEnvironment environment) {
 		this.name = name;
-		this.owner = owner;
+		this.environment = environment;
+		this.recorder = new TaskRecorder(environment.shutdown());
 	}
 
 	String name() {
 		return this.name;
 	}
 
-	void declared() {
+	TaskEnvironment environment() {
+		return this.environment;
+	}
+
+	TaskRecorder recorder() {
+		return this.recorder;
+	}
+
+	ConcurrentHashMap<Object, PendingTask> pending() {
+		return this.pending;
+	}
+
+	/**
+	 * Tasks of the name may be in memory from now on.
+	 */
+	void setDeclared() {
 		if (!this.declared) {
 			this.declared = true;
 		}
@@ -64,26 +73,88 @@ class NamedTasks implements TaskRecorder {
 		return this.declared;
 	}
 
-	DelayedTaskRegistry owner() {
-		return this.owner;
-	}
-
-	ConcurrentHashMap<Object, PendingTask> pending() {
-		return this.pending;
-	}
-
 	/**
-	 * Where a task with this key is kept.
+	 * Where a task is kept.
 	 */
 	Object slot(String name, Object key) {
 		return key;
 	}
 
 	/**
-	 * Whether this task bears the name, which may be one of several that are kept here.
+	 * Whether a task has the name, as tasks of several names may be kept together.
 	 */
 	boolean contains(String name, PendingTask task) {
 		return true;
+	}
+
+	TaskCounts counts() {
+		return this.recorder.counts(this.pending.mappingCount());
+	}
+
+	/**
+	 * Schedules a task.
+	 * @return its future or, if it yields to a pending one, that one's; {@code null} if
+	 * the submission gives no result
+	 * @throws DuplicateTaskException if another task is pending and this one is to be
+	 * rejected
+	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
+	 */
+	@Nullable TaskFuture<?> schedule(TaskSubmission submission, Deadline due) {
+		ShutdownState shutdown = this.environment.shutdown();
+		shutdown.checkAccepting(submission.definition().name());
+		// An executor that cannot be found fails here, not on the wheel's thread.
+		submission.definition().executor();
+		PendingTask task = this.pending.compute(submission.slot(), (slot, current) -> place(submission, current, due));
+		if (submission.hasReplaced()) {
+			this.recorder.count(TaskOutcome.REPLACED);
+			submission.completeReplaced();
+		}
+		if (!shutdown.isAccepting()) {
+			// The shutdown may have visited this map before the task was in it.
+			cancel(submission.slot(), task.future());
+			shutdown.checkAccepting(submission.definition().name());
+		}
+		return submission.future();
+	}
+
+	/**
+	 * Decides, under the lock of the key, which task is pending from now on.
+	 */
+	private PendingTask place(TaskSubmission submission, @Nullable PendingTask current, Deadline due) {
+		if (current == null) {
+			return start(submission, due);
+		}
+		return switch (submission.ifPending()) {
+			case REPLACE -> replace(submission, current, due);
+			case KEEP -> {
+				submission.yieldTo(current);
+				yield current;
+			}
+			case REJECT -> throw new DuplicateTaskException(
+					new TaskId(submission.definition().name(), String.valueOf(TaskKeys.text(submission.slot()))));
+		};
+	}
+
+	private PendingTask start(TaskSubmission submission, Deadline due) {
+		PendingTask task = new PendingTask(submission.slot(), submission.definition());
+		task.start(due);
+		submission.assignTo(task, due);
+		return task;
+	}
+
+	private PendingTask replace(TaskSubmission submission, PendingTask current, Deadline due) {
+		TaskFuture<?> earlier = current.future();
+		PendingTask task = current;
+		if (current.move(submission.definition(), due)) {
+			submission.assignTo(current, due);
+		}
+		else {
+			// Its timer has fired. If the wheel refuses the new one, it stays.
+			task = start(submission, due);
+			current.forget();
+		}
+		submission.replaces(earlier);
+		return task;
 	}
 
 	/**
@@ -108,7 +179,7 @@ class NamedTasks implements TaskRecorder {
 	/**
 	 * Takes a pending task away, so that it never runs.
 	 * @param slot where it is kept
-	 * @param condition asked under the lock of the key whether it is the one
+	 * @param condition what must be true of the task, asked under the lock of its key
 	 * @return whether there was one; its future, if it has one, is cancelled
 	 */
 	boolean cancel(Object slot, Predicate<PendingTask> condition) {
@@ -117,11 +188,11 @@ class NamedTasks implements TaskRecorder {
 		if (!withdrawal.done) {
 			return false;
 		}
-		this.cancelled.increment();
+		this.recorder.increment(TaskOutcome.CANCELLED);
 		if (withdrawal.future != null) {
 			withdrawal.future.cancelled();
 		}
-		this.owner.changed();
+		this.environment.shutdown().changed();
 		return true;
 	}
 
@@ -131,6 +202,8 @@ class NamedTasks implements TaskRecorder {
 	 * @param expected the future that it must have, {@code null} for any task
 	 * @param due the new deadline
 	 * @return whether there was one
+	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
+	 * are pending; it stays as it is then
 	 */
 	boolean reschedule(Object slot, @Nullable TaskFuture<?> expected, Deadline due) {
 		AtomicBoolean moved = new AtomicBoolean();
@@ -149,49 +222,20 @@ class NamedTasks implements TaskRecorder {
 		return moved.getPlain();
 	}
 
-	@Override
-	public void begun() {
-		this.begun.increment();
-	}
-
-	@Override
-	public void ended(TaskOutcome outcome) {
-		this.ended.increment();
-		count(outcome);
-	}
-
-	@Override
-	public void abandoned() {
-		this.ended.increment();
-		this.owner.changed();
-	}
-
-	@Override
-	public void count(TaskOutcome outcome) {
-		switch (outcome) {
-			case COMPLETED -> this.completed.increment();
-			case FAILED -> this.failed.increment();
-			case CANCELLED -> this.cancelled.increment();
-			case EXPIRED -> this.expired.increment();
-			case REPLACED -> this.replaced.increment();
-			case SUPERSEDED -> this.superseded.increment();
-		}
-		this.owner.changed();
-	}
-
-	long running() {
-		// In this order the figure may be too high for a moment, but never too low.
-		long ended = this.ended.sum();
-		return this.begun.sum() - ended;
-	}
-
-	TaskCounts counts() {
-		return new TaskCounts(this.pending.mappingCount(), running(), this.completed.sum(), this.failed.sum(),
-				this.cancelled.sum(), this.expired.sum(), this.replaced.sum(), this.superseded.sum());
+	/**
+	 * Finds a pending task.
+	 * @param slot where it is kept
+	 * @return its future, which is made if it has none yet; {@code null} if there is no
+	 * task
+	 */
+	@Nullable DelayedTask<?> find(Object slot) {
+		Lookup lookup = new Lookup();
+		this.pending.computeIfPresent(slot, lookup::apply);
+		return lookup.future;
 	}
 
 	/**
-	 * Removes a task from the map and from the wheel.
+	 * Takes a task from the map and from the wheel.
 	 */
 	private static final class Withdrawal {
 
@@ -213,6 +257,20 @@ class NamedTasks implements TaskRecorder {
 			this.done = true;
 			task.withdraw();
 			return null;
+		}
+
+	}
+
+	/**
+	 * Gets the future of a task.
+	 */
+	private static final class Lookup {
+
+		private @Nullable TaskFuture<?> future;
+
+		PendingTask apply(Object slot, PendingTask task) {
+			this.future = task.futureOrNew();
+			return task;
 		}
 
 	}

@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * A pending task: what the wheel holds and, at the same time, the value of its key in
- * {@link NamedTasks#pending()}. As long as its timer is on the wheel a replacement moves
- * the timer and is written into the same object, so that a heartbeat makes no new objects
- * that live on. An object that is not (or no longer) in the map is dead, and running it
- * does nothing.
+ * A task that has not begun: the wheel holds it, and it is the value of its key in
+ * {@link NamedTasks#pending()}. While its timer is on the wheel, a replacement moves the
+ * timer and writes into the same object, so that a heartbeat makes no new objects that
+ * live on. An object that is not in the map any more is dead, and running it does
+ * nothing.
  *
  * <p>
- * All fields are guarded by the map's lock of the key. {@link #definition} is also read
- * by the wheel, to find the executor.
+ * The map's lock of the key guards all fields. The wheel also reads {@link #definition},
+ * to find the executor.
  */
 final class PendingTask implements RoutedTask {
 
@@ -31,7 +31,7 @@ final class PendingTask implements RoutedTask {
 
 	private @Nullable Object payload;
 
-	/** Of a task whose result nobody can ask for there is none. */
+	/** {@code null} as long as no one has asked for the result. */
 	private @Nullable TaskFuture<?> future;
 
 	private long sequence;
@@ -61,7 +61,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * The result, for somebody who asks for it only now.
+	 * The future of the task, which is made if there is none yet.
 	 */
 	TaskFuture<?> futureOrNew() {
 		TaskFuture<?> future = this.future;
@@ -91,7 +91,7 @@ final class PendingTask implements RoutedTask {
 
 	@Override
 	public Executor executor() {
-		return owner().handOver(this.definition.executor());
+		return environment().handOver(this.definition.executor());
 	}
 
 	@Override
@@ -100,7 +100,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Says what to run, and for whom.
+	 * Sets what to run and which future gets the result.
 	 */
 	void assign(Object payload, @Nullable TaskFuture<?> future, long sequence) {
 		this.payload = payload;
@@ -114,7 +114,7 @@ final class PendingTask implements RoutedTask {
 	 */
 	void start(Deadline due) {
 		try {
-			this.timer = owner().wheel().schedule(this, due.delayNanos(), TimeUnit.NANOSECONDS);
+			this.timer = environment().wheel().schedule(this, due.delayNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			throw new TaskRejectedException(
@@ -124,15 +124,15 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Moves the timer, if it is on the wheel, for a task of another definition.
-	 * @return {@code false} if the task was handed over and waits for its executor, or
+	 * Moves the timer for a task of another definition, if the timer is on the wheel.
+	 * @return {@code false} if the timer has fired: the task waits for its executor or
 	 * runs
 	 */
 	boolean move(TaskDefinition<?> definition, Deadline due) {
 		TaskDefinition<?> former = this.definition;
 		TimerHandle timer = this.timer;
-		// Before the timer is moved, as that may be due at once. If it was handed over
-		// already this object is about to die, and the executor does not matter.
+		// First the definition, as the timer may fire at once after the move. If it has
+		// fired before, this object is about to die, and the executor does not matter.
 		this.definition = definition;
 		if (timer != null && timer.reschedule(due.delayNanos(), TimeUnit.NANOSECONDS)) {
 			setDue(due);
@@ -144,7 +144,8 @@ final class PendingTask implements RoutedTask {
 
 	/**
 	 * Moves the task.
-	 * @return this, or what is to take its place in the map as this was handed over
+	 * @return this task or, if its timer has fired, the one that takes its place in the
+	 * map
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	PendingTask moveTo(Deadline due) {
@@ -166,7 +167,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Takes the timer off the wheel, when the map gives the task up.
+	 * Takes the timer off the wheel, when the task leaves the map.
 	 */
 	void withdraw() {
 		TimerHandle timer = this.timer;
@@ -177,8 +178,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Frees what the task holds: this object itself may still wait in the queue of an
-	 * executor.
+	 * Frees what the task holds, as this object may stay in the queue of an executor.
 	 */
 	void forget() {
 		this.timer = null;
@@ -191,8 +191,8 @@ final class PendingTask implements RoutedTask {
 		this.dueEpochNanos = due.epochNanos();
 	}
 
-	private DelayedTaskRegistry owner() {
-		return this.definition.tasks().owner();
+	private TaskEnvironment environment() {
+		return this.definition.tasks().environment();
 	}
 
 }

@@ -5,12 +5,13 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reading of a task that has not begun.
+ * A task in memory that has not begun, as it was at one moment. Immutable.
  *
- * @param id names this scheduling alone
+ * @param id names this scheduling alone; never reused
  * @param name the task's name
  * @param key the key, {@code null} for a task without one
- * @param dueAt when it is due
+ * @param dueAt when it is due, by the wall clock
+ * @since 0.1
  */
 public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt) {
 

@@ -3,9 +3,9 @@ package io.timingwheel.spring.task.support;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * What a periodic task was given. Between its runs it is pending like any other task.
- * While it runs it keeps its key, so that it can be called off; guarded by the map's lock
- * of the key.
+ * The payload of a periodic task. Between its runs the task is pending like any other.
+ * During a run it keeps its key, so that it can be called off. The map's lock of the key
+ * guards all fields.
  */
 final class Repetition {
 
@@ -39,7 +39,7 @@ final class Repetition {
 	}
 
 	/**
-	 * The deadline of the next run was set by hand during this one.
+	 * The user has set the deadline of the next run during this one.
 	 */
 	void moved() {
 		this.moved = true;
@@ -47,8 +47,9 @@ final class Repetition {
 
 	/**
 	 * Puts the task on the wheel for its next run.
-	 * @param task the task, with the deadline of this run, unless it was moved
-	 * @param clock the time
+	 * @param task the task, with the deadline of this run or, if the user has moved it,
+	 * with that of the next
+	 * @param clock tells the time
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	void startNext(PendingTask task, TaskClock clock) {
@@ -57,9 +58,10 @@ final class Repetition {
 		long dueNanos = task.dueNanos();
 		long dueEpochNanos = task.dueEpochNanos();
 		if (!this.moved) {
-			// A fixed rate counts from the deadline, so that lateness does not add up.
+			// A fixed rate counts from the deadline: otherwise lateness would add up.
 			dueNanos = (this.fixedRate ? dueNanos : nowNanos) + this.periodNanos;
-			dueEpochNanos = Nanos.add(this.fixedRate ? dueEpochNanos : clock.epochNanos(nowNanos), this.periodNanos);
+			dueEpochNanos = TaskClock.add(this.fixedRate ? dueEpochNanos : clock.epochNanos(nowNanos),
+					this.periodNanos);
 		}
 		task.start(new Deadline(dueNanos - nowNanos, dueNanos, dueEpochNanos, false));
 	}

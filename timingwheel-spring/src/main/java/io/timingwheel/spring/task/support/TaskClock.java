@@ -8,9 +8,12 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.TimeSource;
 
 /**
- * The two clocks of tasks: the wheel's, which decides when a task is due, and the wall
- * clock, by which people are told. The wall clock is read once in a while; in between its
- * time follows from the wheel's. Thread-safe.
+ * The two clocks of tasks: the wheel's clock, which decides when a task is due, and the
+ * wall clock, which people read. The wall clock is read at most once a second; in between
+ * its time follows from the wheel's. Sums and conversions saturate at about 292 years
+ * instead of overflowing. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class TaskClock {
 
@@ -32,43 +35,45 @@ public final class TaskClock {
 	}
 
 	/**
-	 * The time after a delay.
-	 * @param delayNanos how long from now, in nanoseconds; negative: now
-	 * @return the time
+	 * The deadline after a delay.
+	 * @param delayNanos how long from now, in nanoseconds; a negative delay is zero
+	 * @return the deadline
 	 */
 	public Deadline after(long delayNanos) {
 		long now = nanoTime();
 		long delay = Math.max(0, delayNanos);
-		return new Deadline(delay, now + Math.min(delay, MAX_DELAY), Nanos.add(epochNanos(now), delay), false);
+		return new Deadline(delay, now + Math.min(delay, MAX_DELAY), add(epochNanos(now), delay), false);
 	}
 
 	/**
-	 * The time after a delay.
-	 * @param delay how long from now; negative: now; more than 292 years saturate
-	 * @return the time
+	 * The deadline after a delay.
+	 * @param delay how long from now; a negative delay is zero, more than 292 years
+	 * saturate
+	 * @return the deadline
 	 */
 	public Deadline after(Duration delay) {
-		return after(Nanos.of(delay));
+		return after(nanos(delay));
 	}
 
 	/**
-	 * A time of the wall clock. What that says now decides how long it is to wait.
+	 * The deadline at a time of the wall clock. The delay is the difference to what the
+	 * wall clock shows now.
 	 * @param instant the time; may be past
-	 * @return the time
+	 * @return the deadline
 	 */
 	public Deadline at(Instant instant) {
-		long delay = Nanos.of(Duration.between(this.wallClock.instant(), instant));
-		return new Deadline(delay, nanoTime() + Math.max(-MAX_DELAY, Math.min(delay, MAX_DELAY)),
-				Nanos.sinceEpoch(instant), true);
+		long delay = nanos(Duration.between(this.wallClock.instant(), instant));
+		return new Deadline(delay, nanoTime() + Math.max(-MAX_DELAY, Math.min(delay, MAX_DELAY)), sinceEpoch(instant),
+				true);
 	}
 
 	/**
-	 * The same, counted from now.
-	 * @param due a time
-	 * @return a delay begins now; a time of the wall clock is the same
+	 * Computes a deadline anew, for a task that is scheduled later than it was submitted.
+	 * @param due the deadline at the submission
+	 * @return the deadline now: a delay begins again, a time of the wall clock stays
 	 */
 	public Deadline restart(Deadline due) {
-		return due.absolute() ? at(Nanos.toInstant(due.epochNanos())) : after(due.delayNanos());
+		return due.absolute() ? at(toInstant(due.epochNanos())) : after(due.delayNanos());
 	}
 
 	/**
@@ -79,7 +84,7 @@ public final class TaskClock {
 	}
 
 	/**
-	 * The time by the wall clock.
+	 * The time by the wall clock, in nanoseconds since the epoch.
 	 * @param nanoTime the time by the wheel's clock
 	 */
 	long epochNanos(long nanoTime) {
@@ -94,7 +99,34 @@ public final class TaskClock {
 	}
 
 	private Reading read(long nanoTime) {
-		return new Reading(nanoTime, Nanos.sinceEpoch(this.wallClock.instant()));
+		return new Reading(nanoTime, sinceEpoch(this.wallClock.instant()));
+	}
+
+	static long nanos(Duration duration) {
+		return TimeUnit.NANOSECONDS.convert(duration);
+	}
+
+	static Instant toInstant(long epochNanos) {
+		return Instant.ofEpochSecond(0, epochNanos);
+	}
+
+	/**
+	 * The end of a period, of which at most half the range of {@code long} counts.
+	 */
+	static long deadline(long nowNanos, Duration period) {
+		return nowNanos + Math.min(nanos(period), MAX_DELAY);
+	}
+
+	static long add(long a, long b) {
+		long sum = a + b;
+		if (((a ^ sum) & (b ^ sum)) < 0) {
+			return (a < 0) ? Long.MIN_VALUE : Long.MAX_VALUE;
+		}
+		return sum;
+	}
+
+	private static long sinceEpoch(Instant instant) {
+		return nanos(Duration.ofSeconds(instant.getEpochSecond(), instant.getNano()));
 	}
 
 	/**

@@ -1,8 +1,8 @@
 package io.timingwheel.spring.task.support;
 
 /**
- * How the tasks of one name have fared since the start. The figures are read one after
- * the other, while tasks come and go.
+ * The figures of the tasks of one name since the application started. They are read one
+ * after the other while tasks come and go, so their sum may be off. Immutable.
  *
  * @param pending how many have not begun
  * @param running how many have begun and not ended
@@ -10,9 +10,10 @@ package io.timingwheel.spring.task.support;
  * @param failed how many ended with an exception
  * @param cancelled how many were called off, by users, rollbacks or the shutdown
  * @param expired how many were too late to be started
- * @param replaced how many gave way to a newer one with the same key
+ * @param replaced how many a newer one with the same key replaced
  * @param superseded how many were not tried again, as a newer one with the same key was
  * pending
+ * @since 0.1
  */
 public record TaskCounts(long pending, long running, long completed, long failed, long cancelled, long expired,
 		long replaced, long superseded) {

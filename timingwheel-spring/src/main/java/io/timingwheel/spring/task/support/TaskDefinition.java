@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.support;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -7,12 +8,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all tasks of one annotated method, or of one call of the template, have in common.
- * Made by {@link DelayedTaskRegistry#define}.
+ * What all tasks of one annotated method, or of one call of the template, have in common:
+ * their name, where they run, and how their body runs. Implementations are thread-safe.
  *
- * @param <P> what each task is given
+ * @param <P> the type of the payload, what each task is given: a call or its arguments,
+ * or the code to run
+ * @since 0.1
  */
-public final class TaskDefinition<P> {
+public abstract class TaskDefinition<P> {
 
 	private static final long NEVER = Long.MAX_VALUE;
 
@@ -20,42 +23,73 @@ public final class TaskDefinition<P> {
 
 	private final NamedTasks tasks;
 
-	private final TaskBody<P> body;
-
 	private final Supplier<? extends Executor> executor;
 
 	private final long expireAfterNanos;
 
-	TaskDefinition(String name, NamedTasks tasks, TaskBody<P> body, Supplier<? extends Executor> executor,
+	/**
+	 * Creates a definition.
+	 * @param registry where the tasks are to be found
+	 * @param name the name of the tasks, known from now on
+	 * @param executor gives the executor that runs the body, at each call of its
+	 * {@code get}
+	 * @param expireAfter how late a task may start, {@code null} for no limit
+	 */
+	protected TaskDefinition(DelayedTaskRegistry registry, String name, Supplier<? extends Executor> executor,
 			@Nullable Duration expireAfter) {
 		this.name = name;
-		this.tasks = tasks;
-		this.body = body;
+		this.tasks = registry.tasksOf(name);
 		this.executor = executor;
-		this.expireAfterNanos = (expireAfter != null) ? Nanos.of(expireAfter) : NEVER;
+		this.expireAfterNanos = (expireAfter != null) ? TaskClock.nanos(expireAfter) : NEVER;
 	}
 
 	/**
-	 * The tasks' name.
-	 * @return the name
+	 * Runs the body of a task.
+	 * @param payload what the task was given
+	 * @return the result or, if {@link #flattens()}, perhaps a future for it
+	 * @throws Throwable if the task fails
 	 */
-	public String name() {
+	protected abstract @Nullable Object run(P payload) throws Throwable;
+
+	/**
+	 * Handles what a task has thrown, on the thread that ran it. Afterwards the future of
+	 * the task completes with it, if there is a future.
+	 * @param error what was thrown
+	 * @param payload what the task was given
+	 */
+	protected void handleError(Throwable error, P payload) {
+	}
+
+	/**
+	 * Whether a future that {@link #run} returns stands for the result, so that the task
+	 * ends with it.
+	 * @return whether to wait, without blocking a thread, for a returned future
+	 */
+	protected boolean flattens() {
+		return false;
+	}
+
+	/**
+	 * The annotated method.
+	 * @return the method, {@code null} for a task of the template
+	 */
+	protected @Nullable Method method() {
+		return null;
+	}
+
+	final String name() {
 		return this.name;
 	}
 
-	NamedTasks tasks() {
+	final NamedTasks tasks() {
 		return this.tasks;
 	}
 
-	TaskBody<P> body() {
-		return this.body;
-	}
-
-	Executor executor() {
+	final Executor executor() {
 		return this.executor.get();
 	}
 
-	boolean isExpired(long latenessNanos) {
+	final boolean isExpired(long latenessNanos) {
 		return latenessNanos > this.expireAfterNanos;
 	}
 

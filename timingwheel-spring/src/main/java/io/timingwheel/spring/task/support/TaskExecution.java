@@ -7,7 +7,9 @@ import io.timingwheel.spring.task.DelayedTaskContextHolder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One execution of a body, as a {@link TaskExecutionInterceptor} sees it.
+ * One run of a body, as a {@link TaskExecutionInterceptor} sees it.
+ *
+ * @since 0.1
  */
 public interface TaskExecution extends DelayedTaskContext {
 
@@ -18,7 +20,7 @@ public interface TaskExecution extends DelayedTaskContext {
 	@Nullable Method method();
 
 	/**
-	 * Runs the body. To be called once, on the current thread.
+	 * Runs the body. An interceptor calls this once, on the thread that called it.
 	 * @return what the body returned
 	 * @throws Throwable what the body threw
 	 */

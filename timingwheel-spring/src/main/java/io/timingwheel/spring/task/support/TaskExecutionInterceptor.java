@@ -3,25 +3,30 @@ package io.timingwheel.spring.task.support;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands around every execution of a delayed task, for instrumentation.
+ * Stands around every run of a delayed task, for instrumentation. Implementations are
+ * thread-safe.
+ *
+ * @since 0.1
  */
 public interface TaskExecutionInterceptor {
 
 	/**
-	 * Called on the thread that schedules a task, before it is scheduled. What it returns
-	 * is kept while the task is pending and given to {@link #intercept}.
-	 * @param name the task's name
-	 * @return what to keep; {@code null}, which costs nothing, for nothing
+	 * Captures context on the thread that submits a task, before the task is scheduled.
+	 * The task keeps the context in memory while it is pending; durable tasks capture
+	 * none.
+	 * @param name the name of the task
+	 * @return the context for {@link #intercept}; {@code null} for none, which costs no
+	 * memory
 	 */
 	default @Nullable Object capture(String name) {
 		return null;
 	}
 
 	/**
-	 * Called on the executor's thread in place of the body, within what
+	 * Runs a task on the executor's thread, within what
 	 * {@link org.springframework.core.task.TaskDecorator TaskDecorators} have set up.
-	 * @param execution the execution, to be called to proceed
-	 * @param captured what {@link #capture} returned
+	 * @param execution runs the body when it is told to proceed
+	 * @param captured what {@link #capture} returned, {@code null} for nothing
 	 * @return what the body returned
 	 * @throws Throwable what the body threw
 	 */

@@ -18,10 +18,13 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The executors among the beans. The default is {@code applicationTaskExecutor}, else the
- * only {@link TaskExecutor}, else {@code taskExecutor}, else a pool of its own, which is
- * no bean as it would make others back off. Looked up at the first use, as they may be
- * lazy. Thread-safe.
+ * The executors that run the bodies of tasks. The default is the bean
+ * {@code applicationTaskExecutor}, else the only {@link TaskExecutor} bean, else the bean
+ * {@code taskExecutor}, else a pool that is not a bean, as auto-configured executors
+ * would back off from it. Executors are looked up at their first use, as they may be lazy
+ * beans. Thread-safe.
+ *
+ * @since 0.1
  */
 public final class TaskExecutors implements DisposableBean {
 
@@ -40,10 +43,10 @@ public final class TaskExecutors implements DisposableBean {
 	private volatile @Nullable Executor ownPool;
 
 	/**
-	 * Creates a finder.
+	 * Creates an instance; looks nothing up yet.
 	 * @param beanFactory where to look
-	 * @param fallback makes a pool where there is no executor to be had; an
-	 * {@link AutoCloseable} or {@link DisposableBean} is closed with this
+	 * @param fallback makes the pool if there is no default executor among the beans; a
+	 * pool that is {@link AutoCloseable} or a {@link DisposableBean} is closed with this
 	 */
 	public TaskExecutors(BeanFactory beanFactory, Supplier<? extends Executor> fallback) {
 		this.beanFactory = beanFactory;
@@ -94,7 +97,8 @@ public final class TaskExecutors implements DisposableBean {
 	}
 
 	/**
-	 * A scheduler on the wheel has its tasks run by what is looked for here.
+	 * Finds the only executor, apart from a scheduler on the wheel: that one runs its own
+	 * tasks on the default executor.
 	 */
 	private @Nullable Executor findOnly() {
 		ObjectProvider<TaskExecutor> candidates = this.beanFactory.getBeanProvider(TaskExecutor.class);

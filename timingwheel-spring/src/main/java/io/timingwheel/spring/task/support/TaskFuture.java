@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The result of a task, and the handle of its scheduling. Whichever way it is completed
- * by hand, a task that has not begun is removed.
+ * The result of a task, and the handle of its scheduling. However the user completes it,
+ * a task that has not begun is removed. Thread-safe.
  */
 final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> implements DelayedTask<T> {
 
@@ -34,9 +34,10 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	private volatile boolean replaced;
 
-	/** The thread in the body, or the future that the body returned. */
+	/** The thread in the body, or the future that the body returned; guarded by this. */
 	private @Nullable Object executing;
 
+	/** Whether {@link #cancel} has interrupted that thread; guarded by this. */
 	private boolean interrupted;
 
 	TaskFuture(NamedTasks tasks, String name, Object slot, long sequence, long dueEpochNanos) {
@@ -49,18 +50,17 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	@Override
 	public String id() {
-		return this.tasks.owner().idOf(this.sequence);
+		return this.tasks.environment().idOf(this.sequence);
 	}
 
 	@Override
 	public @Nullable TaskId taskId() {
-		String key = TaskKeys.text(this.slot);
-		return (key != null) ? new TaskId(this.name, key) : null;
+		return TaskKeys.taskId(this.name, this.slot);
 	}
 
 	@Override
 	public Instant dueAt() {
-		return Nanos.toInstant(this.dueEpochNanos);
+		return TaskClock.toInstant(this.dueEpochNanos);
 	}
 
 	@Override
@@ -77,7 +77,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	@Override
 	public boolean reschedule(Duration delay) {
 		Assert.notNull(delay, "The delay must not be null");
-		return !isDone() && this.tasks.reschedule(this.slot, this, this.tasks.owner().clock().after(delay));
+		return !isDone() && this.tasks.reschedule(this.slot, this, this.tasks.environment().clock().after(delay));
 	}
 
 	@Override
@@ -194,7 +194,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	/**
 	 * The body is about to run on this thread.
-	 * @return {@code false} if the result is known already
+	 * @return {@code false} if the future is complete, so that the body must not run
 	 */
 	synchronized boolean begin() {
 		if (isDone()) {
@@ -207,13 +207,14 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	/**
 	 * The body has returned.
-	 * @param inner what stands for the result, {@code null} if the task has ended
+	 * @param inner the future that the body returned and whose result is that of the
+	 * task, {@code null} for none
 	 */
 	void bodyReturned(@Nullable Future<?> inner) {
 		synchronized (this) {
 			this.executing = inner;
 			if (this.interrupted) {
-				// Ours came too late, and is of no concern to the executor.
+				// The body may have missed the interrupt. The executor must not see it.
 				this.interrupted = false;
 				Thread.interrupted();
 			}

@@ -1,11 +1,12 @@
 package io.timingwheel.spring.task.support;
 
+import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys under which pending tasks are kept. Users' keys count by their text; those
- * that are whole numbers are kept as {@code Long}, which is half as large and, as a rule,
- * the very object among the call's arguments.
+ * The slots under which pending tasks are kept. Users' keys count by their text. A key
+ * that is a whole number is kept as a {@code Long}, which takes half the memory and often
+ * is the very object among the arguments of the call.
  */
 final class TaskKeys {
 
@@ -15,7 +16,7 @@ final class TaskKeys {
 	}
 
 	/**
-	 * The kept form of a user's key, the same for all keys with the same text.
+	 * The slot of a user's key, the same for all keys with the same text.
 	 */
 	static Object of(Object key) {
 		if (key instanceof Long) {
@@ -30,14 +31,25 @@ final class TaskKeys {
 
 	/**
 	 * The text of a user's key.
-	 * @param key a kept key
-	 * @return the text, {@code null} if the task has none
+	 * @param slot the slot of the task
+	 * @return the text, {@code null} if the task has no key
 	 */
-	static @Nullable String text(Object key) {
-		if (key instanceof Qualified qualified) {
+	static @Nullable String text(Object slot) {
+		if (slot instanceof Qualified qualified) {
 			return text(qualified.key());
 		}
-		return (key instanceof Unkeyed) ? null : key.toString();
+		return (slot instanceof Unkeyed) ? null : slot.toString();
+	}
+
+	/**
+	 * The identity of a task.
+	 * @param name the name of the task
+	 * @param slot its slot
+	 * @return the identity, {@code null} if the task has no key
+	 */
+	static @Nullable TaskId taskId(String name, Object slot) {
+		String key = text(slot);
+		return (key != null) ? new TaskId(name, key) : null;
 	}
 
 	private static Object withoutExtremes(Long key) {
@@ -45,8 +57,7 @@ final class TaskKeys {
 	}
 
 	/**
-	 * Whether this is how {@link Long#toString} would write a number of at most 18
-	 * digits.
+	 * Whether {@link Long#toString} writes a number of at most 18 digits like this.
 	 */
 	private static boolean isCanonicalNumber(String text) {
 		int length = text.length();
@@ -65,14 +76,14 @@ final class TaskKeys {
 	}
 
 	/**
-	 * The key of a task that has none.
+	 * The slot of a task without a key.
 	 */
 	record Unkeyed(long sequence) {
 
 	}
 
 	/**
-	 * A key where tasks of several names are kept together.
+	 * A slot where tasks of several names are kept together.
 	 */
 	record Qualified(String name, Object key) {
 

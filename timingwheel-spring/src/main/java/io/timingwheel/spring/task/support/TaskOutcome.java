@@ -2,6 +2,8 @@ package io.timingwheel.spring.task.support;
 
 /**
  * How a task, or one attempt at it, ended.
+ *
+ * @since 0.1
  */
 public enum TaskOutcome {
 
@@ -17,10 +19,10 @@ public enum TaskOutcome {
 	/** It was too late to be started. */
 	EXPIRED,
 
-	/** A newer one with its key took its place before it began. */
+	/** A newer one with its key replaced it before it began. */
 	REPLACED,
 
-	/** A newer one with its key was pending when it was to be tried again. */
+	/** It was not tried again, as a newer one with its key was pending. */
 	SUPERSEDED
 
 }

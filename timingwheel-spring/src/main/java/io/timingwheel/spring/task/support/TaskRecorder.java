@@ -1,31 +1,96 @@
 package io.timingwheel.spring.task.support;
 
+import java.util.concurrent.atomic.LongAdder;
+
 /**
- * Counts the tasks of one name that are kept elsewhere than in memory, together with
- * those that are. Thread-safe.
+ * Counts the tasks of one name: those in memory and those that are kept in a store.
+ * Thread-safe.
+ *
+ * @since 0.1
  */
-public interface TaskRecorder {
+public final class TaskRecorder {
+
+	private final ShutdownState shutdown;
+
+	private final LongAdder begun = new LongAdder();
+
+	private final LongAdder ended = new LongAdder();
+
+	private final LongAdder completed = new LongAdder();
+
+	private final LongAdder failed = new LongAdder();
+
+	private final LongAdder cancelled = new LongAdder();
+
+	private final LongAdder expired = new LongAdder();
+
+	private final LongAdder replaced = new LongAdder();
+
+	private final LongAdder superseded = new LongAdder();
+
+	TaskRecorder(ShutdownState shutdown) {
+		this.shutdown = shutdown;
+	}
 
 	/**
 	 * A body begins.
 	 */
-	void begun();
+	public void begun() {
+		this.begun.increment();
+	}
 
 	/**
-	 * A body that had begun has ended.
-	 * @param outcome how
+	 * A task that had begun has ended.
+	 * @param outcome how it ended
 	 */
-	void ended(TaskOutcome outcome);
+	public void ended(TaskOutcome outcome) {
+		this.ended.increment();
+		count(outcome);
+	}
 
 	/**
-	 * A body that had begun is not to be counted, as another node has the task.
+	 * A task that had begun is not counted here any more, as another node has it.
 	 */
-	void abandoned();
+	public void abandoned() {
+		this.ended.increment();
+		this.shutdown.changed();
+	}
 
 	/**
-	 * A task ended without having begun.
-	 * @param outcome how
+	 * A task has ended without having begun.
+	 * @param outcome how it ended
 	 */
-	void count(TaskOutcome outcome);
+	public void count(TaskOutcome outcome) {
+		increment(outcome);
+		this.shutdown.changed();
+	}
+
+	/**
+	 * Counts an outcome without telling a shutdown that waits.
+	 */
+	void increment(TaskOutcome outcome) {
+		switch (outcome) {
+			case COMPLETED -> this.completed.increment();
+			case FAILED -> this.failed.increment();
+			case CANCELLED -> this.cancelled.increment();
+			case EXPIRED -> this.expired.increment();
+			case REPLACED -> this.replaced.increment();
+			case SUPERSEDED -> this.superseded.increment();
+		}
+	}
+
+	/**
+	 * How many tasks have begun and not ended.
+	 */
+	long running() {
+		// In this order the figure may be too high for a moment, but never too low.
+		long ended = this.ended.sum();
+		return this.begun.sum() - ended;
+	}
+
+	TaskCounts counts(long pending) {
+		return new TaskCounts(pending, running(), this.completed.sum(), this.failed.sum(), this.cancelled.sum(),
+				this.expired.sum(), this.replaced.sum(), this.superseded.sum());
+	}
 
 }

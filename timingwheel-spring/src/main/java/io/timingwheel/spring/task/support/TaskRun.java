@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * One execution of a task, on the executor's thread: takes the task out of the map, runs
- * the body within its context, and sees to the result.
+ * One run of a task on the executor's thread: takes the task out of the map, runs the
+ * body in its context, counts the outcome, and completes the future.
  */
 final class TaskRun implements TaskExecution {
 
@@ -30,9 +30,7 @@ final class TaskRun implements TaskExecution {
 
 	private final PendingTask task;
 
-	private final DelayedTaskRegistry owner;
-
-	// What follows is read when the task begins, as a replacement may write the task.
+	// These are read when the task begins, as a replacement may change them until then.
 
 	private TaskDefinition<?> definition;
 
@@ -48,7 +46,7 @@ final class TaskRun implements TaskExecution {
 
 	private boolean begun;
 
-	// The state of the execution.
+	// The state of the run.
 
 	private boolean invoked;
 
@@ -61,7 +59,6 @@ final class TaskRun implements TaskExecution {
 	TaskRun(PendingTask task) {
 		this.task = task;
 		this.definition = task.definition();
-		this.owner = this.definition.tasks().owner();
 	}
 
 	void run() {
@@ -73,14 +70,14 @@ final class TaskRun implements TaskExecution {
 			return;
 		}
 		if (this.definition.isExpired(this.latenessNanos)) {
-			tasks.ended(TaskOutcome.EXPIRED);
+			tasks.recorder().ended(TaskOutcome.EXPIRED);
 			if (this.future != null) {
 				this.future.cancelled();
 			}
 			return;
 		}
 		if (this.future != null && !this.future.begin()) {
-			tasks.ended(TaskOutcome.CANCELLED);
+			tasks.recorder().ended(TaskOutcome.CANCELLED);
 			return;
 		}
 		Repetition repetition = (payload instanceof Repetition) ? (Repetition) payload : null;
@@ -94,7 +91,7 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Takes the task, under the map's lock of its key.
+	 * Takes the task out of the map, under the lock of its key.
 	 */
 	private @Nullable PendingTask begin(Object slot, PendingTask current) {
 		if (current != this.task) {
@@ -102,13 +99,13 @@ final class TaskRun implements TaskExecution {
 		}
 		this.begun = true;
 		this.definition = current.definition();
-		// Before it is gone from the pending ones: it is never neither of both.
-		this.definition.tasks().begun();
+		// First this figure: a task must always be counted as pending or running.
+		this.definition.tasks().recorder().begun();
 		this.payload = current.payload();
 		this.future = current.future();
 		this.sequence = current.sequence();
 		this.dueEpochNanos = current.dueEpochNanos();
-		this.latenessNanos = Math.max(0, this.owner.clock().nanoTime() - current.dueNanos());
+		this.latenessNanos = Math.max(0, environment().clock().nanoTime() - current.dueNanos());
 		if (this.payload instanceof Repetition repetition) {
 			repetition.begin();
 			return current;
@@ -119,8 +116,8 @@ final class TaskRun implements TaskExecution {
 
 	private void call(Object payload) {
 		try {
-			if (payload instanceof CapturedCall captured) {
-				captured.call(this);
+			if (payload instanceof CapturedPayload captured) {
+				captured.run(this);
 				if (!this.invoked) {
 					this.error = new CancellationException("A TaskDecorator did not run the task");
 				}
@@ -130,19 +127,19 @@ final class TaskRun implements TaskExecution {
 			}
 		}
 		catch (Throwable ex) {
-			// Of a decorator.
+			// A decorator has thrown this: invoke throws nothing.
 			handleError(ex, payload);
 		}
 	}
 
 	/**
-	 * Runs the body. Throws nothing: what the body throws is part of the result.
+	 * Runs the body within the interceptor. An exception becomes part of the result.
 	 */
 	void invoke(Object payload, @Nullable Object captured) {
 		this.invoked = true;
 		this.body = payload;
 		try {
-			this.result = TaskExecution.run(this, this.owner.interceptor(), captured);
+			this.result = TaskExecution.run(this, environment().interceptor(), captured);
 		}
 		catch (Throwable ex) {
 			handleError(ex, payload);
@@ -159,15 +156,15 @@ final class TaskRun implements TaskExecution {
 		if (body == null) {
 			throw new IllegalStateException("The task has ended");
 		}
-		return ((TaskBody<Object>) this.definition.body()).run(body);
+		return ((TaskDefinition<Object>) this.definition).run(body);
 	}
 
 	@SuppressWarnings("unchecked")
 	private void handleError(Throwable error, Object payload) {
 		this.error = error;
 		try {
-			Object given = (payload instanceof CapturedCall captured) ? captured.payload() : payload;
-			((TaskBody<Object>) this.definition.body()).handleError(error, given);
+			Object given = (payload instanceof CapturedPayload captured) ? captured.payload() : payload;
+			((TaskDefinition<Object>) this.definition).handleError(error, given);
 		}
 		catch (Throwable ex) {
 			logger.warn("The exception handler for the task \"" + name() + "\" threw an exception itself", ex);
@@ -177,7 +174,7 @@ final class TaskRun implements TaskExecution {
 	private void finish() {
 		Object result = this.result;
 		this.result = null;
-		if (this.error == null && this.definition.body().flattens()) {
+		if (this.error == null && this.definition.flattens()) {
 			if (result instanceof CompletionStage<?> stage) {
 				bodyReturned((stage instanceof Future<?> inner) ? inner : null);
 				stage.whenComplete(this::end);
@@ -200,13 +197,15 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Ends the task. Figures come first, so that whoever waits for the future sees them.
+	 * Ends the task. Figures come before the future, so that a thread that waits for the
+	 * future sees them.
 	 */
 	private void end(@Nullable Object value, @Nullable Throwable error) {
 		TaskFuture<?> future = this.future;
 		Throwable cause = (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
 		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
 		this.definition.tasks()
+			.recorder()
 			.ended(cancelled ? TaskOutcome.CANCELLED : (cause != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
 		if (future == null) {
 			return;
@@ -225,14 +224,14 @@ final class TaskRun implements TaskExecution {
 		Throwable error = this.error;
 		NamedTasks tasks = this.definition.tasks();
 		if (error == null) {
-			tasks.ended(TaskOutcome.COMPLETED);
+			tasks.recorder().ended(TaskOutcome.COMPLETED);
 			if (future != null) {
 				future.waiting();
 			}
 			startAgain(repetition);
 			return;
 		}
-		tasks.ended(TaskOutcome.FAILED);
+		tasks.recorder().ended(TaskOutcome.FAILED);
 		tasks.pending().remove(this.task.slot(), this.task);
 		if (future == null || !future.isDone()) {
 			logger.warn("The periodic task \"" + name() + "\" ends, as it threw an exception", error);
@@ -250,7 +249,7 @@ final class TaskRun implements TaskExecution {
 		try {
 			tasks.pending().computeIfPresent(this.task.slot(), (slot, current) -> {
 				if (current == this.task) {
-					repetition.startNext(current, this.owner.clock());
+					repetition.startNext(current, environment().clock());
 					if (this.future != null) {
 						this.future.setDue(current.dueEpochNanos());
 					}
@@ -259,8 +258,8 @@ final class TaskRun implements TaskExecution {
 			});
 		}
 		catch (TaskRejectedException ex) {
-			if (this.owner.isAccepting()) {
-				// The wheel is full for the moment.
+			if (environment().shutdown().isAccepting()) {
+				// The wheel is full at the moment.
 				CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, executor())
 					.execute(() -> startAgain(repetition));
 			}
@@ -269,14 +268,21 @@ final class TaskRun implements TaskExecution {
 			}
 			return;
 		}
-		this.owner.startedAgain(this.task, this.future);
+		if (!environment().shutdown().mayRun(this.task.dueNanos())) {
+			tasks.cancel(this.task.slot(), this.future);
+		}
+		environment().shutdown().changed();
 	}
 
 	/**
-	 * Where the rest is done.
+	 * The executor for what follows after the body.
 	 */
 	private Executor executor() {
-		return FutureCompletion.unrefusing(this.owner.handOver(this.definition.executor()));
+		return FutureCompletion.unrefusing(environment().handOver(this.definition.executor()));
+	}
+
+	private TaskEnvironment environment() {
+		return this.definition.tasks().environment();
 	}
 
 	@Override
@@ -286,18 +292,17 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public String id() {
-		return this.owner.idOf(this.sequence);
+		return environment().idOf(this.sequence);
 	}
 
 	@Override
 	public @Nullable TaskId taskId() {
-		String key = TaskKeys.text(this.task.slot());
-		return (key != null) ? new TaskId(name(), key) : null;
+		return TaskKeys.taskId(name(), this.task.slot());
 	}
 
 	@Override
 	public Instant dueAt() {
-		return Nanos.toInstant(this.dueEpochNanos);
+		return TaskClock.toInstant(this.dueEpochNanos);
 	}
 
 	@Override
@@ -307,7 +312,7 @@ final class TaskRun implements TaskExecution {
 
 	@Override
 	public @Nullable Method method() {
-		return this.definition.body().method();
+		return this.definition.method();
 	}
 
 }

@@ -5,14 +5,16 @@ import java.util.concurrent.CompletableFuture;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * What is to be scheduled, with the context of the thread that made it by
- * {@link DelayedTaskRegistry#submission}. To be scheduled once, at once or later.
+ * A task that is to be scheduled once, now or later: its payload with the context of the
+ * thread that submits it, its key, and its result. Not thread-safe, but the thread that
+ * schedules may be another than the one that submits.
+ *
+ * @since 0.1
  */
 public final class TaskSubmission {
 
@@ -28,27 +30,75 @@ public final class TaskSubmission {
 
 	private final Object slot;
 
-	/** The result, as soon as somebody can have asked for it. */
+	/** The result, once it is needed. */
 	private @Nullable TaskFuture<?> future;
 
 	private boolean replacing;
 
 	private @Nullable TaskFuture<?> replaced;
 
-	TaskSubmission(TaskDefinition<?> definition, @Nullable Object key, IfPending ifPending, Object payload,
-			boolean givesResult, long sequence) {
+	/**
+	 * Submits a task, and captures the context of the current thread for it.
+	 * @param <P> the type of the payload
+	 * @param definition what the task has in common with others
+	 * @param key the key, which counts by its text; {@code null} for a task without one
+	 * @param ifPending what to do if a task with this key is pending
+	 * @param payload what the task is given
+	 * @param givesResult whether the caller gets the result
+	 */
+	public <P> TaskSubmission(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending, P payload,
+			boolean givesResult) {
+		this(definition, key, ifPending, givesResult, CapturedPayload.capture(payload, definition));
+	}
+
+	private TaskSubmission(TaskDefinition<?> definition, @Nullable Object key, IfPending ifPending, boolean givesResult,
+			Object captured) {
 		this.definition = definition;
 		this.ifPending = ifPending;
-		this.payload = payload;
+		this.payload = captured;
 		this.givesResult = givesResult;
-		this.sequence = sequence;
-		this.slot = definition.tasks()
-			.slot(definition.name(), (key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(sequence));
+		NamedTasks tasks = definition.tasks();
+		this.sequence = tasks.environment().nextSequence();
+		this.slot = tasks.slot(definition.name(),
+				(key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(this.sequence));
 	}
 
 	/**
-	 * The result of a task that is scheduled later; meanwhile it can be cancelled.
-	 * @param due when the task is going to be due, roughly
+	 * Submits a periodic task.
+	 * @param fixedRate whether the period is between the due times of two runs, rather
+	 * than between the end of a run and the next
+	 */
+	static <P> TaskSubmission periodic(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
+			P payload, long periodNanos, boolean fixedRate) {
+		Object captured = CapturedPayload.capture(payload, definition);
+		return new TaskSubmission(definition, key, ifPending, true, new Repetition(captured, periodNanos, fixedRate));
+	}
+
+	/**
+	 * Schedules the task.
+	 * @param due when it is due
+	 * @return the task, or the pending one that it did not replace; {@code null} if the
+	 * caller does not get the result
+	 * @throws DuplicateTaskException if another task is pending and this one is to be
+	 * rejected
+	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending; an
+	 * earlier task with the key is still pending then
+	 */
+	public @Nullable DelayedTask<?> schedule(Deadline due) {
+		TaskFuture<?> deferred = this.future;
+		if (deferred == null) {
+			return this.definition.tasks().schedule(this, due);
+		}
+		if (!deferred.isDone()) {
+			follow(deferred, this.definition.tasks().schedule(this, due));
+		}
+		return deferred;
+	}
+
+	/**
+	 * The result of a task that is scheduled later. Until then the result can be
+	 * cancelled.
+	 * @param due roughly when the task is going to be due
 	 * @return the task
 	 */
 	public DelayedTask<?> resultOf(Deadline due) {
@@ -58,50 +108,18 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Schedules the task.
-	 * @param due when it is due
-	 * @return the task, or the one that it was kept back for; {@code null} if no result
-	 * was asked for
-	 * @throws DuplicateTaskException if another is pending and this is to be rejected
-	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending;
-	 * nothing has changed then
-	 */
-	public @Nullable DelayedTask<?> schedule(Deadline due) {
-		DelayedTaskRegistry owner = this.definition.tasks().owner();
-		owner.checkAccepting(this.definition.name());
-		TaskFuture<?> deferred = this.future;
-		if (deferred != null && deferred.isDone()) {
-			return deferred;
-		}
-		// An executor that cannot be had is the caller's problem, not the wheel's.
-		this.definition.executor();
-		PendingTask task = this.definition.tasks().pending().compute(this.slot, (slot, current) -> place(current, due));
-		finishReplacement();
-		if (!owner.isAccepting()) {
-			// Whoever shuts down may have passed by before the task was in the map.
-			this.definition.tasks().cancel(this.slot, task.future());
-			owner.checkAccepting(this.definition.name());
-		}
-		if (deferred != null) {
-			follow(deferred);
-			return deferred;
-		}
-		return this.future;
-	}
-
-	/**
-	 * Gives up: the result, if one was asked for, is cancelled.
+	 * Gives the task up: the result, if there is one, is cancelled.
 	 */
 	public void abandon() {
 		if (this.future != null && this.future.cancelled()) {
-			this.definition.tasks().count(TaskOutcome.CANCELLED);
+			this.definition.tasks().recorder().count(TaskOutcome.CANCELLED);
 		}
 	}
 
 	/**
-	 * Gives up: the result, if one was asked for, is an exception.
-	 * @param error why
-	 * @return whether one was asked for
+	 * Gives the task up: the result, if there is one, is an exception.
+	 * @param error the exception
+	 * @return whether there is a result
 	 */
 	public boolean fail(Throwable error) {
 		if (this.future == null) {
@@ -111,56 +129,62 @@ public final class TaskSubmission {
 		return true;
 	}
 
+	TaskDefinition<?> definition() {
+		return this.definition;
+	}
+
+	IfPending ifPending() {
+		return this.ifPending;
+	}
+
+	Object slot() {
+		return this.slot;
+	}
+
+	@Nullable TaskFuture<?> future() {
+		return this.future;
+	}
+
 	/**
-	 * Decides under the map's lock of the key what is pending from now on.
+	 * Makes a pending task that of this submission.
 	 */
-	private PendingTask place(@Nullable PendingTask current, Deadline due) {
-		if (current == null) {
-			return start(due);
-		}
-		return switch (this.ifPending) {
-			case REPLACE -> replace(current, due);
-			case KEEP -> keep(current);
-			case REJECT -> throw new DuplicateTaskException(
-					new TaskId(this.definition.name(), String.valueOf(TaskKeys.text(this.slot))));
-		};
-	}
-
-	private PendingTask start(Deadline due) {
-		PendingTask task = new PendingTask(this.slot, this.definition);
-		task.start(due);
-		task.assign(this.payload, futureOf(due), this.sequence);
-		return task;
-	}
-
-	private PendingTask replace(PendingTask current, Deadline due) {
-		TaskFuture<?> earlier = current.future();
-		PendingTask task = current;
-		if (current.move(this.definition, due)) {
-			current.assign(this.payload, futureOf(due), this.sequence);
-		}
-		else {
-			// Handed over, so that it holds no timer. Should the wheel refuse, it stays.
-			task = start(due);
-			current.forget();
-		}
-		this.replacing = true;
-		this.replaced = earlier;
-		return task;
-	}
-
-	private PendingTask keep(PendingTask current) {
-		if (this.givesResult) {
-			this.future = current.futureOrNew();
-		}
-		return current;
-	}
-
-	private @Nullable TaskFuture<?> futureOf(Deadline due) {
+	void assignTo(PendingTask task, Deadline due) {
 		if (this.givesResult && this.future == null) {
 			this.future = newFuture(due);
 		}
-		return this.future;
+		task.assign(this.payload, this.future, this.sequence);
+	}
+
+	/**
+	 * Leaves a pending task as it is, and takes over its result.
+	 */
+	void yieldTo(PendingTask task) {
+		if (this.givesResult) {
+			this.future = task.futureOrNew();
+		}
+	}
+
+	/**
+	 * Takes note of the task that this one replaces.
+	 * @param earlier its future, {@code null} if it has none
+	 */
+	void replaces(@Nullable TaskFuture<?> earlier) {
+		this.replacing = true;
+		this.replaced = earlier;
+	}
+
+	boolean hasReplaced() {
+		return this.replacing;
+	}
+
+	/**
+	 * Completes the future of the task that this one has replaced.
+	 */
+	void completeReplaced() {
+		if (this.replaced != null) {
+			this.replaced.replaced();
+			this.replaced = null;
+		}
 	}
 
 	private TaskFuture<?> newFuture(Deadline due) {
@@ -168,22 +192,11 @@ public final class TaskSubmission {
 				due.epochNanos());
 	}
 
-	private void finishReplacement() {
-		if (this.replacing) {
-			this.definition.tasks().count(TaskOutcome.REPLACED);
-			if (this.replaced != null) {
-				this.replaced.replaced();
-				this.replaced = null;
-			}
-		}
-	}
-
 	/**
-	 * Settles a result that was given out before the task was scheduled.
+	 * Settles a result that the caller got before the task was scheduled.
 	 */
 	@SuppressWarnings("unchecked")
-	private void follow(TaskFuture<?> deferred) {
-		TaskFuture<?> actual = this.future;
+	private void follow(TaskFuture<?> deferred, @Nullable TaskFuture<?> actual) {
 		if (actual != null && actual != deferred) {
 			((CompletableFuture<Object>) actual).whenComplete((value, error) -> {
 				if (error != null) {
@@ -195,7 +208,7 @@ public final class TaskSubmission {
 			});
 		}
 		else if (deferred.isDone()) {
-			// Called off while it was being scheduled.
+			// The user has cancelled or completed it during the scheduling.
 			this.definition.tasks().cancel(this.slot, deferred);
 		}
 	}

@@ -8,7 +8,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.ClassUtils;
 
 /**
- * The transaction of the current thread, if there are transactions at all.
+ * The transaction of the current thread. Without {@code spring-tx} on the class path
+ * there is none.
+ *
+ * @since 0.1
  */
 public final class Transactions {
 
@@ -21,23 +24,24 @@ public final class Transactions {
 
 	/**
 	 * Whether the thread is in a transaction.
+	 * @return whether {@link #afterCompletion} may be called
 	 */
 	public static boolean isActive() {
 		return PRESENT && Manager.isActive();
 	}
 
 	/**
-	 * Waits for the end of the thread's transaction.
-	 * @param afterCommit called once it has committed; must not throw
-	 * @param otherwise called if it has not, or if what the thread has done so far was
-	 * rolled back to a savepoint
+	 * Registers what to do at the end of the thread's transaction.
+	 * @param afterCommit runs once the transaction has committed; must not throw
+	 * @param otherwise runs if the transaction has not committed, or if the present part
+	 * of it was rolled back to a savepoint; must not throw
 	 */
 	public static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
 		Manager.afterCompletion(afterCommit, otherwise);
 	}
 
 	/**
-	 * Loaded only where there are transactions.
+	 * Is loaded only with {@code spring-tx} on the class path.
 	 */
 	private static final class Manager {
 
@@ -53,9 +57,9 @@ public final class Transactions {
 	}
 
 	/**
-	 * Acts when the transaction is completed rather than in {@code afterCommit()}, which
-	 * is left out when that of another synchronization throws, and for those that are
-	 * registered in one.
+	 * Acts in {@code afterCompletion()} rather than in {@code afterCommit()}: Spring
+	 * skips the latter when that of another synchronization throws, and for
+	 * synchronizations that are registered in one.
 	 */
 	private static final class Completion implements TransactionSynchronization {
 
@@ -63,7 +67,7 @@ public final class Transactions {
 
 		private final Runnable otherwise;
 
-		/** Those set after this was registered. */
+		/** The savepoints that were set after this was registered. */
 		private final Set<Object> savepoints = new HashSet<>();
 
 		private boolean rolledBack;

@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Payloads that somebody else has written into the store, for an application whose own
- * mapper trusts everybody.
+ * Checks payloads that an attacker has written into the store, for an application whose
+ * own mapper trusts all JSON.
  */
 class HostilePayloadTests {
 
@@ -47,12 +47,12 @@ class HostilePayloadTests {
 			"{\"v\":1,\"handler\":null,\"args\":[1]}", "{\"v\":1,\"args\":[null]}", "{\"v\":1,\"args\":[true]}",
 			"{\"v\":1,\"args\":[{}]}", "{\"v\":1,\"args\":[[\"java.lang.Integer\",1]]}",
 			"{\"v\":1,\"args\":[99999999999999]}" })
-	void whatIsNoPayloadOfTheHandlerIsUndecodable(String payload) {
+	void payloadsThatDoNotFitTheHandlerAreUndecodable(String payload) {
 		assertUndecodable("number", payload);
 	}
 
 	@Test
-	void theFormItselfIsDecodable() throws Exception {
+	void aPayloadOfTheHandlerIsDecodable() throws Exception {
 		assertThat(this.codec.decode(handler("number"), "{\"v\":1,\"args\":[1]}")).containsExactly(1);
 		assertThat(this.codec.decode(handler("number"),
 				" {\"v\" : 1,\n\"args\" : [ 1 ], \"handler\" : \"earlier-number\" } "))
@@ -60,7 +60,7 @@ class HostilePayloadTests {
 	}
 
 	@Test
-	void namesOfClassesInstantiateNothing() throws Exception {
+	void classNamesInstantiateNothing() throws Exception {
 		for (String gadget : List.of("[\"%s\",{}]", "{\"@class\":\"%s\"}", "{\"@c\":\"%s\"}", "{\"@type\":\"%s\"}")) {
 			String json = gadget.formatted(GADGET);
 			assertUndecodable("text", payload(json));
@@ -90,7 +90,7 @@ class HostilePayloadTests {
 	}
 
 	@Test
-	void reasonsQuoteNothing() {
+	void reasonsQuoteNothingOfThePayload() {
 		assertThatExceptionOfType(UndecodablePayloadException.class)
 			.isThrownBy(() -> this.codec.decode(handler("number"), payload("\"secret\"")))
 			.withMessage("Argument 1 (number) cannot be read: the JSON is no int (InvalidFormatException)");

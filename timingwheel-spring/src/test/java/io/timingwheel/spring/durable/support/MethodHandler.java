@@ -9,12 +9,12 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /**
- * A handler that has the signature of a method, and does nothing.
+ * A handler that has the signature of a method and does nothing.
  */
 record MethodHandler(String name, List<String> aliases, Method method) implements DurableHandler {
 
 	/**
-	 * Finds a method that is the only one of its name.
+	 * Finds the only method with a name.
 	 */
 	static MethodHandler of(Class<?> type, String method) {
 		return new MethodHandler("handler-of-" + method, List.of("earlier-" + method),

@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * Arguments come back as they were, or are refused before anything is stored.
+ * Checks that arguments come back unchanged, or are refused before anything is stored.
  */
 class PayloadCodecTests {
 
@@ -51,7 +51,7 @@ class PayloadCodecTests {
 			JsonMapper.builder().addModule(new KotlinModule.Builder().build()).build(), MAX_BYTES);
 
 	@Test
-	void theFormIsStable() {
+	void theFormatIsStable() {
 		assertThat(this.codec.encode(handler("order"), new Object[] { new Order(7, List.of("a", "b"), Unit.PIECE) }))
 			.isEqualTo("{\"v\":1,\"handler\":\"handler-of-order\","
 					+ "\"args\":[{\"id\":7,\"lines\":[\"a\",\"b\"],\"unit\":\"PIECE\"}]}");
@@ -104,7 +104,7 @@ class PayloadCodecTests {
 
 	@ParameterizedTest(name = "{index} {0}")
 	@MethodSource("values")
-	void argumentsComeBackAsTheyWere(String method, Object[] arguments) throws Exception {
+	void argumentsComeBackUnchanged(String method, Object[] arguments) throws Exception {
 		DurableHandler handler = handler(method);
 		this.codec.checkTypes(handler);
 		Object[] decoded = this.codec.decode(handler, this.codec.encode(handler, arguments));
@@ -117,7 +117,7 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void beansComeBackAsTheyWere() throws Exception {
+	void beansComeBackUnchanged() throws Exception {
 		DurableHandler handler = handler("bean");
 		Bean bean = bean("name", new Order(1, List.of("x"), Unit.BOX));
 		this.codec.checkTypes(handler);
@@ -135,7 +135,7 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void theApplicationsSettingsForTimesAndTypesDoNotCount() throws Exception {
+	void settingsOfTheApplicationForTimesAndTypesAreIgnored() throws Exception {
 		PayloadCodec codec = new PayloadCodec(JsonMapper.builder()
 			.enable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS)
 			.disable(DateTimeFeature.WRITE_DATE_TIMESTAMPS_AS_NANOSECONDS)
@@ -153,17 +153,17 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void whatIsReadAsTheDeclaredTypeMayBeOfAnother() throws Exception {
+	void aValueOfAnotherTypeIsStoredIfItCanBeReadAsTheDeclaredType() throws Exception {
 		DurableHandler handler = handler("boxed");
 		assertThat(this.codec.decode(handler, this.codec.encode(handler, new Object[] { (short) 1, 2, "x" })))
 			.containsExactly(1, 2L, "x");
 	}
 
 	@Test
-	void whatIsReadAsSomethingElseIsRefused() {
+	void aValueThatChangesWhenItIsReadIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode(handler("boxed"), new Object[] { "1", 2L, "x" }))
-			.withMessageContaining("Argument 1 (number) of the durable task \"handler-of-boxed\" is another");
+			.withMessageContaining("Argument 1 (number) of the durable task \"handler-of-boxed\" changes");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode(handler("boxed"), new Object[] { 1, List.of(), "x" }))
 			.withMessageContaining(
@@ -171,17 +171,18 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void whatTheBodyWouldMissIsRefused() {
+	void aValueThatLosesPropertiesIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode(handler("bean"), new Object[] { new ExtendedBean() }))
 			.withMessageContaining("Argument 1 (bean)")
-			.withMessageContaining("is another after it was read back from JSON; give each of its properties a getter");
+			.withMessageContaining(
+					"changes when it is written to JSON and read back; give each of its properties a getter");
 		ReadOnly readOnly = new ReadOnly();
 		readOnly.hidden = 5;
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode(handler("readOnly"), new Object[] { readOnly }))
 			.withMessageContaining("Argument 1 (readOnly)")
-			.withMessageContaining("is another");
+			.withMessageContaining("changes when");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode(handler("opaque"), new Object[] { new Opaque() }))
 			.withMessageContaining("Argument 1 (opaque)")
@@ -189,7 +190,7 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void whatOnlyTheCallShowsIsRefused() {
+	void unsupportedTypesThatOnlyTheCallShowsAreRefused() {
 		BeanWithCustomer bean = new BeanWithCustomer();
 		bean.customer = new PayloadTypeTests.Customer$Proxy();
 		assertThatExceptionOfType(UnsupportedArgumentException.class)
@@ -220,7 +221,7 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void nullIsNoPrimitive() {
+	void nullIsRefusedForAPrimitive() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode(handler("number"), new Object[] { null }))
 			.withMessageContaining("Argument 1 (number) cannot be read: the JSON is no int");
@@ -244,7 +245,7 @@ class PayloadCodecTests {
 	}
 
 	@Test
-	void withoutTheHandlerArgumentsAreEncodedByTheirOwnTypes() throws Exception {
+	void argumentsAreEncodedByTheirOwnTypesWithoutTheHandler() throws Exception {
 		Object[] arguments = { List.of(new Order(1, List.of("a"), Unit.BOX)) };
 		String payload = this.codec.encode("handler-of-orders", arguments);
 		assertThat(payload).isEqualTo(this.codec.encode(handler("orders"), arguments));

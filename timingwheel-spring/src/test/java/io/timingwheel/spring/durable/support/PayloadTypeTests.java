@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Types that can never be stored are refused before the first call.
+ * Checks that types that can never be stored are refused before the first call.
  */
 class PayloadTypeTests {
 
@@ -81,7 +81,7 @@ class PayloadTypeTests {
 			noConstructor      | NO_CONSTRUCTOR
 			innerClass         | NO_CONSTRUCTOR
 			""")
-	void refused(String method, String problem) {
+	void unsupportedTypeIsRefused(String method, String problem) {
 		String text = switch (problem) {
 			case "ENTITY" -> ENTITY;
 			case "UNTYPED" -> UNTYPED;
@@ -105,7 +105,7 @@ class PayloadTypeTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "charSequence", "number", "path", "iterable", "sealed", "ignoredEntity", "recursive" })
-	void accepted(String method) {
+	void supportedTypeIsAccepted(String method) {
 		this.codec.checkTypes(MethodHandler.of(Signatures.class, method));
 	}
 
@@ -262,7 +262,7 @@ class PayloadTypeTests {
 	}
 
 	/**
-	 * As what stands for an entity that is not loaded yet.
+	 * Like a proxy of an entity that is not loaded yet.
 	 */
 	static class Customer$Proxy extends Customer {
 

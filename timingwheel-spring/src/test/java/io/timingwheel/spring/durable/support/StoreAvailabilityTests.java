@@ -26,7 +26,7 @@ class StoreAvailabilityTests {
 	private final StoreAvailability availability = new StoreAvailability(() -> this.partialOutage);
 
 	@Test
-	void isBackWhenAllWhoFailedHaveSucceeded() {
+	void isBackWhenAllCallersThatFailedHaveSucceeded() {
 		this.availability.failed(Caller.CLAIM, GONE);
 		this.availability.failed(Caller.SETTLE, GONE);
 		assertThat(this.availability.downSince()).isNotNull();
@@ -37,7 +37,7 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void isBackWhenOneWhoFailedHasNothingMoreToSay() {
+	void isBackWhenACallerThatFailedIsIdleAndTheOthersHaveSucceeded() {
 		this.availability.failed(Caller.RENEW, GONE);
 		this.availability.failed(Caller.CLAIM, GONE);
 		this.availability.idle(Caller.RENEW);
@@ -47,7 +47,7 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void isNotBackUntilSomebodyHasSucceeded() {
+	void isNotBackUntilACallerHasSucceeded() {
 		this.availability.failed(Caller.RENEW, GONE);
 		this.availability.idle(Caller.RENEW);
 		assertThat(this.availability.downSince()).isNotNull();
@@ -56,16 +56,16 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void isDownWhileAPartDoesNotAnswerAndSaysSoOnceForEachPart(CapturedOutput output) {
-		partOfItIsGone("a");
+	void isDownWhileAPartDoesNotAnswerAndLogsEachPartOnce(CapturedOutput output) {
+		partsAreMissing("a");
 		this.availability.succeeded(Caller.CLAIM);
 		this.availability.succeeded(Caller.BEGIN);
 		assertThat(this.availability.error()).isSameAs(PARTLY_GONE);
 		assertThat(this.availability.downSince()).isNotNull();
 		assertThat(this.availability.missingParts()).containsExactly("a");
-		partOfItIsGone("a", "b");
+		partsAreMissing("a", "b");
 		this.availability.succeeded(Caller.CLAIM);
-		partOfItIsGone("b");
+		partsAreMissing("b");
 		this.availability.succeeded(Caller.CLAIM);
 		assertThat(this.availability.missingParts()).containsExactly("b");
 		this.partialOutage = null;
@@ -76,8 +76,8 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void whatIsGoneAltogetherHasNoMissingParts() {
-		partOfItIsGone("a");
+	void aStoreThatDoesNotAnswerAtAllHasNoMissingParts() {
+		partsAreMissing("a");
 		this.availability.succeeded(Caller.CLAIM);
 		this.availability.failed(Caller.CLAIM, GONE);
 		assertThat(this.availability.missingParts()).isEmpty();
@@ -90,8 +90,8 @@ class StoreAvailabilityTests {
 	}
 
 	@Test
-	void aMissingPartIsForgottenWhenNobodyClaims() {
-		partOfItIsGone("a");
+	void aMissingPartIsForgottenWhenTheNodeDoesNotClaim() {
+		partsAreMissing("a");
 		this.availability.succeeded(Caller.CLAIM);
 		this.availability.idle(Caller.RENEW);
 		assertThat(this.availability.missingParts()).containsExactly("a");
@@ -102,7 +102,7 @@ class StoreAvailabilityTests {
 		assertThat(this.availability.missingParts()).containsExactly("a");
 	}
 
-	private void partOfItIsGone(String... parts) {
+	private void partsAreMissing(String... parts) {
 		this.partialOutage = new PartialOutage(new TreeSet<>(List.of(parts)), PARTLY_GONE);
 	}
 

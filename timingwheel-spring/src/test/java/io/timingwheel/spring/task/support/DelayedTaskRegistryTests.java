@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -23,7 +24,7 @@ class DelayedTaskRegistryTests {
 
 	private final VirtualTasks tasks = new VirtualTasks();
 
-	private final DelayedTaskRegistry engine = this.tasks.engine;
+	private final DelayedTaskRegistry registry = this.tasks.registry;
 
 	@Test
 	void listsThePendingTasksInDueOrder() {
@@ -31,13 +32,13 @@ class DelayedTaskRegistryTests {
 			this.tasks.template.schedule(TaskId.of("close", "k" + i), Duration.ofMinutes(i), () -> {
 			});
 		}
-		assertThat(this.engine.pending("close", 3)).extracting(PendingTaskSnapshot::key)
+		assertThat(this.registry.pending("close", 3)).extracting(PendingTaskSnapshot::key)
 			.containsExactly("k1", "k2", "k3");
-		assertThat(this.engine.pending("close", 100)).hasSize(20)
+		assertThat(this.registry.pending("close", 100)).hasSize(20)
 			.isSortedAccordingTo(Comparator.comparing(PendingTaskSnapshot::dueAt))
 			.allMatch((task) -> task.name().equals("close"));
-		assertThat(this.engine.pending("close", 0)).isEmpty();
-		assertThat(this.engine.pending("unknown", 100)).isEmpty();
+		assertThat(this.registry.pending("close", 0)).isEmpty();
+		assertThat(this.registry.pending("unknown", 100)).isEmpty();
 	}
 
 	@Test
@@ -46,18 +47,18 @@ class DelayedTaskRegistryTests {
 		});
 		DelayedTask<?> unkeyed = this.tasks.template.task(() -> {
 		}).name("close").after(DELAY);
-		assertThat(this.engine.find("close", "a/b")).get().extracting(PendingTaskSnapshot::id).isEqualTo(keyed.id());
-		assertThat(this.engine.find("close", keyed.id())).get().extracting(PendingTaskSnapshot::key).isEqualTo("a/b");
-		assertThat(this.engine.find("close", unkeyed.id())).get().extracting(PendingTaskSnapshot::key).isNull();
+		assertThat(this.registry.find("close", "a/b")).get().extracting(PendingTaskSnapshot::id).isEqualTo(keyed.id());
+		assertThat(this.registry.find("close", keyed.id())).get().extracting(PendingTaskSnapshot::key).isEqualTo("a/b");
+		assertThat(this.registry.find("close", unkeyed.id())).get().extracting(PendingTaskSnapshot::key).isNull();
 		for (String absent : List.of("x", "", keyed.id() + "0", "00000000-1", "1", keyed.id().replace('-', '+'))) {
-			assertThat(this.engine.find("close", absent)).as(absent).isEmpty();
-			assertThat(this.engine.cancel("close", absent)).as(absent).isFalse();
+			assertThat(this.registry.find("close", absent)).as(absent).isEmpty();
+			assertThat(this.registry.cancel("close", absent)).as(absent).isFalse();
 		}
-		assertThat(this.engine.cancel("close", keyed.id())).isTrue();
-		assertThat(this.engine.cancel("close", unkeyed.id())).isTrue();
-		assertThat(this.engine.cancel("close", unkeyed.id())).isFalse();
+		assertThat(this.registry.cancel("close", keyed.id())).isTrue();
+		assertThat(this.registry.cancel("close", unkeyed.id())).isTrue();
+		assertThat(this.registry.cancel("close", unkeyed.id())).isFalse();
 		assertThat(keyed.isCancelled()).isTrue();
-		assertThat(this.engine.pendingCount()).isZero();
+		assertThat(this.registry.pendingCount()).isZero();
 	}
 
 	@Test
@@ -68,11 +69,11 @@ class DelayedTaskRegistryTests {
 			String name = "name-" + i;
 			this.tasks.template.schedule(TaskId.of(name, 1), DELAY, () -> ran.add(name));
 		}
-		assertThat(this.engine.names()).hasSize(1000).contains("name-0", "other").doesNotContain("name-1200");
-		assertThat(this.engine.counts("other").pending()).isEqualTo(names - 999);
-		assertThat(this.engine.pending("name-1200", 10)).hasSize(1).allMatch((task) -> "1".equals(task.key()));
-		assertThat(this.engine.pending("other", 1000)).hasSize(names - 999);
-		// They are told apart all the same.
+		assertThat(this.registry.names()).hasSize(1000).contains("name-0", "other").doesNotContain("name-1200");
+		assertThat(this.registry.counts("other").pending()).isEqualTo(names - 999);
+		assertThat(this.registry.pending("name-1200", 10)).hasSize(1).allMatch((task) -> "1".equals(task.key()));
+		assertThat(this.registry.pending("other", 1000)).hasSize(names - 999);
+		// Each task is still found by its own name.
 		assertThat(this.tasks.template.cancel(TaskId.of("name-1200", 1))).isTrue();
 		assertThat(this.tasks.template.cancel(TaskId.of("name-1200", 1))).isFalse();
 		assertThat(this.tasks.template.find(TaskId.of("name-1300", 1)).orElseThrow().taskId())
@@ -80,16 +81,16 @@ class DelayedTaskRegistryTests {
 		this.tasks.template.schedule(TaskId.of("name-1400", 1), DELAY, () -> ran.add("replacement"));
 		this.tasks.advanceSeconds(11);
 		assertThat(ran).hasSize(names - 1).contains("name-0", "name-1499", "replacement");
-		assertThat(this.engine.counts("other")).isEqualTo(new TaskCounts(0, 0, names - 1000, 0, 1, 0, 1, 0));
+		assertThat(this.registry.counts("other")).isEqualTo(new TaskCounts(0, 0, names - 1000, 0, 1, 0, 1, 0));
 	}
 
 	@Test
 	void aTaskMayBeNamedOther() {
 		this.tasks.template.schedule(TaskId.of("other", 1), DELAY, () -> {
 		});
-		assertThat(this.engine.names()).containsExactly("other");
-		assertThat(this.engine.counts("other").pending()).isOne();
-		assertThat(this.engine.find("other", "1")).isPresent();
+		assertThat(this.registry.names()).containsExactly("other");
+		assertThat(this.registry.counts("other").pending()).isOne();
+		assertThat(this.registry.find("other", "1")).isPresent();
 	}
 
 	@Test
@@ -99,29 +100,29 @@ class DelayedTaskRegistryTests {
 		})));
 		scheduled.add(this.tasks.template.task(() -> {
 		}).every(DELAY));
-		this.engine.atShutdown().stopAccepting();
-		assertThat(this.engine.atShutdown().cancelPending()).isEqualTo(101);
+		this.registry.atShutdown().stopAccepting();
+		assertThat(this.registry.atShutdown().cancelPending()).isEqualTo(101);
 		assertThat(scheduled).allMatch(DelayedTask::isCancelled);
 		assertThat(this.tasks.wheel.pending()).isZero();
-		assertThat(this.engine.atShutdown().cancelPending()).isZero();
+		assertThat(this.registry.atShutdown().cancelPending()).isZero();
 	}
 
 	@Test
 	void aReturnedFutureIsFollowedAlsoWhenTheExecutorRefuses() throws Exception {
 		FutureTask<String> inner = new FutureTask<>(() -> "inner");
-		TaskDefinition<Object> definition = this.engine.define("n", new Flattening(inner), () -> (task) -> {
+		TaskDefinition<Object> definition = new Flattening(this.registry, (task) -> {
 			if (this.tasks.refuse) {
 				throw new RejectedExecutionException("full");
 			}
 			task.run();
-		}, null);
-		TaskSubmission submission = this.engine.submission(definition, null, IfPending.REPLACE, "", true);
-		DelayedTask<?> task = submission.schedule(this.engine.clock().after(DELAY));
+		}, inner);
+		TaskSubmission submission = new TaskSubmission(definition, null, IfPending.REPLACE, "", true);
+		DelayedTask<?> task = submission.schedule(this.registry.clock().after(DELAY));
 		this.tasks.advanceSeconds(10);
 		this.tasks.refuse = true;
 		inner.run();
 		assertThat(task.get(10, TimeUnit.SECONDS)).isEqualTo("inner");
-		assertThat(this.engine.runningCount()).isZero();
+		assertThat(this.registry.runningCount()).isZero();
 	}
 
 	@Test
@@ -151,15 +152,22 @@ class DelayedTaskRegistryTests {
 		assertThat(task.get()).isEqualTo("result");
 	}
 
-	private record Flattening(Object result) implements TaskBody<Object> {
+	private static final class Flattening extends TaskDefinition<Object> {
+
+		private final Object result;
+
+		Flattening(DelayedTaskRegistry registry, Executor executor, Object result) {
+			super(registry, "n", () -> executor, null);
+			this.result = result;
+		}
 
 		@Override
-		public Object run(Object payload) {
+		protected Object run(Object payload) {
 			return this.result;
 		}
 
 		@Override
-		public boolean flattens() {
+		protected boolean flattens() {
 			return true;
 		}
 

@@ -68,7 +68,7 @@ class DelayedTaskTemplateTests {
 		assertThat(task.status()).isEqualTo(Status.FAILED);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get)
 			.withCauseInstanceOf(IllegalStateException.class);
-		assertThat(this.tasks.engine.counts("unnamed").failed()).isOne();
+		assertThat(this.tasks.registry.counts("unnamed").failed()).isOne();
 	}
 
 	@Test
@@ -116,7 +116,7 @@ class DelayedTaskTemplateTests {
 		assertThat(this.ran).isEmpty();
 		this.tasks.advanceSeconds(5);
 		assertThat(this.ran).containsExactly("second");
-		assertThat(this.tasks.engine.counts("close-order").replaced()).isOne();
+		assertThat(this.tasks.registry.counts("close-order").replaced()).isOne();
 	}
 
 	@Test
@@ -206,11 +206,11 @@ class DelayedTaskTemplateTests {
 		assertThat(this.template.pendingCount()).isZero();
 		this.tasks.advanceSeconds(11);
 		assertThat(this.ran).isEmpty();
-		assertThat(this.tasks.engine.counts("unnamed").cancelled()).isOne();
+		assertThat(this.tasks.registry.counts("unnamed").cancelled()).isOne();
 	}
 
 	@Test
-	void cancelByIdSaysWhetherThereWasOne() {
+	void cancelByIdTellsWhetherATaskWasPending() {
 		DelayedTask<?> task = this.template.schedule(ID, DELAY, () -> this.ran.add("a"));
 		assertThat(this.template.cancel(TaskId.of("close-order", "42"))).isTrue();
 		assertThat(this.template.cancel(ID)).isFalse();
@@ -319,7 +319,7 @@ class DelayedTaskTemplateTests {
 		assertThat(task.status()).isEqualTo(Status.FAILED);
 		assertThat(task.completion()).isCompletedExceptionally();
 		assertThat(this.template.pendingCount()).isZero();
-		assertThat(this.tasks.engine.counts("close-order").running()).isZero();
+		assertThat(this.tasks.registry.counts("close-order").running()).isZero();
 	}
 
 	@Test
@@ -373,7 +373,7 @@ class DelayedTaskTemplateTests {
 	}
 
 	@Test
-	void refusesWhatMakesNoSense() {
+	void refusesInvalidArguments() {
 		TaskSpec<?> spec = this.template.task(() -> {
 		});
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.every(Duration.ZERO))

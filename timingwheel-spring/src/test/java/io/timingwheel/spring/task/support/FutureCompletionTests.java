@@ -28,7 +28,7 @@ class FutureCompletionTests {
 	}
 
 	@Test
-	void oneThatIsNotCallsBackSoonAfterItIs() {
+	void aFutureThatIsNotDoneCallsBackSoonAfterItIs() {
 		FutureTask<String> future = new FutureTask<>(() -> "value");
 		CompletableFuture<Object> outcome = outcome(future);
 		assertThat(outcome).isNotDone();
@@ -37,7 +37,7 @@ class FutureCompletionTests {
 	}
 
 	@Test
-	void anExecutorThatRefusesIsStoodInFor() {
+	void theCommonPoolReplacesAnExecutorThatRefuses() {
 		FutureTask<String> future = new FutureTask<>(() -> "value");
 		CompletableFuture<Object> outcome = new CompletableFuture<>();
 		FutureCompletion.whenDone(future, FutureCompletion.unrefusing((task) -> {

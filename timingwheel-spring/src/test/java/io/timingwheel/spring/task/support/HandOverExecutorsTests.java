@@ -102,7 +102,7 @@ class HandOverExecutorsTests {
 	}
 
 	@Test
-	void triesAgainWhatIsRefused() {
+	void triesRefusedTasksAgain() {
 		AtomicInteger refusals = new AtomicInteger();
 		List<String> ran = new CopyOnWriteArrayList<>();
 		Executor safe = this.executors.safe((task) -> {
@@ -118,7 +118,7 @@ class HandOverExecutorsTests {
 	}
 
 	@Test
-	void theInterruptThatABodyLeavesBehindConcernsNoOtherBody() {
+	void anInterruptThatABodyLeavesBehindReachesNoOtherBody() {
 		List<Boolean> interrupted = new CopyOnWriteArrayList<>();
 		Executor safe = this.executors.safe(Runnable::run);
 		Semaphore permits = new Semaphore(0);

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,14 +21,12 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Whatever races, each task ends in exactly one way, a cancelled or replaced one has not
- * run, and at most one is pending per key.
+ * However calls race, each task ends in exactly one way, a cancelled or replaced task has
+ * not run, and at most one task is pending per key.
  */
 class KeyedTaskStressTests {
 
@@ -43,9 +40,9 @@ class KeyedTaskStressTests {
 	void everyTaskEndsInExactlyOneWay() throws Exception {
 		ExecutorService pool = Executors.newFixedThreadPool(3);
 		TimingWheel wheel = TimingWheel.builder(pool).build();
-		DelayedTaskRegistry engine = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
 				new HandOverExecutors((executor) -> true), null, null);
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(engine, executors(pool));
+		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool));
 		AtomicLong scheduled = new AtomicLong();
 		AtomicLong runs = new AtomicLong();
 		AtomicLong cancels = new AtomicLong();
@@ -79,9 +76,9 @@ class KeyedTaskStressTests {
 			}).start();
 		}
 		done.await();
-		await().until(() -> engine.pendingCount() == 0 && engine.runningCount() == 0);
+		await().until(() -> registry.pendingCount() == 0 && registry.runningCount() == 0);
 		assertThat(wheel.pending()).isZero();
-		TaskCounts counts = engine.counts("stress");
+		TaskCounts counts = registry.counts("stress");
 		assertThat(counts.completed() + counts.cancelled() + counts.replaced()).isEqualTo(scheduled.get());
 		assertThat(all.stream().flatMap(List::stream)).allSatisfy((watched) -> {
 			assertThat(watched.task).isNotNull();
@@ -101,9 +98,10 @@ class KeyedTaskStressTests {
 	@Test
 	void cancellingByIdSparesTheTaskThatReplacedIt() throws Exception {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
-		DelayedTaskRegistry engine = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
 				new HandOverExecutors((executor) -> false), null, null);
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(engine, executors(Runnable::run));
+		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry,
+				VirtualTasks.executors(Runnable::run));
 		TaskId id = TaskId.of("heartbeat", 1);
 		Supplier<DelayedTask<?>> heartbeat = () -> template.schedule(id, Duration.ofHours(1), () -> {
 		});
@@ -117,17 +115,13 @@ class KeyedTaskStressTests {
 		long cancelled = 0;
 		while (heart.isAlive()) {
 			DelayedTask<?> task = latest.get();
-			if (engine.cancel(id.name(), task.id())) {
+			if (registry.cancel(id.name(), task.id())) {
 				cancelled++;
 				assertThat(task.status()).isEqualTo(Status.CANCELLED);
 			}
 		}
-		assertThat(engine.counts(id.name()).cancelled()).isEqualTo(cancelled);
+		assertThat(registry.counts(id.name()).cancelled()).isEqualTo(cancelled);
 		wheel.close();
-	}
-
-	private static TaskExecutors executors(Executor executor) {
-		return new TaskExecutors(new StaticListableBeanFactory(), () -> executor);
 	}
 
 	private static final class Watched implements Runnable {

@@ -3,7 +3,9 @@ package io.timingwheel.spring.task.support;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.UnaryOperator;
 
@@ -16,8 +18,8 @@ import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * An engine on virtual time. Bodies run within {@link #advance}, unless they are held
- * back in the queue of the executor.
+ * Tasks on virtual time. Bodies run within {@link #advance}, unless the executor holds
+ * them back in its queue.
  */
 final class VirtualTasks {
 
@@ -25,7 +27,7 @@ final class VirtualTasks {
 
 	final TimingWheel wheel;
 
-	final DelayedTaskRegistry engine;
+	final DelayedTaskRegistry registry;
 
 	final DelayedTaskOperations template;
 
@@ -42,10 +44,17 @@ final class VirtualTasks {
 	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
-		this.engine = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(),
+		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(),
 				new HandOverExecutors((executor) -> true), decorator, interceptor);
-		this.template = new DefaultDelayedTaskOperations(this.engine,
-				new TaskExecutors(new StaticListableBeanFactory(), () -> VirtualTasks.this::execute));
+		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this::execute));
+	}
+
+	/**
+	 * Executors of which one is the default.
+	 */
+	static TaskExecutors executors(Executor executor) {
+		return new TaskExecutors(new StaticListableBeanFactory(Map.of("applicationTaskExecutor", executor)),
+				() -> executor);
 	}
 
 	private void execute(Runnable task) {
@@ -69,7 +78,7 @@ final class VirtualTasks {
 	}
 
 	/**
-	 * Runs what the executor has held back.
+	 * Runs the tasks that the executor has held back.
 	 */
 	void runQueue() {
 		this.holdBack = false;

@@ -1,0 +1,111 @@
+package io.timingwheel.spring.autoconfigure;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
+
+/**
+ * Ends tasks once, when the application context closes. A context that is merely stopped
+ * or paused, to be started again, keeps its tasks.
+ */
+abstract class AbstractTasksLifecycle
+		implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
+
+	private final ApplicationContext applicationContext;
+
+	private final int phase;
+
+	private volatile boolean running;
+
+	private volatile boolean closing;
+
+	private volatile boolean ended;
+
+	AbstractTasksLifecycle(ApplicationContext applicationContext, int phase) {
+		this.applicationContext = applicationContext;
+		this.phase = phase;
+	}
+
+	@Override
+	public final void onApplicationEvent(ContextClosedEvent event) {
+		if (event.getApplicationContext() == this.applicationContext) {
+			this.closing = true;
+			onClosing();
+		}
+	}
+
+	@Override
+	public final void start() {
+		this.running = true;
+		onStart();
+	}
+
+	@Override
+	public final void stop() {
+		this.running = false;
+		if (this.closing) {
+			end(true);
+		}
+		else {
+			onPause();
+		}
+	}
+
+	/**
+	 * A context that was stopped or paused before it is closed, or that failed to start,
+	 * does not stop again. Its executors have stopped, so that nothing can run any more.
+	 */
+	@Override
+	public final void destroy() {
+		if (!this.ended) {
+			end(false);
+		}
+	}
+
+	private void end(boolean executorsRun) {
+		this.ended = true;
+		try {
+			onEnd(executorsRun);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
+	 * Called when the context starts, or starts again.
+	 */
+	void onStart() {
+	}
+
+	/**
+	 * Called when the context stops, and may be started again.
+	 */
+	void onPause() {
+	}
+
+	/**
+	 * Called when the context begins to close, before anything has stopped.
+	 */
+	void onClosing() {
+	}
+
+	/**
+	 * Called once, to end the tasks.
+	 * @param executorsRun whether the executors still run bodies
+	 */
+	abstract void onEnd(boolean executorsRun) throws InterruptedException;
+
+	@Override
+	public final boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public final int getPhase() {
+		return this.phase;
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.function.Consumer;
+
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * Refuses the value of a property in a way that names the property.
+ */
+final class PropertyChecks {
+
+	private PropertyChecks() {
+	}
+
+	/**
+	 * Refuses a value unless it is valid.
+	 * @param valid whether the value is valid
+	 * @param name the full name of the property
+	 * @param value the value
+	 * @param reason why a value that is not valid makes no sense
+	 */
+	static void check(boolean valid, String name, Object value, String reason) {
+		if (!valid) {
+			throw new InvalidConfigurationPropertyValueException(name, value, reason);
+		}
+	}
+
+	/**
+	 * Passes a value to a consumer that checks the value itself.
+	 * @param name the full name of the property
+	 * @param value the value
+	 * @param consumer throws an {@link IllegalArgumentException} for a value that makes
+	 * no sense
+	 */
+	static <T> void pass(String name, T value, Consumer<T> consumer) {
+		try {
+			consumer.accept(value);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidConfigurationPropertyValueException(name, value, String.valueOf(ex.getMessage()));
+		}
+	}
+
+}

@@ -1,0 +1,23 @@
+package io.timingwheel.spring.autoconfigure;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+
+import org.springframework.beans.factory.InitializingBean;
+
+/**
+ * Stops the start of an application whose store cannot keep what is promised.
+ */
+class TaskStoreCheck implements InitializingBean {
+
+	private final DelayedTaskStore store;
+
+	TaskStoreCheck(DelayedTaskStore store) {
+		this.store = store;
+	}
+
+	@Override
+	public void afterPropertiesSet() {
+		this.store.check();
+	}
+
+}

@@ -1,0 +1,55 @@
+package io.timingwheel.spring.autoconfigure;
+
+import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
+
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
+
+/**
+ * The {@code timingwheel.store.jdbc.*} properties.
+ *
+ * @since 0.1
+ */
+@ConfigurationProperties("timingwheel.store.jdbc")
+public class TimingWheelJdbcStoreProperties extends DatabaseInitializationProperties implements InitializingBean {
+
+	private static final String DEFAULT_SCHEMA_LOCATION = "classpath:io/timingwheel/spring/durable/jdbc/schema-@@platform@@.sql";
+
+	/**
+	 * Name of the table of the tasks, with or without a schema.
+	 */
+	private String tableName = "timingwheel_task";
+
+	/**
+	 * Creates the properties with their defaults.
+	 */
+	public TimingWheelJdbcStoreProperties() {
+		// A script that fails as another node creates the table has to be seen to fail.
+		setContinueOnError(false);
+	}
+
+	public String getTableName() {
+		return this.tableName;
+	}
+
+	public void setTableName(String tableName) {
+		this.tableName = tableName;
+	}
+
+	/**
+	 * Checks the name of the table.
+	 * @throws InvalidConfigurationPropertyValueException if the name makes no sense
+	 */
+	@Override
+	public void afterPropertiesSet() {
+		PropertyChecks.pass("timingwheel.store.jdbc.table-name", this.tableName, JdbcStoreSchema::checkTableName);
+	}
+
+	@Override
+	public String getDefaultSchemaLocation() {
+		return DEFAULT_SCHEMA_LOCATION;
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.List;
+
+import io.timingwheel.spring.autoconfigure.TimingWheelStoreProperties.Type;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.aot.AbstractAotProcessor;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Checks, before any bean is made, what a condition cannot report, because a condition
+ * that does not match is silent: whether the properties that only conditions read have
+ * values of the right type, and whether the class path has what the store needs.
+ *
+ * <p>
+ * This check precedes the check of the annotated methods, which would otherwise report
+ * that there is no store. It does not take place during ahead-of-time processing, which
+ * does not know the environment in which the application will be started.
+ */
+class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
+
+	private static final String TYPE = "timingwheel.store.type";
+
+	private static final List<String> SWITCHES = List.of("timingwheel.observations.enabled",
+			"timingwheel.task-scheduler.enabled");
+
+	private static final List<Library> LIBRARIES = List.of(
+			new Library(Type.JDBC, "io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore",
+					"the module of the JDBC store is not on the class path", "io.timingwheel:timingwheel-jdbc"),
+			new Library(Type.JDBC, "org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer",
+					"Spring JDBC is not on the class path", "org.springframework.boot:spring-boot-starter-jdbc"),
+			new Library(Type.REDIS, "io.timingwheel.spring.durable.redis.RedisDelayedTaskStore",
+					"the module of the Redis store is not on the class path", "io.timingwheel:timingwheel-redis"),
+			new Library(Type.REDIS, "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
+					"Spring Data Redis is not on the class path",
+					"org.springframework.boot:spring-boot-starter-data-redis"),
+			new Library(Type.REDIS, "io.lettuce.core.RedisClient",
+					"Lettuce, the client that the Redis store needs, is not on the class path",
+					"io.lettuce:lettuce-core"));
+
+	private static final Library JACKSON = new Library(Type.NONE, "tools.jackson.databind.json.JsonMapper",
+			"durable tasks are stored as JSON, and Jackson 3 is not on the class path",
+			"org.springframework.boot:spring-boot-starter-jackson");
+
+	private final Environment environment;
+
+	TimingWheelRequirements(Environment environment) {
+		this.environment = environment;
+	}
+
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
+		if (Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING)) {
+			return;
+		}
+		Binder binder = Binder.get(this.environment);
+		SWITCHES.forEach((name) -> binder.bind(name, Boolean.class));
+		Type type = binder.bind(TYPE, Type.class).orElse(Type.NONE);
+		@Nullable ClassLoader classLoader = beanFactory.getBeanClassLoader();
+		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, DelayedTaskStore.class, true,
+				false).length > 0) {
+			JACKSON.check(classLoader);
+		}
+		else {
+			LIBRARIES.stream()
+				.filter((library) -> library.type() == type)
+				.forEach((library) -> library.check(classLoader));
+		}
+	}
+
+	/**
+	 * A library that a store needs.
+	 *
+	 * @param type the type of the store, {@link Type#NONE} for all
+	 * @param className a class of the library
+	 * @param problem what is wrong without the library
+	 * @param dependency the dependency to add
+	 */
+	private record Library(Type type, String className, String problem, String dependency) {
+
+		void check(@Nullable ClassLoader classLoader) {
+			if (!ClassUtils.isPresent(this.className, classLoader)) {
+				throw new UnusableTaskStoreException(this.problem, "add the dependency " + this.dependency);
+			}
+		}
+
+	}
+
+}

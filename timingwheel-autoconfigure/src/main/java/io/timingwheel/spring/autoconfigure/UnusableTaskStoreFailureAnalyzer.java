@@ -1,0 +1,44 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.Objects;
+import java.util.stream.StreamSupport;
+
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+
+/**
+ * Explains an {@link UnusableTaskStoreException}, and says where
+ * {@code timingwheel.store.type} is set.
+ */
+class UnusableTaskStoreFailureAnalyzer extends AbstractFailureAnalyzer<UnusableTaskStoreException> {
+
+	private static final ConfigurationPropertyName TYPE = ConfigurationPropertyName.of("timingwheel.store.type");
+
+	private final Environment environment;
+
+	UnusableTaskStoreFailureAnalyzer(Environment environment) {
+		this.environment = environment;
+	}
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, UnusableTaskStoreException cause) {
+		String description = "Durable tasks cannot be stored:%n%n    %s.%s"
+			.formatted(StringUtils.capitalize(cause.getProblem()), type());
+		return new FailureAnalysis(description, StringUtils.capitalize(cause.getRemedy()) + ".", cause);
+	}
+
+	private String type() {
+		return StreamSupport.stream(ConfigurationPropertySources.get(this.environment).spliterator(), false)
+			.map((source) -> source.getConfigurationProperty(TYPE))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.map((property) -> "%n%nThe property '%s' is '%s' (originating from %s).".formatted(TYPE,
+					property.getValue(), property.getOrigin()))
+			.orElse("");
+	}
+
+}

@@ -1,0 +1,150 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.task.DelayedTask;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
+
+/**
+ * Checks at startup that {@code @Delayed} can take effect on a method. Every check throws
+ * an {@link InvalidAnnotatedMethodException}; none instantiates a bean.
+ */
+final class DelayedMethodRules {
+
+	private static final Set<Class<?>> RESULTS = Set.of(Future.class, CompletionStage.class, CompletableFuture.class,
+			DelayedTask.class);
+
+	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	DelayedMethodRules(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	void checkNotAsync(Method method, Class<?> beanClass) {
+		if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
+				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class)) {
+			throw new InvalidAnnotatedMethodException(method, "@Delayed and @Async are on one method",
+					"remove @Async: a delayed method runs on an executor anyway");
+		}
+	}
+
+	/**
+	 * Checks that a method can return before its body has run.
+	 */
+	void checkReturnType(Method method) {
+		Class<?> type = method.getReturnType();
+		if (type == void.class || RESULTS.contains(type)) {
+			return;
+		}
+		if (isSuspending(method)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is on a suspend function, whose caller would wait for the delayed body",
+					"make it an ordinary function that returns nothing or a CompletableFuture");
+		}
+		throw new InvalidAnnotatedMethodException(
+				method, "@Delayed is on a method that returns %s, which cannot be given before the body has run"
+					.formatted(type.getName()),
+				"return void, Future, CompletionStage, CompletableFuture or DelayedTask");
+	}
+
+	private static boolean isSuspending(Method method) {
+		Class<?>[] types = method.getParameterTypes();
+		return types.length > 0 && types[types.length - 1].getName().equals(CONTINUATION);
+	}
+
+	/**
+	 * Checks that exactly one executor has a name or qualifier.
+	 */
+	void checkExecutor(Method method, String nameOrQualifier) {
+		if (isExecutor(nameOrQualifier)) {
+			return;
+		}
+		String[] executors = this.beanFactory.getBeanNamesForType(Executor.class, true, false);
+		List<String> qualified = Arrays.stream(executors)
+			.filter((name) -> BeanFactoryAnnotationUtils.isQualifierMatch(nameOrQualifier::equals, name,
+					this.beanFactory))
+			.toList();
+		if (qualified.isEmpty()) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed names the executor \"%s\", but no Executor bean has this name or qualifier"
+						.formatted(nameOrQualifier),
+					"define the bean, or name one of " + List.of(executors));
+		}
+		if (qualified.size() > 1) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed names the executor \"%s\", but several beans have this qualifier: %s"
+						.formatted(nameOrQualifier, qualified),
+					"use the name of one of them");
+		}
+	}
+
+	private boolean isExecutor(String name) {
+		if (!this.beanFactory.containsBean(name)) {
+			return false;
+		}
+		Class<?> type = this.beanFactory.getType(name, false);
+		return type == null || Executor.class.isAssignableFrom(type);
+	}
+
+	/**
+	 * Whether tasks can be stored.
+	 */
+	boolean isStoreConfigured() {
+		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DelayedTaskStore.class, true,
+				false).length > 0;
+	}
+
+	/**
+	 * Checks that the calls of a durable method can be stored.
+	 */
+	void checkDurable(Method method, Class<?> beanClass, String name, List<String> aliases) {
+		if (!isStoreConfigured()) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is durable, but there is no store to keep its tasks in",
+					"set timingwheel.store.type to jdbc or redis, or remove durable = true");
+		}
+		checkNoResult(method, beanClass);
+		checkLength(method, "name", name);
+		aliases.forEach((alias) -> checkLength(method, "alias", alias));
+	}
+
+	private static void checkNoResult(Method method, Class<?> beanClass) {
+		ResolvableType type = ResolvableType.forMethodReturnType(method, beanClass);
+		if (method.getReturnType() != void.class && !(method.getReturnType() == DelayedTask.class
+				&& type.as(DelayedTask.class).getGeneric(0).resolve() == Void.class)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is durable and on a method that returns %s, while any node may run the body"
+						.formatted(type),
+					"return void or DelayedTask<Void>");
+		}
+	}
+
+	private static void checkLength(Method method, String what, String name) {
+		int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+		if (bytes > DelayedTaskStore.MAX_NAME_BYTES || name.indexOf('\0') >= 0) {
+			throw new InvalidAnnotatedMethodException(
+					method, "the %s \"%s\" of the durable @Delayed has %d bytes of UTF-8, or holds the character NUL"
+						.formatted(what, name, bytes),
+					"use at most %d bytes".formatted(DelayedTaskStore.MAX_NAME_BYTES));
+		}
+	}
+
+}

@@ -1,0 +1,135 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.durable.support.DurableHandler;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.UnsupportedArgumentException;
+import io.timingwheel.spring.task.DelayedTask;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Stores the calls of one durable method, and runs stored calls: looks the bean up, which
+ * may have any scope, and calls the method on the proxy, so that all other advice acts on
+ * the body.
+ */
+final class DurableMethodTasks implements MethodTasks, DurableHandler {
+
+	/**
+	 * The name of the stored call that the current thread is about to run. Its advice
+	 * lets that one call through; when the body calls the method again, that call is
+	 * stored.
+	 */
+	private static final ThreadLocal<@Nullable String> RUNNING = new ThreadLocal<>();
+
+	private final DelayedMethod method;
+
+	private final DelayedRuntime runtime;
+
+	private final Supplier<Executor> executor;
+
+	private final DurableTaskManager tasks;
+
+	/** The first one of the method, which runs its stored calls. */
+	private final DurableHandler handler;
+
+	private DurableMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
+		this.method = method;
+		this.runtime = runtime;
+		this.executor = runtime.executor(method);
+		this.tasks = runtime.requireDurableTasks();
+		DurableHandler known = this.tasks.handler(method.name());
+		this.handler = (known != null) ? known : this.tasks.register(this);
+	}
+
+	/**
+	 * Makes the tasks of a method known, so that stored calls can run.
+	 * @return the tasks, for new calls
+	 * @throws InvalidAnnotatedMethodException if the method takes arguments that cannot
+	 * be stored
+	 */
+	static DurableMethodTasks register(DelayedMethod method, DelayedRuntime runtime) {
+		try {
+			return new DurableMethodTasks(method, runtime);
+		}
+		catch (UnsupportedArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);
+		}
+	}
+
+	@Override
+	public @Nullable Object submit(MethodInvocation invocation) throws Throwable {
+		if (name().equals(RUNNING.get())) {
+			RUNNING.remove();
+			return invocation.proceed();
+		}
+		@Nullable Object[] arguments = invocation.getArguments();
+		DelayedTask<?> task = this.tasks.enqueue(this.handler, this.method.keyOf(arguments), this.method.ifPending(),
+				this.method.delay().due(arguments), arguments);
+		return this.method.givesResult() ? task : null;
+	}
+
+	@Override
+	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
+		Object bean = this.runtime.bean(this.method.beanName());
+		Method invocable = AopUtils.selectInvocableMethod(this.method.method(), bean.getClass());
+		ReflectionUtils.makeAccessible(invocable);
+		RUNNING.set(name());
+		try {
+			return invocable.invoke(bean, arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+		finally {
+			RUNNING.remove();
+		}
+	}
+
+	@Override
+	public void handleError(Throwable error, @Nullable Object[] arguments) {
+		this.runtime.uncaught(error, this.method.method(), arguments);
+	}
+
+	@Override
+	public String name() {
+		return this.method.name();
+	}
+
+	@Override
+	public List<String> aliases() {
+		return this.method.aliases();
+	}
+
+	@Override
+	public Method method() {
+		return this.method.method();
+	}
+
+	@Override
+	public List<Type> argumentTypes() {
+		return this.method.argumentTypes();
+	}
+
+	@Override
+	public Supplier<? extends Executor> executor() {
+		return this.executor;
+	}
+
+	@Override
+	public @Nullable Duration expireAfter() {
+		return this.method.expireAfter();
+	}
+
+}

@@ -1,0 +1,119 @@
+package io.timingwheel.spring.durable.support;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.durable.StoredTask;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads lists and counts of stored tasks, and adds up the names of each handler. Counting
+ * takes a while with many tasks, so that meters get counts that are a few seconds old.
+ * Thread-safe.
+ */
+final class StoredTaskReader {
+
+	private static final Log logger = LogFactory.getLog(StoredTaskReader.class);
+
+	private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	private final DelayedTaskStore store;
+
+	private final DurableHandlerRegistry handlers;
+
+	private final BooleanSupplier down;
+
+	private @Nullable Map<String, StoredCounts> latest;
+
+	private long readNanos;
+
+	/**
+	 * Creates a reader.
+	 * @param store the store
+	 * @param handlers the handlers of this node
+	 * @param down tells whether the store is known not to answer
+	 */
+	StoredTaskReader(DelayedTaskStore store, DurableHandlerRegistry handlers, BooleanSupplier down) {
+		this.store = store;
+		this.handlers = handlers;
+		this.down = down;
+	}
+
+	List<StoredTask> pending(String name, int limit) {
+		return merged(name, limit, Comparator.comparing(StoredTask::dueAt), this.store::pending);
+	}
+
+	List<StoredTask> dead(String name, int limit) {
+		return merged(name, limit, Comparator.comparing(StoredTask::dueAt).reversed(), this.store::dead);
+	}
+
+	private List<StoredTask> merged(String name, int limit, Comparator<StoredTask> order,
+			BiFunction<String, Integer, List<StoredTask>> read) {
+		List<String> names = this.handlers.allNames(name);
+		if (names.size() == 1) {
+			return read.apply(name, limit);
+		}
+		return names.stream().flatMap((each) -> read.apply(each, limit).stream()).sorted(order).limit(limit).toList();
+	}
+
+	/**
+	 * The counts as they are now or, while the store is known not to answer, the latest
+	 * ones.
+	 */
+	Map<String, StoredCounts> counts() {
+		return this.down.getAsBoolean() ? recentCounts() : byHandler(this.store.counts());
+	}
+
+	/**
+	 * The counts as they were a few seconds ago, empty if the store has never answered.
+	 */
+	synchronized Map<String, StoredCounts> recentCounts() {
+		Map<String, StoredCounts> latest = this.latest;
+		if (latest == null || (System.nanoTime() - this.readNanos > RECENT_NANOS && !this.down.getAsBoolean())) {
+			try {
+				latest = this.store.counts();
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The stored tasks could not be counted", ex);
+				latest = (latest != null) ? latest : Map.of();
+			}
+			this.latest = latest;
+			this.readNanos = System.nanoTime();
+		}
+		return byHandler(latest);
+	}
+
+	/**
+	 * The number of pending tasks that this node has no handler for, a few seconds ago.
+	 */
+	long unknownCount() {
+		Set<String> known = this.handlers.names();
+		return recentCounts().entrySet()
+			.stream()
+			.filter((entry) -> !known.contains(entry.getKey()))
+			.mapToLong((entry) -> entry.getValue().pending())
+			.sum();
+	}
+
+	/**
+	 * The counts of each handler, with those of its earlier names, and of each other name
+	 * that has a task.
+	 */
+	private Map<String, StoredCounts> byHandler(Map<String, StoredCounts> counts) {
+		Map<String, StoredCounts> result = new TreeMap<>();
+		this.handlers.names().forEach((name) -> result.put(this.handlers.canonicalName(name), StoredCounts.NONE));
+		counts.forEach((name, count) -> result.merge(this.handlers.canonicalName(name), count, StoredCounts::plus));
+		return result;
+	}
+
+}

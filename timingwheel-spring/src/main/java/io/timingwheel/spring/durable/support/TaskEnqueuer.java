@@ -1,0 +1,223 @@
+package io.timingwheel.spring.durable.support;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PartlyStoredException;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.task.DuplicateTaskException;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskOutcome;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores submissions in the caller's transaction, or after its commit if the store takes
+ * no part in it. A task that is due soon is leased with the request that stores it, and
+ * goes to the wheel of this node after the commit. Thread-safe.
+ */
+final class TaskEnqueuer {
+
+	private static final Log logger = LogFactory.getLog(TaskEnqueuer.class);
+
+	private final DelayedTaskStore store;
+
+	private final CallerTransaction transaction;
+
+	private final DurableHandlerRegistry handlers;
+
+	private final DelayedTaskRegistry tasks;
+
+	private final TaskIntake intake;
+
+	private final StoreClock clock;
+
+	TaskEnqueuer(DelayedTaskStore store, CallerTransaction transaction, DurableHandlerRegistry handlers,
+			DelayedTaskRegistry tasks, TaskIntake intake, StoreClock clock) {
+		this.store = store;
+		this.transaction = transaction;
+		this.handlers = handlers;
+		this.tasks = tasks;
+		this.intake = intake;
+		this.clock = clock;
+	}
+
+	/**
+	 * Stores submissions.
+	 * @param submissions one, or several that replace what is pending with their keys
+	 * @throws DuplicateTaskException if there is one, which is to be rejected, and its
+	 * key is pending
+	 */
+	void enqueue(List<DurableSubmission> submissions) {
+		if (!this.transaction.isDeferred()) {
+			store(submissions);
+			this.transaction.onRollback(() -> abandon(submissions));
+		}
+		else if (!givesWay(submissions, true)) {
+			this.transaction.defer(() -> storeAfterCommit(submissions), () -> abandon(submissions));
+		}
+	}
+
+	private static void abandon(List<DurableSubmission> submissions) {
+		submissions.forEach((submission) -> submission.task().abandon());
+	}
+
+	/**
+	 * The caller can no longer get an exception: the exception handlers get it.
+	 */
+	private void storeAfterCommit(List<DurableSubmission> submissions) {
+		try {
+			store(submissions);
+		}
+		catch (RuntimeException ex) {
+			List<DurableSubmission> failed = submissions.stream()
+				.filter((submission) -> !submission.task().isStored())
+				.toList();
+			failed.forEach((submission) -> submission.failed(ex));
+			if (failed.isEmpty()) {
+				logger.error("The durable tasks were stored after the commit, but they may not have replaced what is"
+						+ " pending under earlier names", ex);
+			}
+		}
+	}
+
+	private void store(List<DurableSubmission> submissions) {
+		if (givesWay(submissions, false)) {
+			return;
+		}
+		long sent = this.clock.wheelNanos();
+		List<NewTask> tasks = submissions.stream()
+			.map((submission) -> submission.newTask(this.intake.offer(submission.name(), submission.due())))
+			.toList();
+		List<? extends @Nullable Enqueued> enqueued = List.of();
+		RuntimeException failure = null;
+		try {
+			enqueued = this.store.enqueueAll(tasks);
+		}
+		catch (PartlyStoredException ex) {
+			enqueued = ex.enqueued();
+			failure = ex.failure();
+		}
+		finally {
+			withdrawOffers(tasks, enqueued);
+		}
+		stored(submissions, enqueued, sent);
+		replaceAliases(submissions, failure);
+	}
+
+	/**
+	 * Gives way to the task that is pending with the same key, as KEEP and REJECT ask.
+	 * The store looks for such a task itself, but not under the earlier names.
+	 * @param anyName whether to look under the current name too
+	 * @return whether there is such a task
+	 */
+	private boolean givesWay(List<DurableSubmission> submissions, boolean anyName) {
+		if (submissions.size() != 1 || submissions.get(0).ifPending() == IfPending.REPLACE) {
+			return false;
+		}
+		DurableSubmission submission = submissions.get(0);
+		Optional<StoredTask> pending = ids(submission, anyName).stream()
+			.flatMap((id) -> this.store.find(id).stream())
+			.findFirst();
+		pending.ifPresent((task) -> submission.giveWay(task.id(), task.dueAt()));
+		return pending.isPresent();
+	}
+
+	private void withdrawOffers(List<NewTask> tasks, List<? extends @Nullable Enqueued> enqueued) {
+		long offered = tasks.stream().filter((task) -> task.lease() != null).count();
+		long leased = enqueued.stream().filter((task) -> task != null && task.leased()).count();
+		this.intake.withdrawOffers((int) (offered - leased));
+	}
+
+	private void stored(List<DurableSubmission> submissions, List<? extends @Nullable Enqueued> enqueued, long sent) {
+		OptionalLong now = enqueued.stream().flatMap(Stream::ofNullable).mapToLong(Enqueued::now).max();
+		if (now.isEmpty()) {
+			return;
+		}
+		long ahead = this.clock.heard(now.getAsLong(), sent);
+		for (int i = 0; i < submissions.size(); i++) {
+			Enqueued one = enqueued.get(i);
+			if (one != null) {
+				stored(submissions.get(i), one, ahead);
+			}
+		}
+	}
+
+	private void stored(DurableSubmission submission, Enqueued enqueued, long ahead) {
+		switch (enqueued.outcome()) {
+			case PENDING -> submission.giveWay(enqueued.id(), enqueued.dueAt());
+			case INSERTED -> submission.task().stored(enqueued.id(), enqueued.dueAt());
+			case REPLACED -> {
+				submission.task().stored(enqueued.id(), enqueued.dueAt());
+				countReplaced(submission.name());
+			}
+		}
+		if (enqueued.leased()) {
+			LeasedTask task = submission.leased(enqueued);
+			this.transaction.onceCertain(() -> this.intake.accept(task, LeaseTerm.NONE, ahead),
+					() -> this.intake.withdrawOffers(1));
+		}
+	}
+
+	/**
+	 * Cancels what is pending with the same keys under earlier names. This comes after
+	 * the new tasks are stored: a failure in between leaves both tasks rather than none.
+	 */
+	private void replaceAliases(List<DurableSubmission> submissions, @Nullable RuntimeException failure) {
+		try {
+			for (DurableSubmission submission : submissions) {
+				if (submission.ifPending() == IfPending.REPLACE && submission.task().isStored()) {
+					replaceAliases(submission);
+				}
+			}
+		}
+		catch (RuntimeException ex) {
+			if (failure == null) {
+				throw ex;
+			}
+			failure.addSuppressed(ex);
+		}
+		if (failure != null) {
+			throw failure;
+		}
+	}
+
+	private void replaceAliases(DurableSubmission submission) {
+		for (TaskId id : ids(submission, false)) {
+			if (this.store.cancel(id)) {
+				countReplaced(id.name());
+			}
+		}
+	}
+
+	/**
+	 * The key of a submission under the names of its handler.
+	 * @param anyName whether the current name counts too, or the earlier ones alone
+	 */
+	private List<TaskId> ids(DurableSubmission submission, boolean anyName) {
+		String key = submission.task().key();
+		if (key == null) {
+			return List.of();
+		}
+		return this.handlers.allNames(submission.name())
+			.stream()
+			.skip(anyName ? 0 : 1)
+			.map((name) -> new TaskId(name, key))
+			.toList();
+	}
+
+	private void countReplaced(String name) {
+		this.transaction
+			.onceCertain(() -> this.tasks.recorder(this.handlers.canonicalName(name)).count(TaskOutcome.REPLACED));
+	}
+
+}

@@ -1,0 +1,162 @@
+package io.timingwheel.spring.durable.support;
+
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+import io.timingwheel.DirectTask;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.LeaseOffer;
+import io.timingwheel.spring.durable.LeasedTask;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes leased tasks and puts them on the wheel until they are due. The tasks come from a
+ * claim, or from a thread that has stored or moved them. Thread-safe.
+ */
+final class TaskIntake {
+
+	private static final Log logger = LogFactory.getLog(TaskIntake.class);
+
+	private final DurableSettings settings;
+
+	private final DurableHandlerRegistry handlers;
+
+	private final TimingWheel wheel;
+
+	private final InFlight inFlight;
+
+	private final TaskBeginner beginner;
+
+	private final TaskRunner runner;
+
+	private final TaskSettler settler;
+
+	private final BooleanSupplier claiming;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates an open intake.
+	 * @param settings the settings of the node
+	 * @param handlers the handlers of the node
+	 * @param wheel where tasks wait
+	 * @param inFlight limits and holds the tasks
+	 * @param beginner begins tasks that are due
+	 * @param runner runs tasks that began with their claim
+	 * @param settler takes the tasks that the node cannot run
+	 * @param claiming tells whether the node claims tasks now
+	 */
+	TaskIntake(DurableSettings settings, DurableHandlerRegistry handlers, TimingWheel wheel, InFlight inFlight,
+			TaskBeginner beginner, TaskRunner runner, TaskSettler settler, BooleanSupplier claiming) {
+		this.settings = settings;
+		this.handlers = handlers;
+		this.wheel = wheel;
+		this.inFlight = inFlight;
+		this.beginner = beginner;
+		this.runner = runner;
+		this.settler = settler;
+		this.claiming = claiming;
+	}
+
+	/**
+	 * Offers to lease a task with the request that stores or moves it.
+	 * @return the offer, with room reserved for the task; {@code null} if the task is
+	 * better left to the poller
+	 */
+	@Nullable LeaseOffer offer(String name, DueTime due) {
+		if (!this.claiming.getAsBoolean() || this.handlers.find(name) == null) {
+			return null;
+		}
+		if (!due.absolute() && due.millis() > this.settings.lookAhead().toMillis()) {
+			return null;
+		}
+		// A quarter of the room stays for tasks that are in the store already.
+		if (this.inFlight.reserve(this.settings.maxInFlight() / 4 + 1, 1) == 0) {
+			return null;
+		}
+		return new LeaseOffer(this.settings.nodeId(), this.settings.lookAhead(), this.settings.lease());
+	}
+
+	/**
+	 * Gives back the room of offers that the store did not use.
+	 */
+	void withdrawOffers(int count) {
+		this.inFlight.free(count);
+	}
+
+	/**
+	 * Accepts a leased task. The caller has reserved room for the task.
+	 * @param task the task
+	 * @param term how long the node trusts the lease, if the task has begun
+	 * @param ahead by how many nanoseconds the wheel's clock is ahead of the store's
+	 */
+	void accept(LeasedTask task, LeaseTerm term, long ahead) {
+		DurableHandler handler = this.handlers.find(task.name());
+		if (handler == null) {
+			// This node has asked for no such name.
+			this.inFlight.free(1);
+			return;
+		}
+		long dueNanos = ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt());
+		DurableRun run = new DurableRun(task, handler, this.runner, dueNanos);
+		this.inFlight.add(run);
+		try {
+			accept(run, term);
+		}
+		catch (Throwable ex) {
+			// Another claim finds the task when its lease has ended.
+			logger.error("The durable task %s could not be accepted".formatted(run), ex);
+			run.withdraw();
+			this.inFlight.remove(run);
+		}
+	}
+
+	private void accept(DurableRun run, LeaseTerm term) {
+		LeasedTask task = run.task();
+		if (this.closed) {
+			this.settler.giveBack(run);
+		}
+		else if (task.lostDeliveries() >= this.settings.maxLostDeliveries()) {
+			run.withdraw();
+			this.settler.bury(run,
+					"Its node ended %d times while it was running it (timingwheel.store.max-lost-deliveries)"
+						.formatted(task.lostDeliveries()));
+		}
+		else if (task.begun()) {
+			this.runner.submit(run, term);
+		}
+		else {
+			putOnWheel(run);
+		}
+	}
+
+	private void putOnWheel(DurableRun run) {
+		try {
+			run.waitsFor(this.wheel.schedule((DirectTask) () -> this.beginner.add(run),
+					run.delayNanos(this.wheel.timeSource().nanoTime()), TimeUnit.NANOSECONDS));
+		}
+		catch (RejectedExecutionException ex) {
+			// The wheel is full or stopped.
+			this.settler.giveBack(run);
+		}
+	}
+
+	/**
+	 * Gives back all tasks whose bodies have not begun.
+	 */
+	void giveBackWaiting() {
+		this.inFlight.runs().forEach(this.settler::giveBack);
+	}
+
+	/**
+	 * Gives back all tasks that are accepted from now on.
+	 */
+	void close() {
+		this.closed = true;
+	}
+
+}

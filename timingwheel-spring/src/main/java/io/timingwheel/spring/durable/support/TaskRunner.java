@@ -1,0 +1,161 @@
+package io.timingwheel.spring.durable.support;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.TaskExecution;
+import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.support.TaskOutcome;
+import io.timingwheel.spring.task.support.TaskRecorder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the bodies of tasks that have begun, and settles each task with what its body did.
+ * Thread-safe.
+ */
+final class TaskRunner {
+
+	private final PayloadCodec codec;
+
+	private final TimingWheel wheel;
+
+	private final DelayedTaskRegistry tasks;
+
+	private final HandOverExecutors handOvers;
+
+	private final @Nullable TaskExecutionInterceptor interceptor;
+
+	private final InFlight inFlight;
+
+	private final TaskSettler settler;
+
+	TaskRunner(PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
+			@Nullable TaskExecutionInterceptor interceptor, InFlight inFlight, TaskSettler settler) {
+		this.codec = codec;
+		this.wheel = wheel;
+		this.tasks = tasks;
+		this.handOvers = handOvers;
+		this.interceptor = interceptor;
+		this.inFlight = inFlight;
+		this.settler = settler;
+	}
+
+	/**
+	 * Hands a task to its executor, after the store has begun the task.
+	 * @param term how long the node trusts the lease
+	 */
+	void submit(DurableRun run, LeaseTerm term) {
+		if (!run.begin(term)) {
+			return;
+		}
+		try {
+			run.executor().execute(run);
+		}
+		catch (Throwable ex) {
+			// The executor has refused, or there is no thread. The wheel tries again
+			// until
+			// the executor takes the task.
+			try {
+				this.wheel.schedule(run, 0, TimeUnit.NANOSECONDS);
+			}
+			catch (RejectedExecutionException full) {
+				this.settler.giveBack(run);
+			}
+		}
+	}
+
+	/**
+	 * Finds the executor of a handler.
+	 * @return the executor, or one that keeps it from blocking the caller
+	 */
+	Executor executor(DurableHandler handler) {
+		return this.handOvers.safe(handler.executor().get());
+	}
+
+	/**
+	 * Runs a task on the current thread, which is one of its executor's.
+	 */
+	void run(DurableRun run) {
+		if (run.term().isOver()) {
+			// The machine may have been suspended.
+			this.inFlight.loseLease(run);
+			return;
+		}
+		if (!run.start(this.wheel.timeSource().nanoTime())) {
+			return;
+		}
+		Throwable error = null;
+		try {
+			String reason = decode(run);
+			if (reason != null) {
+				run.end();
+				this.settler.bury(run, reason);
+				return;
+			}
+			if (run.isExpired()) {
+				run.end();
+				this.settler.expired(run);
+				return;
+			}
+		}
+		catch (Throwable ex) {
+			error = ex;
+		}
+		TaskRecorder recorder = this.tasks.recorder(run.name());
+		recorder.begun();
+		if (error == null) {
+			error = invoke(run);
+		}
+		ended(run, recorder, error);
+	}
+
+	/**
+	 * Reads the arguments.
+	 * @return why they cannot be read, {@code null} if they can
+	 */
+	private @Nullable String decode(DurableRun run) {
+		String payload = run.task().payload();
+		if (payload == null) {
+			return "The payload is larger than timingwheel.store.max-payload-size";
+		}
+		try {
+			run.setArguments(this.codec.decode(run.handler(), payload));
+			return null;
+		}
+		catch (UndecodablePayloadException ex) {
+			return ex.getMessage();
+		}
+	}
+
+	private @Nullable Throwable invoke(DurableRun run) {
+		try {
+			TaskExecution.run(run, this.interceptor, null);
+			return null;
+		}
+		catch (Throwable ex) {
+			return ex;
+		}
+	}
+
+	private void ended(DurableRun run, TaskRecorder recorder, @Nullable Throwable error) {
+		DurableRun.Interruption interruption = run.end();
+		if (interruption == DurableRun.Interruption.LEASE_LOST) {
+			recorder.abandoned();
+		}
+		else if (error == null) {
+			this.settler.completed(run);
+		}
+		else if (interruption == DurableRun.Interruption.SHUTDOWN) {
+			this.settler.cutOff(run);
+		}
+		else {
+			recorder.ended(TaskOutcome.FAILED);
+			this.settler.failed(run, error);
+		}
+	}
+
+}

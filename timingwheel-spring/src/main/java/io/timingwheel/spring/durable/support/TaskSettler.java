@@ -1,0 +1,249 @@
+package io.timingwheel.spring.durable.support;
+
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.Burial;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.Retry;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
+import io.timingwheel.spring.durable.support.TaskSettler.Settlement;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskOutcome;
+import io.timingwheel.spring.task.support.TaskRecorder;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Settles tasks: acknowledges, retries, buries or releases them in the store, and removes
+ * them from this node once the store has replied.
+ */
+final class TaskSettler extends Batcher<Settlement> {
+
+	private static final Log logger = LogFactory.getLog(TaskSettler.class);
+
+	private static final Set<Kind> ACKNOWLEDGED = EnumSet.of(Kind.COMPLETED, Kind.EXPIRED);
+
+	private static final Set<Kind> RETRIED = EnumSet.of(Kind.FAILED);
+
+	private static final Set<Kind> BURIED = EnumSet.of(Kind.DEAD);
+
+	private static final Set<Kind> RELEASED = EnumSet.of(Kind.GIVEN_BACK, Kind.CUT_OFF);
+
+	private final DelayedTaskStore store;
+
+	private final DurableSettings settings;
+
+	private final DelayedTaskRegistry tasks;
+
+	private final InFlight inFlight;
+
+	private final NodeFigures figures;
+
+	TaskSettler(DelayedTaskStore store, DurableSettings settings, TimingWheel wheel, DelayedTaskRegistry tasks,
+			InFlight inFlight, NodeFigures figures, StoreAvailability availability) {
+		super("timing-wheel-settlements", 4 * settings.batchSize(), wheel, availability, Caller.SETTLE);
+		this.store = store;
+		this.settings = settings;
+		this.tasks = tasks;
+		this.inFlight = inFlight;
+		this.figures = figures;
+	}
+
+	/**
+	 * Acknowledges a task whose body has returned.
+	 */
+	void completed(DurableRun run) {
+		add(Settlement.of(run, Kind.COMPLETED));
+	}
+
+	/**
+	 * Acknowledges a task that was too late to start.
+	 */
+	void expired(DurableRun run) {
+		add(Settlement.of(run, Kind.EXPIRED));
+	}
+
+	/**
+	 * Retries a task whose body has thrown, or buries it after the last attempt.
+	 */
+	void failed(DurableRun run, Throwable error) {
+		int attempt = run.attempt();
+		int maxAttempts = this.settings.maxAttempts();
+		String text = limited(describe(error));
+		if (attempt < maxAttempts) {
+			Duration delay = this.settings.backoff().after(attempt);
+			logger.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
+				.formatted(attempt, maxAttempts, run, delay.toMillis(), text));
+			logger.debug("The error of the failed attempt", error);
+			add(new Settlement(run, Kind.FAILED, new Retry(run.ref(), attempt + 1, delay, text), null));
+			return;
+		}
+		logger.error("The durable task %s is dead after %d attempts".formatted(run, attempt));
+		add(new Settlement(run, Kind.DEAD, null, new Burial(run.ref(), text)));
+		@Nullable Object[] arguments = run.arguments();
+		try {
+			run.handler().handleError(error, (arguments != null) ? arguments : new Object[0]);
+		}
+		catch (Throwable ex) {
+			logger.warn("The exception handler of the task " + run + " threw an exception itself", ex);
+		}
+	}
+
+	/**
+	 * Buries a task whose body cannot run.
+	 */
+	void bury(DurableRun run, String reason) {
+		logger.error("The durable task %s is dead: %s".formatted(run, reason));
+		add(new Settlement(run, Kind.DEAD, null, new Burial(run.ref(), limited(reason))));
+	}
+
+	/**
+	 * Releases a task whose body has not begun; does nothing if the body has begun.
+	 */
+	void giveBack(DurableRun run) {
+		if (run.withdraw()) {
+			add(Settlement.of(run, Kind.GIVEN_BACK));
+		}
+	}
+
+	/**
+	 * Releases a task whose body was interrupted by the shutdown of this node.
+	 */
+	void cutOff(DurableRun run) {
+		add(Settlement.of(run, Kind.CUT_OFF));
+	}
+
+	@Override
+	void send(List<Settlement> batch) {
+		send(batch, ACKNOWLEDGED, Settlement::ref, this.store::acknowledge);
+		send(batch, RETRIED, (settlement) -> Objects.requireNonNull(settlement.retry()), this.store::retry);
+		send(batch, BURIED, (settlement) -> Objects.requireNonNull(settlement.burial()), this.store::bury);
+		send(batch, RELEASED, Settlement::ref, this.store::release);
+	}
+
+	/**
+	 * Sends the settlements of some kinds, and removes those from the batch that need not
+	 * be sent again.
+	 */
+	private <W> void send(List<Settlement> batch, Set<Kind> kinds, Function<Settlement, W> word,
+			Function<List<W>, List<Reply>> store) {
+		List<Settlement> sent = batch.stream().filter((settlement) -> kinds.contains(settlement.kind())).toList();
+		if (sent.isEmpty()) {
+			return;
+		}
+		List<Reply> replies = store.apply(sent.stream().map(word).toList());
+		Set<Settlement> done = new HashSet<>();
+		try {
+			for (int i = 0; i < sent.size(); i++) {
+				if (replies.get(i) != Reply.BUSY) {
+					done.add(sent.get(i));
+					settled(sent.get(i), replies.get(i));
+				}
+			}
+		}
+		finally {
+			batch.removeAll(done);
+		}
+	}
+
+	private void settled(Settlement settlement, Reply reply) {
+		TaskRecorder recorder = this.tasks.recorder(settlement.run().name());
+		boolean refused = reply == Reply.REFUSED;
+		switch (settlement.kind()) {
+			case COMPLETED -> {
+				if (refused) {
+					recorder.abandoned();
+				}
+				else {
+					recorder.ended(TaskOutcome.COMPLETED);
+				}
+			}
+			case EXPIRED -> {
+				if (!refused) {
+					recorder.count(TaskOutcome.EXPIRED);
+				}
+			}
+			case FAILED -> {
+				if (reply == Reply.DONE) {
+					this.figures.addRetried();
+				}
+			}
+			case DEAD -> {
+				// The store counts the dead.
+			}
+			case GIVEN_BACK -> this.figures.addReleased();
+			case CUT_OFF -> {
+				recorder.abandoned();
+				this.figures.addReleased();
+			}
+		}
+		if (reply == Reply.SUPERSEDED) {
+			recorder.count(TaskOutcome.SUPERSEDED);
+		}
+		if (refused && settlement.kind() != Kind.GIVEN_BACK) {
+			this.figures.addLost();
+		}
+		this.inFlight.remove(settlement.run());
+	}
+
+	/**
+	 * The text of an error. The {@code toString} method of a user's exception may throw.
+	 */
+	private static String describe(Throwable error) {
+		try {
+			return error.toString();
+		}
+		catch (RuntimeException ex) {
+			return error.getClass().getName();
+		}
+	}
+
+	/**
+	 * Fits a text into the store, which may refuse a NUL.
+	 */
+	private static String limited(String text) {
+		String clean = text.replace('\0', ' ');
+		return (clean.length() <= DelayedTaskStore.MAX_ERROR_LENGTH) ? clean
+				: clean.substring(0, DelayedTaskStore.MAX_ERROR_LENGTH);
+	}
+
+	/**
+	 * What happened to a task on this node.
+	 */
+	private enum Kind {
+
+		COMPLETED, EXPIRED, FAILED, DEAD, GIVEN_BACK, CUT_OFF
+
+	}
+
+	/**
+	 * What the store is told of a task.
+	 *
+	 * @param run the task
+	 * @param kind what happened to it
+	 * @param retry when and how it is tried again, if it has failed
+	 * @param burial why it is given up, if it is dead
+	 */
+	record Settlement(DurableRun run, Kind kind, @Nullable Retry retry, @Nullable Burial burial) {
+
+		static Settlement of(DurableRun run, Kind kind) {
+			return new Settlement(run, kind, null, null);
+		}
+
+		TaskRef ref() {
+			return this.run.ref();
+		}
+
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.timingwheel.spring.task.support;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskDecorator;
+
+/**
+ * The payload of a task together with the context of the thread that submitted it: what
+ * the {@link TaskExecutionInterceptor} captured, and the {@link TaskDecorator}.
+ */
+final class CapturedPayload implements Runnable {
+
+	private final Object payload;
+
+	private final @Nullable Object captured;
+
+	private final Runnable decorated;
+
+	/** The run that calls the decorators; a task has only one run at a time. */
+	private @Nullable TaskRun run;
+
+	private CapturedPayload(Object payload, @Nullable Object captured, @Nullable TaskDecorator decorator) {
+		this.payload = payload;
+		this.captured = captured;
+		this.decorated = (decorator != null) ? decorator.decorate(this) : this;
+	}
+
+	/**
+	 * Captures the context of the current thread.
+	 * @return the payload itself, which takes less memory, if there is no context
+	 */
+	static Object capture(Object payload, TaskDefinition<?> definition) {
+		TaskEnvironment environment = definition.tasks().environment();
+		TaskExecutionInterceptor interceptor = environment.interceptor();
+		TaskDecorator decorator = environment.decorator();
+		Object captured = (interceptor != null) ? interceptor.capture(definition.name()) : null;
+		return (captured != null || decorator != null) ? new CapturedPayload(payload, captured, decorator) : payload;
+	}
+
+	/**
+	 * What the task was given.
+	 */
+	Object payload() {
+		return this.payload;
+	}
+
+	/**
+	 * Runs a task within its decorators.
+	 */
+	void run(TaskRun run) {
+		this.run = run;
+		try {
+			this.decorated.run();
+		}
+		finally {
+			this.run = null;
+		}
+	}
+
+	/**
+	 * Runs the body. The decorators call this.
+	 */
+	@Override
+	public void run() {
+		TaskRun run = this.run;
+		if (run != null) {
+			run.invoke(this.payload, this.captured);
+		}
+	}
+
+}

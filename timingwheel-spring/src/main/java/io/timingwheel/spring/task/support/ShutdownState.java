@@ -1,0 +1,97 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskRejectedException;
+
+/**
+ * What the tasks have to know of the shutdown, and how they tell it that one of them has
+ * ended. {@link TaskShutdown} shuts down. Thread-safe.
+ */
+final class ShutdownState {
+
+	private final Lock lock = new ReentrantLock();
+
+	private final Condition changed = this.lock.newCondition();
+
+	/** Whether the shutdown waits for a change; spares tasks the lock before that. */
+	private volatile boolean waiting;
+
+	private volatile boolean accepting = true;
+
+	/** No task that is due later runs any more; {@code null} for no limit. */
+	private volatile @Nullable Long lastDueNanos;
+
+	boolean isAccepting() {
+		return this.accepting;
+	}
+
+	/**
+	 * Checks that tasks are accepted.
+	 * @throws TaskRejectedException if not
+	 */
+	void checkAccepting(String name) {
+		if (!this.accepting) {
+			throw new TaskRejectedException(
+					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
+		}
+	}
+
+	void stopAccepting() {
+		this.accepting = false;
+	}
+
+	/**
+	 * Whether a task that is due at a time of the wheel's clock may still run.
+	 */
+	boolean mayRun(long dueNanos) {
+		Long last = this.lastDueNanos;
+		return last == null || dueNanos - last <= 0;
+	}
+
+	void setLastDue(long lastDueNanos) {
+		this.lastDueNanos = lastDueNanos;
+	}
+
+	/**
+	 * A task has ended, was called off, or waits for its next run.
+	 */
+	void changed() {
+		if (this.waiting) {
+			this.lock.lock();
+			try {
+				this.changed.signalAll();
+			}
+			finally {
+				this.lock.unlock();
+			}
+		}
+	}
+
+	/**
+	 * Waits until a condition holds, which is checked after each change.
+	 * @param deadline when to give up, by {@link System#nanoTime()}
+	 * @return whether the condition holds
+	 */
+	boolean await(BooleanSupplier condition, long deadline) throws InterruptedException {
+		this.waiting = true;
+		this.lock.lock();
+		try {
+			while (!condition.getAsBoolean()) {
+				if (this.changed.awaitNanos(deadline - System.nanoTime()) <= 0) {
+					return condition.getAsBoolean();
+				}
+			}
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+}

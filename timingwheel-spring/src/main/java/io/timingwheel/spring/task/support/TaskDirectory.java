@@ -1,0 +1,136 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * The tasks of one wheel by their names. The number of names is limited, as each name
+ * becomes a tag of metrics: the tasks of all names beyond the limit are kept and counted
+ * together. Thread-safe.
+ */
+final class TaskDirectory {
+
+	/** How many names there are at most, {@link #OVERFLOW} included. */
+	static final int LIMIT = 1000;
+
+	/** The name under which tasks are counted whose own name is beyond the limit. */
+	static final String OVERFLOW = "other";
+
+	private final Map<String, NamedTasks> byName = new ConcurrentHashMap<>();
+
+	private final List<Consumer<String>> listeners = new ArrayList<>();
+
+	private final TaskEnvironment environment;
+
+	private final NamedTasks overflow;
+
+	TaskDirectory(TaskEnvironment environment) {
+		this.environment = environment;
+		this.overflow = new OverflowTasks(environment);
+	}
+
+	/**
+	 * The tasks of a name, also of one that is not known.
+	 */
+	NamedTasks get(String name) {
+		return this.byName.getOrDefault(name, this.overflow);
+	}
+
+	/**
+	 * Makes a name known.
+	 * @return its tasks
+	 */
+	NamedTasks register(String name) {
+		NamedTasks tasks = this.byName.get(name);
+		return (tasks != null) ? tasks : add(name);
+	}
+
+	/**
+	 * Makes a name known as that of tasks in memory.
+	 * @return its tasks
+	 */
+	NamedTasks declare(String name) {
+		NamedTasks tasks = register(name);
+		tasks.setDeclared();
+		return tasks;
+	}
+
+	/**
+	 * Whether a name was declared, rather than only registered.
+	 */
+	boolean isDeclared(String name) {
+		NamedTasks tasks = this.byName.get(name);
+		return tasks != null && tasks.isDeclared();
+	}
+
+	private synchronized NamedTasks add(String name) {
+		NamedTasks known = this.byName.get(name);
+		if (known != null) {
+			return known;
+		}
+		boolean full = name.equals(OVERFLOW) || this.byName.size() >= LIMIT - 1;
+		NamedTasks tasks = full ? this.overflow : new NamedTasks(name, this.environment);
+		if (this.byName.putIfAbsent(tasks.name(), tasks) == null) {
+			this.listeners.forEach((listener) -> listener.accept(tasks.name()));
+		}
+		return tasks;
+	}
+
+	/**
+	 * Calls a listener once for each name: at once for those that are known.
+	 */
+	synchronized void onName(Consumer<String> listener) {
+		this.byName.keySet().forEach(listener);
+		this.listeners.add(listener);
+	}
+
+	/**
+	 * The tasks of all known names; a live view.
+	 */
+	Collection<NamedTasks> all() {
+		return this.byName.values();
+	}
+
+	/**
+	 * How many tasks of all names have not begun.
+	 */
+	long pendingCount() {
+		return all().stream().mapToLong((tasks) -> tasks.pending().mappingCount()).sum();
+	}
+
+	/**
+	 * How many tasks of all names have begun and not ended. The figure may be too high
+	 * for a moment, but never too low.
+	 */
+	long runningCount() {
+		return all().stream().mapToLong((tasks) -> tasks.recorder().running()).sum();
+	}
+
+	/**
+	 * The tasks of all names beyond the limit. They are found by name and key like
+	 * others, but counted together, so that names that are made up at run time cost no
+	 * memory once their tasks are gone.
+	 */
+	private static final class OverflowTasks extends NamedTasks {
+
+		OverflowTasks(TaskEnvironment environment) {
+			super(OVERFLOW, environment);
+		}
+
+		@Override
+		Object slot(String name, Object key) {
+			return new TaskKeys.Qualified(name, key);
+		}
+
+		@Override
+		boolean contains(String name, PendingTask task) {
+			return OVERFLOW.equals(name) || task.definition().name().equals(name);
+		}
+
+	}
+
+}

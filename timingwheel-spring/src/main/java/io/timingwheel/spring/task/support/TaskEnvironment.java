@@ -1,0 +1,98 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.timingwheel.TimingWheel;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskDecorator;
+
+/**
+ * What all tasks of one wheel share: the wheel, the clock, the way to the executors, what
+ * carries context to the bodies, the ids, and the state of the shutdown. Thread-safe.
+ *
+ * <p>
+ * An id names one scheduling and is never reused. It is a number after a prefix, which
+ * tells this run of the JVM from others. A task keeps only the number, its sequence.
+ */
+final class TaskEnvironment {
+
+	private final String idPrefix = "%08x-".formatted(ThreadLocalRandom.current().nextInt());
+
+	private final AtomicLong sequence = new AtomicLong();
+
+	private final ShutdownState shutdown = new ShutdownState();
+
+	private final TimingWheel wheel;
+
+	private final TaskClock clock;
+
+	private final HandOverExecutors handOverExecutors;
+
+	private final @Nullable TaskDecorator decorator;
+
+	private final @Nullable TaskExecutionInterceptor interceptor;
+
+	TaskEnvironment(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
+			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor) {
+		this.wheel = wheel;
+		this.clock = clock;
+		this.handOverExecutors = handOverExecutors;
+		this.decorator = decorator;
+		this.interceptor = interceptor;
+	}
+
+	TimingWheel wheel() {
+		return this.wheel;
+	}
+
+	TaskClock clock() {
+		return this.clock;
+	}
+
+	ShutdownState shutdown() {
+		return this.shutdown;
+	}
+
+	@Nullable TaskDecorator decorator() {
+		return this.decorator;
+	}
+
+	@Nullable TaskExecutionInterceptor interceptor() {
+		return this.interceptor;
+	}
+
+	/**
+	 * Makes an executor safe to call on the wheel's thread.
+	 */
+	Executor handOver(Executor executor) {
+		return this.handOverExecutors.safe(executor);
+	}
+
+	long nextSequence() {
+		return this.sequence.incrementAndGet();
+	}
+
+	String idOf(long sequence) {
+		return this.idPrefix + sequence;
+	}
+
+	/**
+	 * The sequence in an id.
+	 * @return the sequence, 0 if this JVM has not made the id
+	 */
+	long sequenceOf(String id) {
+		if (!id.startsWith(this.idPrefix)) {
+			return 0;
+		}
+		try {
+			return Long.parseLong(id, this.idPrefix.length(), id.length(), 10);
+		}
+		catch (NumberFormatException ex) {
+			return 0;
+		}
+	}
+
+}

@@ -1,0 +1,146 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.TimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.task.TaskRejectedException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+class TaskShutdownTests {
+
+	private final ExecutorService pool = Executors.newFixedThreadPool(4);
+
+	private final TimingWheel wheel = TimingWheel.builder(this.pool).build();
+
+	private final DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel, TimeSource.system(),
+			Clock.systemUTC(), new HandOverExecutors(), null, null);
+
+	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.registry,
+			VirtualTasks.executors(this.pool));
+
+	private final List<String> ran = new CopyOnWriteArrayList<>();
+
+	@AfterEach
+	void close() {
+		this.wheel.close();
+		this.pool.shutdownNow();
+	}
+
+	@Test
+	void runsTasksThatFallDueWithinThePeriodNeverEarlyAndCancelsTheOthers() throws Exception {
+		long start = System.nanoTime();
+		this.template.schedule(Duration.ofMillis(300),
+				() -> this.ran.add("due after " + (System.nanoTime() - start) / 1_000_000 / 100));
+		DelayedTask<?> late = this.template.schedule(Duration.ofHours(1), () -> this.ran.add("late"));
+		assertThat(this.registry.atShutdown().runDue(Duration.ofSeconds(20))).isTrue();
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(300),
+				Duration.ofSeconds(15));
+		assertThat(this.ran).hasSize(1);
+		assertThat(this.ran.get(0)).isGreaterThanOrEqualTo("due after 3");
+		assertThat(late.isCancelled()).isTrue();
+		assertThat(this.registry.pendingCount()).isZero();
+	}
+
+	@Test
+	void returnsAtOnceWhenNothingIsPending() throws Exception {
+		long start = System.nanoTime();
+		assertThat(this.registry.atShutdown().runDue(Duration.ofMinutes(10))).isTrue();
+		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMinutes(10))).isTrue();
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+	}
+
+	@Test
+	void waitsForTheBodiesThatRun() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		this.template.schedule(Duration.ZERO, () -> {
+			begun.countDown();
+			release.await(20, TimeUnit.SECONDS);
+			return this.ran.add("done");
+		});
+		begun.await();
+		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMillis(50))).isFalse();
+		this.registry.atShutdown().stopAccepting();
+		assertThat(this.registry.atShutdown().cancelPending()).isZero();
+		new Thread(release::countDown).start();
+		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.ran).containsExactly("done");
+	}
+
+	@Test
+	void waitsForABodyNoLongerThanThePeriod() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		this.template.schedule(Duration.ZERO, () -> release.await(20, TimeUnit.SECONDS));
+		await().until(() -> this.registry.runningCount() == 1);
+		assertThat(this.registry.atShutdown().runDue(Duration.ofMillis(50))).isFalse();
+		release.countDown();
+	}
+
+	@Test
+	void periodicTasksEndWithThePeriod() throws Exception {
+		DelayedTask<?> periodic = this.template.task(() -> this.ran.add("run")).every(Duration.ofMillis(20));
+		assertThat(this.registry.atShutdown().runDue(Duration.ofMillis(200))).isTrue();
+		assertThat(this.ran).isNotEmpty();
+		assertThat(periodic.isCancelled()).isTrue();
+		assertThat(this.registry.pendingCount()).isZero();
+	}
+
+	@Test
+	void refusesTasksAfterTheStop() {
+		this.registry.atShutdown().stopAccepting();
+		assertThatExceptionOfType(TaskRejectedException.class)
+			.isThrownBy(() -> this.template.schedule(TaskId.of("n", 1), Duration.ZERO, () -> {
+			}))
+			.withMessage("The task \"n\" was not accepted: the application is shutting down");
+		assertThat(this.registry.pendingCount()).isZero();
+	}
+
+	@Test
+	void noFutureHangsThatRacesWithTheShutdown() throws Exception {
+		List<DelayedTask<?>> accepted = new CopyOnWriteArrayList<>();
+		CountDownLatch started = new CountDownLatch(2);
+		List<Thread> threads = List.of(new Thread(() -> scheduleUntilRejected(accepted, started)),
+				new Thread(() -> scheduleUntilRejected(accepted, started)));
+		threads.forEach(Thread::start);
+		started.await();
+		this.registry.atShutdown().stopAccepting();
+		this.registry.atShutdown().cancelPending();
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		assertThat(accepted).isNotEmpty().allMatch(DelayedTask::isDone);
+		assertThat(this.registry.pendingCount()).isZero();
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	private void scheduleUntilRejected(List<DelayedTask<?>> accepted, CountDownLatch started) {
+		try {
+			while (true) {
+				accepted.add(this.template.schedule(Duration.ofHours(1), () -> {
+				}));
+				started.countDown();
+			}
+		}
+		catch (TaskRejectedException ex) {
+			// The shutdown ends the loop.
+		}
+	}
+
+}
