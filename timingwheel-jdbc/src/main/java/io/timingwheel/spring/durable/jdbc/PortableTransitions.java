@@ -134,9 +134,9 @@ final class PortableTransitions extends Transitions {
 			}
 		}
 		catch (DuplicateKeyException ex) {
-			// The other rows of the batch are inserted.
+			// H2 has inserted the other rows of the batch.
 		}
-		// MySQL does not tell which.
+		// Neither H2 nor MySQL tells which rows were inserted.
 		List<@Nullable Object> ids = new ArrayList<>();
 		Database.addPadded(ids, rows.stream().map((row) -> row.task().id()).toList());
 		Set<String> inserted = new HashSet<>(
