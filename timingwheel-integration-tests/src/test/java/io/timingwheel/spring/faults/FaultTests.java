@@ -229,7 +229,7 @@ abstract class FaultTests extends FaultTestSupport {
 		ExecutorService threads = Executors.newFixedThreadPool(8);
 		try {
 			AtomicInteger offset = new AtomicInteger();
-			Duration lead = SOON;
+			Duration lead = SOON.multipliedBy(2);
 			for (int from = 0; from < races(); from += perRound) {
 				Instant before = Instant.now();
 				Instant due = before.plus(lead);
