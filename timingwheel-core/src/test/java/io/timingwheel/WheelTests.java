@@ -115,6 +115,22 @@ class WheelTests {
 	}
 
 	@Test
+	void timerAddedAfterAnEarlyCascadeOfItsSlotWaitsForTheSlotToBegin() {
+		Wheel wheel = new Wheel(256, MILLI);
+		for (int i = 0; i < 100_000; i++) {
+			place(wheel, 3 * 256 + 9, 0);
+		}
+		long now = wheel.nextWake();
+		while (wheel.nextWake() <= now) {
+			wheel.advance(now);
+		}
+		place(wheel, 3 * 256 + 9, now);
+		wheel.advance(now);
+		assertThat(pending(wheel, 1)).isOne();
+		assertThat(wheel.nextWake()).isEqualTo(3 * 256);
+	}
+
+	@Test
 	void timerMovedOutOfASlotThatHasCascadedEarlyIsNotLate() {
 		Wheel wheel = new Wheel(256, MILLI);
 		List<Timer> timers = new ArrayList<>();
@@ -156,6 +172,17 @@ class WheelTests {
 		assertThat(wheel.nextDue()).isLessThanOrEqualTo(3);
 		assertThat(batch.poll()).isNull();
 		assertThat(expireAll(wheel, 9)).containsExactly(timer, later);
+	}
+
+	@Test
+	void crowdThatIsAddedWhileAChunkIsInHandLeavesTheInvariantsIntact() {
+		Wheel wheel = new Wheel(4, MILLI);
+		Timer timer = place(wheel, 2, 0);
+		assertThat(wheel.advance(2).poll()).isSameAs(timer);
+		for (int i = 0; i < 20_000; i++) {
+			place(wheel, 1024, 2);
+		}
+		new WheelInvariants(wheel, (any) -> false).check();
 	}
 
 	@Test
