@@ -20,7 +20,7 @@ abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
 	static final int LOST = 1;
 
 	/** For how long a reply is waited for. */
-	static final Duration TIMEOUT = Duration.ofSeconds(3);
+	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	/**
 	 * Stores tasks on a server.
