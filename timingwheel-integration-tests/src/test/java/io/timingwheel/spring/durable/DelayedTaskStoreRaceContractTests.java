@@ -32,8 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a {@link DelayedTaskStore} promises while nodes and callers get into each other's
- * way.
+ * The contract of a {@link DelayedTaskStore} for concurrent calls of nodes and callers.
  */
 public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport {
 
@@ -132,7 +131,7 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "REPLACE")
-	void ofManyThatLeaveThePendingTaskAloneOneIsStored(IfPending ifPending) throws Exception {
+	void ofManyConcurrentTasksThatReplaceNothingOneIsStored(IfPending ifPending) throws Exception {
 		for (int round = 0; round < rounds() / 20; round++) {
 			String key = "k" + round;
 			List<Enqueued> outcomes = inParallel(THREADS,
@@ -177,8 +176,8 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 	}
 
 	/**
-	 * All calls on the same few tasks, in batches of any order: nothing fails, each lease
-	 * ends in one way, and what is left is consistent.
+	 * Makes all calls on the same few tasks, in batches of any order. No call fails, each
+	 * lease ends in one way, and the remaining tasks are consistent.
 	 */
 	@Test
 	void anyMixtureOfCallsIsConsistent() throws Exception {
@@ -216,7 +215,7 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 	}
 
 	/**
-	 * Begins tasks and ends them in one of the four ways.
+	 * Begins tasks and ends each of them in one of the four ways.
 	 * @return the ids of those that are no longer to run
 	 */
 	private static List<String> end(DelayedTaskStore node, List<LeasedTask> claimed, int way) {
@@ -252,7 +251,7 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 	}
 
 	/**
-	 * Asks until the task is not locked.
+	 * Repeats the call until no lock on the task prevents it.
 	 */
 	private static Reply patiently(Supplier<Reply> question) {
 		Reply reply = question.get();
@@ -264,7 +263,7 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 	}
 
 	/**
-	 * Runs a call on another thread while the calling one goes on.
+	 * Runs a call on another thread, and does not wait for it.
 	 */
 	private <T> Future<T> alongside(Callable<T> call) throws Exception {
 		CyclicBarrier barrier = new CyclicBarrier(2);

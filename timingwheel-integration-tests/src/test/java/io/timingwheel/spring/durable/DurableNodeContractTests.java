@@ -27,8 +27,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What nodes promise on any store: tasks run at their time, are tried again, change
- * hands, and are left alone by those who lost them.
+ * The contract of nodes on any store. Tasks run at their time, failed tasks are tried
+ * again, other nodes take over the tasks of a node, and a node that has lost a lease no
+ * longer changes the task.
  */
 public abstract class DurableNodeContractTests extends StoreTestSupport {
 
@@ -139,7 +140,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void ofTasksThatAreStoredAtOnceNoneIsIfOneCannotBe() {
+	void noTaskIsStoredIfOneOfManyCannotBeStored() {
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
 		TaskId id = new TaskId(TestNode.NAME, "k");
 		for (DurableCall bad : List.of(DurableCall.of(TestNode.NAME, Duration.ZERO, "no number"),
@@ -171,7 +172,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aRetryGivesWayToANewerTask() {
+	void aRetryIsDroppedIfANewerTaskHasItsKey() {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch replaced = new CountDownLatch(1);
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
@@ -201,7 +202,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		for (String key : List.of("cancelled", "replaced", "moved", "kept")) {
 			node.enqueue(key, IN_A_WHILE, key.length());
 		}
-		// A claim takes room while it is under way.
+		// While a claim is in progress, the node has less room.
 		await().until(() -> node.durable().inFlight() == 4);
 		assertThat(other.durable().cancel(new TaskId(TestNode.NAME, "cancelled"))).isTrue();
 		other.durable().enqueue(new TaskId(TestNode.NAME, "replaced"), LATE, 100);
@@ -213,7 +214,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aNodeThatLosesItsLeaseIsInterruptedAndSaysNothing() {
+	void aBodyWhoseNodeLosesTheLeaseIsInterruptedAndNotReported() {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch interrupted = new CountDownLatch(1);
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
@@ -227,7 +228,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}));
 		DelayedTask<?> task = node.enqueue(null, Duration.ZERO, 1);
 		await().until(() -> begun.getCount() == 0);
-		// By a clock that is ahead, the first node could renew its lease in time.
+		// Only the second node sees this clock. With a clock that is ahead, the first
+		// node could renew its lease in time.
 		this.other.setClockOffset(LATE);
 		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(context.deliveries())));
 		await().until(() -> second.counts().completed() == 1);
@@ -261,7 +263,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aTaskThatEndsItsNodeTooOftenIsDead() {
+	void aTaskThatKillsItsNodeTooOftenIsDead() {
 		TestNode storing = node(TestNode.withoutHandler(this.store));
 		storing.durable().enqueue(new TaskId(TestNode.NAME, "k"), Duration.ZERO, 1);
 		ClaimRequest crashing = new ClaimRequest("crashing", Set.of(TestNode.NAME), 10, Duration.ZERO,
@@ -278,7 +280,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aClosingNodeGivesBackWhatHasNotBegunAndWaitsForWhatHas() throws Exception {
+	void aClosingNodeGivesBackTasksThatHaveNotBegunAndWaitsForTheOthers() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
@@ -344,7 +346,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}, (settings) -> with(settings, settings.lease(), 20)));
 		await().until(() -> node.durable().inFlight() == 20);
 		most.set(node.durable().inFlight());
-		// A claim takes room while it is under way.
+		// While a claim is in progress, the node has less room.
 		await().until(() -> this.store.counts().get(TestNode.NAME).pending() == 180);
 		end.countDown();
 		await().until(() -> {
@@ -372,7 +374,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void whatCannotBeReadIsDeadAndWhatIsUnknownWaits() {
+	void aTaskThatCannotBeReadIsDeadAndATaskWithAnUnknownNameWaits() {
 		String broken = "{\"v\":1,\"handler\":\"count\",\"args\":[";
 		String tagged = "{\"v\":1,\"handler\":\"count\",\"args\":[{\"@class\":\"java.io.File\"}]}";
 		store(TestNode.NAME, broken);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * Two nodes on one store, and the vocabulary of the contract tests.
+ * Two nodes on one store, and the helper methods of the contract tests.
  */
 public abstract class StoreTestSupport {
 
@@ -27,7 +27,7 @@ public abstract class StoreTestSupport {
 
 	protected static final Duration LEASE = Duration.ofSeconds(60);
 
-	/** Within the look-ahead, and not while a test runs. */
+	/** A delay within the look-ahead, and longer than a test takes. */
 	protected static final Duration SOON = Duration.ofSeconds(15);
 
 	protected static final Duration HOUR = Duration.ofHours(1);
@@ -36,10 +36,10 @@ public abstract class StoreTestSupport {
 
 	protected static final long ANY_SIZE = Long.MAX_VALUE;
 
-	/** One node. */
+	/** The store of the first node. */
 	protected DelayedTaskStore store;
 
-	/** Another. */
+	/** The store of the second node. */
 	protected DelayedTaskStore other;
 
 	@BeforeEach
@@ -57,8 +57,8 @@ public abstract class StoreTestSupport {
 	}
 
 	/**
-	 * The payload of a task, given the id that it was stored with: that which it was to
-	 * have, and what the store has added.
+	 * The payload that the store returns for a task with this id: the given payload, and
+	 * what the store adds.
 	 */
 	protected static String payloadOf(String id) {
 		return "payload of " + id.substring(0, 36);
@@ -70,12 +70,12 @@ public abstract class StoreTestSupport {
 	protected abstract void clear() throws Exception;
 
 	/**
-	 * A store object of its own on the same data, as another node has it.
+	 * Returns another store object on the same data, like the store of another node.
 	 */
 	protected abstract DelayedTaskStore node() throws Exception;
 
 	/**
-	 * Sets the engine's clock ahead of the real one, as both nodes see it.
+	 * Sets the store's clock ahead of the real clock, for both nodes.
 	 */
 	protected final void clockAhead(Duration offset) {
 		this.store.setClockOffset(offset);

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A node as the auto-configuration makes it, with one handler that takes a number.
+ * A node as the auto-configuration creates it, with one handler that takes a number.
  */
 public final class TestNode implements AutoCloseable {
 
@@ -75,7 +75,7 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	/**
-	 * One that only stores, as it has no handler.
+	 * Returns a node that has no handler, and so only stores tasks.
 	 */
 	public static TestNode withoutHandler(DelayedTaskStore store) {
 		return new TestNode(store, SETTINGS, null, 1);

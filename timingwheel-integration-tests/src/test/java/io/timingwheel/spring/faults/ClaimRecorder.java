@@ -13,7 +13,7 @@ import io.timingwheel.spring.durable.LeasedTask;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Looks at what the store gives to this node.
+ * Records which tasks the store gives to this node.
  */
 class ClaimRecorder implements BeanPostProcessor {
 
@@ -56,7 +56,7 @@ class ClaimRecorder implements BeanPostProcessor {
 	}
 
 	/**
-	 * How many claims were not in the order in which their tasks were due.
+	 * How many claims did not have their tasks in the order of their due times.
 	 */
 	int unordered() {
 		return this.unordered.get();

@@ -31,7 +31,8 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * An application on the same store that has no handlers: stores, cancels, and looks.
+ * An application on the same store that has no handlers. It stores and cancels tasks, and
+ * reads the table.
  */
 final class Client implements AutoCloseable {
 
@@ -107,7 +108,7 @@ final class Client implements AutoCloseable {
 	}
 
 	/**
-	 * Stores a task that takes no time, in place of one that is pending.
+	 * Stores a task that takes no time, and replaces the pending task.
 	 */
 	Enqueued replace(TaskId id, DueTime due, long number) {
 		return store(id.name(), id.key(),
@@ -115,7 +116,7 @@ final class Client implements AutoCloseable {
 	}
 
 	/**
-	 * Stores a task that nobody could store by the library, due now.
+	 * Stores a task that is due now. The library itself could not store such a task.
 	 */
 	void smuggle(String name, String payload) {
 		if (!this.relational) {
@@ -134,7 +135,7 @@ final class Client implements AutoCloseable {
 	}
 
 	/**
-	 * The ids of what a node has begun, by the word of the database.
+	 * The ids of the tasks that a node has begun, as the database reports them.
 	 */
 	Set<String> begunBy(NodeProcess node) {
 		return new HashSet<>(jdbc().queryForList("select id from timingwheel_task where owner = ? and status = 1",
@@ -142,7 +143,7 @@ final class Client implements AutoCloseable {
 	}
 
 	/**
-	 * How many tasks a node has leased, by the word of the database.
+	 * How many tasks a node has leased, as the database reports it.
 	 */
 	int leasedBy(NodeProcess node) {
 		return number("select count(*) from timingwheel_task where owner = ?", node.id());

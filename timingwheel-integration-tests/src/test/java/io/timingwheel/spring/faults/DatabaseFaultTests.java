@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of tasks whose transactions take long, or do not come to their end.
+ * Tasks whose transactions take long, or never commit.
  */
 abstract class DatabaseFaultTests extends FaultTests {
 
@@ -28,7 +28,7 @@ abstract class DatabaseFaultTests extends FaultTests {
 	void aTransactionThatHoldsCancelledTasksBeyondALeaseDelaysOnlyThem() throws Exception {
 		List<NodeProcess> nodes = twoNodes();
 		long complaints = complaints(nodes);
-		// Two that a node has on its wheel, and two that nobody has looked at yet.
+		// Two tasks that a node has on its wheel, and two that no node has claimed yet.
 		this.client.enqueue(0, 2, Instant.now().plusSeconds(4), Duration.ZERO, 0);
 		this.client.enqueue(2, 2, Instant.now().plusSeconds(7), Duration.ZERO, 0);
 		await(() -> nodes.stream().mapToInt(this.client::leasedBy).sum() >= 2);
@@ -65,15 +65,14 @@ abstract class DatabaseFaultTests extends FaultTests {
 	}
 
 	/**
-	 * Whether a node may, for a while, wait for a lock next to those that are held, and
-	 * say so.
+	 * Whether a node may wait for a while for a lock beside the held locks, and log this.
 	 */
 	boolean waitsForLocks() {
 		return false;
 	}
 
 	/**
-	 * What the nodes say of the store.
+	 * How many warnings and errors the nodes have logged.
 	 */
 	private static long complaints(List<NodeProcess> nodes) {
 		return nodes.stream().mapToLong((node) -> node.logged("WARN") + node.logged("ERROR")).sum();
@@ -105,12 +104,12 @@ abstract class DatabaseFaultTests extends FaultTests {
 			node.tell("rollback 0 10 0 0");
 			node.tell("rollback 10 10 500 0");
 			node.tell("rollback 20 10 60000 0");
-			// A claim takes room while it is under way.
+			// While a claim is in progress, the node has less room.
 			await(() -> node.ask("in-flight") == 0);
 		}
 		assertThat(this.client.isEmpty()).isTrue();
 		NodeProcess crashing = nodes.get(0);
-		// Soon enough to be leased at once, by the node that stores it.
+		// The delay is so short that the node that stores the task leases it at once.
 		crashing.tell("transaction 30 10 500 0");
 		Instant due = Instant.now().plusMillis(500);
 		crashing.kill();

@@ -17,8 +17,8 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The runs of all nodes, in a database apart from the store, which no fault befalls. Its
- * clock is that of the machine, like the clock of the store.
+ * The runs of all nodes, in a separate database that no fault affects. Its clock is that
+ * of the machine, like the clock of the store.
  */
 final class Executions implements AutoCloseable {
 
@@ -39,7 +39,7 @@ final class Executions implements AutoCloseable {
 	}
 
 	/**
-	 * Starts the database, in this JVM, unless it was.
+	 * Starts the database in this JVM if it is not running.
 	 */
 	static synchronized String server() {
 		if (serverUrl == null) {
@@ -65,7 +65,7 @@ final class Executions implements AutoCloseable {
 	}
 
 	/**
-	 * A run starts.
+	 * Records that a run starts.
 	 * @return its id
 	 */
 	long begin(long number, String node, DelayedTaskContext context) {
@@ -92,7 +92,7 @@ final class Executions implements AutoCloseable {
 	}
 
 	/**
-	 * A run has come to its end, uninterrupted.
+	 * Records that a run has ended without an interrupt.
 	 */
 	void end(long id) {
 		this.jdbc.update("update execution set ended_at = " + NOW + " where id = ?", id);
@@ -121,7 +121,7 @@ final class Executions implements AutoCloseable {
 	}
 
 	/**
-	 * How many tasks have been run to their end, no matter how often.
+	 * How many tasks have ended, each counted once.
 	 */
 	long numbersEnded() {
 		return count("select count(distinct number) from execution where ended_at is not null");

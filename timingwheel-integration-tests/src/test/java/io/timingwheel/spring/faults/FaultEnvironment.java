@@ -3,12 +3,12 @@ package io.timingwheel.spring.faults;
 import java.util.List;
 
 /**
- * The server that keeps the tasks, and what may befall it.
+ * The server that keeps the tasks, and the faults that a test can cause.
  */
 interface FaultEnvironment extends AutoCloseable {
 
 	/**
-	 * Starts the server, for the first time or again with what it had.
+	 * Starts the server, for the first time or again with its data.
 	 */
 	void start() throws Exception;
 
@@ -18,12 +18,12 @@ interface FaultEnvironment extends AutoCloseable {
 	void stop() throws Exception;
 
 	/**
-	 * By which an application finds it.
+	 * The properties by which an application finds the server.
 	 */
 	List<String> properties();
 
 	/**
-	 * Ends all connections but its own, while the server goes on.
+	 * Closes all connections except its own, while the server keeps running.
 	 * @param client has one
 	 */
 	void dropConnections(Client client);

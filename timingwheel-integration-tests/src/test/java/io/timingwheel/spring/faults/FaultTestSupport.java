@@ -29,8 +29,8 @@ import org.junit.jupiter.api.parallel.Isolated;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A server, a client, and nodes in JVMs of their own. Nodes with the settings that most
- * tests use are kept for the next test, unless that one has ended them.
+ * A server, a client, and nodes in JVMs of their own. If a test leaves the nodes with the
+ * usual settings running, the next test uses them, too.
  */
 @Tag("faults")
 @Isolated
@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(FaultTestSupport.ShowLogs.class)
 abstract class FaultTestSupport {
 
-	/** Of all nodes unless a test says otherwise. */
+	/** The lease of all nodes unless a test sets another one. */
 	static final Duration LEASE = Duration.ofSeconds(4);
 
 	static final Duration POLL_INTERVAL = Duration.ofMillis(250);
@@ -48,7 +48,10 @@ abstract class FaultTestSupport {
 	/** The tick of the wheel. */
 	static final long TICK_MILLIS = 1;
 
-	/** A test takes as long as it takes on a machine that is busy with other things. */
+	/**
+	 * The limit for a wait. A test may take long on a machine that is busy with other
+	 * work.
+	 */
 	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private final FaultEnvironment environment;
@@ -119,7 +122,7 @@ abstract class FaultTestSupport {
 	}
 
 	/**
-	 * A node with the usual settings, that does not claim tasks.
+	 * A node with the usual settings that does not claim tasks.
 	 */
 	NodeProcess pausedNode(String id) {
 		NodeProcess node = idleNode(id).awaitReady();
@@ -171,8 +174,7 @@ abstract class FaultTestSupport {
 	}
 
 	/**
-	 * Waits until so many tasks have been run to their end, and the store has heard of
-	 * all.
+	 * Waits until this many tasks have ended, and the store has recorded the end of each.
 	 */
 	void awaitEnded(int tasks) {
 		await().untilAsserted(() -> assertThat(this.executions.numbersEnded()).isEqualTo(tasks));
@@ -184,7 +186,7 @@ abstract class FaultTestSupport {
 	}
 
 	/**
-	 * Waits until a time, which it takes for something to go wrong.
+	 * Waits until a time by which an error would have shown.
 	 */
 	static void awaitTime(Instant time) {
 		await(() -> Instant.now().isAfter(time));
@@ -198,7 +200,7 @@ abstract class FaultTestSupport {
 	}
 
 	/**
-	 * The runs of each task, when each has run once.
+	 * The runs of all tasks, if each task has run once.
 	 */
 	Map<Long, Execution> singleRuns() {
 		return runs().values()
@@ -217,7 +219,7 @@ abstract class FaultTestSupport {
 	}
 
 	/**
-	 * Shows what the nodes have to say of a failure, and has the next test start anew.
+	 * After a failure, prints the logs of the nodes. The next test then starts new nodes.
 	 */
 	static final class ShowLogs implements TestExecutionExceptionHandler {
 

@@ -27,14 +27,13 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of the tasks of nodes that die, hang, close, or lose the store; on every
- * store.
+ * Tasks of nodes that die, hang, close, or lose the store, on every store.
  */
 abstract class FaultTests extends FaultTestSupport {
 
 	/**
-	 * What the other node may need, beyond the lease and a poll, to catch up with the
-	 * tasks of two.
+	 * How long the other node may need, beyond the lease and a poll, to work off the
+	 * tasks of both nodes.
 	 */
 	private static final Duration TOLERANCE = Duration.ofSeconds(5);
 
@@ -60,26 +59,26 @@ abstract class FaultTests extends FaultTestSupport {
 	}
 
 	/**
-	 * How many cancels and replacements race the start.
+	 * How many cancels and replacements compete with the start of their task.
 	 */
 	int races() {
 		return 1000;
 	}
 
 	/**
-	 * How much time each of these has, on average.
+	 * The average time for each of these calls.
 	 */
 	int millisPerRace() {
 		return 4;
 	}
 
 	@Test
-	void whatANodeHadWhenItWasKilledIsRunByTheOther() {
+	void tasksOfAKilledNodeRunOnTheOtherNode() {
 		List<NodeProcess> nodes = twoNodes();
 		int tasks = killedWhile();
 		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofMillis(4L * tasks), 40);
 		await(() -> this.executions.started() > tasks / 5);
-		// The one that has more, as one of them may have next to nothing.
+		// The node that has more tasks, because one of the nodes may have almost none.
 		List<NodeProcess> byTasks = nodes.stream()
 			.sorted(Comparator.comparing((node) -> -node.ask("in-flight")))
 			.toList();
@@ -108,7 +107,7 @@ abstract class FaultTests extends FaultTestSupport {
 	}
 
 	@Test
-	void whatANodeSaysAfterItWasStoppedBeyondItsLeaseCountsForNothing() {
+	void reportsOfANodeThatWasStoppedBeyondItsLeaseAreRefused() {
 		NodeProcess other = pausedNode("b");
 		NodeProcess stopped = startNode("stopped", List.of(), "timingwheel.store.look-ahead=20s").awaitReady();
 		Instant later = Instant.now().plusSeconds(7);
@@ -173,7 +172,8 @@ abstract class FaultTests extends FaultTestSupport {
 	}
 
 	/**
-	 * Whether the last word of the node is not that something is gone.
+	 * Whether the last message of the node about the store reports that the store is
+	 * available.
 	 */
 	static boolean isUp(NodeProcess node) {
 		return node.log()
@@ -214,7 +214,7 @@ abstract class FaultTests extends FaultTestSupport {
 		for (long number : numbers(LongStream.range(10, 30))) {
 			assertThat(runs.get(number)).extracting(Execution::node).containsExactly("b");
 		}
-		// By the end of a lease it would be two minutes.
+		// If they had to wait for the end of a lease, it would take two minutes.
 		assertThat(this.executions.all())
 			.allSatisfy((run) -> assertThat(run.startedAt()).isLessThan(closedAt + A_MINUTE));
 		assertNeverEarly();
@@ -255,7 +255,7 @@ abstract class FaultTests extends FaultTestSupport {
 			threads.shutdown();
 		}
 		awaitEmptyStore();
-		// Else it was no race.
+		// Otherwise the calls did not race.
 		assertThat(cancelled).hasSizeBetween(races() / 50, races() / 2 - races() / 50);
 		assertThat(replaced).hasSizeBetween(races() / 50, races() / 2 - races() / 50);
 		Set<Long> expected = LongStream.range(0, races())
@@ -268,7 +268,7 @@ abstract class FaultTests extends FaultTestSupport {
 	}
 
 	/**
-	 * Cancels a task with an even number and replaces one with an odd number, at about
+	 * Cancels a task with an even number, or replaces a task with an odd number, at about
 	 * the time when it starts.
 	 * @param offset when that is, after it is due
 	 * @return whether it had not started

@@ -11,7 +11,7 @@ import io.timingwheel.spring.Ports;
 import org.h2.tools.Server;
 
 /**
- * H2 as a server in a process of its own, with a file.
+ * H2 as a server in a process of its own, with a database file.
  */
 final class H2Environment implements FaultEnvironment {
 
@@ -70,7 +70,7 @@ final class H2Environment implements FaultEnvironment {
 	}
 
 	/**
-	 * It has no command for that, other than to end.
+	 * H2 has no command to close connections, so the server ends.
 	 */
 	@Override
 	public void dropConnections(Client client) {

@@ -5,14 +5,14 @@ import java.lang.management.ManagementFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Measures the heap when the context is complete and no task was claimed.
+ * Measures the heap when the context is complete and the node has not claimed a task yet.
  */
 class HeapBeforeStart implements SmartLifecycle {
 
 	private volatile long bytes = -1;
 
 	/**
-	 * What is in use once the garbage is gone.
+	 * The heap in use after a garbage collection.
 	 */
 	static long used() {
 		System.gc();

@@ -47,7 +47,7 @@ final class MariaDbEnvironment implements FaultEnvironment {
 					client.jdbc().execute("kill " + id);
 				}
 				catch (DataAccessException ex) {
-					// It has ended by itself.
+					// The connection has ended by itself.
 				}
 			});
 	}

@@ -7,7 +7,7 @@ class MariaDbFaultTests extends DatabaseFaultTests {
 	}
 
 	/**
-	 * InnoDB locks gaps.
+	 * InnoDB locks the gaps between keys.
 	 */
 	@Override
 	boolean waitsForLocks() {

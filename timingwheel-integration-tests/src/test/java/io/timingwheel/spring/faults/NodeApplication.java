@@ -11,8 +11,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
 /**
- * A node in a JVM of its own: says {@code READY} once it claims tasks, and then does what
- * it is told line by line, until its input ends. Its log goes to the standard error.
+ * A node in a JVM of its own. It prints {@code READY} once it claims tasks. Then it reads
+ * commands, one per line, until its input ends. It logs to the standard error.
  */
 @SpringBootConfiguration(proxyBeanMethods = false)
 @EnableAutoConfiguration

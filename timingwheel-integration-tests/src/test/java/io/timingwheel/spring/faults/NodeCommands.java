@@ -19,7 +19,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * What a test may ask of a node: a line each, answered by a line.
+ * The commands that a test can send to a node. Each command and each answer is one line.
  */
 class NodeCommands {
 
@@ -98,7 +98,8 @@ class NodeCommands {
 	}
 
 	/**
-	 * The first number, how many, the delay and the duration in milliseconds.
+	 * The arguments: the first number, the number of tasks, the delay and the duration in
+	 * milliseconds.
 	 */
 	private void enqueue(String[] words) {
 		long first = Long.parseLong(words[1]);

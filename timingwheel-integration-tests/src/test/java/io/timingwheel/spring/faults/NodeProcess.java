@@ -15,14 +15,16 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.Signals;
 
 /**
- * A {@link NodeApplication} in a JVM of its own, for as long as it is left alive. Its log
- * is kept in a file.
+ * A {@link NodeApplication} in a JVM of its own, until the test ends it. A file keeps its
+ * log.
  */
 final class NodeProcess implements AutoCloseable {
 
 	static final String DONE = "DONE";
 
-	/** A started JVM may have to share two processors with many others. */
+	/**
+	 * The limit for the start of a JVM, which may share two processors with many others.
+	 */
 	private static final long PATIENCE_SECONDS = 180;
 
 	private final String id;
@@ -73,7 +75,7 @@ final class NodeProcess implements AutoCloseable {
 			reader.lines().forEach(this.replies::add);
 		}
 		catch (IOException | UncheckedIOException ex) {
-			// It is dead.
+			// The process is dead.
 		}
 	}
 
@@ -94,7 +96,7 @@ final class NodeProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Tells it what to do, and waits until it is done.
+	 * Sends a command, and waits for its end.
 	 */
 	void tell(String command) {
 		send(command);
@@ -102,7 +104,7 @@ final class NodeProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Asks for a figure.
+	 * Sends a command whose answer is a number.
 	 */
 	long ask(String question) {
 		send(question);
@@ -146,7 +148,7 @@ final class NodeProcess implements AutoCloseable {
 	}
 
 	/**
-	 * {@code kill -9}, and waits until it is dead.
+	 * Kills the process ({@code kill -9}), and waits until it is dead.
 	 */
 	void kill() {
 		this.process.destroyForcibly();
@@ -154,21 +156,22 @@ final class NodeProcess implements AutoCloseable {
 	}
 
 	/**
-	 * {@code SIGSTOP}: not a thread of it goes on.
+	 * Stops all threads of the process ({@code SIGSTOP}).
 	 */
 	void stop() {
 		Signals.send("STOP", this.process.pid());
 	}
 
 	/**
-	 * {@code SIGCONT}: goes on as if nothing had been.
+	 * Continues the process ({@code SIGCONT}).
 	 */
 	void goOn() {
 		Signals.send("CONT", this.process.pid());
 	}
 
 	/**
-	 * {@code SIGTERM}: its context closes. Does not wait for that.
+	 * Closes the node's context ({@code SIGTERM}). Does not wait until the context is
+	 * closed.
 	 */
 	void terminate() {
 		this.process.toHandle().destroy();
@@ -195,7 +198,7 @@ final class NodeProcess implements AutoCloseable {
 	}
 
 	/**
-	 * How often it has logged something.
+	 * How often the log of the node contains a text.
 	 */
 	long logged(String text) {
 		return log().lines().filter((line) -> line.contains(text)).count();

@@ -6,7 +6,7 @@ import java.util.List;
 import io.timingwheel.spring.Postgres;
 
 /**
- * PostgreSQL as safe as in production.
+ * PostgreSQL with the durability settings of production.
  */
 final class PostgresEnvironment implements FaultEnvironment {
 

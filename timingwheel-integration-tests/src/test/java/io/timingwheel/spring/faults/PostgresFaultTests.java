@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 /**
- * All faults at their full size, on one server.
+ * All faults with their full number of tasks, on one server.
  */
 class PostgresFaultTests extends DatabaseFaultTests {
 
@@ -55,7 +55,7 @@ class PostgresFaultTests extends DatabaseFaultTests {
 					within(30_000L));
 		}
 		right.tell("resume");
-		// Bodies that take longer than a lease, and others.
+		// Some bodies take longer than a lease, and others do not.
 		this.client.enqueue(0, 30, Instant.now().plusSeconds(1), Duration.ofSeconds(1), millis(LEASE) * 3 / 2);
 		this.client.enqueue(100, 600, Instant.now().plusSeconds(1), LEASE.multipliedBy(2), 10);
 		long before = System.currentTimeMillis();
@@ -79,7 +79,8 @@ class PostgresFaultTests extends DatabaseFaultTests {
 
 	@Test
 	void nodesWithDifferentSettingsTakeNoLiveLease() {
-		// Those that look far ahead are full at times, and leave something to the other.
+		// The nodes with a long look-ahead are full at times, and then leave tasks to the
+		// other node.
 		List<NodeProcess> nodes = List.of(
 				startNode("short", List.of(), "timingwheel.store.lease=3s", "timingwheel.store.look-ahead=0s"),
 				startNode("middle", List.of(), "timingwheel.store.lease=6s", "timingwheel.store.look-ahead=15s",
@@ -87,7 +88,8 @@ class PostgresFaultTests extends DatabaseFaultTests {
 				startNode("long", List.of(), "timingwheel.store.lease=1m", "timingwheel.store.look-ahead=5s",
 						"timingwheel.store.poll-interval=100ms", "timingwheel.store.max-in-flight=30"));
 		nodes.forEach(NodeProcess::awaitReady);
-		// Renewed by all, as they take longer than two of the leases.
+		// The bodies take longer than the leases of two of the nodes, so these nodes
+		// renew the leases.
 		this.client.enqueue(0, 90, Instant.now(), Duration.ofSeconds(6), 7000);
 		this.client.enqueue(100, 900, Instant.now(), Duration.ofSeconds(12), 20);
 		for (int i = 0; i < nodes.size(); i++) {

@@ -40,8 +40,8 @@ class RedisClusterFaultTests extends FaultTests {
 		assertThat(runs()).hasSize(tasks);
 		assertThat(this.executions.all()).extracting(Execution::attempt).containsOnly(1);
 		assertNeverEarly();
-		// Said anew when it loads, and with the slot's former primary until the move is
-		// known: a few times, not once for each task.
+		// The node logs this again when the server loads its data, and for the former
+		// primary of the slot until it knows of the move: a few times, not once per task.
 		assertThat(other.logged(PARTLY_GONE)).isBetween(saidBefore + 1, saidBefore + 10);
 		assertThat(other.log().lines().filter((line) -> line.contains(PARTLY_GONE)).skip(saidBefore))
 			.anyMatch((line) -> line.contains(cluster.address(1)));

@@ -26,8 +26,8 @@ import org.springframework.asm.MethodVisitor;
 import org.springframework.asm.Opcodes;
 
 /**
- * Sets the clock of a JVM wrong: an agent that adds an offset wherever a class, of the
- * JDK too, asks for the time of day. The monotonic clock stays as it is.
+ * Sets the clock of a JVM wrong. An agent adds an offset wherever a class, also a class
+ * of the JDK, reads the time of day. The monotonic clock is unchanged.
  */
 final class ShiftedClock implements ClassFileTransformer {
 
@@ -46,7 +46,7 @@ final class ShiftedClock implements ClassFileTransformer {
 		manifest.getMainAttributes().putValue("Premain-Class", ShiftedClock.class.getName());
 		manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
 		try {
-			// The agent itself is found on the class path.
+			// The jar has only a manifest, because the agent is on the class path.
 			Path jar = Files.createTempFile(Files.createDirectories(Path.of("target", "nodes")), "agent", ".jar");
 			try (OutputStream out = Files.newOutputStream(jar)) {
 				new JarOutputStream(out, manifest).close();
@@ -60,7 +60,7 @@ final class ShiftedClock implements ClassFileTransformer {
 
 	public static void premain(String offsetMillis, Instrumentation instrumentation) throws Exception {
 		instrumentation.addTransformer(new ShiftedClock(Long.parseLong(offsetMillis)), true);
-		// Those that were loaded before.
+		// Classes that were loaded before the agent.
 		instrumentation.retransformClasses(Clock.class, Clock.systemUTC().getClass(), Date.class);
 	}
 

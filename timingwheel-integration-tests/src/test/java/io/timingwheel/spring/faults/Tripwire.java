@@ -3,7 +3,7 @@ package io.timingwheel.spring.faults;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * What no payload may reach.
+ * A class that no payload may instantiate or call.
  */
 public class Tripwire {
 

@@ -8,7 +8,7 @@ import io.timingwheel.spring.task.DelayedTaskContext;
 import org.springframework.beans.factory.annotation.Value;
 
 /**
- * What the nodes have to do: each run is recorded at its start and at its end.
+ * The durable methods of the nodes. Each run is recorded at its start and at its end.
  */
 class Worker {
 
@@ -26,7 +26,7 @@ class Worker {
 	}
 
 	/**
-	 * Takes a while when it begins for the first time.
+	 * Sleeps in the first run of a task. Later runs return at once.
 	 */
 	@Delayed(delay = "0s", name = NAME, durable = true)
 	void work(long number, long millis) throws InterruptedException {
@@ -40,14 +40,14 @@ class Worker {
 	}
 
 	/**
-	 * Not to be called by anybody but its owner.
+	 * No stored task may run this method, because it has no annotation.
 	 */
 	void unannotated(long number, long millis) {
 		Tripwire.trip();
 	}
 
 	/**
-	 * Has runs that start from now on wait.
+	 * Makes runs wait that start from now on.
 	 */
 	void hold() {
 		this.gate = new CountDownLatch(1);

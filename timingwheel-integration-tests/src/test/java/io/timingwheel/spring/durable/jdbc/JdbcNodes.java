@@ -5,7 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Nodes on a database that a test class has for itself.
+ * Nodes on the database of a test class.
  */
 final class JdbcNodes {
 

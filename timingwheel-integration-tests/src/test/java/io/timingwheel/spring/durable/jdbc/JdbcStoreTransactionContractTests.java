@@ -49,7 +49,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What a store in a database promises to those who have transactions.
+ * The contract of a store in a database for callers that use transactions.
  */
 abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 
@@ -76,7 +76,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void whatIsStoredInATransactionIsThereOnceItCommits() {
+	void tasksStoredInATransactionAreThereOnceItCommits() {
 		Enqueued enqueued = this.transaction.execute((status) -> {
 			assertThat(this.store.joinsTransaction()).isTrue();
 			Enqueued result = enqueue("k", SOON);
@@ -122,7 +122,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void ofTasksThatAreStoredAtOnceNoneIsIfOneCannotBe() {
+	void noTaskIsStoredIfOneOfManyCannotBeStored() {
 		List<NewTask> tasks = refusedInTheSecondStatement();
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.store.enqueueAll(tasks));
 		assertThat(this.store.counts()).isEmpty();
@@ -132,7 +132,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void ofTasksThatAreStoredAtOnceNoneIsIfTheTransactionGoesOnAfterOneCouldNotBe() {
+	void noTaskIsStoredIfTheTransactionContinuesAfterOneOfManyCouldNotBeStored() {
 		this.transaction.executeWithoutResult((status) -> {
 			enqueue("before", HOUR);
 			assertThatExceptionOfType(DataAccessException.class)
@@ -155,7 +155,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 
 	@ParameterizedTest
 	@EnumSource
-	void aTransactionGoesOnAfterItMetAPendingTask(IfPending ifPending) {
+	void aTransactionContinuesAfterItFoundAPendingTask(IfPending ifPending) {
 		enqueue("k", HOUR);
 		this.transaction.executeWithoutResult((status) -> {
 			Enqueued second = this.store.enqueue(task("k", HOUR, ifPending));
@@ -167,7 +167,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void theMachineryStandsOutsideOfTheTransaction() {
+	void nodesUseTransactionsOfTheirOwn() {
 		enqueue("k", Duration.ZERO);
 		this.transaction.executeWithoutResult((status) -> {
 			LeasedTask task = claim().get(0);
@@ -181,7 +181,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aLockedTaskKeepsNobodyElseWaiting() throws Exception {
+	void aLockedTaskDelaysNoOtherTask() throws Exception {
 		LeasedTask locked = leased("locked");
 		LeasedTask free = leased("free");
 		enqueue("due", Duration.ZERO);
@@ -217,7 +217,8 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	/**
-	 * What becomes of a retry whose key comes next to one that is being stored.
+	 * What happens to a retry whose key is next to a key that another transaction is
+	 * storing.
 	 */
 	protected Set<Reply> repliesBesideALockedKey() {
 		return Set.of(Reply.DONE);
@@ -225,7 +226,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 
 	@ParameterizedTest
 	@EnumSource
-	void whatATransactionReadBeforeIsNotTakenForWhatIsPendingNow(IfPending ifPending) {
+	void anEarlierReadOfTheTransactionDoesNotDecideWhichTaskIsPending(IfPending ifPending) {
 		TransactionTemplate repeatable = new TransactionTemplate(new JdbcTransactionManager(this.pool));
 		repeatable.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
 		LeasedTask task = leased("k");
@@ -238,7 +239,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 			assertThat(this.store.pending(NAME, 10)).hasSize(1);
 		}
 		catch (ConcurrencyFailureException ex) {
-			// As H2 does, which lets no such transaction see what is new.
+			// H2 throws this exception, because such a transaction cannot see new rows.
 			assertThat(this.store.pending(NAME, 10)).isEmpty();
 		}
 	}
@@ -275,7 +276,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	/**
-	 * As that of JPA does.
+	 * The transaction manager of JPA also exposes its connection.
 	 */
 	@Test
 	void joinsTheTransactionOfAManagerThatExposesItsConnection() throws Exception {

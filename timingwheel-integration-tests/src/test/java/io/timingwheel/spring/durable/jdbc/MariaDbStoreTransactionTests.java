@@ -11,7 +11,7 @@ class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
 	}
 
 	/**
-	 * InnoDB may lock the gap between two keys.
+	 * InnoDB may lock the gap between two keys, so the retry may have to wait.
 	 */
 	@Override
 	protected Set<Reply> repliesBesideALockedKey() {

@@ -14,7 +14,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A plan that PostgreSQL once made for a small table is not kept for a large one.
+ * Checks that PostgreSQL does not keep a plan for a small table when the table has become
+ * large.
  */
 class PostgresPlanTests extends StoreTestSupport {
 
@@ -33,7 +34,7 @@ class PostgresPlanTests extends StoreTestSupport {
 	}
 
 	@Test
-	void whatIsSaidOfManyTasksIsPlannedForEachExecution() {
+	void statementsOnManyTasksArePlannedForEachExecution() {
 		try (HikariDataSource pool = TestDatabase.newPool(this.nodes.url(), 1)) {
 			DelayedTaskStore single = new JdbcDelayedTaskStore(pool, pool, TableName.DEFAULT);
 			for (int i = 0; i < EXECUTIONS; i++) {

@@ -54,7 +54,7 @@ public enum TestDatabase {
 
 	},
 
-	/** PostgreSQL as safe as in production. */
+	/** PostgreSQL with the durability settings of production. */
 	POSTGRESQL {
 
 		private @Nullable Postgres server;

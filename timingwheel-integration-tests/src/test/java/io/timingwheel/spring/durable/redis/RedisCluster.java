@@ -20,8 +20,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Three primaries that share the slots. One that is down stops its own slots alone. As an
- * extension it is stopped after the tests of a class.
+ * A Redis Cluster of three primaries that share the slots. When one primary is down, only
+ * its own slots are unavailable. As an extension, this class stops the Cluster after the
+ * tests of a class.
  */
 public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 
@@ -46,14 +47,14 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Starts one that ends with the JVM at the latest.
+	 * Starts a Cluster that ends with the JVM at the latest.
 	 */
 	public static RedisCluster start() {
 		return new RedisCluster(PRIMARIES);
 	}
 
 	/**
-	 * Starts one with a replica for each primary.
+	 * Starts a Cluster with a replica for each primary.
 	 */
 	static RedisCluster withReplicas() {
 		RedisCluster cluster = new RedisCluster(2 * PRIMARIES);
@@ -74,7 +75,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Waits until all servers know of all others, and that each slot is served.
+	 * Waits until each server knows all others, and each slot is served.
 	 */
 	void awaitOk() {
 		await().atMost(PATIENCE)
@@ -86,7 +87,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Waits until a server, which is a primary, has a replica that keeps up.
+	 * Waits until a primary has a replica that is up to date.
 	 */
 	void awaitReplica(int index) {
 		await().atMost(PATIENCE)
@@ -99,7 +100,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Stores that wait for a reply for so long.
+	 * Returns stores that wait this long for a reply.
 	 */
 	RedisStores stores(Duration timeout) {
 		return new RedisStores(configuration(), timeout);
@@ -133,7 +134,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Which server has a slot.
+	 * Returns the server that has a slot.
 	 */
 	int owner(int slot) {
 		for (int i = 0; i < size(); i++) {
@@ -145,7 +146,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Which server has had a slot from the start.
+	 * Returns the server that has had a slot since the start.
 	 */
 	static int firstOwner(int slot) {
 		return (int) IntStream.rangeClosed(1, PRIMARIES).filter((i) -> firstSlot(i) <= slot).count();
@@ -156,8 +157,8 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Moves a partition to another primary, as {@code redis-cli --cluster reshard} does
-	 * it, with a rest in the middle.
+	 * Moves a partition to another primary, as {@code redis-cli --cluster reshard} does.
+	 * The move pauses in the middle.
 	 */
 	public void move(String namespace, int partition) throws InterruptedException {
 		String prefix = "timingwheel:{" + namespace + ":" + partition + "}:";
@@ -170,9 +171,11 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 		source.clusterSetSlotMigrating(slot, target.clusterMyId());
 		for (String key : List.of("tasks", "index", "holders")) {
 			source.migrate("127.0.0.1", process(to).port(), 0, 5000, MigrateArgs.Builder.keys(prefix + key));
-			TimeUnit.MILLISECONDS.sleep(100); // in which the slot is in two halves
+			// Meanwhile the slot is split between both servers.
+			TimeUnit.MILLISECONDS.sleep(100);
 		}
-		// The target first, or it and the source refer clients to each other for a while.
+		// The target gets the command first. Otherwise target and source refer clients to
+		// each other for a while.
 		target.clusterSetSlotNode(slot, target.clusterMyId());
 		for (int i = 0; i < PRIMARIES; i++) {
 			server(i).clusterSetSlotNode(slot, target.clusterMyId());

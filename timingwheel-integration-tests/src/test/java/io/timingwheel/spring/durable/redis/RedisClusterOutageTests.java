@@ -18,12 +18,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A Cluster without one of its primaries, which hangs or is dead and comes back: its
- * tasks wait, the others do not.
+ * One primary of a Cluster hangs or is dead, and comes back. Its tasks wait, and the
+ * tasks of the other primaries run.
  */
 class RedisClusterOutageTests extends RedisClusterTestSupport {
 
-	/** In this time a busy machine stores some tasks and stops their server. */
+	/** A delay in which a busy machine can store some tasks and stop their server. */
 	private static final Duration HELD = Duration.ofSeconds(3);
 
 	@RegisterExtension
@@ -85,7 +85,7 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 	}
 
 	@Test
-	void aClusterThatIsGoneAltogetherIsMissedUntilItsLastPrimaryIsBack(CapturedOutput output) {
+	void aClusterThatIsDownIsReportedUntilItsLastPrimaryIsBack(CapturedOutput output) {
 		Set<Integer> held = enqueueOn(LOST, 1, 20, Duration.ofSeconds(1));
 		IntStream.range(0, 3).forEach((server) -> cluster.process(server).kill());
 		try {
@@ -140,7 +140,8 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 	}
 
 	/**
-	 * Several times, far faster than if they waited for what does not answer.
+	 * Asserts several times that tasks of the other primaries run long before a call to
+	 * the missing primary would time out.
 	 */
 	private void assertOthersGoOn() {
 		for (int round = 1; round <= 3; round++) {

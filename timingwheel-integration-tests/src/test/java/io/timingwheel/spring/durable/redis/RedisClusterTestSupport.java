@@ -12,14 +12,14 @@ import org.springframework.boot.test.system.CapturedOutput;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Nodes on a Cluster, of which one primary is gone for a while.
+ * Nodes on a Cluster of which one primary is down for a while.
  */
 abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
 
-	/** The server that is gone. */
+	/** The server that is down. */
 	static final int LOST = 1;
 
-	/** For how long a reply is waited for. */
+	/** How long a call waits for a reply. */
 	static final Duration TIMEOUT = Duration.ofSeconds(5);
 
 	/**
@@ -45,7 +45,7 @@ abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
 	}
 
 	/**
-	 * Waits until the node knows that it misses a server, and nothing else.
+	 * Waits until the node reports this server, and no other, as missing.
 	 */
 	final void awaitLost(String server, CapturedOutput output) {
 		await().until(() -> !this.node.durable().missingStoreParts().isEmpty());
@@ -56,7 +56,7 @@ abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
 	}
 
 	/**
-	 * Waits until tasks have run that were held up, and everything is said to be well.
+	 * Waits until the delayed tasks have run, and the node reports no missing server.
 	 */
 	final void awaitBack(Set<Integer> held, CapturedOutput output) {
 		awaitRun(held);

@@ -21,14 +21,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.pollinterval.FibonacciPollInterval.fibonacci;
 
 /**
- * A replica takes the place of a primary: all that its replica was waited for runs.
+ * A replica takes the place of a primary. All tasks whose writes the replica has
+ * acknowledged run.
  */
 class RedisFailoverTests extends RedisClusterTestSupport {
 
 	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
 		.withWaitTimeout(Duration.ofSeconds(3));
 
-	/** The replica of the server that is gone. */
+	/** The replica of the server that is down. */
 	private static final int HEIR = LOST + 3;
 
 	private final RedisCluster cluster = RedisCluster.withReplicas();
@@ -45,7 +46,7 @@ class RedisFailoverTests extends RedisClusterTestSupport {
 
 	@Override
 	protected void clear() {
-		// Each test has a new one.
+		// Each test starts a new Cluster.
 	}
 
 	@Override
@@ -91,7 +92,7 @@ class RedisFailoverTests extends RedisClusterTestSupport {
 					stored.add(next);
 				}
 				catch (DataAccessException ex) {
-					// Not known to be stored.
+					// The call failed, so the task may not be stored.
 				}
 			}
 		});
@@ -119,7 +120,8 @@ class RedisFailoverTests extends RedisClusterTestSupport {
 	}
 
 	/**
-	 * Asks again, as servers that find no majority in time give up without a word.
+	 * Repeats the command, because the servers give up silently if they find no majority
+	 * in time.
 	 */
 	private void failOver() {
 		await().ignoreExceptions().pollDelay(Duration.ZERO).pollInterval(fibonacci(TimeUnit.SECONDS)).until(() -> {
@@ -136,7 +138,7 @@ class RedisFailoverTests extends RedisClusterTestSupport {
 	}
 
 	/**
-	 * Whoever is not replaced has a replica yet.
+	 * Stores tasks on the other primaries, which still have their replicas.
 	 */
 	private void assertNewTasksRun() {
 		Set<Integer> others = Stream.of(0, 2)

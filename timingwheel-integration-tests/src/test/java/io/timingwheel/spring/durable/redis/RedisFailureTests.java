@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What happens when Redis forgets its scripts, restarts, is full, or loses connections.
+ * Redis loses its scripts, restarts, is full, or loses connections.
  */
 class RedisFailureTests extends StoreTestSupport {
 
@@ -114,7 +114,7 @@ class RedisFailureTests extends StoreTestSupport {
 	}
 
 	@Test
-	void whatWasAnsweredIsStoredHoweverOftenConnectionsBreak() throws Exception {
+	void acknowledgedWritesAreStoredHoweverOftenConnectionsBreak() throws Exception {
 		AtomicInteger answered = new AtomicInteger();
 		Set<String> unknown = ConcurrentHashMap.newKeySet();
 		ExecutorService executor = Executors.newFixedThreadPool(4);
@@ -237,7 +237,7 @@ class RedisFailureTests extends StoreTestSupport {
 	}
 
 	@Test
-	void namesThatNoNodeKnowsStandInNobodysWay() {
+	void tasksWithNamesThatNoNodeKnowsDelayNoOtherTask() {
 		for (int i = 0; i < 3000; i++) {
 			this.store.enqueue(task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null));
 		}

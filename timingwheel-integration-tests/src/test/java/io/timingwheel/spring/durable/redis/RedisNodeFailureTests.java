@@ -29,13 +29,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What nodes make of a Redis that restarts, loads, is busy, becomes a replica, forgets
- * its scripts or drops connections: calls fail meanwhile and say why, and afterwards all
- * tasks run without help.
+ * Redis restarts, loads its data, is busy, becomes a replica, loses its scripts or drops
+ * connections. Calls fail meanwhile with the reason. Afterwards all tasks run without
+ * help.
  */
 class RedisNodeFailureTests extends RedisNodeTestSupport {
 
-	/** It takes four seconds to load ten thousand keys. */
+	/** A server that needs four seconds to load ten thousand keys. */
 	@RegisterExtension
 	static final RedisProcess server = RedisProcess.with("key-load-delay 400", "rdbcompression no");
 
@@ -46,7 +46,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 
 	private static RedisCommands<String, String> admin;
 
-	/** For bodies that wait until the test lets them go. */
+	/** Bodies wait for it until the test releases them. */
 	private volatile CountDownLatch held = new CountDownLatch(0);
 
 	@BeforeAll
@@ -99,7 +99,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 
 	@Test
 	void tasksWaitWhileRedisLoads(CapturedOutput output) {
-		// It looks up from loading every two megabytes.
+		// While Redis loads, it handles requests only once every two megabytes.
 		String value = "x".repeat(4000);
 		IntStream.range(0, 10_000).forEach((key) -> admin.set("key" + key, value));
 		admin.bgrewriteaof();
@@ -141,7 +141,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	}
 
 	@Test
-	void nobodyNoticesThatScriptsAreForgotten(CapturedOutput output) {
+	void forgottenScriptsCauseNoFailure(CapturedOutput output) {
 		Set<Integer> tasks = enqueue(0, 300, Duration.ofSeconds(2));
 		for (int progress = 0; progress < 250; progress += 50) {
 			int reached = progress;
@@ -166,8 +166,8 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	}
 
 	/**
-	 * Waits until the node knows that the store is gone, and to store a task fails for
-	 * this reason.
+	 * Waits until the node reports that the store is down, and a call that stores a task
+	 * fails for this reason.
 	 */
 	private void awaitDownAndRefused(String reason) {
 		await().until(() -> this.node.durable().storeError().isPresent());

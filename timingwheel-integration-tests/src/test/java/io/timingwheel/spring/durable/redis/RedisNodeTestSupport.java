@@ -25,8 +25,8 @@ import org.springframework.util.StringUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A node that runs tasks and another that only stores them, while something befalls
- * Redis. Only one such class runs at a time, as each reads what is logged of the store.
+ * A node that runs tasks, and another that only stores them, while Redis fails in some
+ * way. Only one such class runs at a time, because each class reads the log of the store.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Execution(ExecutionMode.SAME_THREAD)
@@ -38,12 +38,12 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	static final String BACK = "The store of durable tasks is back after";
 
-	/** By the number of each task that has run. */
+	/** How late each task has run, by the number of the task. */
 	final Map<Integer, Duration> lateness = new ConcurrentHashMap<>();
 
 	TestNode node;
 
-	/** Leaves all tasks to the first. */
+	/** Only stores tasks. The first node runs all of them. */
 	TestNode storing;
 
 	@BeforeEach

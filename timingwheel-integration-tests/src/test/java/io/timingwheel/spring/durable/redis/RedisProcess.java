@@ -20,9 +20,9 @@ import redis.embedded.core.RedisServerBuilder;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A Redis of the tests' own, with an append-only file in a folder of its own unless the
- * settings say otherwise. It can be stopped and started again. As an extension it is
- * stopped after the tests of a class.
+ * A Redis server for tests, with an append-only file in a folder of its own unless the
+ * settings say otherwise. It can be stopped and started again. As an extension, this
+ * class stops the server after the tests of a class.
  */
 public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 
@@ -56,7 +56,7 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Starts one that ends with the JVM at the latest.
+	 * Starts a server that ends with the JVM at the latest.
 	 */
 	public static RedisProcess with(String... settings) {
 		RedisProcess process = new RedisProcess(settings);
@@ -94,7 +94,7 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * {@code kill -9}, and waits until it is dead.
+	 * Kills the process ({@code kill -9}), and waits until it is dead.
 	 */
 	public void kill() {
 		this.process.destroyForcibly();
@@ -103,14 +103,14 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * {@code SIGSTOP}: it keeps its connections and answers nothing.
+	 * Stops the process ({@code SIGSTOP}). It keeps its connections and answers nothing.
 	 */
 	public void hang() {
 		Signals.send("STOP", this.process.pid());
 	}
 
 	/**
-	 * {@code SIGCONT}: goes on as if nothing had been.
+	 * Continues the process ({@code SIGCONT}).
 	 */
 	public void goOn() {
 		Signals.send("CONT", this.process.pid());
@@ -122,8 +122,8 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Shuts it down. It refuses that while it writes its first append-only file, and is
-	 * killed then.
+	 * Shuts the server down. While Redis writes its first append-only file, it refuses to
+	 * shut down. This method then kills it.
 	 */
 	@Override
 	public void close() {
@@ -141,7 +141,7 @@ public final class RedisProcess implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * The program, which all servers of this JVM share.
+	 * Returns the path of the program. All servers of this JVM use the same program.
 	 */
 	private static synchronized File executable() throws IOException {
 		if (executable == null) {

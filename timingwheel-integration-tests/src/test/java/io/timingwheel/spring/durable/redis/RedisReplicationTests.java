@@ -22,14 +22,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Waiting for a replica, and doing without it.
+ * Calls that wait for a replica, with and without a replica.
  */
 class RedisReplicationTests extends StoreTestSupport {
 
 	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
 		.withWaitTimeout(Duration.ofSeconds(3));
 
-	/** For tests that have stopped the replica. */
+	/** A timeout for tests that have stopped the replica. */
 	private static final RedisStoreOptions IMPATIENT = WAITING.withWaitTimeout(Duration.ofMillis(500));
 
 	@RegisterExtension

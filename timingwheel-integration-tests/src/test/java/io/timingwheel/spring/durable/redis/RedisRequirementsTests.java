@@ -18,7 +18,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * What is refused or warned of before the first task.
+ * Which settings of Redis the store refuses at the start, and for which it logs a
+ * warning.
  */
 @ExtendWith(OutputCaptureExtension.class)
 @Isolated
@@ -38,7 +39,7 @@ class RedisRequirementsTests {
 	}
 
 	@Test
-	void isContentWithADurableRedis(CapturedOutput output) {
+	void acceptsADurableRedis(CapturedOutput output) {
 		stores.node().check();
 		stores.node().check();
 		assertThat(output).doesNotContain("Redis");
@@ -80,7 +81,7 @@ class RedisRequirementsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "6.2.0", "6.2.6-v5", "7.0.15", "8.0.0", "10.1" })
-	void takesANewerRedis(String version) {
+	void acceptsANewerRedis(String version) {
 		Requirements.checkVersion(version);
 	}
 

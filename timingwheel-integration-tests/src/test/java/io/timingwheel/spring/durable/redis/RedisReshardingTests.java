@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tasks go on while a Cluster moves a slot of theirs to another primary.
+ * Tasks still run while a Cluster moves their slot to another primary.
  */
 class RedisReshardingTests extends StoreTestSupport {
 

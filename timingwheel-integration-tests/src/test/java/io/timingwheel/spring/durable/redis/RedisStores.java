@@ -16,14 +16,15 @@ import org.springframework.data.redis.connection.lettuce.LettuceClientConfigurat
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Stores on one Redis, in one namespace, each with a connection of its own like those of
- * two nodes. As an extension it is closed after the tests of a class.
+ * Stores on one Redis, in one namespace, each with a connection of its own like the
+ * stores of two nodes. As an extension, this class closes them after the tests of a
+ * class.
  */
 final class RedisStores implements AutoCloseable, AfterAllCallback {
 
 	static final RedisStoreOptions OPTIONS = new RedisStoreOptions("test", 16, 0, Duration.ofSeconds(1));
 
-	/** Longer than a busy machine may take for a reply. */
+	/** A busy machine takes less time than this for a reply. */
 	static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	private final LettuceConnectionFactory factory;
@@ -37,7 +38,7 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 	}
 
 	/**
-	 * Stores that wait for a reply for so long.
+	 * Returns stores that wait this long for a reply.
 	 */
 	RedisStores(RedisConfiguration configuration, Duration timeout, RedisStoreOptions options) {
 		this.options = options;

@@ -20,9 +20,9 @@ import io.timingwheel.spring.task.IfPending;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * Measures the store alone on a Redis of its own: how many tasks a second are stored, and
- * claimed and acknowledged, and how much memory one takes. Arguments: how many tasks, how
- * many partitions, and how many tasks to a claim.
+ * Measures the store alone on a Redis of its own: how many tasks a second it stores, how
+ * many it claims and acknowledges, and the memory of a task. The arguments are the number
+ * of tasks, the number of partitions, and the number of tasks per claim.
  */
 final class RedisThroughput {
 

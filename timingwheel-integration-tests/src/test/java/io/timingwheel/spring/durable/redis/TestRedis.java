@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConfiguration;
 
 /**
- * The servers that the tests of contracts share. Each is started when it is first asked
- * for, and ends with the JVM. Each test class has a namespace of its own.
+ * The servers that the contract tests share. The first test that needs a server starts
+ * it, and the server ends with the JVM. Each test class has a namespace of its own.
  */
 enum TestRedis {
 
