@@ -10,8 +10,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Threads that call the wheel on behalf of a test, one at a time. A wheel selects the
- * shard by the calling thread. So timers of several callers stand in several shards, and
- * the test remains deterministic. Caller 0 is the test's own thread.
+ * shard by the calling thread. So the timers of several callers are in several shards,
+ * and the test remains deterministic. Caller 0 is the test's own thread.
  */
 final class Callers implements AutoCloseable {
 

@@ -20,7 +20,7 @@ class DriverTests {
 
 	private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
-	/** It drives no wheel. The test calls the driver. */
+	/** This clock drives no wheel. The test calls the driver. */
 	private final ManualTimeSource clock = new ManualTimeSource();
 
 	private final WheelClock time = new WheelClock(this.clock, MILLI);

@@ -4,7 +4,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Methods that wait, for tasks, which cannot throw checked exceptions.
+ * Waits for latches in tasks, which cannot throw checked exceptions.
  */
 final class Latches {
 

@@ -183,7 +183,7 @@ class PeerDefectTests {
 		}
 	}
 
-	/** Agrona: ids are reused, so a stale cancel kills another timer. */
+	/** Agrona: ids are reused, so a cancel with an old id cancels another timer. */
 	@Test
 	void staleHandleDoesNotAffectALaterTimer() {
 		List<TimerHandle> stale = new ArrayList<>();

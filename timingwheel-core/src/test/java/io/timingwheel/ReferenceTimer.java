@@ -23,11 +23,12 @@ final class ReferenceTimer {
 	long tick;
 
 	/**
-	 * Whether the timer was moved or refused, and lost its place among equal deadlines.
+	 * Whether the timer was moved or refused, and so lost its place among equal
+	 * deadlines.
 	 */
 	boolean moved;
 
-	/** Whether an executor refused it. The tick of the next try is not known. */
+	/** Whether an executor refused the timer. The tick of the next try is not known. */
 	boolean backingOff;
 
 	State state = State.PENDING;

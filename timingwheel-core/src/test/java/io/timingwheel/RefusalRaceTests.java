@@ -76,7 +76,7 @@ class RefusalRaceTests {
 	}
 
 	/**
-	 * The executor keeps the task, and throws. Another thread runs the task.
+	 * The executor keeps the task and throws, while another thread runs the task.
 	 */
 	private static class RefuseAndRun extends ManualClockRace {
 

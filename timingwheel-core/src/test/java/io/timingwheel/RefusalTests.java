@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for executors that refuse expired tasks. The timeout is there because, without a
- * backoff, {@code advance} would never return.
+ * Tests for executors that refuse expired tasks. Each test has a timeout, because without
+ * a backoff {@code advance} would never return.
  */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RefusalTests {

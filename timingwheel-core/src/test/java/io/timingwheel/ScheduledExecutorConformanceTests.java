@@ -188,7 +188,7 @@ class ScheduledExecutorConformanceTests {
 	}
 
 	@Test
-	void invokeAnyFailsOnceAllTasksHave() {
+	void invokeAnyFailsOnceAllTasksHaveFailed() {
 		assertThatExceptionOfType(ExecutionException.class)
 			.isThrownBy(() -> this.service.invokeAny(List.of(FAILING, FAILING)))
 			.withCauseInstanceOf(IllegalStateException.class);

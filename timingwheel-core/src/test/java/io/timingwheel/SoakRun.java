@@ -196,8 +196,8 @@ final class SoakRun {
 		}
 
 		/**
-		 * Cancels or queries a timer of another thread. A move is left to the thread that
-		 * knows the deadline.
+		 * Cancels or queries a timer of another thread. Only the thread that knows the
+		 * deadline moves a timer.
 		 */
 		private void meddle(Subject other) {
 			if (other != null) {

@@ -51,7 +51,7 @@ class TimerHandleTests {
 	}
 
 	@Test
-	void cancelSaysTrueOnlyOnce() {
+	void cancelReturnsTrueOnlyOnce() {
 		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.SECONDS);
 		assertThat(handle.cancel()).isTrue();
 		assertThat(handle.cancel()).isFalse();

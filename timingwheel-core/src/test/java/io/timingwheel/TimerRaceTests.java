@@ -203,7 +203,8 @@ class TimerRaceTests {
 	}
 
 	/**
-	 * The last move decides. Which one is the last is not known here, so either may win.
+	 * The last move decides. The test does not know which move is the last, so either
+	 * deadline is right.
 	 */
 	private static final class MoveAndMove extends TimerRace {
 
@@ -306,7 +307,8 @@ class TimerRaceTests {
 	}
 
 	/**
-	 * The task sees what happened before it was scheduled, without a lock of its own.
+	 * The task sees all writes that came before the schedule call, without a lock of its
+	 * own.
 	 */
 	private static final class TellBeforeAdding extends ManualClockRace {
 

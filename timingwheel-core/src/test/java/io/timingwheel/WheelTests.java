@@ -169,8 +169,8 @@ class WheelTests {
 	}
 
 	/**
-	 * The slot that cascades is emptied by cancels. Then so many timers come in that the
-	 * wheel plans anew before the driver's next step.
+	 * Cancels empty the slot that cascades. Then so many timers come in that the wheel
+	 * plans anew before the driver's next step.
 	 */
 	@Test
 	void cancelsThatEmptyACascadingSlotLeaveTheInvariantsIntact() {

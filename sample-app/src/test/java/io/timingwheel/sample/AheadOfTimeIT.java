@@ -15,8 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The packaged application in a JVM of its own, started from what the build has generated
- * ahead of time.
+ * The packaged application in a JVM of its own, with the code that the build has
+ * generated ahead of time.
  */
 class AheadOfTimeIT {
 

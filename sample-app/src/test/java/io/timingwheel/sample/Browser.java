@@ -29,8 +29,8 @@ record Browser(Path browser, Path driver) {
 	}
 
 	/**
-	 * Starts the browser, and tries again if it does not start: its driver's port may be
-	 * taken in between.
+	 * Starts the browser. Tries again if it does not start, because another process may
+	 * have taken the port of its driver.
 	 */
 	ChromeDriver start() {
 		for (int attempt = 1;; attempt++) {

@@ -13,8 +13,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The tour of the profile {@code durable}: an order survives the end of the process, and
- * closes at its time.
+ * The profile {@code durable}: an order survives a kill of the process, and closes at its
+ * time.
  */
 class CrashIT {
 

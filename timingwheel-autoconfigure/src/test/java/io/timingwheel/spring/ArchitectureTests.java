@@ -15,8 +15,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 /**
- * Which package may use which, and which optional libraries a class may use. Maven sees
- * to the directions between modules.
+ * Which package may use which, and which optional libraries a class may use. Maven
+ * enforces the dependencies between modules.
  */
 @AnalyzeClasses(packages = "io.timingwheel", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTests {

@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A million heartbeats of a hundred thousand drivers, each of whom is taken offline ten
- * minutes after the last.
+ * A million heartbeats of a hundred thousand drivers. Each driver goes offline ten
+ * minutes after the last heartbeat.
  */
 class HeartbeatTests {
 

@@ -16,7 +16,7 @@ public interface Contestant {
 	String label();
 
 	/**
-	 * Whether the contestant is this project's.
+	 * Whether the contestant is timingwheel.
 	 */
 	boolean isOurs();
 

@@ -32,7 +32,8 @@ public final class ProcessCpu {
 	}
 
 	/**
-	 * The time of the threads that live, to the nanosecond where the system offers it.
+	 * The time of the threads that are alive, in nanoseconds where the system offers this
+	 * precision.
 	 */
 	public static long preciseNanos() {
 		try (Stream<Path> threads = Files.list(THREADS)) {

@@ -59,7 +59,7 @@ class OrderTests {
 	}
 
 	@Test
-	void payingTwiceIsPayingOnce() {
+	void aSecondPaymentChangesNothing() {
 		Order order = create();
 		pay(order, HttpStatus.OK);
 		Order paid = get(order);

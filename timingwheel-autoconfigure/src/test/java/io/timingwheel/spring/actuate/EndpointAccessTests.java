@@ -25,7 +25,7 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests of which endpoints are there, and of what they permit.
+ * Which endpoints exist with which settings, and which operations they permit.
  */
 class EndpointAccessTests {
 

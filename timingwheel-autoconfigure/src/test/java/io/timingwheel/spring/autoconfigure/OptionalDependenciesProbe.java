@@ -20,7 +20,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.util.Assert;
 
 /**
- * An application that uses all features and no library but those of the starter.
+ * An application that uses all features, with only the libraries of the starter.
  */
 public class OptionalDependenciesProbe implements Callable<String> {
 

@@ -32,12 +32,12 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests of the libraries that an application may leave out. Some tests load the classes
- * of timingwheel again, in a class path without these libraries.
+ * Tests of the libraries that an application may omit. Some tests load the classes of
+ * timingwheel again, on a class path without these libraries.
  */
 class OptionalDependenciesTests {
 
-	/** The libraries of the starter. */
+	/** The libraries that the starter brings. */
 	private static final Pattern REQUIRED = Pattern.compile(
 			"(spring-(core|beans|context|aop|expression)|spring-boot|spring-boot-autoconfigure|commons-logging|jspecify"
 					+ "|micrometer-(commons|observation)|timingwheel-(core|spring))-\\d.*\\.jar");

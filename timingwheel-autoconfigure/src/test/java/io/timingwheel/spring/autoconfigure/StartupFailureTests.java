@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * Tests of what a user reads when the application does not start.
+ * Tests of the messages that a user reads when the application does not start.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StartupFailureTests {

@@ -16,7 +16,7 @@ final class StoreFailures {
 	}
 
 	/**
-	 * What a user reads about a store that cannot be used.
+	 * The message that a user reads about a store that cannot be used.
 	 */
 	static FailureAnalysis analyze(AssertableApplicationContext context) {
 		assertThat(context).hasFailed();

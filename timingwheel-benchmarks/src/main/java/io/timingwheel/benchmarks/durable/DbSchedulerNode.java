@@ -21,8 +21,8 @@ final class DbSchedulerNode implements TaskNode {
 	private static final int THREADS = 20;
 
 	/**
-	 * Below this number per thread the scheduler fetches more. The best value of those
-	 * tried.
+	 * When a thread has fewer tasks than this, the scheduler fetches more. This value was
+	 * the best of those tried.
 	 */
 	private static final double LOWER_LIMIT = 1;
 

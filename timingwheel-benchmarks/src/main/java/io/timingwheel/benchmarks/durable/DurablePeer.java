@@ -21,7 +21,7 @@ enum DurablePeer implements Contestant {
 
 	},
 
-	/** For throughput: fewer and larger requests. */
+	/** The settings for throughput: fewer and larger requests. */
 	TIMINGWHEEL_500("timingwheel, batch-size 500, max-in-flight 4000", EnumSet.allOf(Store.class)) {
 
 		@Override
@@ -81,8 +81,8 @@ enum DurablePeer implements Contestant {
 	}
 
 	/**
-	 * Whether its nodes can hold back due tasks. Otherwise the measurement stores tasks
-	 * ahead of their time.
+	 * Whether the nodes of this peer can hold back due tasks. If they cannot, the
+	 * measurement stores the tasks before they are due.
 	 */
 	boolean canPause() {
 		return this != REDISSON;

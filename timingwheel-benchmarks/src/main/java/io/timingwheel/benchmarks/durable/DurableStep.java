@@ -7,7 +7,7 @@ import io.timingwheel.benchmarks.report.Effort;
 import io.timingwheel.benchmarks.report.Step;
 
 /**
- * A run of nodes.
+ * A measurement on nodes in JVMs of their own.
  *
  * @param store the kind of server
  * @param server the server

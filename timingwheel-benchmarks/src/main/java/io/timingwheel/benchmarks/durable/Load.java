@@ -48,8 +48,8 @@ final class Load {
 	}
 
 	/**
-	 * Stores tasks for later. Before that one thread warms up, which leaves the compiler
-	 * a processor, and then all threads.
+	 * Stores tasks that are due later. First one thread warms up, so that the compiler
+	 * has a processor. Then all threads warm up.
 	 * @param threads how many threads
 	 * @param batch how many tasks at once
 	 * @return how many tasks a second

@@ -16,7 +16,7 @@ final class Nodes implements AutoCloseable {
 	private final List<NodeProcess> nodes = new ArrayList<>();
 
 	/**
-	 * Starts nodes, which run some tasks to warm up.
+	 * Starts nodes. The nodes run some tasks to warm up.
 	 */
 	Nodes(int count, Store store, Server server, DurablePeer peer, List<String> jvmArgs) throws Exception {
 		server.clear();
@@ -30,7 +30,7 @@ final class Nodes implements AutoCloseable {
 			int warmUp = warmUp(store);
 			first().run("fill %d 0".formatted(warmUp));
 			await(warmUp);
-			// The compiler is not done yet.
+			// The compiler has not finished yet.
 			TimeUnit.SECONDS.sleep(2);
 			all("reset");
 		}

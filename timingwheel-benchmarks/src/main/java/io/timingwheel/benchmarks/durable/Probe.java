@@ -24,7 +24,7 @@ final class Probe {
 	private final AtomicLong last = new AtomicLong();
 
 	/**
-	 * A task runs.
+	 * Records that a task runs.
 	 * @param due when it is due, in whole milliseconds
 	 */
 	void run(Instant due) {

@@ -15,9 +15,9 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * A delayed queue of Redisson, and threads that take from its blocking queue. A task that
- * was taken exists in this JVM alone. There is no acknowledgement, so a crash loses the
- * task.
+ * A delayed queue of Redisson, and threads that take tasks from its blocking queue. A
+ * task that a thread has taken is in this JVM only. There is no acknowledgement, so a
+ * crash loses the task.
  */
 @SuppressWarnings("deprecation")
 final class RedissonNode implements TaskNode {

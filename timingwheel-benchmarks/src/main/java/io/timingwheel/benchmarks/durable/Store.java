@@ -39,7 +39,7 @@ enum Store {
 	abstract Server start() throws IOException;
 
 	/**
-	 * How many overdue tasks to run through.
+	 * How many overdue tasks the nodes run.
 	 */
 	int backlog() {
 		return this.backlog;

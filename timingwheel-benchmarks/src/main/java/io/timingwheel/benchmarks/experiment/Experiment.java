@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.benchmarks.peer.Peer;
 
 /**
- * A measurement that has a JVM to itself. It answers with figures by name.
+ * A measurement in a JVM of its own. It returns figures by name.
  */
 public enum Experiment {
 

@@ -32,7 +32,7 @@ final class Idle {
 
 	private static double millisPerSecond(double seconds) throws InterruptedException {
 		System.gc();
-		// Compilers and collector come to rest.
+		// Compilers and collector become idle.
 		Thread.sleep((long) (seconds * 200));
 		long cpu = ProcessCpu.preciseNanos();
 		Thread.sleep((long) (seconds * 1000));

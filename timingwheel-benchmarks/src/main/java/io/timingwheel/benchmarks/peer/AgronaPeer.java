@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.DeadlineTimerWheel;
 
 /**
- * Agrona's wheel for a single thread. It knows timers by number. Its user has to find the
- * task, which is not measured here.
+ * Agrona's wheel for a single thread. It identifies timers by number. Its user has to
+ * find the task of a number. This is not measured.
  */
 final class AgronaPeer implements TimerPeer {
 

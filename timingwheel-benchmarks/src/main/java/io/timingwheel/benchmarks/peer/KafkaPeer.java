@@ -55,7 +55,7 @@ final class KafkaPeer implements TimerPeer {
 	}
 
 	/**
-	 * A task of Kafka carries its own delay, so each timer needs a task.
+	 * A task of Kafka has its own delay, so each timer needs a task of its own.
 	 */
 	private static final class Task extends TimerTask {
 

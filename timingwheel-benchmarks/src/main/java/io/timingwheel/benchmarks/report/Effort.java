@@ -5,7 +5,7 @@ import java.util.List;
 import org.openjdk.jmh.runner.options.TimeValue;
 
 /**
- * How much time to spend.
+ * How long the measurements take.
  *
  * @param warmups the untimed iterations of a benchmark
  * @param iterations the timed iterations of a benchmark

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 
 /**
- * Where and when it was measured.
+ * The machine and the date of a measurement.
  */
 final class Machine {
 

@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
- * Runs all steps in rounds. The contestants of a step run one after another, so that a
- * drift of the machine affects all of them alike.
+ * Runs all steps in rounds. The contestants of a step run one after another, so a change
+ * in the machine's speed affects all of them alike.
  */
 final class Session {
 

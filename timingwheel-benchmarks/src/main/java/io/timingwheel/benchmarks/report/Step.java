@@ -5,7 +5,7 @@ import java.util.Map;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
- * A run in a JVM of its own that gives the figures of some columns.
+ * A run in a JVM of its own. It gives the figures of some columns.
  */
 public interface Step {
 

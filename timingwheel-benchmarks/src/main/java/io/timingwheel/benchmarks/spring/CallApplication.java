@@ -40,7 +40,7 @@ class CallApplication {
 	}
 
 	/**
-	 * A proxy whose only advice proceeds.
+	 * A proxy with one advice, which only proceeds.
 	 */
 	static LimitedCalls bareProxy() {
 		ProxyFactory factory = new ProxyFactory(new LimitedCalls());

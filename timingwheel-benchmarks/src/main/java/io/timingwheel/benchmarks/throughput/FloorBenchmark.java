@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Measures the costs that no timer avoids. A reset reads the clock and writes a word of a
- * random timer. A timer that is on time needs a thread that parks.
+ * Measures the costs that no timer can avoid. A reset reads the clock and writes a word
+ * of a random timer. A timer that fires on time needs a thread that parks.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -16,7 +16,7 @@ class PeerTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void firesWhatIsNeitherCancelledNorMovedAway(Peer peer) throws InterruptedException {
+	void firesTimersThatAreNeitherCancelledNorMoved(Peer peer) throws InterruptedException {
 		assumeTrue(peer.isAvailable() && peer.isThreadSafe());
 		AtomicInteger wrong = new AtomicInteger();
 		CountDownLatch fired = new CountDownLatch(1);

@@ -37,7 +37,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * {@code @Delayed} is outside of all other advice, which acts on the body.
+ * The advice of {@code @Delayed} is outside of all other advice. The other advice acts on
+ * the body.
  */
 class DelayedAdviceOrderTests {
 

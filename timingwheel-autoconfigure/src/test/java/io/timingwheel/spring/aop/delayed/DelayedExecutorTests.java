@@ -53,14 +53,14 @@ class DelayedExecutorTests {
 	}
 
 	@Test
-	void elseTheOnlyTaskExecutor() {
+	void theOnlyTaskExecutorComesSecond() {
 		this.runner.withBean("mine", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("mine-"))
 			.withBean("service", Service.class)
 			.run((context) -> assertRunsOn(context, "mine-"));
 	}
 
 	@Test
-	void elseTheOneNamedTaskExecutor() {
+	void theBeanNamedTaskExecutorComesThird() {
 		this.runner.withBean("mine", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("mine-"))
 			.withBean("taskExecutor", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("named-"))
 			.withBean("service", Service.class)
@@ -68,7 +68,7 @@ class DelayedExecutorTests {
 	}
 
 	@Test
-	void elseAPoolThatIsNoBean() {
+	void aPoolThatIsNoBeanComesLast() {
 		this.runner.withBean("mine", Executor.class, () -> Runnable::run)
 			.withBean("service", Service.class)
 			.run((context) -> {

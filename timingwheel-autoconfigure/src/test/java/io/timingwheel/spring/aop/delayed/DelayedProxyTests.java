@@ -38,7 +38,8 @@ import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * {@code @Delayed} takes effect wherever it stands and however the bean is proxied.
+ * {@code @Delayed} takes effect wherever the annotation is and however the bean is
+ * proxied.
  */
 class DelayedProxyTests {
 

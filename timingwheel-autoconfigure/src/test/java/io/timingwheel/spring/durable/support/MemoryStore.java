@@ -37,8 +37,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * A store in memory, for one JVM and one node, to test the callers of a store. If it is
- * told to join transactions, a rollback undoes what was enqueued and cancelled in them.
+ * A store in memory, for one JVM and one node, to test the callers of a store. If the
+ * store joins transactions, a rollback undoes each enqueue and cancel of the transaction.
  */
 public final class MemoryStore implements DelayedTaskStore {
 
@@ -120,7 +120,7 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	/**
-	 * Stores tasks like a store with partitions of which some do not answer.
+	 * Stores tasks like a store with partitions when some partitions do not answer.
 	 */
 	@Override
 	public synchronized List<Enqueued> enqueueAll(List<NewTask> requests) {

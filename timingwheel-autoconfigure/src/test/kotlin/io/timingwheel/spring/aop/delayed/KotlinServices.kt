@@ -5,7 +5,7 @@ import io.timingwheel.spring.annotation.Delayed
 import io.timingwheel.spring.annotation.Timeout
 import java.util.concurrent.CopyOnWriteArrayList
 
-/** What Kotlin makes of a class and its functions unless told otherwise: final. */
+/** A class as Kotlin compiles it by default: the class and its functions are final. */
 class FinalByDefault {
 
     @Delayed("10s")

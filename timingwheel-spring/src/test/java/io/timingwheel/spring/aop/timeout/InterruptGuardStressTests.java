@@ -130,7 +130,8 @@ class InterruptGuardStressTests {
 				}
 				catch (MethodTimeoutException ex) {
 					timedOut++;
-					// Aims at three calls in time for one timeout, which takes longer.
+					// Aims at three calls in time for each call that times out, because a
+					// timeout takes longer.
 					this.bias -= 6;
 				}
 				if (Thread.interrupted() != interruptedBefore) {

@@ -209,7 +209,8 @@ class TimeoutOfBlockingCallTests {
 	}
 
 	/**
-	 * Calls until the body begins: on a busy machine the deadline can pass before it.
+	 * Repeats the call until its body has begun. On a busy machine the deadline can pass
+	 * before the body begins.
 	 */
 	private void assertInterrupted(Callable<?> body, Class<? extends Exception> suppressed) {
 		AtomicBoolean begun = new AtomicBoolean();

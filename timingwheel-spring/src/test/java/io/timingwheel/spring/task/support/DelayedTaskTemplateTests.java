@@ -271,7 +271,7 @@ class DelayedTaskTemplateTests {
 	}
 
 	@Test
-	void keysCountByTheirText() {
+	void keysAreComparedByTheirText() {
 		for (Object[] same : new Object[][] { { 5, "5" }, { 5L, "5" }, { (byte) -5, "-5" },
 				{ Long.MAX_VALUE, String.valueOf(Long.MAX_VALUE) }, { Long.MIN_VALUE, "-9223372036854775808" },
 				{ 1.5, "1.5" }, { new StringBuilder("12"), 12 } }) {

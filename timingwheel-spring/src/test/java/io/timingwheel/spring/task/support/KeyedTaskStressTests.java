@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * However calls race, each task ends in exactly one way, a cancelled or replaced task has
+ * Calls that race. Each task ends in exactly one way, a cancelled or replaced task has
  * not run, and at most one task is pending per key.
  */
 class KeyedTaskStressTests {

@@ -1,4 +1,4 @@
 package io.timingwheel.spring.durable.support
 
-/** A data class, whose constructor Jackson knows by the Kotlin module. */
+/** A data class. Jackson finds its constructor through the Kotlin module. */
 data class KotlinOrder(val id: Long, val note: String?, val lines: List<String> = listOf())
