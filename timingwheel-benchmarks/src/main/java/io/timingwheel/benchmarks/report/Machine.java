@@ -17,11 +17,12 @@ final class Machine {
 
 	static String describe(Effort effort, int rounds) throws IOException {
 		return """
-				%s, %d cores (%s), %s %s, JVM settings `%s`; %s. Each figure is the median of %d rounds in which \
-				the peers took turns, each time in a new JVM; behind it, its ratio to the best peer's.
+				%s, %d cores (%s), %s %s, JVM settings `%s`; %s. Each figure is the median of %s in which \
+				the peers took turns, each time in a new JVM. The ratio to the best peer is in brackets.
 				""".formatted(System.getProperty("os.name"), Runtime.getRuntime().availableProcessors(), processor(),
 				System.getProperty("java.vm.name"), System.getProperty("java.runtime.version"),
-				String.join(" ", effort.jvmArgs()), LocalDate.now(), rounds);
+				String.join(" ", effort.jvmArgs()), LocalDate.now(),
+				(rounds == 1) ? "one round" : rounds + " rounds");
 	}
 
 	private static String processor() throws IOException {
