@@ -21,8 +21,7 @@ final class Machine {
 				the peers took turns, each time in a new JVM. The ratio to the best peer is in brackets.
 				""".formatted(System.getProperty("os.name"), Runtime.getRuntime().availableProcessors(), processor(),
 				System.getProperty("java.vm.name"), System.getProperty("java.runtime.version"),
-				String.join(" ", effort.jvmArgs()), LocalDate.now(),
-				(rounds == 1) ? "one round" : rounds + " rounds");
+				String.join(" ", effort.jvmArgs()), LocalDate.now(), (rounds == 1) ? "one round" : rounds + " rounds");
 	}
 
 	private static String processor() throws IOException {
