@@ -13,7 +13,7 @@ import org.springframework.util.Assert;
  * {@link #MAX_PARTITIONS}; the first start fixes it for the namespace
  * @param waitReplicas how many replicas must acknowledge that a task was stored,
  * cancelled or moved before the call returns; 0 for none
- * @param waitTimeout how long a call waits for the replicas, at least 1 ms; then it
+ * @param waitTimeout how long a call waits for the replicas, at least 1 ms; then the call
  * throws {@link UncertainWriteException}
  * @since 0.1
  */
@@ -24,7 +24,7 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 
 	/**
 	 * The default options: namespace {@code timingwheel}, 16 partitions, no waiting for
-	 * replicas, and 1 s should they be waited for.
+	 * replicas, and a timeout of 1 s for such waiting.
 	 */
 	public static final RedisStoreOptions DEFAULTS = new RedisStoreOptions("timingwheel", 16, 0, Duration.ofSeconds(1));
 
