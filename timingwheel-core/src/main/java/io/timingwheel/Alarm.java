@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  * Wakes the parked driver for a timer that is due earlier than the planned wake-up.
  *
  * <p>
- * No wake-up is lost. The driver publishes the tick until which it parks, and then reads
- * each shard's next wake-up again. A thread that adds a timer publishes the shard's next
- * wake-up, and then reads the tick until which the driver parks. At least one of the two
- * sees what the other has published.
+ * No wake-up is lost. The driver publishes the end of its sleep, as a tick, and then
+ * reads each shard's next wake-up again. A thread that adds a timer publishes the shard's
+ * next wake-up, and then reads the end of the driver's sleep. At least one of the two
+ * threads sees the value of the other.
  */
 final class Alarm {
 
@@ -30,7 +30,7 @@ final class Alarm {
 	}
 
 	/**
-	 * Notes that the driver is awake.
+	 * Records that the driver is awake.
 	 */
 	void clear() {
 		this.parkedUntil = AWAKE;

@@ -6,17 +6,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The chunk of a {@link Wheel} that the driver has in hand: its timers are due, and the
- * driver hands them over one by one. A timer that was moved meanwhile, or that its
- * executor refused, is kept and put back into the wheel afterwards.
+ * driver hands them over one by one. If a timer was moved in the meantime, or its
+ * executor refused it, the batch keeps the timer, and the driver puts the timer back into
+ * the wheel afterwards.
  *
  * <p>
- * The batch works on the array of the chunk. Storing the timers elsewhere would cost a
- * barrier of the garbage collector for each. The chunk itself stays in hand until the
- * wheel's next step, so that its number names no other chunk before.
+ * The batch works on the array of the chunk. A copy of the array would cost a barrier of
+ * the garbage collector for each timer. The chunk itself stays in hand until the wheel's
+ * next step, so that no other chunk gets its number before.
  *
  * <p>
- * Which chunk is in hand is guarded by the shard's lock. Everything else belongs to the
- * driver. The batch is padded, since the driver writes to it for each timer while other
+ * The shard's lock guards the reference to the chunk. Only the driver uses all other
+ * fields. The batch is padded, since the driver writes to it for each timer while other
  * threads use the wheel.
  */
 final class Batch extends Padding {
@@ -26,8 +27,8 @@ final class Batch extends Padding {
 	private @Nullable Chunk chunk;
 
 	/**
-	 * The array of the chunk: from 0 the timers that are kept, from {@link #position} on
-	 * those that have not been polled.
+	 * The array of the chunk: the kept timers begin at 0, and the timers that have not
+	 * been polled begin at {@link #position}.
 	 */
 	private @Nullable Timer[] timers = NONE;
 
@@ -47,8 +48,9 @@ final class Batch extends Padding {
 	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
 	/**
-	 * Takes a chunk in hand that has left its slot.
-	 * @param tick the tick at which its timers are due, unless they are moved
+	 * Takes in hand a chunk that has left its slot.
+	 * @param tick the tick at which the timers of the chunk are due, unless they are
+	 * moved
 	 */
 	void take(Chunk chunk, long tick) {
 		this.chunk = chunk;

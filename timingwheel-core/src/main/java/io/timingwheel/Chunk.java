@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A piece of a slot: timers in the order in which they came. A cancelled timer leaves a
- * hole; the {@link Ring} keeps the number of holes small.
+ * A part of a slot: timers in the order in which they were added. A cancelled timer
+ * leaves a hole. The {@link Ring} keeps the number of holes small.
  */
 final class Chunk {
 
@@ -18,7 +18,7 @@ final class Chunk {
 
 	private static final int MIN_LENGTH = 8;
 
-	/** In place of a slot's number while the driver has the chunk in hand. */
+	/** The value of {@link #slot} while the driver has the chunk in hand. */
 	private static final int IN_HAND = -1;
 
 	private static final @Nullable Timer[] NONE = new Timer[0];
@@ -145,7 +145,7 @@ final class Chunk {
 	}
 
 	/**
-	 * Whether the driver has the chunk in hand, so that it stands in no slot.
+	 * Whether the driver has the chunk in hand. The chunk is then in no slot.
 	 */
 	boolean isInHand() {
 		return this.slot == IN_HAND;

@@ -18,7 +18,7 @@ final class Chunks {
 	private @Nullable Chunk free;
 
 	/**
-	 * The chunk in which a timer stands.
+	 * The chunk that contains a timer.
 	 */
 	Chunk of(Timer timer) {
 		return this.byId[timer.position >>> Chunk.INDEX_BITS];
@@ -50,7 +50,7 @@ final class Chunks {
 	}
 
 	/**
-	 * Takes back a chunk that stands in no slot any more.
+	 * Takes back a chunk that is no longer in a slot.
 	 */
 	void release(Chunk chunk) {
 		chunk.clear();

@@ -34,8 +34,8 @@ final class Driver {
 	private volatile long tickInHand = Wheel.NEVER;
 
 	/**
-	 * The class of the last task. Finding out anew whether it is a direct or a routed
-	 * task costs as much as the rest of a hand-over.
+	 * The class of the last task. Another check whether the task is direct or routed
+	 * would cost as much as the rest of a hand-over.
 	 */
 	private @Nullable Class<?> knownClass;
 
@@ -66,7 +66,7 @@ final class Driver {
 		}
 		Shard shard = this.shardInHand;
 		if (shard != null && !shard.batch().isEmpty()) {
-			// A thread that died has left its batch behind.
+			// A driver thread that ended with an error has not finished its batch.
 			return shard.batch().tick();
 		}
 		return this.shards.nextWake();
@@ -178,7 +178,7 @@ final class Driver {
 	}
 
 	/**
-	 * Makes a timer pending again whose hand-over has failed.
+	 * Makes a timer pending again after its hand-over has failed.
 	 * @return false if the task has begun nevertheless, or was returned by {@code stop}
 	 */
 	private boolean refused(Timer timer, Runnable task, Throwable ex, Batch batch) {
@@ -196,7 +196,7 @@ final class Driver {
 	/**
 	 * Stops the driver for good, after the batch in hand, and collects all tasks that
 	 * were not handed over. If a task or an executor calls this on the driver's thread,
-	 * the rest of the batch is collected, too, and the current task unless it has begun.
+	 * this also collects the rest of the batch, and the current task unless it has begun.
 	 */
 	List<Runnable> stop() {
 		List<Runnable> tasks = new ArrayList<>();

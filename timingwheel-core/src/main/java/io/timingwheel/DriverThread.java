@@ -4,8 +4,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The thread that drives a wheel in real time. It parks until the first occupied slot
- * begins, however far away that is, and without a limit if no slot is occupied.
+ * The thread that drives a wheel in real time. It parks until the driver's next wake-up,
+ * with no upper limit. If no slot is occupied, it parks until another thread wakes it.
  */
 final class DriverThread implements Runnable {
 
@@ -52,7 +52,7 @@ final class DriverThread implements Runnable {
 		finally {
 			this.alarm.clear();
 			if (!this.driver.isStopped()) {
-				// An error has ended this thread. Another one takes over.
+				// An error has ended this thread. Another thread takes over.
 				start();
 			}
 		}
@@ -72,7 +72,7 @@ final class DriverThread implements Runnable {
 			}
 		}
 		this.alarm.clear();
-		// With an interrupt that a task left set, the thread could not park again.
+		// If a task has left the interrupt flag set, the thread could not park again.
 		Thread.interrupted();
 	}
 

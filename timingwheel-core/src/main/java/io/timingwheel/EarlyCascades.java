@@ -2,18 +2,20 @@ package io.timingwheel;
 
 /**
  * Decides when a crowded slot of a {@link Wheel} begins to cascade before its own start.
- * A million timers take tens of milliseconds to cascade, and timers that fall due in that
- * time would be late. So the driver cascades a crowded slot in small steps while nothing
- * is due.
+ * A million timers take tens of milliseconds to cascade, and timers that are due in that
+ * time would be late. The driver therefore cascades a crowded slot in small steps while
+ * no timer is due.
  *
  * <p>
- * An early cascade begins as many ticks before the slot as the timers of the ring need in
- * order to cascade, at most the span of one slot. A slot that needs less than a tick
- * cascades when it begins.
+ * An early cascade begins before the slot. The time in between is what the timers of the
+ * ring need to cascade, and at most the span of one slot. A slot that needs less than a
+ * tick cascades when it begins.
  */
 final class EarlyCascades {
 
-	/** What one timer takes in a JVM that has just started; a warm one takes a third. */
+	/**
+	 * The time for one timer in a JVM that has just started; a warm JVM needs a third.
+	 */
 	private static final int NANOS_PER_TIMER = 192;
 
 	private final int bits;
@@ -38,20 +40,20 @@ final class EarlyCascades {
 	 * @param level the level of the slot, above 0
 	 * @param start the tick at which the slot begins
 	 * @param ringSize the number of timers in the slot's ring
-	 * @return a tick before {@code start}, or {@code start} itself for a slot that is not
-	 * crowded or has already been emptied: timers that came later wait for the start
+	 * @return a tick before {@code start}, or {@code start} itself if the slot is not
+	 * crowded or was already emptied; later timers of an emptied slot wait for the start
 	 */
 	long tickFor(int level, long start, int ringSize) {
 		if (this.emptied[level] == start) {
 			return start;
 		}
 		long span = 1L << (level * this.bits);
-		// A cascade that has begun goes on, though its ring shrinks.
+		// A cascade that has begun goes on, even though its ring shrinks.
 		return start - ((this.begun[level] == start) ? span : Math.min(ringSize / this.timersPerTick, span));
 	}
 
 	/**
-	 * Notes one step of an early cascade.
+	 * Records one step of an early cascade.
 	 */
 	void stepTaken(int level, long start, boolean emptied) {
 		this.begun[level] = start;

@@ -52,11 +52,12 @@ public final class ManualTimeSource implements TimeSource {
 	}
 
 	/**
-	 * Advances the time, and fires the timers that fall due on the calling thread. The
+	 * Advances the time, and fires the timers that are due on the calling thread. The
 	 * time goes from due tick to due tick: in a task, {@link #nanoTime()} is the task's
-	 * tick. Timers that a task schedules and that are due by then fire, too.
+	 * tick. If a task schedules a timer that is due before the end, this timer fires,
+	 * too.
 	 * @param by how far to advance the time. Zero fires the timers that are due now. The
-	 * clock stops 292 years after its first reading
+	 * time stops 292 years after its first reading
 	 * @throws IllegalArgumentException if the duration is negative
 	 * @throws IllegalStateException if a task calls this method, or another thread is
 	 * advancing the clock
@@ -69,7 +70,7 @@ public final class ManualTimeSource implements TimeSource {
 		}
 		if (!this.advancing.compareAndSet(false, true)) {
 			throw new IllegalStateException(
-					"The clock is being advanced already. A task must not advance it, nor two threads at the same time");
+					"The clock is being advanced already. Only one thread may advance it at a time, and no task");
 		}
 		try {
 			long target = saturatedSum(this.elapsed, nanos);

@@ -1,14 +1,14 @@
 package io.timingwheel;
 
 /**
- * Estimates by how much a thread nearly always oversleeps on this machine, so that the
- * thread can park for less. Only one thread uses it.
+ * Estimates how long a thread nearly always oversleeps on this machine, so that the
+ * thread can park for less. Only one thread uses an instance.
  *
  * <p>
  * The estimate approximates a low quantile (Robbins and Monro, "A Stochastic
  * Approximation Method", 1951). A sleep that ends later than estimated raises the
- * estimate by a little. A sleep that ends earlier lowers it by nine times as much. So the
- * estimate settles where one sleep in ten ends earlier.
+ * estimate by a little. A sleep that ends earlier lowers the estimate by nine times as
+ * much. The estimate therefore settles where one sleep in ten ends earlier.
  */
 final class Oversleep {
 
@@ -20,11 +20,12 @@ final class Oversleep {
 	private long nanos;
 
 	/**
-	 * For how many nanoseconds to park in order to wake up after the given nanoseconds,
-	 * and only rarely before.
+	 * The nanoseconds to park in order to wake up after the given nanoseconds, and only
+	 * rarely before.
 	 */
 	long parkFor(long nanos) {
-		// A short sleep is not worth the risk of a second one.
+		// A shorter sleep may end too early and need a second one, which does not pay
+		// here.
 		return (nanos > 2 * this.nanos) ? nanos - this.nanos : nanos;
 	}
 

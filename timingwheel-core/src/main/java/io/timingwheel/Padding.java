@@ -1,15 +1,16 @@
 package io.timingwheel;
 
 /**
- * Room before the fields of a subclass, against false sharing. A field that one thread
- * writes with each call must not share a cache line, nor the neighbouring line that the
- * processor fetches with it, with fields that other threads read, wherever the garbage
- * collector puts the objects. The subclass declares as much room after such fields.
+ * Space before the fields of a subclass, against false sharing. If one thread writes a
+ * field often, other threads must not read fields in the same cache line, nor in the
+ * neighbouring line that the processor fetches with it. The garbage collector may put any
+ * object next to this one. The subclass therefore declares the same space after such
+ * fields.
  */
 @SuppressWarnings("unused")
 abstract class Padding {
 
-	/** Fills the gap in which the JVM could otherwise put a field of the subclass. */
+	/** Fills a gap. The JVM could otherwise put a field of the subclass there. */
 	private int gap;
 
 	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;

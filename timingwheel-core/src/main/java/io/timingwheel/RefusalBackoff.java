@@ -3,9 +3,9 @@ package io.timingwheel;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Determines how long to wait before a refused task is handed over again: 10 ms at first,
- * then twice as long after each turn of the driver in which the executor has accepted
- * nothing, up to 1 s. Only the driver uses it.
+ * Determines how long to wait before a refused task is handed over again. The wait is 10
+ * ms at first. It doubles, up to 1 s, after each turn of the driver with refusals and no
+ * accepted task. Only the driver uses this class.
  */
 final class RefusalBackoff {
 
@@ -30,7 +30,7 @@ final class RefusalBackoff {
 	}
 
 	/**
-	 * Notes a refusal, and logs a warning at most once a minute.
+	 * Records a refusal, and logs a warning at most once a minute.
 	 * @return the nanoseconds to wait
 	 */
 	long refused(Throwable reason) {

@@ -7,9 +7,10 @@ import org.jspecify.annotations.Nullable;
  * linked list of {@link Chunk}s, first in first out, none of them empty.
  *
  * <p>
- * A chunk whose array is used to at most a quarter is packed, or merged with a neighbour
- * if both fit into half a chunk. So a cancel moves at most half a chunk of other timers,
- * less than one on average, and a slot has about four places per timer at most.
+ * If at most a quarter of a chunk's array is in use, the chunk is packed, or merged with
+ * a neighbour if both fit into half a chunk. A cancel therefore moves at most half a
+ * chunk of other timers, and on average less than one timer. A slot has at most about
+ * four places for each timer.
  */
 final class Ring {
 
@@ -82,7 +83,7 @@ final class Ring {
 	}
 
 	/**
-	 * Removes a timer that has got another place. The caller discards the chunk later.
+	 * Removes a timer that is now in another chunk. The caller discards the chunk later.
 	 */
 	void removeMoved(Chunk chunk, int index) {
 		chunk.remove(index);
@@ -181,15 +182,15 @@ final class Ring {
 	}
 
 	/**
-	 * Whether the ring has gained so many timers that the driver's next wake-up has to be
-	 * planned anew.
+	 * Whether the ring has gained so many timers that the driver's next wake-up must be
+	 * planned again.
 	 */
 	boolean hasOutgrownItsPlan() {
 		return this.size - this.plannedSize >= GROWTH;
 	}
 
 	/**
-	 * Notes that the next wake-up was planned for the present size.
+	 * Records that the next wake-up was planned for the present size.
 	 */
 	void planned() {
 		this.plannedSize = this.size;

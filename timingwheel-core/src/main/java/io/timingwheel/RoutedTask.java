@@ -3,8 +3,8 @@ package io.timingwheel;
 import java.util.concurrent.Executor;
 
 /**
- * A task with an executor of its own, which the wheel uses in place of the wheel's
- * executor.
+ * A task with its own executor. The wheel hands the task over to this executor and not to
+ * the wheel's executor.
  *
  * @since 0.1
  */

@@ -37,7 +37,9 @@ final class Shard extends Padding {
 	@SuppressWarnings("unused")
 	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
-	/** How many hand-overs were accepted. The driver writes it without the lock. */
+	/**
+	 * How many hand-overs were accepted. The driver writes this counter without the lock.
+	 */
 	private final AtomicLong fired = new AtomicLong();
 
 	Shard(WheelClock time, Alarm alarm, TaskErrors errors, Wheel wheel) {
@@ -112,7 +114,7 @@ final class Shard extends Padding {
 	/**
 	 * Moves a timer, without the lock if the new due tick is not earlier than the old
 	 * one.
-	 * @param delay from now, in nanoseconds
+	 * @param delay the time from now to the new deadline, in nanoseconds
 	 * @return false if the timer is not pending
 	 */
 	boolean reschedule(Timer timer, long delay) {
@@ -154,8 +156,9 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Puts the kept timers of the batch back into the wheel, also if the shard is closed:
-	 * {@code stop} collects them there. Only the driver calls this.
+	 * Puts the kept timers of the batch back into the wheel. This also happens if the
+	 * shard is closed, since {@code stop} collects the timers there. Only the driver
+	 * calls this.
 	 */
 	void putBackKept() {
 		Batch batch = batch();
@@ -226,7 +229,7 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Ends all timers that stand in slots, and collects their tasks.
+	 * Ends all timers in slots, and collects their tasks.
 	 */
 	void drainTo(List<Runnable> tasks) {
 		this.lock.lock();

@@ -6,9 +6,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock that is held for some nanoseconds at a time. It is not reentrant. Releasing it
- * is an ordered store, cheaper than the full fence of a JDK lock, and wakes no thread: a
- * thread that does not get the lock soon sleeps for a moment and tries again.
+ * A lock that is held for some nanoseconds at a time. It is not reentrant. A release is
+ * an ordered store, which is cheaper than the full fence of a JDK lock. A release wakes
+ * no thread. A thread that does not get the lock soon sleeps for a moment and tries
+ * again.
  */
 final class ShardLock extends Padding {
 
@@ -50,7 +51,7 @@ final class ShardLock extends Padding {
 			}
 			if (this.locked != 0) {
 				LockSupport.parkNanos(this, SLEEP_NANOS);
-				// With the interrupt left set, this thread would not sleep any more.
+				// If the interrupt flag stayed set, this thread could not sleep.
 				interrupted |= Thread.interrupted();
 			}
 		}

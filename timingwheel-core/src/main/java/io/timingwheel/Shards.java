@@ -9,11 +9,11 @@ import java.util.function.IntFunction;
  * All shards of a wheel, and the limit of pending timers that they share.
  *
  * <p>
- * Each shard has a quota of the limit, so that adding a timer reads nothing that shards
- * share. When a quota is used up, the free permits of all shards are collected and dealt
- * out anew, with all locks held. So a timer is rejected only at a moment at which the
- * limit is reached. Only the methods of this class hold more than one shard's lock at a
- * time.
+ * Each shard has a quota of the limit, so that a thread that adds a timer reads no shared
+ * data. When a quota is used up, the free permits of all shards are collected and shared
+ * out again, with all locks held. A timer is therefore rejected only at a moment at which
+ * the limit is reached. Only the methods of this class hold more than one shard's lock at
+ * a time.
  */
 final class Shards {
 
@@ -42,7 +42,7 @@ final class Shards {
 	}
 
 	/**
-	 * The shard of the calling thread. Timers that one thread schedules go to one shard,
+	 * The shard of the calling thread. All timers of one thread go to the same shard,
 	 * which keeps them in order.
 	 */
 	Shard mine() {
@@ -73,7 +73,7 @@ final class Shards {
 	}
 
 	/**
-	 * Shares out the free permits, and one more to the given shard.
+	 * Shares out the free permits, and gives one more to the given shard.
 	 */
 	private void dealOut(long free, Shard adding) {
 		for (int i = 0; i < this.shards.length; i++) {

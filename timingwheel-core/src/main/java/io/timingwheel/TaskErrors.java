@@ -33,7 +33,7 @@ final class TaskErrors {
 			LOGGER.log(System.Logger.Level.ERROR, "The error handler of the timing wheel has failed", failure);
 		}
 		catch (Throwable ex) {
-			// There is no other place to report to.
+			// There is no other place to report the failure.
 		}
 	}
 

@@ -8,16 +8,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer: the entry of a slot, its own handle, and the {@link Runnable} that the
- * executor gets.
+ * A timer. One object is the entry of a slot, the handle of the timer, and the
+ * {@link Runnable} for the executor.
  *
  * <p>
  * The shard's lock guards the position, and all transitions of {@link #state} that change
- * the position. Three transitions leave the timer in its place and are a compare-and-set
- * without the lock: the move to later, after which the timer stays in its old slot until
- * the driver comes to it, the expiry, and the begin of the task. So the slot of a timer
- * never begins after the timer's due tick. A {@link DirectTask} expires and begins at
- * once.
+ * the position. Three transitions do not change the position: the move to a later tick,
+ * the expiry, and the begin of the task. Each of them is a compare-and-set without the
+ * lock. After a move to a later tick, the timer stays in its old slot until the driver
+ * comes to this slot. The slot of a timer therefore never begins after the timer's due
+ * tick. A {@link DirectTask} expires and begins in one step.
  *
  * <pre>
  *            +--- refused ---+   +-- move
@@ -56,7 +56,7 @@ final class Timer implements TimerHandle, Runnable {
 	/** The due tick while the timer is pending, otherwise one of the values above. */
 	private volatile long state;
 
-	/** Null once the timer has ended, so that a kept handle retains nothing. */
+	/** Null once the timer has ended, so that a handle retains nothing. */
 	private @Nullable Shard shard;
 
 	/** Null once the timer has ended. */
@@ -162,7 +162,8 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Changes the due tick. To a later one, the caller need not hold the lock.
+	 * Changes the due tick. The caller must hold the lock to change it to an earlier
+	 * tick.
 	 * @return false if the due tick is no longer the expected one
 	 */
 	boolean move(long expected, long dueTick) {

@@ -25,7 +25,8 @@ public interface TimerHandle {
 	boolean cancel();
 
 	/**
-	 * Moves the deadline. To move it further away is the cheapest operation of the wheel.
+	 * Moves the deadline. A move to a later deadline is the cheapest operation of the
+	 * wheel.
 	 * @param delay the time from now to the new deadline, in {@code unit}, as in
 	 * {@link TimingWheel#schedule(Runnable, long, TimeUnit)}
 	 * @param unit the unit of {@code delay}
@@ -56,7 +57,7 @@ public interface TimerHandle {
 	boolean isCancelled();
 
 	/**
-	 * Returns the time until the tick at which the timer is due. It may exceed the
+	 * Returns the time until the tick at which the timer is due. This time may exceed the
 	 * remaining delay by up to one tick.
 	 * @param unit the unit of the result
 	 * @return the remaining time, 0 if the timer is due or not pending

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
 /**
- * Runs tasks after a delay. Starting, cancelling and moving a timer take constant time,
- * however many timers are pending.
+ * Runs tasks after a delay. To start, cancel or move a timer takes constant time,
+ * independent of the number of pending timers.
  *
  * <pre class="code">
  * TimingWheel wheel = TimingWheel.builder(executor).build();
@@ -22,13 +22,13 @@ import java.util.function.BiConsumer;
  * </pre>
  *
  * <p>
- * A timer fires at the first tick at or after its deadline. It is never early, and late
- * by at most one tick plus the delay of the machine itself. To fire means to hand the
- * task over to the executor. Timers fire in the order of their ticks. Timers with equal
- * deadlines that one thread has scheduled fire in the order in which the thread scheduled
- * them. Each accepted timer ends in exactly one of three ways: handed over, cancelled, or
- * returned by {@link #stop()}. If the executor refuses a task, the timer is pending again
- * and the wheel hands it over again later.
+ * A timer fires at the first tick at or after its deadline. A timer is never early. It is
+ * late by at most one tick plus the delay of the machine itself. To fire means to hand
+ * the task over to the executor. Timers fire in the order of their ticks. Timers with
+ * equal deadlines that one thread has scheduled fire in the order in which the thread
+ * scheduled them. Each accepted timer ends in exactly one of three ways: handed over,
+ * cancelled, or returned by {@link #stop()}. If the executor refuses a task, the timer is
+ * pending again and the wheel hands it over again later.
  *
  * <p>
  * All methods are thread-safe. A {@code null} argument causes a
@@ -54,10 +54,10 @@ public interface TimingWheel extends AutoCloseable {
 	 * Schedules a task.
 	 * @param task the task to run
 	 * @param delay the time from now to the deadline, in {@code unit}. A timer with a
-	 * zero or negative delay is due now: the wheel's thread, or the next
-	 * {@link ManualTimeSource#advance}, hands it over, but never this call
+	 * zero or negative delay is due now. The wheel's thread, or the next
+	 * {@link ManualTimeSource#advance}, hands the timer over, but never this call
 	 * @param unit the unit of {@code delay}. A delay of more than {@link Long#MAX_VALUE}
-	 * nanoseconds (292 years) counts as that many
+	 * nanoseconds (292 years) counts as {@link Long#MAX_VALUE} nanoseconds
 	 * @return the handle of the pending timer
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
 	 * pending as {@link Builder#maxPending} allows
@@ -101,11 +101,11 @@ public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Stops the wheel for good. If the wheel's thread is handing over a batch of expired
-	 * timers, the call waits until it has finished, unless a task calls this method on
+	 * timers, the call waits for the end of the batch, unless a task calls this method on
 	 * that thread. Afterwards, {@link #schedule} throws a
 	 * {@link RejectedExecutionException}, and no handle is pending any more.
 	 * @return the tasks of all timers that were not handed over, in no particular order.
-	 * The list is empty from the second call on
+	 * Each later call returns an empty list
 	 */
 	List<Runnable> stop();
 
@@ -154,9 +154,9 @@ public interface TimingWheel extends AutoCloseable {
 		Builder wheelSize(int slotsPerLevel);
 
 		/**
-		 * Sets the number of shards. Each shard has a lock of its own, and a thread
-		 * schedules on the shard that its id selects. The default depends on the number
-		 * of processors.
+		 * Sets the number of shards. Each shard has its own lock, and the id of a thread
+		 * selects the shard for its timers. The default depends on the number of
+		 * processors.
 		 * @param shards a power of two from 1 to 1,024
 		 * @return this builder
 		 * @throws IllegalArgumentException if the number is not such a power of two
@@ -194,7 +194,7 @@ public interface TimingWheel extends AutoCloseable {
 		/**
 		 * Sets the handler of exceptions and errors that tasks throw. The thread that ran
 		 * the task calls the handler with the task as it was scheduled. By default the
-		 * wheel logs them.
+		 * wheel logs the exceptions and errors.
 		 * @param handler takes the task and the exception or error
 		 * @return this builder
 		 */

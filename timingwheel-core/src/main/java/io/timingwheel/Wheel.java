@@ -11,11 +11,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The level of a timer is the level of the highest bit in which its due tick differs from
- * the clock. The bits of the due tick at this level select the slot. So the levels cover
- * all of {@code long}, the timers of a slot agree in all bits above, and a timer moves
- * down at most once per level. The clock jumps from one occupied slot to the next. When
- * the clock reaches a slot of a higher level, the timers of the slot cascade into the
- * level below. When it reaches a slot of the lowest level, they expire.
+ * the clock. The bits of the due tick at this level select the slot. The levels therefore
+ * cover all of {@code long}. The timers of a slot have the same bits above its level. A
+ * timer moves down at most once per level. The clock jumps from one occupied slot to the
+ * next. When the clock reaches a slot of a higher level, the timers of the slot cascade
+ * into the level below. When the clock reaches a slot of the lowest level, the timers of
+ * the slot expire.
  *
  * <p>
  * Each level has two rings of slots, one for its even and one for its odd rotations. The
@@ -23,20 +24,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * No call moves more than a bounded number of timers. A slot that one call does not empty
- * remains the next due slot. Until it is empty, timers that belong to its span are
- * appended to it and not to the levels below. So a timer never overtakes another one that
- * has the same due tick and was scheduled before.
+ * remains the next due slot. Until the slot is empty, new timers that belong to its span
+ * are appended to this slot and not to the levels below. A timer therefore never
+ * overtakes an earlier timer with the same due tick.
  *
  * <p>
  * Invariants, which hold after each call:
  * <ol>
  * <li>The clock passes no occupied slot: each occupied slot begins at the clock or
  * later.</li>
- * <li>A ring holds the clock's rotation of its level or the next rotation. So a slot's
- * number and the clock determine when the slot begins.</li>
+ * <li>A ring holds the clock's rotation of its level or the next rotation. The number of
+ * a slot and the clock therefore determine when the slot begins.</li>
  * <li>No occupied slot begins before {@link #nextDue}, and {@link #nextWake} is never
  * after it. While the driver has a chunk in hand, {@code nextDue} and the clock stay at
- * the chunk's tick, so that no timer overtakes one that the driver puts back.</li>
+ * the chunk's tick, so that no timer overtakes a timer that the driver puts back.</li>
  * <li>{@link #cascading} is above 0 only while the next due slot has begun, that is,
  * while {@code nextDue} equals the clock.</li>
  * <li>The slot of a timer never begins after the timer's due tick, nor after the clock if
@@ -55,7 +56,7 @@ final class Wheel {
 
 	private final int mask;
 
-	/** The level of a difference, by its number of leading zeros. */
+	/** The level by the number of leading zeros of a difference. */
 	private final byte[] levelOf = new byte[Long.SIZE];
 
 	private final Chunks chunks = new Chunks();
@@ -102,7 +103,7 @@ final class Wheel {
 	long place(Timer timer, long dueTick, long now) {
 		long nextDue = this.nextDue;
 		if (now > this.clock && now < nextDue) {
-			// No slot begins up to now. From a later clock the timer gets a lower level.
+			// No slot begins up to now. With a later clock the timer gets a lower level.
 			this.clock = now;
 		}
 		long tick = Math.max(dueTick, this.clock);
@@ -124,8 +125,8 @@ final class Wheel {
 	}
 
 	/**
-	 * Removes a timer that has ended. A timer of the chunk in hand stays there: the
-	 * driver drops it.
+	 * Removes a timer that has ended. A timer of the chunk in hand stays there, and the
+	 * driver drops the timer.
 	 */
 	void remove(Timer timer) {
 		Chunk chunk = this.chunks.of(timer);
@@ -147,8 +148,9 @@ final class Wheel {
 	 * Takes one bounded step. If the first occupied slot has begun, cascades some of its
 	 * timers, or gives its first chunk to the driver. If no slot has begun, lets a
 	 * crowded slot cascade early. If the first occupied slot begins later than
-	 * {@link #nextDue} said, only corrects {@code nextDue}: timers of another wheel may
-	 * come before it. The driver must have handed over the batch of the step before.
+	 * {@link #nextDue} said, only corrects {@code nextDue}, since timers of another wheel
+	 * may be due before that slot. The driver must have handed over the batch of the step
+	 * before.
 	 * @param now the current tick
 	 * @return the timers to hand over, often none
 	 */
@@ -180,8 +182,8 @@ final class Wheel {
 
 	/**
 	 * Gives the driver the first chunk of a slot. The timers of the chunk are still
-	 * pending. Each expires when the driver comes to it, unless it has been cancelled or
-	 * moved by then.
+	 * pending. Each timer expires when the driver comes to it, unless the timer has been
+	 * cancelled or moved before.
 	 */
 	private void expire(int slot) {
 		Ring ring = ring(slot >>> this.bits);
@@ -267,8 +269,8 @@ final class Wheel {
 	}
 
 	/**
-	 * The occupied slot that begins first, -1 if no slot is occupied. Of several that
-	 * begin at the same tick, the one of the highest level.
+	 * The occupied slot that begins first, -1 if no slot is occupied. If several begin at
+	 * the same tick, the slot of the highest level.
 	 */
 	private int earliestSlot() {
 		int earliest = -1;
@@ -367,7 +369,7 @@ final class Wheel {
 	}
 
 	/**
-	 * Removes all timers that stand in slots.
+	 * Removes all timers from their slots.
 	 */
 	void drainTo(Consumer<Timer> consumer) {
 		for (int slot = earliestSlot(); slot >= 0; slot = earliestSlot()) {

@@ -2,7 +2,7 @@ package io.timingwheel;
 
 /**
  * Converts between nanoseconds and ticks. Ticks count from the creation of the wheel, so
- * that only differences of {@link TimeSource#nanoTime()} count.
+ * that only differences of {@link TimeSource#nanoTime()} are used.
  */
 final class WheelClock {
 
@@ -44,7 +44,7 @@ final class WheelClock {
 	}
 
 	/**
-	 * The last tick that has begun by then.
+	 * The last tick that has begun at a given time.
 	 * @param elapsed nanoseconds since the creation of the wheel
 	 */
 	long tickAt(long elapsed) {
@@ -57,7 +57,7 @@ final class WheelClock {
 	 * The tick at which a timer is due: the first tick at or after its deadline, so that
 	 * no timer is early. Without a positive delay, it is the current tick.
 	 * @param elapsed nanoseconds since the creation of the wheel
-	 * @param delay nanoseconds from then to the deadline
+	 * @param delay nanoseconds from {@code elapsed} to the deadline
 	 */
 	long dueTick(long elapsed, long delay) {
 		if (delay <= 0) {

@@ -97,7 +97,8 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	private <V> WheelScheduledTask<V> submit(WheelScheduledTask<V> task) {
 		this.tasks.add(task);
 		try {
-			// A task that a shutdown has already withdrawn counts as accepted before it.
+			// If a shutdown has already withdrawn the task, the task counts as accepted
+			// before the shutdown.
 			if (this.state.get() != State.RUNNING && task.withdraw()) {
 				throw new RejectedExecutionException("The executor service has been shut down");
 			}
@@ -115,8 +116,8 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	/**
-	 * Schedules the next run of a periodic task. A shutdown that came while the task ran
-	 * is noticed here. A later shutdown finds the task waiting and ends it.
+	 * Schedules the next run of a periodic task. If a shutdown came while the task ran,
+	 * this method ends the task. A later shutdown finds the waiting task and ends it.
 	 */
 	void arm(WheelScheduledTask<?> task) {
 		if (!mayRun(task)) {
@@ -144,7 +145,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	/**
-	 * Notes that a task has ended, or that {@code stop} has returned it.
+	 * Records that a task has ended, or that {@code stop} has returned the task.
 	 */
 	void ended(WheelScheduledTask<?> task) {
 		this.tasks.remove(task);

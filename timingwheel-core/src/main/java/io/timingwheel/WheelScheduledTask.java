@@ -49,8 +49,8 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Notes the timer of the next run. A thread that has ended the task in the meantime
-	 * did not know the timer, so it is cancelled here.
+	 * Remembers the timer of the next run. If another thread has ended the task in the
+	 * meantime and did not know the timer, cancels the timer.
 	 */
 	void timer(TimerHandle timer) {
 		this.timer = timer;
@@ -104,7 +104,8 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		synchronized (this) {
 			this.runner = null;
 			if (this.interrupted) {
-				// The interrupt was meant for this task, not for the thread's next one.
+				// The interrupt was meant for this task, not for the next task of the
+				// thread.
 				Thread.interrupted();
 			}
 		}
@@ -139,16 +140,16 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Notes that {@code stop} has returned the task to its caller.
+	 * Records that {@code stop} has returned the task to its caller.
 	 */
 	void returned() {
 		this.service.ended(this);
 	}
 
 	/**
-	 * Ends a periodic task that has no further run: fails it with the given reason, or
-	 * cancels it if there is none. A task that {@code shutdownNow} has returned is left
-	 * as it is.
+	 * Ends a periodic task that has no further run. Fails the task with the given reason,
+	 * or cancels the task if there is no reason. If {@code shutdownNow} has returned the
+	 * task, does nothing.
 	 */
 	synchronized void endUnlessWithdrawn(@Nullable Throwable reason) {
 		if (this.withdrawn) {

@@ -63,8 +63,9 @@ public record WheelSnapshot(State state, Duration tick, int wheelSize, int shard
 	}
 
 	/**
-	 * One level of all shards together. The counts tell where timers stand: a timer that
-	 * was moved to later stays in its old slot until the driver comes to that slot.
+	 * One level of all shards together. The counts show the slots of the timers. A timer
+	 * that was moved to a later deadline stays in its old slot until the driver comes to
+	 * that slot.
 	 *
 	 * @param level the number of the level, 0 for the finest
 	 * @param tick the duration that one slot covers

@@ -8,7 +8,7 @@ import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 
 /**
- * {@code timingwheel.task.execution}, with the keys of Spring's
+ * Names the observation {@code timingwheel.task.execution}, with the keys of Spring's
  * {@code tasks.scheduled.execution}. For a task of the template, the function is the name
  * of the task, up to 1,000 names, and there is no namespace.
  *
@@ -46,7 +46,7 @@ public class DefaultDelayedTaskObservationConvention implements DelayedTaskObser
 	}
 
 	/**
-	 * Limits the number of names, as an application may make up names at run time.
+	 * Limits the number of names, since an application may make up names at run time.
 	 */
 	private String limited(String name) {
 		return (this.names.contains(name) || add(name)) ? name : OTHER;

@@ -4,7 +4,7 @@ import io.micrometer.observation.Observation;
 import io.timingwheel.spring.task.support.TaskExecution;
 
 /**
- * What an observation of a delayed task knows about its execution.
+ * The context of an observation of a delayed task. It gives access to the execution.
  *
  * @since 0.1
  */

@@ -32,8 +32,8 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 /**
  * {@code /actuator/delayedtasks}: the figures of the delayed tasks by name, and the
  * pending and dead tasks. Arguments are never shown. A key may contain slashes. A path
- * cannot carry a key that begins or ends with a slash, or contains two in a row: use the
- * id of the task instead.
+ * cannot contain a key that begins or ends with a slash, or that has two slashes in a
+ * row. For such a key, use the id of the task instead.
  *
  * @since 0.1
  */

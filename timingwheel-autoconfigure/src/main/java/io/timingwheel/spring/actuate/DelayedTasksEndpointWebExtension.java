@@ -30,7 +30,7 @@ public class DelayedTasksEndpointWebExtension {
 	}
 
 	/**
-	 * Cancels a pending task.
+	 * Cancels a pending task, or deletes a dead one.
 	 * @param name its name
 	 * @param keyOrId the key of a pending task, or the id; split at slashes
 	 * @return the status alone

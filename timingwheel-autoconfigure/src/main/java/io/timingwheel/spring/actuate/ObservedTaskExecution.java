@@ -14,7 +14,7 @@ import org.springframework.core.Ordered;
  *
  * <p>
  * The order is 0. Interceptors with a lower order are outside of the observation. All
- * others, and so those without an order, are inside of it.
+ * other interceptors are inside of the observation, also those without an order.
  *
  * @since 0.1
  */

@@ -13,7 +13,7 @@ import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 /**
  * Meters of durable tasks, {@code timingwheel.store.*}: how many tasks are stored under
- * each name, counted a few seconds ago at most, and what this node does.
+ * each name, in counts that are at most a few seconds old, and the work of this node.
  *
  * @since 0.1
  */
@@ -26,7 +26,7 @@ public class StoreMetrics implements MeterBinder {
 	/**
 	 * Creates the binder.
 	 * @param durableTasks the durable tasks
-	 * @param tasks knows the names
+	 * @param tasks gives the names
 	 */
 	public StoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks) {
 		this.durableTasks = durableTasks;

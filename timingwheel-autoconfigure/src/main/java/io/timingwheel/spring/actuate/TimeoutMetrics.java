@@ -21,7 +21,7 @@ public class TimeoutMetrics implements TimeoutListener {
 
 	/**
 	 * Creates the listener.
-	 * @param registry where to count
+	 * @param registry the registry of the counters
 	 */
 	public TimeoutMetrics(MeterRegistry registry) {
 		this.registry = registry;

@@ -14,10 +14,10 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * {@link HealthIndicator} of the wheel and the store. It is up while the wheel runs and
- * its lag is small, and while all parts of the store, if there is one, can be reached:
- * the tasks in a part that cannot be reached do not run. The lag grows when the driver of
- * the wheel has died or an executor blocks the driver.
+ * {@link HealthIndicator} of the wheel and the store. The health is up while the wheel
+ * runs with a small lag. If there is a store, all parts of the store must also answer,
+ * since the tasks in the other parts do not run. The lag grows when the driver of the
+ * wheel has died or an executor blocks the driver.
  *
  * @since 0.1
  */
@@ -32,7 +32,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	/**
 	 * Creates the indicator.
 	 * @param wheel the wheel to check
-	 * @param maxLag the lag from which on the wheel is down
+	 * @param maxLag the lag at which the wheel counts as down
 	 * @param durableTasks the stored tasks, {@code null} if there is no store
 	 */
 	public TimingWheelHealthIndicator(TimingWheel wheel, Duration maxLag, @Nullable DurableTaskManager durableTasks) {
@@ -57,7 +57,8 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	}
 
 	/**
-	 * Reads what the poller has found out. A request to the store may take long to fail.
+	 * Reads the latest result of the node's own requests, since a new request to the
+	 * store may take long to fail.
 	 */
 	private static void checkStore(DurableTaskManager tasks, Health.Builder builder) {
 		builder.withDetail("claiming", tasks.isClaiming());

@@ -7,8 +7,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * Ends tasks once, when the application context closes. A context that is merely stopped
- * or paused, to be started again, keeps its tasks.
+ * Ends tasks once, when the application context closes. If the context is only stopped or
+ * paused and may start again, the tasks stay.
  */
 abstract class AbstractTasksLifecycle
 		implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
@@ -54,8 +54,9 @@ abstract class AbstractTasksLifecycle
 	}
 
 	/**
-	 * A context that was stopped or paused before it is closed, or that failed to start,
-	 * does not stop again. Its executors have stopped, so that nothing can run any more.
+	 * Ends the tasks of a context that was stopped or paused before it is closed, or that
+	 * failed to start. Such a context does not stop again. Its executors have stopped
+	 * already, so no body can run.
 	 */
 	@Override
 	public final void destroy() {

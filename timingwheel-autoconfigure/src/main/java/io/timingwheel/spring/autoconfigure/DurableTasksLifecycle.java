@@ -8,8 +8,8 @@ import org.springframework.context.ApplicationContext;
 
 /**
  * Makes a node run durable tasks while its application context runs. When the context
- * begins to close, the node ends its claims, so that other nodes take over while the web
- * server finishes its requests. Other nodes run the tasks that those requests store.
+ * begins to close, the node ends its claims. Other nodes take over while the web server
+ * finishes its requests. Other nodes run the tasks that those requests store.
  */
 class DurableTasksLifecycle extends AbstractTasksLifecycle {
 

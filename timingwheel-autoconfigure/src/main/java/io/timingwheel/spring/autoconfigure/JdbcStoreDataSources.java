@@ -18,8 +18,8 @@ class JdbcStoreDataSources {
 	 * Looks up the data sources.
 	 * @param dataSource the application's data sources
 	 * @param storeDataSource the store's own data source, if there is one
-	 * @throws UnusableTaskStoreException if the application has no data source, or
-	 * several and none that is primary
+	 * @throws UnusableTaskStoreException if the application has no data source, or has
+	 * several data sources and no primary one
 	 */
 	JdbcStoreDataSources(ObjectProvider<DataSource> dataSource, ObjectProvider<DataSource> storeDataSource) {
 		this.application = application(dataSource);
@@ -36,7 +36,7 @@ class JdbcStoreDataSources {
 					"set spring.datasource.url, or declare a DataSource bean");
 		}
 		throw new UnusableTaskStoreException("there is more than one DataSource for the JDBC store",
-				"mark that of the application @Primary");
+				"mark the DataSource of the application @Primary");
 	}
 
 	/**

@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * Refuses the value of a property in a way that names the property.
+ * Refuses invalid values of properties, with a message that names the property.
  */
 final class PropertyChecks {
 
@@ -17,7 +17,7 @@ final class PropertyChecks {
 	 * @param valid whether the value is valid
 	 * @param name the full name of the property
 	 * @param value the value
-	 * @param reason why a value that is not valid makes no sense
+	 * @param reason why such a value is not valid
 	 */
 	static void check(boolean valid, String name, Object value, String reason) {
 		if (!valid) {
@@ -29,8 +29,7 @@ final class PropertyChecks {
 	 * Passes a value to a consumer that checks the value itself.
 	 * @param name the full name of the property
 	 * @param value the value
-	 * @param consumer throws an {@link IllegalArgumentException} for a value that makes
-	 * no sense
+	 * @param consumer throws an {@link IllegalArgumentException} for an invalid value
 	 */
 	static <T> void pass(String name, T value, Consumer<T> consumer) {
 		try {

@@ -14,8 +14,8 @@ class RedisStoreConnection {
 	/**
 	 * Looks up the connection factory.
 	 * @param connectionFactory the application's connection factories
-	 * @throws UnusableTaskStoreException if the application has none, several and none
-	 * that is primary, or one for another client than Lettuce
+	 * @throws UnusableTaskStoreException if the application has no connection factory,
+	 * has several and no primary one, or has one for another client than Lettuce
 	 */
 	RedisStoreConnection(ObjectProvider<RedisConnectionFactory> connectionFactory) {
 		RedisConnectionFactory application = application(connectionFactory);
@@ -38,7 +38,7 @@ class RedisStoreConnection {
 							+ " spring.data.redis.url, or declare a LettuceConnectionFactory bean");
 		}
 		throw new UnusableTaskStoreException("there is more than one RedisConnectionFactory for the Redis store",
-				"mark that of the tasks @Primary");
+				"mark the RedisConnectionFactory for the tasks @Primary");
 	}
 
 	LettuceConnectionFactory factory() {

@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import org.springframework.beans.factory.InitializingBean;
 
 /**
- * Stops the start of an application whose store cannot keep what is promised.
+ * Stops the start of the application if the store cannot keep durable tasks safely.
  */
 class TaskStoreCheck implements InitializingBean {
 

@@ -102,7 +102,7 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	/**
-	 * A child context has a template of its own, as the template of its parent would not
+	 * A child context has its own template, since the template of the parent would not
 	 * find the tasks of the child.
 	 */
 	@Bean
@@ -119,7 +119,7 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	/**
-	 * Boot's executor, if it is set to a strict early shutdown, would refuse the bodies
+	 * If Boot's executor is set to a strict early shutdown, it would refuse the bodies
 	 * that begin or go on while the context closes.
 	 */
 	@Bean

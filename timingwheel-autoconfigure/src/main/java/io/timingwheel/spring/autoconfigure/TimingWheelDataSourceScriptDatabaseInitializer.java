@@ -17,8 +17,8 @@ import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.util.StringUtils;
 
 /**
- * Creates the table of durable tasks if the table is not there. Several nodes may do so
- * at the same time.
+ * Creates the table of durable tasks if the table does not exist. Several nodes may do
+ * this at the same time.
  *
  * @since 0.1
  */
@@ -32,9 +32,9 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 
 	/**
 	 * Creates an initializer.
-	 * @param dataSource leads to the database
+	 * @param dataSource the data source of the database
 	 * @param properties the name of the table, and when and how to create the table
-	 * @throws IllegalArgumentException if the name is no plain name of a table
+	 * @throws IllegalArgumentException if the name of the table is not valid
 	 * @throws IllegalStateException if the database is of a kind that cannot keep tasks
 	 */
 	public TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource,
@@ -61,8 +61,8 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	}
 
 	/**
-	 * Another node may create the table after this node has seen that the table is not
-	 * there. The script then fails, and runs once more.
+	 * Another node may create the table after this node has found no table. The script
+	 * then fails, and runs again.
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {

@@ -26,7 +26,8 @@ public class TimingWheelJdbcStoreProperties extends DatabaseInitializationProper
 	 * Creates the properties with their defaults.
 	 */
 	public TimingWheelJdbcStoreProperties() {
-		// A script that fails as another node creates the table has to be seen to fail.
+		// The initializer must see that a script has failed because another node creates
+		// the table.
 		setContinueOnError(false);
 	}
 
@@ -40,7 +41,7 @@ public class TimingWheelJdbcStoreProperties extends DatabaseInitializationProper
 
 	/**
 	 * Checks the name of the table.
-	 * @throws InvalidConfigurationPropertyValueException if the name makes no sense
+	 * @throws InvalidConfigurationPropertyValueException if the name is not valid
 	 */
 	@Override
 	public void afterPropertiesSet() {

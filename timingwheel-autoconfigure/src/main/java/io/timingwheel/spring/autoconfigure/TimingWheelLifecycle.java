@@ -11,8 +11,9 @@ import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.ApplicationContext;
 
 /**
- * Ends the tasks in memory when the application context closes: after the web server has
- * finished its requests, which may still schedule tasks, and before the executors stop.
+ * Ends the tasks in memory when the application context closes. This happens after the
+ * web server has finished its requests, which may still schedule tasks, and before the
+ * executors stop.
  */
 class TimingWheelLifecycle extends AbstractTasksLifecycle {
 

@@ -15,8 +15,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of the observation of task executions. It joins the
- * {@link TaskExecutionInterceptor TaskExecutionInterceptors} of the application.
+ * Auto-configuration of the observation of task executions. The observation is one more
+ * {@link TaskExecutionInterceptor}, beside those of the application.
  *
  * @since 0.1
  */

@@ -9,7 +9,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * The {@code timingwheel.*} properties but for those of the store.
+ * The {@code timingwheel.*} properties, without those of the store.
  *
  * @since 0.1
  * @see TimingWheelStoreProperties
@@ -85,15 +85,14 @@ public class TimingWheelProperties implements InitializingBean {
 	}
 
 	/**
-	 * Checks the values that the wheel does not check: the application may declare a
-	 * wheel of its own.
-	 * @throws InvalidConfigurationPropertyValueException if one of them makes no sense
+	 * Checks the values that the builder of the wheel does not check.
+	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
 	 */
 	@Override
 	public void afterPropertiesSet() {
 		Duration period = this.shutdown.getAwaitTerminationPeriod();
 		PropertyChecks.check(!period.isNegative(), "timingwheel.shutdown.await-termination-period", period,
-				"it must not be negative: 0s waits for nothing");
+				"it must not be negative: use 0s for no wait");
 		Duration maxLag = this.health.getMaxLag();
 		PropertyChecks.check(!maxLag.isNegative() && !maxLag.isZero(), "timingwheel.health.max-lag", maxLag,
 				"it must be positive, such as 1s");
@@ -106,13 +105,13 @@ public class TimingWheelProperties implements InitializingBean {
 
 		/**
 		 * What to do with tasks that are pending in memory: cancel all of them, or run
-		 * those that fall due within the await-termination period.
+		 * those that are due within the await-termination period.
 		 */
 		private Pending pending = Pending.CANCEL;
 
 		/**
-		 * How long to wait for tasks that are running and, with "run", for tasks that
-		 * fall due.
+		 * How long to wait for running tasks and, with "run", for tasks that are due in
+		 * this time.
 		 */
 		private Duration awaitTerminationPeriod = Duration.ofSeconds(30);
 
@@ -143,8 +142,8 @@ public class TimingWheelProperties implements InitializingBean {
 			CANCEL,
 
 			/**
-			 * Run the tasks that fall due within the await-termination period, none of
-			 * them before it is due, and cancel the others.
+			 * Run the tasks that are due within the await-termination period, and cancel
+			 * the others. No task runs before it is due.
 			 */
 			RUN
 
@@ -158,7 +157,7 @@ public class TimingWheelProperties implements InitializingBean {
 	public static class Health {
 
 		/**
-		 * Lag from which on the wheel counts as down.
+		 * Lag at which the wheel counts as down.
 		 */
 		private Duration maxLag = Duration.ofSeconds(1);
 

@@ -73,7 +73,7 @@ public class TimingWheelRedisStoreProperties implements InitializingBean {
 
 	/**
 	 * Checks the values.
-	 * @throws InvalidConfigurationPropertyValueException if one of them makes no sense
+	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
 	 */
 	@Override
 	public void afterPropertiesSet() {

@@ -16,14 +16,15 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Checks, before any bean is made, what a condition cannot report, because a condition
- * that does not match is silent: whether the properties that only conditions read have
- * values of the right type, and whether the class path has what the store needs.
+ * Checks, before any bean is created, two things that a condition cannot report, because
+ * a condition that does not match is silent. The properties that only conditions read
+ * must have values of the right type. The class path must have the libraries that the
+ * store needs.
  *
  * <p>
  * This check precedes the check of the annotated methods, which would otherwise report
- * that there is no store. It does not take place during ahead-of-time processing, which
- * does not know the environment in which the application will be started.
+ * that there is no store. There is no check during ahead-of-time processing, since the
+ * environment of the running application is then unknown.
  */
 class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 

@@ -24,7 +24,7 @@ import org.springframework.context.annotation.DependsOn;
 import org.springframework.util.StringUtils;
 
 /**
- * Auto-configuration of durable tasks, once there is a store to keep them in.
+ * Auto-configuration of durable tasks, if there is a store.
  *
  * @since 0.1
  */

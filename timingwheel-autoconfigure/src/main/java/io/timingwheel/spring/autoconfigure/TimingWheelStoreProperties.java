@@ -59,7 +59,7 @@ public class TimingWheelStoreProperties implements InitializingBean {
 	private int maxAttempts = 10;
 
 	/**
-	 * Number of runs that were lost because their node died, after which a task is dead.
+	 * Number of lost runs after which a task is dead. A run is lost if its node dies.
 	 */
 	private int maxLostDeliveries = 5;
 
@@ -148,12 +148,12 @@ public class TimingWheelStoreProperties implements InitializingBean {
 
 	/**
 	 * Checks the values.
-	 * @throws InvalidConfigurationPropertyValueException if one of them makes no sense
+	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
 	 */
 	@Override
 	public void afterPropertiesSet() {
 		check(this.lease.compareTo(MIN_LEASE) >= 0, "lease", this.lease,
-				"it must be at least 1s: a third of it passes between renewals");
+				"it must be at least 1s: leases are renewed after a third of this time");
 		check(this.pollInterval.toMillis() >= 1, "poll-interval", this.pollInterval, "it must be at least 1ms");
 		check(!this.lookAhead.isNegative(), "look-ahead", this.lookAhead, "it must not be negative");
 		check(this.batchSize >= 1, "batch-size", this.batchSize, "it must be at least 1");
@@ -181,8 +181,8 @@ public class TimingWheelStoreProperties implements InitializingBean {
 	}
 
 	/**
-	 * What keeps durable tasks: the values of {@code timingwheel.store.type}, which
-	 * decides on beans and so is read before there are any.
+	 * The stores of durable tasks: the values of {@code timingwheel.store.type}.
+	 * Conditions read this property, so no field of this class holds it.
 	 */
 	public enum Type {
 
@@ -214,7 +214,7 @@ public class TimingWheelStoreProperties implements InitializingBean {
 		private Duration initial = Duration.ofSeconds(1);
 
 		/**
-		 * Factor by which each delay is longer than the previous delay.
+		 * Factor from one delay to the next.
 		 */
 		private double multiplier = 2;
 
@@ -224,7 +224,7 @@ public class TimingWheelStoreProperties implements InitializingBean {
 		private Duration max = Duration.ofMinutes(10);
 
 		/**
-		 * Maximum part of a delay by which the delay varies at random, from 0 to 1.
+		 * Maximum random variation of a delay, as a part of the delay, from 0 to 1.
 		 */
 		private double jitter = 0.2;
 

@@ -1,7 +1,8 @@
 package io.timingwheel.spring.autoconfigure;
 
 /**
- * Durable tasks cannot be stored, as the store lacks something that it needs.
+ * Thrown at startup if durable tasks cannot be stored, because something that the store
+ * needs is missing.
  */
 class UnusableTaskStoreException extends RuntimeException {
 

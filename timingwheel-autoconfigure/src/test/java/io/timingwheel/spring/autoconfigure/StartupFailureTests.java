@@ -35,7 +35,7 @@ class StartupFailureTests {
 					timingwheel.wheel-size                         | 48   | power of two from 2 to 65536, but is 48: take 32 or 64
 					timingwheel.shards                             | 3    | power of two from 1 to 1024, but is 3: take 2 or 4
 					timingwheel.max-pending                        | 0    | leave it unset for no limit
-					timingwheel.shutdown.await-termination-period  | -1s  | must not be negative: 0s waits for nothing
+					timingwheel.shutdown.await-termination-period  | -1s  | must not be negative: use 0s for no wait
 					timingwheel.health.max-lag                     | 0    | must be positive, such as 1s
 					""")
 	void aValueThatMakesNoSenseIsNamedWithItsPropertyItsOriginAndARemedy(String property, String value, String remedy,
@@ -90,7 +90,7 @@ class StartupFailureTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			lease               | 999ms | at least 1s: a third of it passes between renewals
+			lease               | 999ms | at least 1s: leases are renewed after a third of this time
 			poll-interval       | 0     | at least 1ms
 			look-ahead          | -1s   | must not be negative
 			batch-size          | 0     | at least 1

@@ -9,10 +9,10 @@ import java.lang.annotation.Target;
 import org.springframework.aot.hint.annotation.Reflective;
 
 /**
- * Calls off the pending task of a {@link Delayed} method once the annotated method has
- * returned normally. If it returns a future, the task is called off once that has
- * completed normally. An exception leaves the task pending. If no task is pending,
- * nothing happens.
+ * Cancels the pending task of a {@link Delayed} method once the annotated method has
+ * returned normally. If the annotated method returns a future, the task is cancelled once
+ * the future has completed normally. An exception leaves the task pending. If no task is
+ * pending, nothing happens.
  *
  * <pre class="code">
  * &#64;CancelDelayed(name = "close-order", key = "#orderId")
@@ -20,8 +20,9 @@ import org.springframework.aot.hint.annotation.Reflective;
  * </pre>
  *
  * <p>
- * In a transaction the task is cancelled after the commit, and not after a rollback. A
- * durable task in a database that takes part in the transaction is cancelled within it.
+ * In a transaction the task is cancelled after the commit, and not after a rollback. If a
+ * database keeps the durable tasks and takes part in the transaction, a durable task is
+ * cancelled within the transaction.
  *
  * @since 0.1
  */
@@ -32,8 +33,9 @@ import org.springframework.aot.hint.annotation.Reflective;
 public @interface CancelDelayed {
 
 	/**
-	 * The name of the {@link Delayed} task. A name that no method has stops the start.
-	 * With a store it only causes a warning, as another application may have the method.
+	 * The name of the {@link Delayed} task. If no method has the name, the application
+	 * does not start. With a store this causes only a warning, since another application
+	 * may have the method.
 	 * @return the name
 	 */
 	String name();

@@ -22,17 +22,17 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * The method returns {@code void}, {@code Future}, {@code CompletionStage},
  * {@code CompletableFuture} or {@link io.timingwheel.spring.task.DelayedTask
- * DelayedTask}; anything else fails at startup, as do private, final and static methods,
- * which a proxy cannot intercept. A call from within the same object is not intercepted
- * either: use the {@link io.timingwheel.spring.task.DelayedTaskTemplate
- * DelayedTaskTemplate} there.
+ * DelayedTask}. Any other return type fails at startup. Private, final and static methods
+ * also fail at startup, since a proxy cannot intercept them. A proxy does not intercept a
+ * call from within the same object. Use the
+ * {@link io.timingwheel.spring.task.DelayedTaskTemplate DelayedTaskTemplate} there.
  *
  * <p>
  * Exceptions complete the future; those of a {@code void} method go to the
  * {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
  * AsyncUncaughtExceptionHandler}. {@code @Retryable}, {@code @Transactional} and the like
- * on the same method act on the body. May be used as a meta-annotation, and is found on
- * interface methods.
+ * on the same method act on the body. The annotation may be a meta-annotation, and may be
+ * on interface methods.
  *
  * <p>
  * {@link #durable() Durable} calls are stored as JSON and run at least once. A body that
@@ -41,8 +41,8 @@ import org.springframework.core.annotation.AliasFor;
  * method returns {@code void} or {@code DelayedTask<Void>}; the result of its body is
  * ignored, and the exception handler gets only its last failure. Arguments are values
  * that Jackson can write and read as the declared types, such as ids and records. JPA
- * entities, lambdas, open resources and types whose JSON would name a class are refused:
- * at startup where the signature shows it, else at the call.
+ * entities, lambdas, open resources and types whose JSON would name a class are refused,
+ * at startup if the signature shows the problem, else at the call.
  *
  * @since 0.1
  * @see CancelDelayed
@@ -62,8 +62,9 @@ public @interface Delayed {
 
 	/**
 	 * The delay: {@code 30s}, {@code PT30M}, <code>${property:default}</code> or
-	 * <code>#{bean expression}</code>. Without a unit, milliseconds. Resolved once, at
-	 * startup. Zero and negative delays mean: as soon as possible.
+	 * <code>#{bean expression}</code>. A number without a unit counts milliseconds. The
+	 * delay is resolved once, at startup. Zero and negative delays mean: as soon as
+	 * possible.
 	 * @return the delay
 	 */
 	@AliasFor("value")
@@ -72,7 +73,8 @@ public @interface Delayed {
 	/**
 	 * A SpEL expression on the arguments that gives the delay at each call, such as
 	 * {@code #order.ttl}: a {@code Duration}, a number of milliseconds, or the
-	 * {@code Instant} that the task is due. In place of {@link #delay}.
+	 * {@code Instant} at which the task is due. Set either this attribute or
+	 * {@link #delay}.
 	 * @return the expression
 	 */
 	String delayExpression() default "";
@@ -80,8 +82,8 @@ public @interface Delayed {
 	/**
 	 * The name of the task: in metrics, in the endpoint, in {@link CancelDelayed} and in
 	 * the store. One name belongs to one method. Default: {@code beanName.method}. Give
-	 * durable methods a name: with the default, stored tasks do not find their method any
-	 * more once the method or its bean is renamed.
+	 * durable methods a name. With the default, stored tasks no longer find their method
+	 * after the method or its bean is renamed.
 	 * @return the name
 	 */
 	String name() default "";
@@ -95,9 +97,9 @@ public @interface Delayed {
 
 	/**
 	 * A SpEL expression on the arguments that names the pending task within
-	 * {@link #name}, such as {@code #orderId}. Its value counts by
-	 * {@code String.valueOf}; {@code null} is an error. Default: none, so that each call
-	 * is a task of its own.
+	 * {@link #name}, such as {@code #orderId}. The value is converted by
+	 * {@code String.valueOf}; {@code null} is an error. Default: no key, so each call is
+	 * a separate task.
 	 * @return the expression
 	 */
 	String key() default "";
@@ -119,22 +121,22 @@ public @interface Delayed {
 	/**
 	 * Whether the call is stored, so that it survives restarts and runs on any node that
 	 * has the method. Needs a store ({@code timingwheel.store.type}); without one the
-	 * application does not start. In a transaction the call is stored when that commits.
+	 * application does not start. In a transaction the call is stored at the commit.
 	 * @return whether to store it
 	 */
 	boolean durable() default false;
 
 	/**
-	 * How late the body may start: a duration, or a placeholder for one. A task that is
-	 * later is dropped, and counted as expired. Default: no limit.
+	 * How late the body may start: a duration, or a placeholder for one. A later task is
+	 * dropped, and counted as expired. Default: no limit.
 	 * @return the duration
 	 */
 	String expireAfter() default "";
 
 	/**
-	 * Whether a call in a transaction is scheduled only once that has committed, and not
-	 * at all after a rollback. A call outside of a transaction is scheduled at once.
-	 * Durable calls always behave like this.
+	 * Whether a call in a transaction is scheduled only after the commit, and never after
+	 * a rollback. A call outside of a transaction is scheduled at once. Durable calls
+	 * always behave like this.
 	 * @return whether to wait for the commit
 	 */
 	boolean afterCommit() default false;

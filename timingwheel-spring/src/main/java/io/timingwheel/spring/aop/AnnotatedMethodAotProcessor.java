@@ -32,11 +32,11 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Registers the hints that timingwheel needs in a native image: for each annotated method
- * the method itself, what its SpEL expressions use, and the arguments that are stored as
- * JSON; and the optional libraries that timingwheel looks up by name. The annotations are
- * {@code @Reflective}, so that Spring registers the methods that declare them. Spring
- * also registers the proxies.
+ * Registers the hints that timingwheel needs in a native image. For each annotated method
+ * these are the method itself, the types that its SpEL expressions use, and the types of
+ * arguments that are stored as JSON. There are also hints for the optional libraries that
+ * timingwheel looks up by name. The annotations are {@code @Reflective}, so Spring
+ * registers the methods that declare the annotations. Spring also registers the proxies.
  */
 class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, RuntimeHintsRegistrar {
 
@@ -51,8 +51,9 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 			new Reader<>(Timeout.class, (timeout) -> Stream.of(timeout.timeoutExpression())));
 
 	/**
-	 * Whether the application is being processed ahead of time. Proxy classes are created
-	 * then, but no beans, and the properties of the running application are unknown.
+	 * Whether the application is being processed ahead of time. During this processing
+	 * Spring creates proxy classes but no beans, and the properties of the running
+	 * application are unknown.
 	 */
 	static boolean isActive() {
 		return Boolean.getBoolean(AbstractAotProcessor.AOT_PROCESSING);

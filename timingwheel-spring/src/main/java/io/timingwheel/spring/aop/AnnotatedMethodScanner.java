@@ -13,7 +13,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Shows the types of all beans to the readers of annotated methods, before any bean is
+ * Passes the types of all beans to the readers of annotated methods, before any bean is
  * created. An invalid annotation therefore stops the application before its first bean,
  * and lazy beans stay lazy.
  *
@@ -88,15 +88,15 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 		/**
 		 * Reads and checks the annotated methods of a bean.
 		 * @param beanClass the class of the bean, not a generated subclass; may be an
-		 * interface if no more is known
+		 * interface if the class is unknown
 		 * @param beanName the name of the bean
 		 * @throws InvalidAnnotatedMethodException if an annotation cannot take effect
 		 */
 		void read(Class<?> beanClass, String beanName);
 
 		/**
-		 * Resolves and checks what depends on other beans. Called once, when all
-		 * singletons exist.
+		 * Resolves and checks the attributes that depend on other beans. Called once,
+		 * when all singletons exist.
 		 * @throws InvalidAnnotatedMethodException if an annotation cannot take effect
 		 */
 		void resolveWithBeans();

@@ -4,7 +4,7 @@ import org.springframework.aop.Advisor;
 
 /**
  * Marks an advisor whose advice can turn the result of a method's body into an exception.
- * Advice that depends on how the body ended goes outside this advice.
+ * Advice that depends on the outcome of the body must be outside this advice.
  *
  * @since 0.1
  */

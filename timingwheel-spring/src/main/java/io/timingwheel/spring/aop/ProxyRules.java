@@ -16,8 +16,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 
 /**
- * Checks that the proxy of a bean can intercept an annotated method. Where the proxy
- * cannot, Spring would silently ignore the annotation. Thread-safe.
+ * Checks that the proxy of a bean can intercept an annotated method. If the proxy cannot,
+ * Spring would silently ignore the annotation. Thread-safe.
  *
  * @since 0.1
  */
@@ -37,7 +37,7 @@ public final class ProxyRules {
 	 * Checks a method.
 	 * @param annotation the annotation, for messages, such as {@code @Timeout}
 	 * @param method the most specific method
-	 * @param beanClass the class of the bean; may be an interface if no more is known
+	 * @param beanClass the class of the bean; may be an interface if the class is unknown
 	 * @param beanName the name of the bean, {@code null} if it is unknown
 	 * @throws InvalidAnnotatedMethodException if the proxy cannot intercept the method
 	 */

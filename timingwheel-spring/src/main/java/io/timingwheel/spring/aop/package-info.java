@@ -1,7 +1,7 @@
 /**
- * What the advice of all annotations of timingwheel shares: it finds the annotated
+ * The code that all annotations of timingwheel share. This package finds the annotated
  * methods of the beans, reads and checks the attributes, and registers hints for native
- * images. {@link io.timingwheel.spring.aop.AnnotatedMethodScanner} is the start of it.
+ * images. Start with {@link io.timingwheel.spring.aop.AnnotatedMethodScanner}.
  *
  * <p>
  * Applications do not use the types of this package and of its subpackages. These types

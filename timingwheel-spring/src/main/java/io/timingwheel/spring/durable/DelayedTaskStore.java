@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps durable tasks and decides which node has them. The table in the description of
- * this package shows the states of a task and what each word writes.
+ * this package shows the states of a task, and the changes that each word makes.
  *
  * <p>
  * <b>Time.</b> The store decides by its own clock, never by that of a node. Times are
@@ -18,24 +18,24 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * <b>Ids, fences and keys.</b> Each insert and each replacement makes a new id, which is
- * never used again. Each claim, reschedule and requeue raises the fence of the task. What
- * a node says of a task counts only with the id and the fence of its lease. A node that
- * was stopped for longer than its lease therefore cannot change a task that another node
- * has claimed. A key belongs to at most one pending task of a name. A task gives up its
- * key when it begins.
+ * never used again. Each claim, reschedule and requeue raises the fence of the task. The
+ * store accepts the message of a node about a task only with the id and the fence of the
+ * current lease. A node that was stopped for longer than its lease therefore cannot
+ * change a task that another node has claimed. A key belongs to at most one pending task
+ * of a name. A task gives up its key when it begins.
  *
  * <p>
  * <b>Callers.</b> Applications store, cancel and move tasks. These calls take part in the
  * transaction of the calling thread if {@link #joinsTransaction()} says so, and may wait
- * for its locks. Nodes claim tasks and send what they have done with them, from
- * {@link #claim} to {@link #bury}. These calls are outside of any transaction and do not
- * wait for the locks of others: the reply is {@link Reply#BUSY}. A node may repeat them,
- * since a reply can get lost. A repeated call changes nothing more and gets the reply
- * {@link Reply#DONE}, unless its description says otherwise.
+ * for its locks. Nodes claim tasks and report the results, from {@link #claim} to
+ * {@link #bury}. These calls are outside of any transaction and do not wait for the locks
+ * of others: the reply is {@link Reply#BUSY}. A node may repeat them, since a reply can
+ * get lost. A repeated call changes nothing more and gets the reply {@link Reply#DONE},
+ * unless its description says otherwise.
  *
  * <p>
  * <b>Threads and errors.</b> All methods are thread-safe. They may throw any
- * {@link RuntimeException} if the store cannot be reached. Nobody knows then whether the
+ * {@link RuntimeException} if the store cannot be reached. It is then unknown whether the
  * call took effect.
  *
  * @since 0.1
@@ -57,11 +57,11 @@ public interface DelayedTaskStore {
 	// Storing
 
 	/**
-	 * Stores tasks as if one after another: of two tasks with the same key the later one
-	 * meets the earlier one. A store with transactions stores all or none. There is one
-	 * exception: in a transaction without savepoints the caller has to roll back if this
-	 * method throws. A store without transactions may have stored some of the tasks when
-	 * it throws.
+	 * Stores tasks as if one after another: of two tasks with the same key, the later one
+	 * finds the earlier one pending. A store with transactions stores all or none. There
+	 * is one exception: in a transaction without savepoints the caller has to roll back
+	 * if this method throws. A store without transactions may have stored some of the
+	 * tasks when it throws.
 	 * @param tasks the tasks; often a single one, which stores do without the cost of a
 	 * bulk
 	 * @return the result for each task, in this order
@@ -93,7 +93,7 @@ public interface DelayedTaskStore {
 	 * <p>
 	 * A claim is not idempotent. If its reply is lost, the tasks are claimed again when
 	 * their leases end.
-	 * @param request which tasks, and for which node
+	 * @param request says which tasks the node wants
 	 * @return the tasks
 	 */
 	Claimed claim(ClaimRequest request);
@@ -146,8 +146,8 @@ public interface DelayedTaskStore {
 	List<Reply> release(List<TaskRef> tasks);
 
 	/**
-	 * Makes tasks dead. The store keeps them, without their keys, until somebody calls
-	 * {@link #requeue} or {@link #discard}.
+	 * Makes tasks dead. The store keeps them, without their keys, until {@link #requeue}
+	 * or {@link #discard} is called.
 	 * @param burials the tasks, leased by the caller, begun or not
 	 * @return a reply for each task, in this order
 	 */
@@ -158,14 +158,14 @@ public interface DelayedTaskStore {
 	/**
 	 * Deletes the pending task with a key. A second call finds no task.
 	 * @param taskId its name and key
-	 * @return whether there was one: it will never run
+	 * @return whether there was one; the task will never run
 	 */
 	boolean cancel(TaskId taskId);
 
 	/**
 	 * Deletes a pending task. A second call finds no task.
 	 * @param id its id
-	 * @return whether it was pending: it will never run
+	 * @return whether it was pending; the task will never run
 	 */
 	boolean cancel(String id);
 
@@ -252,7 +252,8 @@ public interface DelayedTaskStore {
 	// The store itself
 
 	/**
-	 * Checks, before the first task, that the store can keep what this library promises.
+	 * Checks, before the first task, that the store can fulfil the contract of this
+	 * interface.
 	 * @throws IllegalStateException if it cannot; the message names the remedy
 	 */
 	default void check() {
@@ -260,8 +261,8 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Tells which part of the store the latest calls of this node did not reach, while
-	 * they reached another part. A claim gives the tasks of the other parts meanwhile,
-	 * and the reply for a task of the missing part is {@link Reply#BUSY}.
+	 * they reached another part. In the meantime a claim gives the tasks of the other
+	 * parts, and the reply for a task of the missing part is {@link Reply#BUSY}.
 	 * @return the missing part, {@code null} if there is none
 	 */
 	default @Nullable PartialOutage partialOutage() {
@@ -282,8 +283,9 @@ public interface DelayedTaskStore {
 	long now();
 
 	/**
-	 * Moves the store's clock as this object sees it, for tests with virtual time.
-	 * @param offset what to add; zero at first
+	 * Changes the time that this object reads from the store's clock, for tests with
+	 * virtual time.
+	 * @param offset the time to add; zero at first
 	 */
 	void setClockOffset(Duration offset);
 
@@ -303,7 +305,9 @@ public interface DelayedTaskStore {
 		/** The caller does not have the task (any more), and must not go on with it. */
 		REFUSED,
 
-		/** Somebody holds a lock on the task, or its part is missing: ask again soon. */
+		/**
+		 * The task is locked, or its part of the store does not answer: ask again soon.
+		 */
 		BUSY
 
 	}

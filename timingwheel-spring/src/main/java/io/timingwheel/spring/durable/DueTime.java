@@ -27,7 +27,7 @@ public record DueTime(long millis, boolean absolute) {
 
 	/**
 	 * A due time at an instant.
-	 * @param time the instant, rounded up to milliseconds; may be past
+	 * @param time the instant, rounded up to milliseconds; may be in the past
 	 * @return the due time
 	 */
 	public static DueTime at(Instant time) {
@@ -45,7 +45,7 @@ public record DueTime(long millis, boolean absolute) {
 	}
 
 	/**
-	 * Rounds up to milliseconds, so that no task is early.
+	 * Rounds up to milliseconds, so that no task runs early.
 	 */
 	private static long roundedUp(Duration duration) {
 		long millis = TimeUnit.MILLISECONDS.convert(duration);

@@ -10,7 +10,7 @@ package io.timingwheel.spring.durable;
  * @param dueAt when the task with this id is due, in milliseconds since the epoch
  * @param now the time by the store's clock, in milliseconds since the epoch; the earliest
  * if the store has several clocks
- * @param leased whether the task is leased by the caller, who puts it on its wheel
+ * @param leased whether the caller has leased the task, and puts it on its wheel
  * @since 0.1
  */
 public record Enqueued(Outcome outcome, String id, long fence, long dueAt, long now, boolean leased) {

@@ -8,8 +8,8 @@ import java.time.Duration;
  *
  * @param owner the node
  * @param lookAhead a task is due soon if it is due within this time
- * @param lease how long the lease lasts from the due time of the task, or from now if
- * that is past
+ * @param lease how long the lease lasts from the due time of the task, or from now if the
+ * due time has passed
  * @since 0.1
  */
 public record LeaseOffer(String owner, Duration lookAhead, Duration lease) {

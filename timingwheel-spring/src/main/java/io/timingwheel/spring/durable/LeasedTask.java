@@ -22,7 +22,7 @@ public record LeasedTask(String id, long fence, String name, @Nullable String ke
 		boolean begun, int attempt, int deliveries, int lostDeliveries) {
 
 	/**
-	 * Names this task under this lease.
+	 * The reference to this task under this lease.
 	 * @return its id and fence
 	 */
 	public TaskRef ref() {

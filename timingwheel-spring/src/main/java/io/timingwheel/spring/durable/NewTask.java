@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A task that is to be stored.
  *
- * @param id its id, never used before; the store may extend it, and returns the extended
- * one as {@link Enqueued#id()}
+ * @param id its id, never used before; the store may extend the id, and returns the
+ * extended id as {@link Enqueued#id()}
  * @param name its name, by which nodes find its handler
  * @param key its key, {@code null} for none
  * @param payload the arguments for its handler; the store does not look into them

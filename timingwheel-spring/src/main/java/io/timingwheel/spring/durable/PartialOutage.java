@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable;
 import java.util.Set;
 
 /**
- * A part of a store does not answer, while the rest does.
+ * A state of a store in which one part does not answer, while the rest does.
  *
  * @param parts the names of the missing parts, as an operator knows them
  * @param cause the error of a missing part

@@ -5,7 +5,7 @@ package io.timingwheel.spring.durable;
  *
  * @param task the task as it is now
  * @param now the time by the store's clock, in milliseconds since the epoch
- * @param leased whether the task is leased by the caller, who puts it on its wheel
+ * @param leased whether the caller has leased the task, and puts it on its wheel
  * @since 0.1
  */
 public record Rescheduled(LeasedTask task, long now, boolean leased) {

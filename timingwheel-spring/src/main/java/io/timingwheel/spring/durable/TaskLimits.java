@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * Which names and keys a store can keep without changing or cutting them: at most
+ * The names and keys that a store can keep without a change: at most
  * {@link DelayedTaskStore#MAX_NAME_BYTES} and {@link DelayedTaskStore#MAX_KEY_BYTES}
  * bytes of UTF-8, without the character NUL, and without half of a surrogate pair.
  *

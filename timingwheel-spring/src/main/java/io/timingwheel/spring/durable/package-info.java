@@ -8,13 +8,13 @@
  * A stored task has one of four states. A <em>scheduled</em> task waits in the store. A
  * <em>leased</em> task waits on the wheel of a node. Both are <em>pending</em>. A
  * <em>running</em> task has begun and belongs to a node under a lease. A <em>dead</em>
- * task is kept until somebody requeues or discards it. A task has a <em>time</em>, by
- * which a claim finds it: its due time while it is scheduled, the end of its lease while
- * it is leased or running, and none once it is dead.
+ * task is kept until somebody requeues or discards it. A claim finds a task by its
+ * <em>time</em>. The time of a scheduled task is its due time. The time of a leased or
+ * running task is the end of its lease. A dead task has no time.
  *
  * <p>
- * These words change the state of a task. {@code DelayedTaskStore} and each store have
- * them in this order.
+ * The words in the table change the state of a task. {@code DelayedTaskStore} and each
+ * store define the words in this order.
  *
  * <pre>
  * word         from                       to           what it writes

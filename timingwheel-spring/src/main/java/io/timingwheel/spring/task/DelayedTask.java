@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 
 	/**
-	 * The id, which names this scheduling alone and is never reused.
+	 * The id, which identifies this one scheduling and is never reused.
 	 * @return the id
 	 */
 	String id();
@@ -49,12 +49,13 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @return {@code true} if it was moved, {@code false} if it is not pending
 	 * @throws org.springframework.core.task.TaskRejectedException if the task waits for
-	 * its executor and too many tasks are pending; it stays as it is then
+	 * its executor and too many tasks are pending; the task then stays as it is
 	 */
 	boolean reschedule(Duration delay);
 
 	/**
-	 * The result as a future. To cancel or complete it before the start removes the task.
+	 * The result as a future. If a caller cancels or completes the future before the
+	 * start, the task is removed.
 	 * @return the future, always the same object
 	 */
 	CompletableFuture<T> completion();
@@ -87,7 +88,7 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 		/** It ended with an exception. */
 		FAILED,
 
-		/** A user, a rollback, its expiry or the shutdown has called it off. */
+		/** A user, a rollback, its expiry or the shutdown has cancelled it. */
 		CANCELLED,
 
 		/** A newer task has replaced it before it began. */

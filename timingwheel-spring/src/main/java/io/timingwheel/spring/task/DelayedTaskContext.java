@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the body of a delayed task can find out about its task. Thread-safe.
+ * Gives the body of a delayed task access to the properties of its task. Thread-safe.
  *
  * @since 0.1
  */
@@ -28,7 +28,7 @@ public interface DelayedTaskContext {
 	String name();
 
 	/**
-	 * The id, which names this scheduling alone: that of {@link DelayedTask#id()}.
+	 * The id of this scheduling, the same as {@link DelayedTask#id()}.
 	 * @return the id
 	 */
 	String id();
@@ -53,8 +53,8 @@ public interface DelayedTaskContext {
 
 	/**
 	 * Which attempt this is. A durable task that failed is tried again, with the same
-	 * {@link #id() id} and arguments. Only failures count; a run that a shutdown or the
-	 * end of its node has cut off does not.
+	 * {@link #id() id} and arguments. Only failures count. A run that a shutdown or the
+	 * end of its node has cut off does not count.
 	 * @return 1 at first; in memory always 1
 	 */
 	default int attempt() {
@@ -64,9 +64,9 @@ public interface DelayedTaskContext {
 	/**
 	 * How often the body has been started, this time included. A durable task runs at
 	 * least once. If this is above 1, some or all of its side effects may have happened
-	 * before, even while {@link #attempt()} is 1. To have an effect only once, store the
-	 * {@link #id() id} with it in the same transaction, or send the id along as an
-	 * idempotency key.
+	 * before, even while {@link #attempt()} is 1. To make an effect happen only once,
+	 * store the {@link #id() id} in the same transaction as the effect, or send the id as
+	 * an idempotency key.
 	 * @return 1 at first; in memory always 1
 	 */
 	default int deliveries() {

@@ -53,8 +53,8 @@ public interface DelayedTaskOperations {
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @param task what to run
 	 * @return the task
-	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending; the
-	 * pending task stays then
+	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending;
+	 * then the pending task stays
 	 */
 	DelayedTask<@Nullable Void> schedule(TaskId id, Duration delay, Runnable task);
 
@@ -75,15 +75,15 @@ public interface DelayedTaskOperations {
 
 	/**
 	 * Stores a call of the durable {@code @Delayed} method with the name of the id. It
-	 * replaces the call that is pending under the id. The method may be one that only
-	 * other nodes have. In a transaction the call is stored when that commits.
+	 * replaces the call that is pending under the id. Perhaps only other nodes have the
+	 * method. In a transaction the call is stored at the commit.
 	 * @param id name and key
 	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @param arguments what the method is given, by position
+	 * @param arguments the arguments of the method, by position
 	 * @return the task; it gives no result
 	 * @throws IllegalStateException if there is no store
 	 * @throws IllegalArgumentException if this node has the method and it does not take
-	 * these arguments, or if they cannot be stored; nothing is stored then
+	 * these arguments, or if the arguments cannot be stored; then nothing is stored
 	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
@@ -92,42 +92,42 @@ public interface DelayedTaskOperations {
 	 * Stores a call of the durable {@code @Delayed} method with the name of the id, as
 	 * {@link #enqueue(TaskId, Duration, Object...)} does.
 	 * @param id name and key
-	 * @param due when it is due, by the clock of the store; may be past
-	 * @param arguments what the method is given, by position
+	 * @param due when it is due, by the clock of the store; may be in the past
+	 * @param arguments the arguments of the method, by position
 	 * @return the task; it gives no result
 	 * @throws IllegalStateException if there is no store
 	 * @throws IllegalArgumentException if this node has the method and it does not take
-	 * these arguments, or if they cannot be stored; nothing is stored then
+	 * these arguments, or if the arguments cannot be stored; then nothing is stored
 	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
 
 	/**
-	 * Stores many calls at once, in far fewer requests than {@link #enqueue} would need
-	 * for them one after another in this order. Of two calls with the same key the later
-	 * one replaces the earlier.
+	 * Stores many calls at once, with far fewer requests than one {@link #enqueue} for
+	 * each call. The calls are stored in this order: of two calls with the same key, the
+	 * later one replaces the earlier one.
 	 * <p>
 	 * A database stores all of the calls or none, within the caller's transaction if
-	 * there is one. If this throws in a transaction and the driver has no savepoints, as
-	 * some drivers have none in a global transaction, the caller must roll the
-	 * transaction back. Redis stores the calls after the commit of such a transaction,
-	 * and writes to each partition on its own, up to 500 calls at once. If one of these
-	 * writes fails, all writes to other partitions and the earlier writes to the same
-	 * partition stay, and this throws the exception of the failed write.
-	 * @param calls the calls; their names and ways to be due may differ
+	 * there is one. Some drivers have no savepoints in a global transaction. If this
+	 * method throws in such a transaction, the caller must roll the transaction back.
+	 * Redis stores the calls after the commit of the caller's transaction. Redis writes
+	 * to each partition separately, up to 500 calls at once. If one of these writes
+	 * fails, all writes to other partitions and the earlier writes to the same partition
+	 * stay, and this method throws the exception of the failed write.
+	 * @param calls the calls; their names may differ, and each has a delay or a due time
 	 * @return the tasks, in the order of the calls; they give no results
 	 * @throws IllegalStateException if there is no store
-	 * @throws IllegalArgumentException if a call cannot be stored; nothing is stored then
+	 * @throws IllegalArgumentException if a call cannot be stored; then nothing is stored
 	 * @throws TaskRejectedException after shutdown
 	 */
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
 	/**
-	 * Calls off a pending task, in memory or in the store. A durable task may be that of
-	 * another node. A name that this node does not know is looked up in memory first,
+	 * Cancels a pending task, in memory or in the store. Another node may have stored the
+	 * durable task. A name that this node does not know is looked up in memory first,
 	 * then in the store.
 	 * @param id name and key
-	 * @return {@code true} if there was one, which will never run
+	 * @return {@code true} if there was one; this task will never run
 	 */
 	boolean cancel(TaskId id);
 
@@ -137,7 +137,7 @@ public interface DelayedTaskOperations {
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @return {@code true} if there was one
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
-	 * are pending; it stays as it is then
+	 * are pending; the task then stays as it is
 	 */
 	boolean reschedule(TaskId id, Duration delay);
 

@@ -20,9 +20,9 @@ import org.springframework.util.Assert;
  * @param key the key within the name, {@code null} for a task without one
  * @param delay how long from now; zero and negative: as soon as possible; {@code null} if
  * there is a due time
- * @param due when it is due, by the clock of the store; may be past; {@code null} if
- * there is a delay
- * @param arguments what the method is given, by position; elements may be {@code null}
+ * @param due when it is due, by the clock of the store; may be in the past; {@code null}
+ * if there is a delay
+ * @param arguments the arguments of the method, by position; elements may be {@code null}
  * @since 0.1
  */
 public record DurableCall(String name, @Nullable String key, @Nullable Duration delay, @Nullable Instant due,
@@ -30,8 +30,8 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 
 	/**
 	 * Checks the parts.
-	 * @throws IllegalArgumentException if the name is empty, if there is neither or both
-	 * of delay and due time, or if the list of arguments is {@code null}
+	 * @throws IllegalArgumentException if the name is empty, if there is neither a delay
+	 * nor a due time, if there are both, or if the list of arguments is {@code null}
 	 */
 	public DurableCall {
 		Assert.hasText(name, "The name of a task must not be empty");
@@ -41,10 +41,10 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	}
 
 	/**
-	 * Creates a call that replaces the one that is pending under its id.
+	 * Creates a call that replaces the pending call with the same id.
 	 * @param id name and key
 	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @param arguments what the method is given, by position
+	 * @param arguments the arguments of the method, by position
 	 * @return the call
 	 */
 	public static DurableCall of(TaskId id, Duration delay, @Nullable Object... arguments) {
@@ -53,10 +53,10 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	}
 
 	/**
-	 * Creates a call that replaces the one that is pending under its id.
+	 * Creates a call that replaces the pending call with the same id.
 	 * @param id name and key
-	 * @param due when it is due, by the clock of the store; may be past
-	 * @param arguments what the method is given, by position
+	 * @param due when it is due, by the clock of the store; may be in the past
+	 * @param arguments the arguments of the method, by position
 	 * @return the call
 	 */
 	public static DurableCall of(TaskId id, Instant due, @Nullable Object... arguments) {
@@ -68,7 +68,7 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	 * Creates a call without a key, which replaces none.
 	 * @param name the task's name
 	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @param arguments what the method is given, by position
+	 * @param arguments the arguments of the method, by position
 	 * @return the call
 	 */
 	public static DurableCall of(String name, Duration delay, @Nullable Object... arguments) {
@@ -78,8 +78,8 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	/**
 	 * Creates a call without a key, which replaces none.
 	 * @param name the task's name
-	 * @param due when it is due, by the clock of the store; may be past
-	 * @param arguments what the method is given, by position
+	 * @param due when it is due, by the clock of the store; may be in the past
+	 * @param arguments the arguments of the method, by position
 	 * @return the call
 	 */
 	public static DurableCall of(String name, Instant due, @Nullable Object... arguments) {

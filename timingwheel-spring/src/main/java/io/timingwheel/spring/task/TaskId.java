@@ -23,7 +23,7 @@ public record TaskId(String name, String key) {
 	/**
 	 * Creates an identity.
 	 * @param name the task's name
-	 * @param key the key within the name; counts by {@code String.valueOf}
+	 * @param key the key within the name; converted by {@code String.valueOf}
 	 * @return the identity
 	 * @throws IllegalArgumentException if the name is empty or the key is {@code null}
 	 */

@@ -20,7 +20,7 @@ import org.springframework.core.task.TaskRejectedException;
  * The methods that schedule throw {@link IllegalArgumentException} for a missing time or
  * a period that is not positive, {@link TaskRejectedException} after shutdown and beyond
  * the limit of pending tasks, and {@link DuplicateTaskException} with
- * {@link IfPending#REJECT}. The pending task stays as it is then.
+ * {@link IfPending#REJECT}. The pending task then stays as it is.
  *
  * @param <T> the type of the result
  * @since 0.1
@@ -59,8 +59,8 @@ public interface TaskSpec<T extends @Nullable Object> {
 
 	/**
 	 * Sets the executor that runs the task.
-	 * @param executor the executor; one whose {@code execute} is not known to return
-	 * promptly is fed by a thread of its own
+	 * @param executor the executor; a separate thread calls its {@code execute} method
+	 * unless this method is known to return promptly
 	 * @return this
 	 */
 	TaskSpec<T> executor(Executor executor);
@@ -75,7 +75,7 @@ public interface TaskSpec<T extends @Nullable Object> {
 
 	/**
 	 * Schedules the task once.
-	 * @param due the time; the delay is the difference to what the wall clock shows now
+	 * @param due the time; the delay is the time from now, by the wall clock
 	 * @return the task; with {@link IfPending#KEEP} the one that was pending
 	 */
 	DelayedTask<T> at(Instant due);
@@ -83,17 +83,17 @@ public interface TaskSpec<T extends @Nullable Object> {
 	/**
 	 * Schedules the task at a fixed rate: the first run is due after one period, each
 	 * further run one period after the previous one was due. Runs never overlap; late
-	 * runs follow each other at once. The task ends when it is cancelled or replaced, or
-	 * with an exception, which completes its future. During a run the task still holds
-	 * its identity, and can be cancelled and replaced.
+	 * runs follow each other at once. The task ends when it is cancelled or replaced. The
+	 * task also ends when a run throws an exception, which completes the future. During a
+	 * run the task still holds its identity, and can be cancelled and replaced.
 	 * @param period the time between the due times of two runs
 	 * @return the task, whose future completes only when it ends
 	 */
 	DelayedTask<T> every(Duration period);
 
 	/**
-	 * Schedules the task again and again, with a pause after each run; in all else like
-	 * {@link #every}.
+	 * Schedules the task again and again, with a pause after each run. Everything else is
+	 * as with {@link #every}.
 	 * @param delay the time before the first run, and from the end of a run to the start
 	 * of the next
 	 * @return the task, whose future completes only when it ends

@@ -9,9 +9,8 @@ import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
 
 /**
  * A {@link org.springframework.scheduling.TaskScheduler TaskScheduler} on a wheel, with
- * triggers, fixed rates and fixed delays. Its tasks run on the wheel's executor. They are
- * not delayed tasks: they have no name, and no metric or endpoint shows them.
- * Thread-safe.
+ * triggers, fixed rates and fixed delays. Its tasks run on the wheel's executor. Its
+ * tasks have no names, and no metric and no endpoint shows them. Thread-safe.
  *
  * @since 0.1
  */
@@ -33,7 +32,7 @@ public class TimingWheelTaskScheduler extends ConcurrentTaskScheduler implements
 	}
 
 	/**
-	 * Calls off the tasks that have not begun and interrupts those that run.
+	 * Cancels the tasks that have not begun, and interrupts the tasks that run.
 	 */
 	@Override
 	public void destroy() {

@@ -1,6 +1,6 @@
 /**
- * Delayed tasks for code: {@link io.timingwheel.spring.task.DelayedTaskTemplate}, and the
- * types that it takes and returns.
+ * The API for delayed tasks: {@link io.timingwheel.spring.task.DelayedTaskTemplate}, and
+ * the types that it takes and returns.
  */
 @NullMarked
 package io.timingwheel.spring.task;

@@ -18,8 +18,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Finds the transaction that the calling thread has on the application's data source. Any
- * transaction manager may have begun the transaction, and any proxies may stand before
- * the data source.
+ * transaction manager may have begun the transaction, and any proxy may wrap the data
+ * source.
  */
 final class ApplicationTransaction {
 
@@ -48,7 +48,7 @@ final class ApplicationTransaction {
 
 	/**
 	 * A transaction on another resource also binds the connections that are used in it.
-	 * Such a connection commits each statement, or has been given back.
+	 * Such a connection commits each statement, or has been returned already.
 	 */
 	private static boolean inTransaction(DataSource bound) {
 		try {
@@ -64,8 +64,8 @@ final class ApplicationTransaction {
 	}
 
 	/**
-	 * Runs statements in the caller's transaction so that all take effect or none. The
-	 * caller may go on after an exception, and commit.
+	 * Runs statements in the caller's transaction. Either all statements take effect or
+	 * none. The caller may go on after an exception, and commit.
 	 */
 	static <T> T allOrNone(JdbcOperations transaction, Supplier<T> statements) {
 		return transaction.execute((ConnectionCallback<T>) (connection) -> {

@@ -10,8 +10,8 @@ import io.timingwheel.spring.durable.LeasedTask;
  * A row that was claimed.
  *
  * @param task the task as the node sees it
- * @param foundAt its {@code next_at} before the claim
- * @param leaseEnd its {@code next_at} now
+ * @param foundAt the {@code next_at} of the row before the claim
+ * @param leaseEnd the {@code next_at} of the row now
  */
 record ClaimedRow(LeasedTask task, long foundAt, long leaseEnd) {
 

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * The database that keeps the tasks, and the ways to it.
+ * The database that keeps the tasks, and the access to it.
  *
  * @param table the table of tasks
- * @param dialect what is particular to the database
+ * @param dialect the particular features of the database
  * @param application transactions on the application's data source, for a caller that has
  * no transaction of its own
  * @param store transactions on the store's data source, for the nodes
- * @param offset what to add to the database's clock, in milliseconds
+ * @param offset the time to add to the database's clock, in milliseconds
  */
 record Database(TableName table, Dialect dialect, ShortTransactions application, ShortTransactions store,
 		LongSupplier offset) {
@@ -27,9 +27,9 @@ record Database(TableName table, Dialect dialect, ShortTransactions application,
 	}
 
 	/**
-	 * A list of parameters in parentheses. There are few different lengths, so that
+	 * A list of parameters in parentheses. The list has one of few lengths, so that
 	 * statements can be cached.
-	 * @param size how many values {@link #addPadded} is given
+	 * @param size the number of values for {@link #addPadded}
 	 */
 	static String placeholders(int size) {
 		return "(" + String.join(", ", Collections.nCopies(paddedSize(size), "?")) + ")";
@@ -37,14 +37,15 @@ record Database(TableName table, Dialect dialect, ShortTransactions application,
 
 	/**
 	 * The condition that a column has one of the values in a list.
-	 * @param size how many values {@link #addPadded} is given
+	 * @param size the number of values for {@link #addPadded}
 	 */
 	static String isOneOf(int size) {
 		return (size == 1) ? " = ?" : " in " + placeholders(size);
 	}
 
 	/**
-	 * Adds the values for {@link #placeholders}. The last one fills up the list.
+	 * Adds the values for {@link #placeholders}. The last value fills the rest of the
+	 * list.
 	 */
 	static void addPadded(List<@Nullable Object> parameters, Collection<?> values) {
 		Object last = "";

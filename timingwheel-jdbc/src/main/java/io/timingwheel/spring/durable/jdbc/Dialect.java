@@ -9,7 +9,7 @@ import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * What differs between databases.
+ * The differences between databases.
  */
 abstract class Dialect {
 
@@ -45,10 +45,10 @@ abstract class Dialect {
 	}
 
 	/**
-	 * The end of a {@code select} of the pending task with a key. With it the statement
-	 * fails at once if another transaction is storing that task. Empty if the database
-	 * does not show such a task: an update that takes the key then waits, see
-	 * {@link #limitLockWait}.
+	 * The last clause of a {@code select} of the pending task with a key. With this
+	 * clause the statement fails at once if another transaction is storing that task. The
+	 * clause is empty if the database does not show such a task. An update that takes the
+	 * key then waits, see {@link #limitLockWait}.
 	 */
 	String lockNoWait() {
 		return "";

@@ -12,8 +12,8 @@ import io.timingwheel.spring.task.TaskId;
 /**
  * Cuts the tasks that are to be stored into batches. The second task with a key comes in
  * a later batch, so that no statement changes a row twice. The keyed tasks of a batch are
- * in the order of their keys, so that two transactions wait for each other rather than
- * run into a deadlock.
+ * in the order of their keys, so that two transactions with the same keys have no
+ * deadlock.
  */
 final class EnqueueBatches {
 

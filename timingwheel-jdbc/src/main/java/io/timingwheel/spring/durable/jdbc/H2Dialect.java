@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * H2. Its clock stands still within a transaction, and is therefore read outside of the
- * current transaction.
+ * The dialect of H2. The time of H2 does not change within a transaction, and is
+ * therefore read outside of the current transaction.
  */
 final class H2Dialect extends PortableDialect {
 
@@ -17,7 +17,7 @@ final class H2Dialect extends PortableDialect {
 	/**
 	 * Creates the dialect.
 	 * @param server reads the clock of an H2 server; {@code null} if H2 runs in this JVM
-	 * and has its clock
+	 * and uses the clock of the JVM
 	 */
 	H2Dialect(@Nullable ShortTransactions server) {
 		this.server = server;

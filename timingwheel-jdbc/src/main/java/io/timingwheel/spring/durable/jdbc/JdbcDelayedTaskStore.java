@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The store enqueues, cancels, reschedules and finds tasks through the application's data
- * source, and takes part in the transaction that the calling thread has on it. Everything
- * else happens in short transactions of the store's own, through the store's data source.
+ * source, and takes part in the transaction that the calling thread has on it. All other
+ * operations run in short separate transactions, through the store's data source.
  *
  * <p>
  * Thread-safe. The store connects to the database when it first needs the database, not

@@ -61,7 +61,7 @@ public final class JdbcStoreSchema {
 	}
 
 	/**
-	 * The kind of database, as the names of the scripts in this package have it:
+	 * The kind of database, as in the names of the scripts in this package. For example,
 	 * {@code schema-h2.sql} is the script for {@code h2}.
 	 * @return {@code h2}, {@code postgresql}, {@code mariadb} or {@code mysql}
 	 */
@@ -72,8 +72,8 @@ public final class JdbcStoreSchema {
 	/**
 	 * Replaces the default name in a script by the name of this table. The scripts of
 	 * this package create the table only if the table does not exist. Several nodes may
-	 * run such a script at the same time; a node for which it fails then has to run it
-	 * again.
+	 * run such a script at the same time. If the script then fails on a node, this node
+	 * has to run the script again.
 	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
 	 * @return the script with the name of this table
 	 * @throws UncheckedIOException if the script cannot be read
@@ -119,7 +119,7 @@ public final class JdbcStoreSchema {
 					+ " and database_path() is not null", (rs, rowNum) -> String.valueOf(rs.getString(1)));
 		if (delays.stream().anyMatch((delay) -> !delay.equals("0"))) {
 			logger.warn("The H2 database " + this.settings.url() + " writes committed changes with a delay of " + delays
-					+ " ms: a crash loses durable tasks that were stored just before. Append ;WRITE_DELAY=0 to its URL.");
+					+ " ms: a crash loses the durable tasks that were stored in this time. Append ;WRITE_DELAY=0 to its URL.");
 		}
 		return null;
 	}

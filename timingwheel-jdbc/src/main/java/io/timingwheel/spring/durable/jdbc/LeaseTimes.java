@@ -28,14 +28,15 @@ final class LeaseTimes {
 	}
 
 	/**
-	 * When a lease ends that a node takes now.
+	 * The end of a lease that a node takes now.
 	 */
 	static long leaseEnd(long dueAt, long now, Duration lease) {
 		return plus(Math.max(dueAt, now), lease);
 	}
 
 	/**
-	 * The offer if a task that is due at this time is leased at once, else {@code null}.
+	 * The offer if the task is due soon and is therefore leased at once, else
+	 * {@code null}.
 	 */
 	static @Nullable LeaseOffer accepted(@Nullable LeaseOffer offer, long dueAt, long now) {
 		return (offer != null && dueAt <= plus(now, offer.lookAhead())) ? offer : null;

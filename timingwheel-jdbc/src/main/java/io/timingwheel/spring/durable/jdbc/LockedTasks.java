@@ -19,8 +19,8 @@ import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.transaction.TransactionStatus;
 
 /**
- * Tasks that a transaction has locked in order to change them. A task that somebody else
- * has locked is skipped, and the reply for this task is {@link Reply#BUSY}.
+ * Tasks that a transaction has locked in order to change them. A task that another
+ * transaction has locked is skipped, and the reply for this task is {@link Reply#BUSY}.
  */
 final class LockedTasks {
 
@@ -58,7 +58,7 @@ final class LockedTasks {
 
 	/**
 	 * Locks tasks and changes each, in a short transaction.
-	 * @param task the task of a request
+	 * @param task gives the task of a request
 	 * @param change changes the task of a request
 	 * @return the reply to each request, in this order
 	 */
@@ -90,7 +90,7 @@ final class LockedTasks {
 
 	/**
 	 * The replies to requests.
-	 * @param task the task of a request
+	 * @param task gives the task of a request
 	 * @param gone the reply if there is no such task
 	 * @param change changes a task that is locked, if the task is as the request expects
 	 */
@@ -125,8 +125,8 @@ final class LockedTasks {
 
 	/**
 	 * Makes a leased or running task pending, and ends its lease. A running task takes
-	 * its key again, unless a newer task has the key: then the older task is deleted.
-	 * @param assignments what else to set
+	 * its key again. If a newer task has the key, the older task is deleted instead.
+	 * @param assignments the other assignments of the statement
 	 * @param values the parameters of the assignments
 	 */
 	Reply makePending(TaskRow row, String assignments, Object... values) {
@@ -138,8 +138,9 @@ final class LockedTasks {
 	}
 
 	/**
-	 * Another transaction may be storing a new task with the key just now. The wait for
-	 * it is short, and the reply is then {@link Reply#BUSY}.
+	 * Makes a running task pending with its key. If another transaction is storing a new
+	 * task with the key, waits for a short time only. The reply is then
+	 * {@link Reply#BUSY}.
 	 */
 	private Reply takeKey(TaskRow row, String sql, List<Object> parameters) {
 		if (!this.lockWaitLimited) {

@@ -3,7 +3,8 @@ package io.timingwheel.spring.durable.jdbc;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * MariaDB and MySQL. The time is read in UTC, in which no second comes twice.
+ * The dialect of MariaDB and MySQL. The time is read in UTC, in which no second comes
+ * twice.
  */
 final class MySqlDialect extends PortableDialect {
 
@@ -25,8 +26,8 @@ final class MySqlDialect extends PortableDialect {
 	}
 
 	/**
-	 * An insert that failed would keep a shared lock on the pending task, and two such
-	 * inserts would run into a deadlock.
+	 * An insert that fails would keep a shared lock on the pending task, and two such
+	 * inserts would cause a deadlock.
 	 */
 	@Override
 	String unlessPending() {

@@ -10,8 +10,8 @@ import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A new task as a row of the table: a row of its own, or written over the row of the
- * pending task with its key.
+ * A new task as a row of the table. The new task gets a new row, or replaces the pending
+ * task in its row.
  *
  * @param task the task
  * @param now the time by the database's clock
@@ -35,7 +35,7 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable LeaseOffer lease) {
 	}
 
 	/**
-	 * The statement that takes {@link #insertValues}.
+	 * The statement for {@link #insertValues}.
 	 */
 	static String insert(TableName table) {
 		return "insert into " + table + " (id, name, task_key, pending_key, payload, due_at, next_at, status, owner,"
@@ -50,7 +50,7 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable LeaseOffer lease) {
 	}
 
 	/**
-	 * The statement that takes {@link #replaceValues}.
+	 * The statement for {@link #replaceValues}.
 	 */
 	static String replace(TableName table) {
 		return "update " + table + " set id = ?, payload = ?, due_at = ?, next_at = ?, owner = ?, fence = fence + 1,"

@@ -5,7 +5,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kinds of database that can keep tasks, from the version on that has
+ * The kinds of database that can keep tasks, and the first version of each that has
  * {@code skip locked}.
  */
 enum Platform {

@@ -7,9 +7,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * H2, MariaDB and MySQL: the parts of {@link PortableTransitions} that differ between
- * them. Names and keys are in binary columns, as comparisons of text depend on the
- * database's settings.
+ * The parts of {@link PortableTransitions} that differ between H2, MariaDB and MySQL.
+ * Names and keys are in binary columns, since comparisons of text depend on the settings
+ * of the database.
  */
 abstract class PortableDialect extends Dialect {
 
@@ -33,15 +33,15 @@ abstract class PortableDialect extends Dialect {
 
 	/**
 	 * The name within a search by time. The database must not use the indexes that begin
-	 * with the name: they lead to all tasks of that name, which the database would have
-	 * to sort.
+	 * with the name. With these indexes the database would read and sort all tasks of
+	 * that name.
 	 */
 	abstract String nameWithoutIndex();
 
 	/**
-	 * The end of an {@code insert} that lets the statement do nothing if the key is
-	 * pending. Empty if the database has no such clause; the statement then fails with a
-	 * {@code DuplicateKeyException}, and the transaction can go on.
+	 * The last clause of an {@code insert}. With this clause the statement does nothing
+	 * if the key is pending. The clause is empty if the database has none. The statement
+	 * then fails with a {@code DuplicateKeyException}, and the transaction can go on.
 	 */
 	String unlessPending() {
 		return "";

@@ -28,8 +28,8 @@ import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * The most frequent transitions in SQL that H2, MariaDB and MySQL understand: rows are
- * locked, looked at, and then changed.
+ * The most frequent transitions in SQL that H2, MariaDB and MySQL understand. A
+ * transition locks rows, checks them, and then changes them.
  */
 final class PortableTransitions extends Transitions {
 
@@ -86,9 +86,9 @@ final class PortableTransitions extends Transitions {
 	}
 
 	/**
-	 * Locks the pending tasks with the keys of others. The keys are looked up without a
-	 * lock, and the rows are then locked by their ids: a lock by an absent key would keep
-	 * MySQL's other transactions from storing the keys next to it.
+	 * Locks the pending tasks that have the keys of new tasks. Looks up the keys without
+	 * a lock, and then locks the rows by their ids. In MySQL, a lock by an absent key
+	 * would stop other transactions from storing the neighbouring keys.
 	 */
 	private Map<TaskId, TaskRow> lockPending(JdbcOperations jdbc, List<NewTask> tasks) {
 		Map<String, List<Object>> keys = new TreeMap<>();
@@ -119,7 +119,7 @@ final class PortableTransitions extends Transitions {
 	}
 
 	/**
-	 * Inserts rows whose keys seemed to be free.
+	 * Inserts rows whose keys were not pending a moment ago.
 	 * @return the rows that were inserted
 	 */
 	private List<NewRow> insertUnlessPending(JdbcOperations jdbc, List<NewRow> rows) {
@@ -136,7 +136,7 @@ final class PortableTransitions extends Transitions {
 		catch (DuplicateKeyException ex) {
 			// H2 has inserted the other rows of the batch.
 		}
-		// Neither H2 nor MySQL tells which rows were inserted.
+		// Neither H2 nor MySQL tells which rows the batch has inserted.
 		List<@Nullable Object> ids = new ArrayList<>();
 		Database.addPadded(ids, rows.stream().map((row) -> row.task().id()).toList());
 		Set<String> inserted = new HashSet<>(
@@ -159,7 +159,7 @@ final class PortableTransitions extends Transitions {
 	}
 
 	/**
-	 * Looks first, without locks, whether there is anything to claim.
+	 * First checks, without locks, whether there is anything to claim.
 	 */
 	@Override
 	Claimed claim(ClaimRequest request) {
@@ -216,7 +216,7 @@ final class PortableTransitions extends Transitions {
 
 	/**
 	 * The statement that leases tasks. In MySQL an assignment sees the new values of the
-	 * columns that stand further left: the status comes after all that depend on it.
+	 * columns to its left. The assignment of the status is therefore the last one.
 	 */
 	private String lease(int tasks) {
 		return ("update %s set owner = ?, fence = fence + 1, next_at = least(greatest(due_at, ?) + ?, %d),"
@@ -228,7 +228,7 @@ final class PortableTransitions extends Transitions {
 	}
 
 	/**
-	 * A task as it is once leased.
+	 * A task as it is after the lease.
 	 */
 	private static LeasedTask leased(TaskRow row, @Nullable String payload, long now) {
 		boolean begins = row.dueAt() <= now || row.isRunning();
@@ -272,7 +272,7 @@ final class PortableTransitions extends Transitions {
 	}
 
 	/**
-	 * Changes those tasks that the caller has leased.
+	 * Changes the tasks that the caller has leased.
 	 * @param sql the statement without its condition
 	 * @param values the parameters of the statement
 	 * @param statuses the statuses from which the tasks change
@@ -300,10 +300,10 @@ final class PortableTransitions extends Transitions {
 	}
 
 	/**
-	 * What a node would find now.
+	 * The result of the check for tasks to claim.
 	 *
-	 * @param claimableAt the time by which the first task to claim is found, {@code null}
-	 * if there is none
+	 * @param claimableAt the {@code next_at} of the first task to claim, {@code null} if
+	 * there is none
 	 * @param nextAt when there will be more to claim
 	 */
 	private record Outlook(long now, @Nullable Long claimableAt, long nextAt) {

@@ -9,7 +9,8 @@ import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.util.Assert;
 
 /**
- * PostgreSQL. The time is that of the statement, as that of the transaction stands still.
+ * The dialect of PostgreSQL. The time is the time of the statement, since the time of the
+ * transaction does not change.
  */
 final class PostgresDialect extends Dialect {
 

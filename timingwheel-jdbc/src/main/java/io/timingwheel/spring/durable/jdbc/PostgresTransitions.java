@@ -34,11 +34,12 @@ final class PostgresTransitions extends Transitions {
 	private static final long MAX_TIME = DelayedTaskStore.MAX_TIME;
 
 	/**
-	 * A condition that holds if its three parameters are 1. It makes PostgreSQL plan the
-	 * statement anew for each execution: a plan that was made while the table was small
-	 * would read the table from end to end when it is large. PostgreSQL keeps a plan that
-	 * does not know the parameters unless that plan seems more expensive. Without the
-	 * parameters it expects a thousand rows from each of these functions, and else one.
+	 * A condition that is true if its three parameters are 1. The condition makes
+	 * PostgreSQL plan the statement again for each execution. A plan from the time when
+	 * the table was small would scan the whole table when the table is large. PostgreSQL
+	 * reuses a generic plan, made without the parameters, unless the generic plan seems
+	 * more expensive. For the generic plan PostgreSQL expects a thousand rows from each
+	 * of these functions. With the parameters it expects one row.
 	 */
 	private static final String PLANNED_ANEW = "(select count(*) from generate_series(1, ?::int) a, generate_series(1, ?::int) b,"
 			+ " generate_series(1, ?::int) c) > 0";
@@ -119,8 +120,8 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	/**
-	 * The parameter for a column: a value for one task, which takes less time than a list
-	 * of one, and a list for many.
+	 * The parameter for a column: a value for one task, and a list for many tasks. A
+	 * value takes less time than a list with one element.
 	 */
 	private static <T> @Nullable Object column(List<NewTask> tasks, IntFunction<T[]> array,
 			Function<NewTask, @Nullable Object> value) {
@@ -147,10 +148,10 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	/**
-	 * The statement that claims tasks, which is cheap if there are none. Its condition on
-	 * the name makes PostgreSQL expect that most tasks match: it then reads the index by
-	 * time in its order, and does not sort all tasks of these names, whatever it knows of
-	 * the table.
+	 * The statement that claims tasks. The statement is cheap if there are none. Its
+	 * condition on the name makes PostgreSQL expect that most tasks match, whatever the
+	 * statistics of the table say. PostgreSQL then reads the index in the order of time,
+	 * and does not sort all tasks of these names.
 	 */
 	private static String claim(TableName table) {
 		return """
@@ -245,8 +246,9 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	/**
-	 * The fences of tasks that were not changed. If a fence is that of the caller, the
-	 * task was locked or has changed just now: in either case the next reply is right.
+	 * The fences of tasks that were not changed. If a fence is the fence of the caller,
+	 * the task was locked or has changed just now. The caller asks again, and the next
+	 * reply is right.
 	 */
 	private Map<String, Long> fences(LeaseStatement statement, List<TaskRef> tasks) {
 		return this.database.store().single((jdbc) -> {
@@ -263,7 +265,7 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	/**
-	 * The statements that store tasks and return those that were stored. The first
+	 * The statements that store tasks and return the tasks that were stored. The first
 	 * parameter is the offset of the clock.
 	 *
 	 * @param orReplace stores each task in place of the pending task with its key
@@ -305,7 +307,7 @@ final class PostgresTransitions extends Transitions {
 	/**
 	 * A change of leased tasks.
 	 *
-	 * @param change changes tasks, and gives the ids and fences of those that it changed
+	 * @param change changes tasks, and gives the ids and fences of the changed tasks
 	 * @param fences gives the fences of the tasks that exist, 0 if no node has the task
 	 * in the expected state
 	 * @param gone the reply for a task that does not exist
@@ -313,12 +315,12 @@ final class PostgresTransitions extends Transitions {
 	private record LeaseStatement(String change, String fences, Reply gone) {
 
 		/**
-		 * Written so that PostgreSQL neither reads a large table from end to end nor
-		 * compares each id with each, whatever its statistics say. The ids stand beside
-		 * the pairs, which leads to the index; the {@code case} hides a condition that
-		 * seems to hold for few rows; and no plan outlives the size of the table that it
-		 * was made for. To plan with the ids in sight would take longer than to look them
-		 * up.
+		 * Creates the statements. Whatever its statistics say, PostgreSQL must not scan a
+		 * large table, and must not compare each id with each other id. The separate list
+		 * of ids makes PostgreSQL use the index. The {@code case} hides a condition that
+		 * seems to match few rows. {@link #PLANNED_ANEW} prevents the reuse of a plan for
+		 * a table of another size. The subquery around the list hides the ids from the
+		 * planner, since planning with the ids would take longer than the lookup.
 		 */
 		static LeaseStatement of(TableName table, String condition, String change, Reply gone) {
 			return new LeaseStatement("""

@@ -27,9 +27,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Runs statements in transactions of the store's own, which are independent of any
- * transaction of the application and have the isolation "read committed". A collision
- * with another transaction leads to another attempt.
+ * Runs statements in separate transactions. These are independent of any transaction of
+ * the application, and have the isolation "read committed". After a collision with
+ * another transaction, the statements run again.
  */
 final class ShortTransactions {
 
@@ -55,7 +55,8 @@ final class ShortTransactions {
 	 * needed
 	 */
 	ShortTransactions(DataSource dataSource, String product, boolean autoCommit, @Nullable String isolation) {
-		// No transaction of the application is bound to this object.
+		// This wrapper has an identity of its own, so no transaction of the application
+		// is bound to it.
 		DataSource own = new DelegatingDataSource(dataSource);
 		SQLExceptionTranslator translator = new SQLErrorCodeSQLExceptionTranslator(product);
 		this.jdbc = new JdbcTemplate(own);
@@ -92,7 +93,7 @@ final class ShortTransactions {
 			}
 			catch (ConcurrencyFailureException | DuplicateKeyException ex) {
 				if (System.nanoTime() - start > MAX_TIME) {
-					// This is no collision: another transaction holds a lock.
+					// This is not a short collision: another transaction holds a lock.
 					throw ex;
 				}
 				LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE));

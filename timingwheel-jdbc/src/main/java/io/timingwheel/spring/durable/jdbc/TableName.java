@@ -8,7 +8,7 @@ import org.springframework.util.Assert;
  * The name of the table of tasks. The name becomes part of statements, and may therefore
  * contain no special characters.
  *
- * @param qualified the name as it stands in statements, with its schema if it has one
+ * @param qualified the name as it is in statements, with its schema if it has one
  */
 record TableName(String qualified) {
 

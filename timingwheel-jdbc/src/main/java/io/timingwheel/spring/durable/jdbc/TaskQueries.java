@@ -29,8 +29,8 @@ final class TaskQueries {
 	}
 
 	/**
-	 * Finds a pending task, in the caller's transaction if there is one: that transaction
-	 * may have stored the task.
+	 * Finds a pending task, in the caller's transaction if there is one, since this
+	 * transaction may have stored the task.
 	 */
 	Optional<StoredTask> find(TaskId taskId, @Nullable JdbcOperations joined) {
 		return one(joined, "name = ? and pending_key = ?", this.dialect.text(taskId.name()),

@@ -42,15 +42,15 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, int sta
 	}
 
 	/**
-	 * Whether the node that was given this reference still has the task.
+	 * Whether the node with this reference still has the task.
 	 */
 	boolean isHeldAs(TaskRef task) {
 		return this.leased && this.fence == task.fence();
 	}
 
 	/**
-	 * Whether the node that was given this reference has already given the task back, and
-	 * no node has had the task since.
+	 * Whether the node with this reference has already given the task back, and no node
+	 * has had the task since.
 	 */
 	boolean isGivenBackBy(TaskRef task) {
 		return this.status == PENDING && !this.leased && this.fence == task.fence();

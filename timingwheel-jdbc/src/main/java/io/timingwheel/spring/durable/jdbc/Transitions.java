@@ -93,8 +93,7 @@ abstract class Transitions {
 	}
 
 	/**
-	 * Adds the results of those tasks that were not stored because their keys were
-	 * pending.
+	 * Adds the results of the tasks that were not stored because their keys were pending.
 	 */
 	private Map<String, Enqueued> withPending(JdbcOperations jdbc, List<NewTask> batch, Map<String, Enqueued> stored) {
 		if (stored.size() == batch.size()) {
@@ -123,8 +122,9 @@ abstract class Transitions {
 	abstract Map<String, Enqueued> storeBatch(JdbcOperations jdbc, List<NewTask> batch);
 
 	/**
-	 * Stores a task whose key is pending, or was pending a moment ago. The lock shows the
-	 * row as it is now, even in a transaction that reads repeatably.
+	 * Stores a task whose key is pending, or was pending a moment ago. A locking read
+	 * returns the current row, even in a transaction with the isolation "repeatable
+	 * read".
 	 */
 	private Enqueued replaceOrKeep(JdbcOperations jdbc, NewTask task) {
 		long now = this.database.now(jdbc);
@@ -218,9 +218,9 @@ abstract class Transitions {
 	}
 
 	/**
-	 * Cancel: deletes a pending task. The key is looked up without a lock, and the row is
-	 * then locked by its id: in a transaction of MySQL that reads repeatably, a lock by
-	 * the key would also lock the keys next to it.
+	 * Cancel: deletes a pending task. Looks up the key without a lock, and then locks the
+	 * row by its id. In MySQL with the isolation "repeatable read", a lock by the key
+	 * would also lock the neighbouring keys.
 	 */
 	final boolean cancel(TaskId taskId, @Nullable JdbcOperations joined) {
 		String id = pendingId(taskId, null, joined);
@@ -286,7 +286,8 @@ abstract class Transitions {
 	/**
 	 * Looks up the pending task with a key, without a lock.
 	 * @param earlier the task that was found before and is no longer pending
-	 * @return {@code null} if there is no task, or if this transaction sees no other one
+	 * @return {@code null} if there is no task, or if this transaction sees only the
+	 * earlier task
 	 */
 	private @Nullable String pendingId(TaskId taskId, @Nullable String earlier, @Nullable JdbcOperations joined) {
 		List<String> ids = run(joined,

@@ -3,9 +3,9 @@
  *
  * <p>
  * One table has one row for each task. Its column {@code next_at} is the due time of a
- * pending task, the end of the lease of a leased or running task, and null for a dead
- * one; each claim searches the index on this column. A unique index on {@code name} and
- * {@code pending_key} lets only one pending task have a key: {@code pending_key} becomes
+ * scheduled task, the end of the lease of a leased or running task, and null for a dead
+ * task. Each claim searches the index on this column. A unique index on {@code name} and
+ * {@code pending_key} lets only one pending task have a key. {@code pending_key} becomes
  * null when the task begins, and {@code task_key} keeps the key.
  * <ul>
  * <li>{@code Transitions} has every transition in the order of the protocol. Retry,

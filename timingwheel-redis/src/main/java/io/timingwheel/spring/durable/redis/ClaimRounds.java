@@ -12,19 +12,19 @@ import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims tasks from all partitions at once. In the first round each partition gives up to
- * its share of the limit and tells the times of a few more tasks. In further rounds the
- * partitions that have more tasks fill what is missing, the earliest tasks first.
+ * Claims tasks from all partitions at once. In the first round each partition gives at
+ * most its share of the limit, and the times of a few more tasks. In further rounds the
+ * partitions with more tasks give the missing tasks, the earliest tasks first.
  *
  * <p>
  * If the limit is less than the number of partitions, the first round leases nothing and
- * only asks for times, so that the claim gives the earliest tasks of all. If the shares
- * do not divide the limit evenly, each claim gives the remainder to other partitions.
+ * only asks for times, so that the claim gives the earliest tasks of all partitions. If
+ * the limit cannot be divided evenly, each claim gives the remainder to other partitions.
  * Thread-safe.
  */
 final class ClaimRounds {
 
-	/** How many more times a partition tells besides the tasks that it gives. */
+	/** The number of further tasks of which a partition gives only the times. */
 	private static final int TOLD = 2;
 
 	private final PartitionOutages scripts;
@@ -54,7 +54,7 @@ final class ClaimRounds {
 		/** The partition that comes first in this claim. */
 		private final int first = Math.floorMod(ClaimRounds.this.turn.getAndIncrement(), this.count);
 
-		/** By partition: the times of tasks that it could give besides those it gave. */
+		/** By partition: the times of the further tasks that it could give. */
 		private final long[][] more = new long[this.count][];
 
 		/** By partition: the time of the first task that it cannot give yet. */
@@ -94,7 +94,7 @@ final class ClaimRounds {
 		}
 
 		/**
-		 * The time by which the claim has found a task.
+		 * The time in the index by which the claim found a task.
 		 */
 		private static long foundAt(ScriptReply task) {
 			return task.number(10);
@@ -126,8 +126,8 @@ final class ClaimRounds {
 			int partition = reply.partition();
 			this.more[partition] = new long[0];
 			if (reply.failure() != null) {
-				// The other partitions have leased tasks to this node. An exception would
-				// leave them alone until their leases end.
+				// The other partitions have leased tasks to this node. After an exception
+				// nobody would run them until their leases end.
 				this.failure = reply.failure();
 				return;
 			}

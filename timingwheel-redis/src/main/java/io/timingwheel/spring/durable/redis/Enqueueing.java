@@ -37,8 +37,8 @@ final class Enqueueing {
 	 * @param partitions the partitions
 	 * @param writes runs the script
 	 * @param severalClocks whether the partitions have several servers
-	 * @param giveBack given the tasks that were leased by a write which too few replicas
-	 * have acknowledged
+	 * @param giveBack called with the tasks that a write has leased, if too few replicas
+	 * have acknowledged the write
 	 */
 	Enqueueing(Partitions partitions, ReplicatedWrites writes, boolean severalClocks,
 			Consumer<List<TaskRef>> giveBack) {
@@ -51,7 +51,7 @@ final class Enqueueing {
 	/**
 	 * Stores tasks. Each call on a partition stores all its tasks or none.
 	 * @throws PartlyStoredException if some tasks are stored and others are not
-	 * @throws RuntimeException if no task is stored for certain
+	 * @throws RuntimeException if no task is known to be stored
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
 		TaskBatch batch = new TaskBatch(this.partitions, Script.ENQUEUE);
@@ -120,7 +120,7 @@ final class Enqueueing {
 		}
 	}
 
-	// The compiler of JDK 17 does not read the @Nullable of type arguments in class files
+	// The compiler of JDK 17 does not read @Nullable on type arguments in class files
 	@SuppressWarnings("NullAway")
 	private static PartlyStoredException partlyStored(@Nullable Enqueued[] enqueued, RuntimeException failure) {
 		return new PartlyStoredException(Arrays.asList(enqueued), failure);

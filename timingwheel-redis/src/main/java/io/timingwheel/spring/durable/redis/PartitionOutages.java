@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * There are two reasons. A call on many partitions must not wait again and again for one
- * server that hangs. And a claim that has timed out must not be waiting in the connection
- * when the server wakes up, because the server would then lease tasks to a node that does
- * not know of them.
+ * server that hangs. A claim that has timed out must not stay in the connection until the
+ * server answers again, because the server would then lease tasks to a node that does not
+ * know of them.
  */
 final class PartitionOutages {
 
@@ -81,7 +81,7 @@ final class PartitionOutages {
 
 	/**
 	 * The replies for the partitions that get no calls now. If no partition answers, no
-	 * call is refused: it would hold up no other partition.
+	 * call is refused, since the call delays no other partition.
 	 */
 	private Map<Integer, ScriptReply> refused() {
 		if (this.partial == null) {
@@ -147,8 +147,8 @@ final class PartitionOutages {
 		}
 
 		/**
-		 * Whether the partition has answered a probe. Sends a probe if none is on its
-		 * way, and does not wait for the answer.
+		 * Whether the partition has answered a probe. Sends a probe if none is under way,
+		 * and does not wait for the answer.
 		 */
 		boolean isOver(byte[][] keys) {
 			RedisFuture<Long> probe = this.probe;
@@ -167,8 +167,8 @@ final class PartitionOutages {
 		}
 
 		/**
-		 * Sends a write that changes nothing: a server that refuses writes may still
-		 * answer reads.
+		 * Sends a write that changes nothing. A read is not enough, since a server that
+		 * refuses writes may still answer reads.
 		 */
 		private void probe(byte[][] keys) {
 			if (this.probe != null) {

@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The partitions of a namespace, their keys in Redis, and which task is in which. The
- * name and key of a task with a key decide, or else the id. The id that callers see ends
- * in a point and the number of the partition. Thread-safe.
+ * The partitions of a namespace, their keys in Redis, and the partition of each task. The
+ * name and key decide the partition of a task with a key. The id decides the partition of
+ * a task without a key. The id that callers see ends with a point and the number of the
+ * partition. Thread-safe.
  */
 final class Partitions {
 

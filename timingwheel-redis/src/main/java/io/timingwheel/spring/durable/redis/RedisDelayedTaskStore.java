@@ -43,12 +43,12 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * <p>
  * The clocks of the primaries of a Cluster must agree as well as a time service keeps
  * them. A task may be late by the difference of two clocks. A task may also be early by
- * this difference, but never by more than the duration of the request that stored, moved
- * or claimed it plus one millisecond.
+ * this difference, but never by more than one millisecond plus the duration of the
+ * request that stored, moved or claimed the task.
  *
  * <p>
- * All methods throw a {@link org.springframework.dao.DataAccessException}, as a rule, if
- * Redis cannot be reached or fails.
+ * If Redis cannot be reached or fails, the methods usually throw a
+ * {@link org.springframework.dao.DataAccessException}.
  *
  * @since 0.1
  */
@@ -74,8 +74,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	/**
 	 * Creates a store and opens its own connection.
-	 * @param connectionFactory the initialized factory of the application, which tells
-	 * where Redis is; the store does not close it
+	 * @param connectionFactory the initialized factory of the application, which gives
+	 * the address of Redis; the store does not close the factory
 	 * @param options how to use Redis
 	 */
 	public RedisDelayedTaskStore(LettuceConnectionFactory connectionFactory, RedisStoreOptions options) {
@@ -149,8 +149,9 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	/**
-	 * Ends the leases of tasks that the caller will not put on its wheel, because it gets
-	 * an exception instead of them. Other nodes can then claim them at once.
+	 * Ends the leases of tasks that the caller cannot put on its wheel, because the
+	 * caller gets an exception instead of the tasks. Other nodes can then claim the tasks
+	 * at once.
 	 */
 	private void giveBack(List<TaskRef> leased) {
 		try {

@@ -13,7 +13,7 @@ import org.springframework.util.Assert;
  * {@link #MAX_PARTITIONS}; the first start fixes it for the namespace
  * @param waitReplicas how many replicas must acknowledge that a task was stored,
  * cancelled or moved before the call returns; 0 for none
- * @param waitTimeout how long a call waits for the replicas, at least 1 ms; then it
+ * @param waitTimeout how long a call waits for the replicas, at least 1 ms; then the call
  * throws {@link UncertainWriteException}
  * @since 0.1
  */

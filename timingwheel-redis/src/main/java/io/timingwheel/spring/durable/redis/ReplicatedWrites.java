@@ -28,15 +28,15 @@ import org.springframework.util.Assert;
 
 /**
  * Runs the scripts that users call (enqueue, cancel, reschedule), and then waits for the
- * replicas if the options ask for that. {@code WAIT} counts the writes of its own
- * connection and blocks all later commands on it. So each write that waits has a
- * connection that no other call uses meanwhile. Thread-safe.
+ * replicas if the options ask for that. {@code WAIT} counts only the writes of its own
+ * connection, and blocks all later commands on this connection. Each write that waits
+ * therefore has a connection that no other call uses at the same time. Thread-safe.
  */
 final class ReplicatedWrites implements AutoCloseable {
 
 	private static final int MAX_CONNECTIONS = 16;
 
-	/** How long a call is repeated while a Cluster moves its partition. */
+	/** How long a call is repeated while a Cluster moves the partition. */
 	private static final Duration MAX_MOVE = Duration.ofSeconds(2);
 
 	private final ScriptRunner scripts;
@@ -62,8 +62,8 @@ final class ReplicatedWrites implements AutoCloseable {
 	/**
 	 * Runs scripts. Scripts that wait for replicas run one after another.
 	 * @param changed tells by a reply whether the script has changed anything
-	 * @param uncertain given each reply that the caller does not get because too few
-	 * replicas have the change
+	 * @param uncertain called with each reply that the caller does not get because too
+	 * few replicas have the change
 	 * @return a reply for each call, in the same order; its failure is an
 	 * {@link UncertainWriteException} if too few replicas have the change
 	 */
@@ -122,7 +122,8 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	/**
-	 * Whether the server has said that it no longer has the slot, or not all of it.
+	 * Whether the reply says that the server no longer has the slot, or only a part of
+	 * it.
 	 */
 	private static boolean isElsewhere(ScriptReply reply) {
 		Throwable cause = (reply.failure() != null) ? reply.failure().getCause() : null;

@@ -16,8 +16,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that tasks are safe in this Redis. Checks each primary of a Cluster. Warns about
- * what Redis does not report.
+ * Checks that tasks are safe in this Redis. Checks each primary of a Cluster. Logs a
+ * warning for each setting that Redis does not report.
  */
 final class Requirements {
 

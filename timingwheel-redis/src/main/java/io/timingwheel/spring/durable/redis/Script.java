@@ -18,7 +18,7 @@ import org.springframework.core.io.ClassPathResource;
 
 /**
  * The Lua scripts: first the transitions of a task in the order of the protocol, then the
- * queries. The source of each is {@code common.lua} followed by its own file.
+ * queries. The source of each script is {@code common.lua} followed by its own file.
  */
 enum Script {
 
@@ -62,8 +62,8 @@ enum Script {
 	 *
 	 * @param script the script
 	 * @param partition the partition
-	 * @param arguments the arguments behind the clock offset, which {@link ScriptRunner}
-	 * adds
+	 * @param arguments the arguments after the clock offset; {@link ScriptRunner} adds
+	 * the offset
 	 */
 	record Call(Script script, int partition, List<byte[]> arguments) {
 

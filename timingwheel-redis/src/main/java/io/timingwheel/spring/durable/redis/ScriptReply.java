@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The reply of a script, which is a list of values, or the reason why there is none. Each
- * method that reads a value throws that reason.
+ * The reply of a script: a list of values, or a failure. If there is a failure, each
+ * method that reads a value throws it.
  */
 final class ScriptReply {
 
@@ -44,7 +44,7 @@ final class ScriptReply {
 	}
 
 	/**
-	 * The reason of the failure, {@code null} if the script has replied.
+	 * The failure, {@code null} if the script has replied.
 	 */
 	@Nullable RuntimeException failure() {
 		return this.failure;
@@ -93,7 +93,7 @@ final class ScriptReply {
 	}
 
 	/**
-	 * The id of a task as the callers of the store know it.
+	 * The id of a task as callers of the store see it.
 	 */
 	String publicId(int index) {
 		return Partitions.publicId(this.partition, text(index));

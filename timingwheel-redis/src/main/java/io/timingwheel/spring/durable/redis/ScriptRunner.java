@@ -19,12 +19,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceExceptionConvert
 import org.springframework.util.Assert;
 
 /**
- * Runs scripts. Sends all calls that it is given before it waits for the first reply.
- * Thread-safe.
+ * Runs scripts. Sends all given calls before it waits for the first reply. Thread-safe.
  */
 final class ScriptRunner {
 
-	/** How long a call is repeated while a Cluster moves its partition. */
+	/** How long a call is repeated while a Cluster moves the partition. */
 	private static final Duration MAX_MOVE = Duration.ofSeconds(2);
 
 	private static final Duration PAUSE = Duration.ofMillis(20);
@@ -43,7 +42,7 @@ final class ScriptRunner {
 	}
 
 	/**
-	 * Sets what scripts add to the clock of Redis.
+	 * Sets the time that scripts add to the clock of Redis.
 	 */
 	void setClockOffset(Duration offset) {
 		this.clockOffset = Partitions.bytes(Long.toString(offset.toMillis()));
@@ -124,7 +123,7 @@ final class ScriptRunner {
 	}
 
 	/**
-	 * A call that is sent again if Redis did not run it for a reason that passes.
+	 * A call that is sent again if Redis did not run it for a temporary reason.
 	 */
 	private final class Attempt {
 

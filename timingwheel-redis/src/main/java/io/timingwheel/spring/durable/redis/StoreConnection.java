@@ -36,7 +36,7 @@ import org.springframework.util.Assert;
  * them again later, and a command that replaces a task could then replace a newer
  * one.</li>
  * <li>A command waits for its reply for the application's timeout, but for 5 s at most,
- * which is far less than a lease. A broken connection is tried again at least once a
+ * which is much less than a lease. After a break, the client reconnects at least once a
  * second.</li>
  * </ul>
  * Thread-safe.
@@ -81,8 +81,9 @@ final class StoreConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Reads the field of the factory. Its public getters return the configuration only if
-	 * it came by the constructor of the same type, and otherwise a Redis on this host.
+	 * Reads the private field of the factory. A public getter returns the configuration
+	 * only if the factory was created with a configuration of the same type. Otherwise
+	 * the getter returns a Redis on this host.
 	 */
 	private static RedisConfiguration configuration(LettuceConnectionFactory application) {
 		Object configuration = new DirectFieldAccessor(application).getPropertyValue("configuration");
@@ -114,8 +115,8 @@ final class StoreConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Looks the servers of a Cluster up again, at most once in {@link #REFRESH_INTERVAL}:
-	 * another server may have replaced the one that does not answer. Does not wait for
+	 * Looks up the servers of a Cluster again, at most once in {@link #REFRESH_INTERVAL}.
+	 * Another server may have replaced the server that does not answer. Does not wait for
 	 * the result.
 	 */
 	void refresh() {

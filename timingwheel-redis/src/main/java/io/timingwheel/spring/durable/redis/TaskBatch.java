@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskBatch {
 
-	/** A script about more tasks would keep Redis from other work for milliseconds. */
+	/** A script with more tasks would block Redis for milliseconds. */
 	private static final int MAX_TASKS_PER_CALL = 500;
 
 	private final Partitions partitions;
@@ -38,7 +38,7 @@ final class TaskBatch {
 	 * Creates an empty batch.
 	 * @param partitions the partitions
 	 * @param script the script
-	 * @param head the arguments that stand before those of the tasks in each call
+	 * @param head the arguments of each call before the arguments of the tasks
 	 */
 	TaskBatch(Partitions partitions, Script script, Object... head) {
 		this.partitions = partitions;
@@ -49,7 +49,7 @@ final class TaskBatch {
 
 	/**
 	 * Adds a task with its arguments.
-	 * @return the call that the task is in, which may be given more arguments
+	 * @return the call with the task; the caller may add more arguments
 	 */
 	Call add(int partition, @Nullable Object... arguments) {
 		Part part = this.last[partition];
@@ -72,7 +72,7 @@ final class TaskBatch {
 
 	/**
 	 * Adds a task by its id and fence. A task that cannot be in this store takes a
-	 * position, but no call is about it.
+	 * position, but is in no call.
 	 */
 	void add(TaskRef task, Object... arguments) {
 		StoredId id = this.partitions.locate(task.id());
@@ -89,8 +89,8 @@ final class TaskBatch {
 	}
 
 	/**
-	 * Runs the calls, those of a partition in their order. After a call has failed, the
-	 * later calls of its partition are not sent and have the same failure.
+	 * Runs the calls. The calls of a partition run in their order. After a call has
+	 * failed, the later calls of its partition are not sent and have the same failure.
 	 * @param scripts runs calls at once and gives their replies in the same order
 	 */
 	List<Answer> run(Function<List<Call>, List<ScriptReply>> scripts) {
@@ -121,7 +121,7 @@ final class TaskBatch {
 
 	/**
 	 * Runs the calls of a script that replies one code for each task.
-	 * @return a reply for each task, in the order in which they were added; it is
+	 * @return a reply for each task, in the order in which they were added; the reply is
 	 * {@link Reply#BUSY} if the partition of the task has failed
 	 * @throws RuntimeException if all partitions of these tasks have failed and no other
 	 * partition is known to answer
@@ -176,7 +176,7 @@ final class TaskBatch {
 	/**
 	 * The reply of a call.
 	 *
-	 * @param positions the positions in the batch of the tasks that the call is about
+	 * @param positions the positions in the batch of the tasks in the call
 	 * @param reply the reply, or its failure
 	 */
 	record Answer(List<Integer> positions, ScriptReply reply) {

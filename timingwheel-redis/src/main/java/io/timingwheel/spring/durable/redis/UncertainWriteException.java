@@ -9,8 +9,9 @@ import org.springframework.dao.NonTransientDataAccessResourceException;
 /**
  * Thrown if too few replicas have acknowledged in time that a task was stored, cancelled
  * or moved (see {@link RedisStoreOptions#waitReplicas()}). The primary has made the
- * change, and a stored task may run. Only if the primary fails before a replica has the
- * change is a stored task lost, or does a cancelled or moved task come back as it was.
+ * change, and a stored task may run. The change can be lost only if the primary fails
+ * before a replica has the change. Then a stored task is lost, and a cancelled or moved
+ * task comes back as it was.
  *
  * @since 0.1
  */
@@ -21,8 +22,8 @@ public final class UncertainWriteException extends NonTransientDataAccessResourc
 
 	/**
 	 * Creates an exception.
-	 * @param cause why no more replicas are known to have the change, {@code null} if
-	 * Redis has counted them
+	 * @param cause why the number of replicas with the change is unknown, {@code null} if
+	 * Redis has counted the replicas
 	 */
 	UncertainWriteException(String message, @Nullable Throwable cause) {
 		super(message, cause);

@@ -17,17 +17,17 @@
  * All scores of the index are 0, so Redis orders its members by their bytes: the length
  * of the name in one byte, the name, a letter for the state ({@code s} scheduled,
  * {@code l} leased, {@code r} running, {@code d} dead), the time in eight bytes, the id.
- * A range of bytes is therefore a range of time within a state within a name. One key
- * tells in logarithmic time which task of a name is due first, which tasks of a name are
- * dead, and how many there are of each. Tasks of a name that no node knows cost the
- * claims nothing. A leased task has two members: one with the end of its lease, and one
- * (letter {@code w}) with its due time.
+ * Within a name and a state, the members are therefore in the order of time. From this
+ * one key a script reads in logarithmic time the first task of a name that is due, the
+ * dead tasks of a name, and the number of tasks in each state. If no node knows a name,
+ * its tasks do not slow down the claims. A leased task has two members: one with the end
+ * of its lease, and one (letter {@code w}) with its due time.
  *
  * <h2>Transitions</h2>
  *
  * A script ({@code common.lua} followed by its own file) reads and writes one partition
- * in one step, by the clock of Redis. The table shows which keys a script reads (r) and
- * writes (w). {@link io.timingwheel.spring.durable} says what the words mean.
+ * atomically, and uses the clock of Redis. The table shows which keys a script reads (r)
+ * and writes (w). {@link io.timingwheel.spring.durable} says what the words mean.
  *
  * <pre>
  * script       tasks  index  holders  from -&gt; to
@@ -52,10 +52,11 @@
  * </pre>
  *
  * <p>
- * Each call names all three keys, even if its script uses fewer: while a Cluster moves
- * the slot, the server then refuses the whole script ({@code TRYAGAIN}) and never stops
- * in the middle of one. A script makes its deletions first. So a Redis that is full
- * refuses new tasks, but the nodes go on with the stored ones.
+ * Each call names all three keys, even if its script uses fewer. While a Cluster moves
+ * the slot, the server therefore refuses the whole script ({@code TRYAGAIN}), and never
+ * stops a script in the middle. A script makes its deletions first, except enqueue. A
+ * Redis that is full therefore refuses new tasks, but the nodes go on with the stored
+ * tasks.
  *
  * <h2>The way of a call</h2>
  *

@@ -1,11 +1,13 @@
--- This file stands before each script. It states the data model and has the functions that several scripts use.
+-- This file is the first part of each script. It describes the data model, and has the
+-- functions that several scripts use.
 --
 -- A script works on one partition, which has three keys in one slot of a Cluster:
 --   TASKS    hash        id -> packed task (see LAYOUT)
 --   INDEX    sorted set  one member for each task, two while the task is leased (see member); all scores are 0,
 --                        so that Redis orders the members by their bytes
 --   HOLDERS  hash        name and key -> id of the pending task that has the key (see holder_field)
--- Each call names all three keys. While a Cluster moves the slot, it then refuses the script as a whole.
+-- Each call names all three keys. While a Cluster moves the slot, the server therefore
+-- refuses the whole script.
 --
 -- The fields of a task:
 --   state       SCHEDULED, LEASED, RUNNING or DEAD; a scheduled or leased task is pending
@@ -36,17 +38,19 @@ local micros = clock[1] * 1000000 + clock[2]
 
 local now = math.floor(micros / 1000) + ARGV[1]
 
--- No time is later than this: a double holds all whole numbers up to it.
+-- Limits a time to 9e15. A double holds all whole numbers up to this limit.
 local function limited(at)
   return math.min(at, 9e15)
 end
 
--- How the members of INDEX begin that have a name and a letter: length of the name in one byte, name, letter.
+-- The first bytes of the members of INDEX with this name and letter: length of the name in
+-- one byte, name, letter.
 local function section(name, letter)
   return string.char(#name) .. name .. letter
 end
 
--- A member of INDEX: section, time in eight bytes, id. So within a section the members are ordered by time.
+-- A member of INDEX: section, time in eight bytes, id. Within a section the members are
+-- therefore ordered by time.
 local function member(letter, at, task)
   return section(task.name, letter) .. packed_as('>I8', at) .. task.id
 end
@@ -63,7 +67,8 @@ local function entries(name, letter, limit, from_the_end)
   return members
 end
 
--- State, flags, fence, at, due, attempt, deliveries, lost, name, key, error. The payload stands behind them.
+-- State, flags, fence, at, due, attempt, deliveries, lost, name, key, error. The payload
+-- comes after them.
 local LAYOUT = '>c1BI8I8I8I4I4I4Bc0Hc0Hc0'
 
 local function unpacked(id, packed)
@@ -93,7 +98,7 @@ end
 -- The tasks that this script has read, by id.
 local read = {}
 
--- The writes of this script. It makes them at its end, in few calls.
+-- The writes of this script. The script makes them at its end, in few calls.
 local changed, deleted = {}, {} -- TASKS: task by id, list of ids
 local added, removed = {}, {} -- INDEX: lists of members
 local holders = {} -- HOLDERS: id by field, false to delete the field
@@ -193,7 +198,8 @@ local function delete(task)
   deleted[#deleted + 1] = task.id
 end
 
--- Raises the fence at least to the time, so that a fence that was lost in a failover is never used again.
+-- Raises the fence at least to the current time. So no fence is used again after a
+-- failover that lost the last writes.
 local function raise_fence(task)
   task.fence = math.max(task.fence + 1, micros)
 end
@@ -254,8 +260,9 @@ local function write_additions()
   write('HSET', HOLDERS, held)
 end
 
--- Writes all changes. A full Redis refuses only a script whose first write needs memory. So the deletions come
--- first, and the work on stored tasks goes on when Redis is full.
+-- Writes all changes. A full Redis refuses a script only if its first write needs memory.
+-- The deletions therefore come first, so that the work on stored tasks goes on when Redis
+-- is full.
 local function save()
   write_deletions()
   write_additions()

@@ -10,7 +10,7 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 
 /**
  * Adds the advice for {@link CancelDelayed} after all other advice of a bean, but before
- * that of a {@link BodyAdvisor}.
+ * a {@link BodyAdvisor}.
  *
  * @since 0.1
  */
@@ -19,7 +19,7 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 	/**
 	 * Creates a post-processor.
 	 * @param methods the annotated methods
-	 * @param runtime what is needed at calls
+	 * @param runtime the beans that calls need
 	 */
 	public CancelDelayedAnnotationBeanPostProcessor(CancelDelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut((type) -> methods.register(type, "")),
@@ -27,8 +27,8 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 	}
 
 	/**
-	 * Moves the advisor before a {@link BodyAdvisor}: a body that ended after its limit
-	 * has not returned normally, so nothing is to be cancelled.
+	 * Moves the advisor before a {@link BodyAdvisor}. A body that ended after its time
+	 * limit then counts as failed, and the task is not cancelled.
 	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {

@@ -83,14 +83,15 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Cancels where no caller gets the exception of a store that cannot be reached.
+	 * Cancels a task when no caller can get an exception of the store. Logs the
+	 * exception.
 	 */
 	private void cancelLater(TaskId taskId) {
 		try {
 			cancel(taskId);
 		}
 		catch (RuntimeException ex) {
-			logger.error("The task \"%s\" could not be called off".formatted(taskId.name()), ex);
+			logger.error("The task \"%s\" could not be cancelled".formatted(taskId.name()), ex);
 		}
 	}
 

@@ -43,7 +43,7 @@ public final class CancelDelayedMethodRegistry {
 
 	/**
 	 * Creates an empty registry.
-	 * @param beanFactory resolves what annotations refer to
+	 * @param beanFactory resolves the references in annotations
 	 */
 	public CancelDelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
@@ -97,9 +97,10 @@ public final class CancelDelayedMethodRegistry {
 	}
 
 	/**
-	 * Checks that the names to cancel exist. A name that is not known only causes a
-	 * warning while a bean may still bring it, one that is not made yet and of which only
-	 * an interface is known; and with a store, as another application may have it.
+	 * Checks that the names to cancel exist. An unknown name causes only a warning in two
+	 * cases. In the first, a bean that does not exist yet may have the name, since only
+	 * an interface of the bean is known. In the second, there is a store, and another
+	 * application may have the name.
 	 */
 	void checkNames(DelayedMethodRegistry delayed) {
 		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> {
@@ -107,12 +108,12 @@ public final class CancelDelayedMethodRegistry {
 				InvalidAnnotatedMethodException problem = unknownName(method, delayed);
 				String unseen = findUnseenBean();
 				if (unseen != null) {
-					logger.warn("%s; unless a bean made later has it, such as '%s'".formatted(problem.getMessage(),
-							unseen));
+					logger.warn("%s. A bean that is created later, such as '%s', may have the name"
+						.formatted(problem.getMessage(), unseen));
 				}
 				else if (this.rules.isStoreConfigured()) {
-					logger.warn(
-							"%s; unless another application at the same store has it".formatted(problem.getMessage()));
+					logger.warn("%s. Another application at the same store may have the name"
+						.formatted(problem.getMessage()));
 				}
 				else {
 					throw problem;
@@ -146,7 +147,7 @@ public final class CancelDelayedMethodRegistry {
 	 * A checked {@code @CancelDelayed} method.
 	 *
 	 * @param method the most specific method
-	 * @param name the name of the tasks that it cancels
+	 * @param name the name of the tasks that the method cancels
 	 * @param key where the key comes from
 	 * @param beforeInvocation whether to cancel before the method runs
 	 */

@@ -25,7 +25,7 @@ interface DelaySource {
 	Deadline due(@Nullable Object[] arguments, TaskClock clock);
 
 	/**
-	 * The due time of a call, which the store computes by its clock.
+	 * The due time of a call, by the clock of the store.
 	 * @throws IllegalArgumentException if the arguments give no time
 	 */
 	DueTime due(@Nullable Object[] arguments);
@@ -37,8 +37,8 @@ interface DelaySource {
 	}
 
 	/**
-	 * A delay that is the same for all calls. If it depends on beans, it is resolved once
-	 * they exist.
+	 * A delay that is the same for all calls. If the delay depends on beans, it is
+	 * resolved once they exist.
 	 */
 	final class Fixed implements DelaySource {
 

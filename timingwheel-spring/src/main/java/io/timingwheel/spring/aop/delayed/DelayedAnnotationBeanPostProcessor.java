@@ -10,8 +10,8 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 
 /**
  * Adds the advice for {@link Delayed}. As with
- * {@link org.springframework.scheduling.annotation.Async @Async}, it stands before all
- * other advice of a bean, which therefore acts on the body.
+ * {@link org.springframework.scheduling.annotation.Async @Async}, this advice is before
+ * all other advice of a bean. The other advice therefore acts on the body.
  *
  * @since 0.1
  */
@@ -26,7 +26,7 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 	/**
 	 * Creates a post-processor.
 	 * @param methods the annotated methods
-	 * @param runtime what is needed at calls
+	 * @param runtime the beans that calls need
 	 */
 	public DelayedAnnotationBeanPostProcessor(DelayedMethodRegistry methods, DelayedRuntime runtime) {
 		this.methods = methods;
@@ -37,8 +37,8 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 	}
 
 	/**
-	 * Replaces the advisor that the superclass has added by one that knows the name of
-	 * the bean, which may be part of the name of the tasks.
+	 * Replaces the advisor from the superclass by an advisor with the name of the bean.
+	 * The name of the tasks may contain the name of the bean.
 	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {

@@ -54,7 +54,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * The class of the object that an invocation goes to.
+	 * The class of the target of an invocation.
 	 */
 	static Class<?> targetClass(MethodInvocation invocation) {
 		Object target = invocation.getThis();

@@ -43,7 +43,7 @@ final class DelayedMethodReader {
 	 * @param annotation its annotation
 	 * @param beanClass the class of the bean
 	 * @param beanName the name of the bean, as the bean factory knows it
-	 * @throws InvalidAnnotatedMethodException if it cannot take effect
+	 * @throws InvalidAnnotatedMethodException if the annotation cannot take effect
 	 */
 	DelayedMethod read(Method method, Delayed annotation, Class<?> beanClass, String beanName) {
 		this.proxyRules.check("@Delayed", method, beanClass, beanName);
@@ -63,16 +63,16 @@ final class DelayedMethodReader {
 	}
 
 	/**
-	 * The name by which users know a bean: the target of a scoped proxy goes by the name
-	 * of the proxy.
+	 * The name by which users know a bean. For the target of a scoped proxy, this is the
+	 * name of the proxy.
 	 */
 	private static String publicName(String beanName) {
 		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
 	}
 
 	/**
-	 * Whether all calls go to the same object. The definition tells it: asking the bean
-	 * factory could instantiate a factory bean.
+	 * Whether all calls go to the same object. Reads this from the bean definition, since
+	 * a question to the bean factory could instantiate a factory bean.
 	 */
 	private boolean isShared(String beanName) {
 		return this.beanFactory.containsBeanDefinition(beanName)
@@ -90,8 +90,7 @@ final class DelayedMethodReader {
 			.filter(StringUtils::hasText)
 			.toList();
 		if (!aliases.isEmpty() && !annotation.durable()) {
-			throw new InvalidAnnotatedMethodException(method,
-					"@Delayed has aliases, under which there are stored tasks, but is not durable",
+			throw new InvalidAnnotatedMethodException(method, "@Delayed has aliases, but is not durable",
 					"set durable = true, or remove the aliases");
 		}
 		return aliases;

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * The {@link Delayed} methods of all beans, by bean and by name. The types of the beans
- * fill it at startup; methods that a type does not show are added when the bean is made.
- * Thread-safe.
+ * The {@link Delayed} methods of all beans, by bean and by name. The registry gets the
+ * methods at startup from the types of the beans. If a type does not show a method, the
+ * registry gets the method when the bean is created. Thread-safe.
  *
  * @since 0.1
  */
@@ -37,7 +37,7 @@ public final class DelayedMethodRegistry {
 
 	/**
 	 * Creates an empty registry.
-	 * @param beanFactory resolves what annotations refer to
+	 * @param beanFactory resolves the references in annotations
 	 */
 	public DelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
 		this.reader = new DelayedMethodReader(beanFactory);
@@ -52,8 +52,8 @@ public final class DelayedMethodRegistry {
 	 * @param beanClass the class of the bean
 	 * @param beanName its name
 	 * @return the methods
-	 * @throws InvalidAnnotatedMethodException if one cannot take effect, or its name is
-	 * taken
+	 * @throws InvalidAnnotatedMethodException if an annotation cannot take effect, or if
+	 * another method has the same name
 	 */
 	Map<Method, DelayedMethod> register(Class<?> beanClass, String beanName) {
 		Map<Method, Delayed> annotations = this.annotated.of(beanClass);
@@ -99,8 +99,9 @@ public final class DelayedMethodRegistry {
 	}
 
 	/**
-	 * Whether these are one method: that of two beans of one class, or that of one bean,
-	 * first read from an interface and then from the class.
+	 * Whether these are the same method. Two beans of one class have the same method. One
+	 * bean has the same method if it was read first from an interface and then from the
+	 * class.
 	 */
 	private static boolean isSame(DelayedMethod first, DelayedMethod second) {
 		Method method = first.method();
@@ -124,8 +125,8 @@ public final class DelayedMethodRegistry {
 	}
 
 	/**
-	 * Calls a listener for each method: now for those that are known, later for each that
-	 * becomes known.
+	 * Calls a listener for each method: at once for the known methods, later for each new
+	 * one.
 	 */
 	void onMethod(Consumer<DelayedMethod> listener) {
 		this.listener = listener;

@@ -22,8 +22,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
 
 /**
- * Checks at startup that {@code @Delayed} can take effect on a method. Every check throws
- * an {@link InvalidAnnotatedMethodException}; none instantiates a bean.
+ * Checks at startup that {@code @Delayed} can take effect on a method. A check that fails
+ * throws an {@link InvalidAnnotatedMethodException}. No check instantiates a bean.
  */
 final class DelayedMethodRules {
 

@@ -6,8 +6,8 @@ import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 
 /**
  * Registers and checks the {@link Delayed} and {@link CancelDelayed} methods of all beans
- * before any bean is made: it reads only the types, so lazy beans stay lazy. Checks that
- * need beans follow once the singletons exist.
+ * before any bean is created. The scanner reads only the types, so lazy beans stay lazy.
+ * Checks that need beans follow once the singletons exist.
  *
  * @since 0.1
  */
@@ -23,7 +23,7 @@ public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader
 	 * Creates a scanner.
 	 * @param delayed takes the {@code @Delayed} methods
 	 * @param cancelling takes the {@code @CancelDelayed} methods
-	 * @param runtime finds the tasks, where the names are declared
+	 * @param runtime gives the registry of tasks, where the names are declared
 	 */
 	public DelayedMethodScanner(DelayedMethodRegistry delayed, CancelDelayedMethodRegistry cancelling,
 			DelayedRuntime runtime) {

@@ -19,8 +19,8 @@ import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * What the advice needs at calls. The advice exists before the beans that it depends on
- * may be made, so it looks each of them up when it first needs it. Thread-safe.
+ * The beans that the advice needs at calls. The advice exists before Spring may create
+ * these beans, so each bean is looked up at its first use. Thread-safe.
  *
  * @since 0.1
  */
@@ -32,12 +32,12 @@ public final class DelayedRuntime {
 
 	private final Supplier<AsyncUncaughtExceptionHandler> exceptionHandler;
 
-	/** Kept also because a closed bean factory would make a new one. */
+	/** Kept in a field, since a closed bean factory would make a new registry. */
 	private volatile @Nullable DelayedTaskRegistry tasks;
 
 	/**
-	 * Creates a runtime; looks nothing up yet.
-	 * @param beanFactory where to look
+	 * Creates a runtime. It looks up no bean yet.
+	 * @param beanFactory contains the beans
 	 */
 	public DelayedRuntime(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
@@ -64,7 +64,7 @@ public final class DelayedRuntime {
 
 	/**
 	 * The durable tasks.
-	 * @throws IllegalStateException if there are none, as there is no store
+	 * @throws IllegalStateException if there is no manager of durable tasks
 	 */
 	DurableTaskManager requireDurableTasks() {
 		DurableTaskManager tasks = this.durableTasks.get();
@@ -73,7 +73,7 @@ public final class DelayedRuntime {
 	}
 
 	/**
-	 * Where to look for a pending task.
+	 * The place of a pending task.
 	 * @return the durable tasks, {@code null} for those in memory
 	 */
 	@Nullable DurableTaskManager storeOf(TaskId taskId) {
@@ -81,13 +81,13 @@ public final class DelayedRuntime {
 		if (durable == null || durable.owns(taskId.name())) {
 			return durable;
 		}
-		// A name that is not known here may be that of a method on other nodes.
+		// An unknown name may belong to a method of other nodes.
 		DelayedTaskRegistry tasks = tasks();
 		return (tasks.isKnown(taskId.name()) || tasks.isPending(taskId)) ? null : durable;
 	}
 
 	/**
-	 * Where the bodies of a method run.
+	 * The executor that runs the bodies of a method.
 	 */
 	Supplier<Executor> executor(DelayedMethod method) {
 		String name = method.executor();
@@ -107,8 +107,8 @@ public final class DelayedRuntime {
 	}
 
 	/**
-	 * The handler that {@code @Async} methods have by an {@link AsyncConfigurer}, else a
-	 * bean, else Spring's default, which logs exceptions.
+	 * The exception handler of an {@link AsyncConfigurer}, as for {@code @Async} methods,
+	 * else a bean, else Spring's default, which logs exceptions.
 	 */
 	private AsyncUncaughtExceptionHandler findExceptionHandler() {
 		return this.beanFactory.getBeanProvider(AsyncConfigurer.class)

@@ -20,16 +20,16 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Stores the calls of one durable method, and runs stored calls: looks the bean up, which
- * may have any scope, and calls the method on the proxy, so that all other advice acts on
- * the body.
+ * Stores the calls of one durable method, and runs stored calls. To run a call, looks up
+ * the bean, which may have any scope, and calls the method on the proxy. All other advice
+ * therefore acts on the body.
  */
 final class DurableMethodTasks implements MethodTasks, DurableHandler {
 
 	/**
-	 * The name of the stored call that the current thread is about to run. Its advice
-	 * lets that one call through; when the body calls the method again, that call is
-	 * stored.
+	 * The name of the stored call that the current thread is about to run. The advice
+	 * lets only this one call through. If the body calls the method again, the advice
+	 * stores the new call.
 	 */
 	private static final ThreadLocal<@Nullable String> RUNNING = new ThreadLocal<>();
 
@@ -41,7 +41,7 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 
 	private final DurableTaskManager tasks;
 
-	/** The first one of the method, which runs its stored calls. */
+	/** The first handler of the method, which runs the stored calls. */
 	private final DurableHandler handler;
 
 	private DurableMethodTasks(DelayedMethod method, DelayedRuntime runtime) {

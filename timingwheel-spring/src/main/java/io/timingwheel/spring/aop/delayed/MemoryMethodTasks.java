@@ -17,9 +17,9 @@ import org.springframework.aop.support.AopUtils;
 
 /**
  * Keeps the calls of one method in memory. The payload of a pending call is its
- * invocation, which goes on with the next advice when the call is due. Where there is no
- * other advice and all calls go to one object, the payload is only the arguments, which
- * saves 48 bytes.
+ * invocation. When the call is due, the invocation proceeds with the next advice. If
+ * there is no other advice and all calls go to one object, the payload is only the
+ * arguments, which saves 48 bytes.
  */
 final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTasks {
 
@@ -60,7 +60,7 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTa
 				submission.schedule(this.clock.restart(due));
 			}
 			catch (RuntimeException ex) {
-				// The caller's transaction has committed: no one would expect an
+				// The caller's transaction has committed, so the caller must not get an
 				// exception.
 				if (!submission.fail(ex)) {
 					this.runtime.uncaught(ex, this.method.method(), arguments);
@@ -71,7 +71,7 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTa
 	}
 
 	/**
-	 * What to keep of a call until the body runs.
+	 * The part of a call that is kept until the body runs.
 	 */
 	private Object payload(MethodInvocation invocation) {
 		if (this.method.shared() && invocation instanceof ProxyMethodInvocation proxied

@@ -155,8 +155,8 @@ abstract class FutureTimeout {
 	/**
 	 * For a plain {@code Future}, which has no callbacks. The result wraps the source. At
 	 * the deadline the source is cancelled, and the result then reports the timeout. The
-	 * timer is cancelled once somebody asks the result and the source is done; otherwise
-	 * the timer expires without effect.
+	 * timer is cancelled at the first call of the result after the source is done.
+	 * Without such a call the timer expires and has no effect.
 	 */
 	private static final class FutureWrapper<T> extends FutureTimeout implements Future<T> {
 
@@ -241,9 +241,9 @@ abstract class FutureTimeout {
 	}
 
 	/**
-	 * For a method whose return type is a future type of its own. The result is the
-	 * source itself. At the deadline the source is completed with the timeout, or
-	 * cancelled if it is no {@code CompletableFuture}.
+	 * For a method whose return type is another type of future. The result is the source
+	 * itself. At the deadline the source is completed with the timeout, or cancelled if
+	 * it is no {@code CompletableFuture}.
 	 */
 	private static final class InPlace extends FutureTimeout {
 

@@ -40,17 +40,17 @@ import org.jspecify.annotations.Nullable;
  * the call does not return while its guard is in one of these states. So no interrupt
  * arrives after the return.</li>
  * <li>The count is raised before an interrupt is sent, and lowered after the flag is
- * cleared. If the count is not zero then, an enclosing guard has expired too, and its
- * interrupt may just have been cleared; the thread therefore interrupts itself
- * again.</li>
+ * cleared. If the count is then still above zero, an enclosing guard has expired too, and
+ * the thread may just have cleared the interrupt of that guard. The thread therefore
+ * interrupts itself again.</li>
  * <li>A flag that was set before the first of these interrupts stays set, unless the body
  * clears it. The wheel's thread looks at the flag when it raises the count from
  * zero.</li>
  * </ul>
  *
  * <p>
- * An interrupt from elsewhere that arrives after ours and before the return cannot be
- * told from ours, and is cleared too.
+ * If other code interrupts the thread after the guard's interrupt and before the return,
+ * the two interrupts cannot be distinguished. Both are cleared.
  */
 final class InterruptGuard implements DirectTask {
 
@@ -154,8 +154,8 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * Ends the guard unless it is handed over. The enclosing guard becomes the thread's
-	 * innermost again. Only the thread of the call calls this.
+	 * Ends the guard unless it is handed over. The enclosing guard becomes the innermost
+	 * guard of the thread again. Only the thread of the call calls this.
 	 */
 	void leave() {
 		finish();
@@ -168,7 +168,7 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * The deadline. Only the wheel's thread calls this.
+	 * Acts at the deadline. Only the wheel's thread calls this.
 	 */
 	@Override
 	public void run() {
@@ -236,10 +236,10 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
-	 * Returns the exception for the caller of an expired call: a new timeout that has the
-	 * failure suppressed. If the failure is the timeout of an inner call, it is returned
-	 * instead and has the new timeout suppressed. A failure that this method has returned
-	 * before is returned as it is.
+	 * Returns the exception for the caller of an expired call. This is a new timeout,
+	 * with the failure as a suppressed exception. If the failure is the timeout of an
+	 * inner call, this is the failure, with the new timeout as a suppressed exception. If
+	 * this method has returned the failure before, it returns the failure again.
 	 * @param failure the exception of the body or of the advice around it, if any
 	 */
 	Throwable timeout(@Nullable Throwable failure) {
@@ -281,7 +281,8 @@ final class InterruptGuard implements DirectTask {
 			}
 		}
 		InterruptGuard shared = this.outermost;
-		// If the body has cleared the earlier interrupt, only ours is left to clear.
+		// If the body has cleared the earlier interrupt, only the guard's own is left to
+		// clear.
 		if (!shared.interruptedBefore || !this.thread.isInterrupted()) {
 			shared.interruptedBefore = false;
 			Thread.interrupted();

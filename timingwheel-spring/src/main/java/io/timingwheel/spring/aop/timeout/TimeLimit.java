@@ -53,7 +53,7 @@ final class TimeLimit {
 	}
 
 	/**
-	 * Resolves a constant limit if this needs no beans.
+	 * Resolves a constant limit that needs no beans.
 	 */
 	void resolveWithoutBeans() {
 		if (this.expression == null) {
@@ -77,7 +77,7 @@ final class TimeLimit {
 	 * Returns the limit of a call.
 	 * @param arguments the arguments of the call
 	 * @return the limit in nanoseconds; zero or negative only if the expression gives
-	 * this, so that the call has no time left
+	 * such a value; the call then has no time left
 	 * @throws IllegalArgumentException if the expression gives no duration
 	 */
 	long nanos(@Nullable Object[] arguments) {

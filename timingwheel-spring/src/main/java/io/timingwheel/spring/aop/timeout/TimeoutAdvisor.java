@@ -25,7 +25,7 @@ public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
 
 	/**
 	 * Creates an advisor. The advice calls the suppliers at each call that needs them,
-	 * and not before; they should cache what they return.
+	 * and not before. The suppliers should cache their results.
 	 * @param methods the annotated methods
 	 * @param wheel the wheel that runs the timers
 	 * @param executor the executor that completes futures at their deadline. The wheel's

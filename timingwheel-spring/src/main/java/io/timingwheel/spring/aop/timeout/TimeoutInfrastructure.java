@@ -16,10 +16,10 @@ import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
- * Registers what {@link TimeoutAdvisor} needs besides: the innermost advisor of a method
- * with a time limit, and an auto-proxy creator if there is none, as with
- * {@code spring.aop.auto=false}. That auto-proxy creator applies infrastructure advisors
- * only, so the application's own aspects stay switched off.
+ * Registers the other beans that {@link TimeoutAdvisor} needs: the innermost advisor of a
+ * method with a time limit and, if there is none, an auto-proxy creator. There is none
+ * with {@code spring.aop.auto=false}. That auto-proxy creator applies infrastructure
+ * advisors only, so the application's own aspects stay switched off.
  *
  * @since 0.1
  */

@@ -3,9 +3,9 @@ package io.timingwheel.spring.aop.timeout;
 import java.lang.reflect.Method;
 
 /**
- * Is notified of each call that exceeded its time limit. The thread that gets the
- * exception calls the listener, or else the executor that completes the future; the
- * wheel's thread never does. Implementations are thread-safe.
+ * Is notified of each call that exceeded its time limit. The listener runs on the thread
+ * that gets the exception, or on the executor that completes the future, but never on the
+ * wheel's thread. Implementations are thread-safe.
  *
  * @since 0.1
  */

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * What a call with a time limit uses: the wheel, the executor of expired futures, and the
- * listeners. The advice exists before these beans may be created, and therefore looks
- * them up at calls. Thread-safe.
+ * The beans that a call with a time limit uses: the wheel, the executor of expired
+ * futures, and the listeners. The advice exists before Spring may create these beans, and
+ * therefore looks them up at calls. Thread-safe.
  */
 final class TimeoutRuntime {
 

@@ -1,8 +1,7 @@
 /**
- * The advice of {@link io.timingwheel.spring.annotation.Timeout}.
- * {@link io.timingwheel.spring.aop.timeout.TimeoutAdvisor} is the start of it;
- * {@code InterruptGuard} documents the protocol between the wheel's thread and the thread
- * of a call.
+ * The advice of {@link io.timingwheel.spring.annotation.Timeout}. Start with
+ * {@link io.timingwheel.spring.aop.timeout.TimeoutAdvisor}. {@code InterruptGuard}
+ * documents the protocol between the wheel's thread and the thread of a call.
  *
  * <p>
  * Applications do not use the types of this package. They are public for other modules of

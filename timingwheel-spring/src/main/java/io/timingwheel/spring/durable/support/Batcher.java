@@ -14,8 +14,8 @@ import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
  * Sends items to the store in batches, on a thread of its own. Items that are added while
- * a request is under way go with the next request. Items that the store did not take are
- * sent again until it does. {@link #add} is thread-safe.
+ * a request is under way go with the next request. The batcher sends an item again until
+ * the store has taken it. {@link #add} is thread-safe.
  *
  * @param <T> the type of the items
  */
@@ -29,7 +29,7 @@ abstract class Batcher<T> {
 
 	private final Queue<T> queue = new ConcurrentLinkedQueue<>();
 
-	/** Items in the queue, in the current batch, and on the wheel to be sent again. */
+	/** Counts the items in the queue, in the current batch, and on the wheel. */
 	private final AtomicInteger outstanding = new AtomicInteger();
 
 	private final StoreThread thread;
@@ -51,8 +51,8 @@ abstract class Batcher<T> {
 	 * @param name the thread's name
 	 * @param maxSize how many items a batch has at most
 	 * @param wheel where items wait to be sent again
-	 * @param availability is told whether the store answers
-	 * @param caller who sends the items
+	 * @param availability learns whether the store answers
+	 * @param caller the name of this batcher for the availability
 	 */
 	Batcher(String name, int maxSize, TimingWheel wheel, StoreAvailability availability, Caller caller) {
 		this.maxSize = maxSize;
@@ -103,7 +103,7 @@ abstract class Batcher<T> {
 		}
 		catch (Throwable ex) {
 			this.availability.failed(this.caller, ex);
-			// If a single item makes requests fail, the others get through one by one.
+			// If one item makes its requests fail, the other items succeed one by one.
 			this.limit = 1;
 			this.queue.addAll(batch);
 			this.failures = Math.min(this.failures + 1, MAX_FAILURES);

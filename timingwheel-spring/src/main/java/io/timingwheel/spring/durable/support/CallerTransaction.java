@@ -35,7 +35,7 @@ final class CallerTransaction {
 	/**
 	 * Calls the store after the commit.
 	 * @param action the call; must not throw
-	 * @param otherwise done after a rollback
+	 * @param otherwise runs after a rollback
 	 */
 	void defer(Runnable action, Runnable otherwise) {
 		Transactions.afterCompletion(action, otherwise);
@@ -66,10 +66,11 @@ final class CallerTransaction {
 	}
 
 	/**
-	 * Acts on what the calling thread has just done in the store, once it is certain: at
-	 * once or, if the store takes part in the transaction, after the commit.
+	 * Runs an action once the last change of the calling thread in the store is certain.
+	 * If the store takes part in the transaction, this is after the commit, otherwise at
+	 * once.
 	 * @param action what to do
-	 * @param otherwise done after a rollback
+	 * @param otherwise runs after a rollback
 	 */
 	void onceCertain(Runnable action, Runnable otherwise) {
 		if (Transactions.isActive() && this.store.joinsTransaction()) {
@@ -85,7 +86,8 @@ final class CallerTransaction {
 	}
 
 	/**
-	 * Acts if a rollback undoes what the calling thread has just done in the store.
+	 * Runs an action if a rollback undoes the last change of the calling thread in the
+	 * store.
 	 */
 	void onRollback(Runnable action) {
 		onceCertain(NOTHING, action);

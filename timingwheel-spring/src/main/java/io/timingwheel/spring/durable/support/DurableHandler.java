@@ -42,8 +42,8 @@ public interface DurableHandler {
 	List<Type> argumentTypes();
 
 	/**
-	 * Where the body runs.
-	 * @return gives the executor; called for each run
+	 * The executor that runs the body.
+	 * @return a supplier of the executor, called for each run
 	 */
 	Supplier<? extends Executor> executor();
 
@@ -64,7 +64,7 @@ public interface DurableHandler {
 	/**
 	 * Tells the application's exception handler that the task has failed for good, or
 	 * could not be stored after the commit.
-	 * @param error the last exception of the body, or that of the store
+	 * @param error the last exception of the body, or the exception of the store
 	 * @param arguments the arguments, empty if they could not be read
 	 */
 	void handleError(Throwable error, @Nullable Object[] arguments);

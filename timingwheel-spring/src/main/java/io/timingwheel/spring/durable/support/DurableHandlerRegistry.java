@@ -9,8 +9,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handlers of this node, by their names and aliases. This node runs stored tasks by
- * these handlers alone. The application registers them at startup. Thread-safe.
+ * The handlers of this node, by their names and aliases. This node runs only the stored
+ * tasks that have a handler here. The application registers its handlers at startup.
+ * Thread-safe.
  *
  * @since 0.1
  */

@@ -14,8 +14,8 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This application as one of the nodes that run the tasks of a store: starts, pauses and
- * stops the parts through which a task goes.
+ * This application as one of the nodes that run the tasks of a store. Starts, pauses and
+ * stops the parts that a task goes through.
  *
  * <ol>
  * <li>{@link TaskPoller} claims tasks, and {@link TaskIntake} accepts them.</li>
@@ -34,8 +34,8 @@ final class DurableNode {
 	private static final Log logger = LogFactory.getLog(DurableNode.class);
 
 	/**
-	 * How long interrupted bodies may take to end, and the store to take what is left to
-	 * settle.
+	 * How long interrupted bodies may take to end, and how long the store may take to
+	 * settle the remaining tasks.
 	 */
 	private static final Duration GRACE = Duration.ofSeconds(5);
 
@@ -83,7 +83,7 @@ final class DurableNode {
 	}
 
 	/**
-	 * Where threads that store or move tasks hand over the tasks that are due soon.
+	 * The intake. Threads that store or move tasks give it the tasks that are due soon.
 	 */
 	TaskIntake intake() {
 		return this.intake;
@@ -140,7 +140,7 @@ final class DurableNode {
 				await(this::isIdle, GRACE);
 			}
 			if (!await(this.settler::isEmpty, GRACE)) {
-				logger.warn(("The store could not be told of all tasks: other nodes run the remaining %d once their"
+				logger.warn(("%d durable tasks could not be settled in the store: other nodes run them once their"
 						+ " leases have ended")
 					.formatted(this.inFlight.size()));
 			}

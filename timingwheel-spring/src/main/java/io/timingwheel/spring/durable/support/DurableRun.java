@@ -84,7 +84,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Keeps the timer on the wheel, so that {@link #withdraw()} can cancel it.
+	 * Remembers the timer of the task, so that {@link #withdraw()} can cancel the timer.
 	 */
 	synchronized void waitsFor(TimerHandle timer) {
 		if (this.state == State.WAITING) {
@@ -100,7 +100,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Begins: the store has begun the task.
+	 * Records that the store has begun the task.
 	 * @param term how long the node trusts the lease
 	 * @return whether the task goes to its executor; {@code false} if it was withdrawn
 	 */
@@ -217,8 +217,9 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Marks the body as ended, and clears an interrupt of ours. We interrupt only under
-	 * the monitor and while a body runs, so that no interrupt outlives its body.
+	 * Marks the body as ended, and clears an interrupt by this object. This object
+	 * interrupts only under the monitor and while a body runs, so that no interrupt
+	 * outlives its body.
 	 * @return why the body was interrupted
 	 */
 	synchronized Interruption end() {

@@ -9,13 +9,13 @@ import java.time.Duration;
  * @param lease how long a lease lasts, unless the node renews it
  * @param lookAhead how long before its due time a task may be claimed
  * @param pollInterval how long the node sleeps at most between two claims
- * @param batchSize how many tasks a claim or a begin has at most
+ * @param batchSize the largest number of tasks in one claim or one begin
  * @param maxInFlight how many tasks the node holds at most, waiting and running
- * @param maxAttempts after how many failures a task is dead
- * @param maxLostDeliveries after how many deliveries that ended with their node a task is
- * dead
+ * @param maxAttempts a task is dead after this many failures
+ * @param maxLostDeliveries a task is dead if its node has ended during this many
+ * deliveries
  * @param backoff how long a failed task waits for the next attempt
- * @param maxPayloadBytes how many bytes of UTF-8 a payload may have
+ * @param maxPayloadBytes the largest payload, in bytes of UTF-8
  * @since 0.1
  */
 public record DurableSettings(String nodeId, Duration lease, Duration lookAhead, Duration pollInterval, int batchSize,

@@ -44,8 +44,8 @@ record DurableSubmission(DurableTaskHandle task, @Nullable DurableHandler handle
 	}
 
 	/**
-	 * Gives way to the pending task with its key: the handle becomes that of the pending
-	 * task.
+	 * Gives way to the pending task with the same key. The handle then refers to the
+	 * pending task.
 	 * @throws DuplicateTaskException if the call is to be rejected
 	 */
 	void giveWay(String pendingId, long dueAt) {

@@ -59,8 +59,8 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 	}
 
 	/**
-	 * Makes a UUID of version 7 (RFC 9562). It begins with the time, by the clock of this
-	 * node, so that new rows stand side by side in an index.
+	 * Makes a UUID of version 7 (RFC 9562). The UUID begins with the time by the clock of
+	 * this node, so that new rows are side by side in an index.
 	 */
 	private static String nextId() {
 		long high = (System.currentTimeMillis() << 16) | 0x7000L | (random.nextLong() & 0xFFFL);
@@ -69,8 +69,8 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 	}
 
 	/**
-	 * Makes this the handle of the task that the store has, which may be an earlier one
-	 * that this task gave way to.
+	 * Makes this the handle of the task in the store. If this task gave way to a pending
+	 * task, this is the pending task.
 	 */
 	void stored(String id, long dueAt) {
 		this.id = id;

@@ -114,13 +114,13 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 * Stores a call. If the caller is in a transaction that the store takes no part in,
 	 * the call is stored after the commit.
 	 * @param handler what is to run
-	 * @param key the key, of which the text counts; {@code null} for a task without a key
+	 * @param key the key, compared by its text; {@code null} for a task without a key
 	 * @param ifPending what to do if a task with this key is pending
 	 * @param due when the task is due
 	 * @param arguments the arguments of the method
-	 * @return the task, or the pending one that it gave way to
-	 * @throws DuplicateTaskException if another task is pending and this one is to be
-	 * rejected
+	 * @return the task, or the pending task that it gave way to
+	 * @throws DuplicateTaskException if another task is pending and {@code ifPending}
+	 * asks for rejection
 	 * @throws IllegalArgumentException if the arguments or the key cannot be stored
 	 * @throws TaskRejectedException after shutdown
 	 */
@@ -258,7 +258,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
-	 * Tells whether two names are those of one handler.
+	 * Tells whether two names belong to the same handler.
 	 * @param name a name
 	 * @param other another name, or the same
 	 * @return whether they are equal or belong to the same handler
@@ -277,8 +277,8 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
-	 * The counts of {@link #counts()} as they were up to five seconds ago. Does not wait
-	 * for a store that is known not to answer.
+	 * The counts of {@link #counts()}, at most five seconds old. Does not call a store
+	 * that is known not to answer.
 	 * @return the counts by name; without those of the store if it has never answered
 	 */
 	public Map<String, StoredCounts> recentCounts() {
@@ -287,7 +287,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	/**
 	 * Counts the pending tasks that this node has no handler for.
-	 * @return the number, up to five seconds ago
+	 * @return the number, at most five seconds old
 	 */
 	public long unknownCount() {
 		return this.reader.unknownCount();
@@ -345,7 +345,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	/**
 	 * What this node has done since its start.
-	 * @return the figures, which go on counting
+	 * @return the figures; later reads give later values
 	 */
 	public NodeFigures figures() {
 		return this.node.figures();
@@ -360,7 +360,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
-	 * The error that this node meets at the store, or at a part of it.
+	 * The error of this node's calls to the store, or to a part of the store.
 	 * @return the latest error, empty if the store answers
 	 */
 	public Optional<Throwable> storeError() {

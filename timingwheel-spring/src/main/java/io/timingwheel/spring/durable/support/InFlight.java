@@ -27,7 +27,7 @@ final class InFlight {
 	private volatile Runnable onRoom = () -> {
 	};
 
-	/** How much room {@link #onRoom} waits for. */
+	/** The amount of free room at which {@link #onRoom} is called. */
 	private volatile int expected = Integer.MAX_VALUE;
 
 	/**
@@ -68,10 +68,10 @@ final class InFlight {
 	}
 
 	/**
-	 * Waits for room. There is one waiter at a time.
-	 * @param atLeast how much room
-	 * @param onRoom called once there is as much room
-	 * @return {@code false} if there is as much room already
+	 * Registers a callback for free room. There is one callback at a time.
+	 * @param atLeast how much room must be free
+	 * @param onRoom called once that much room is free
+	 * @return {@code false} if that much room is free already
 	 */
 	boolean expect(int atLeast, Runnable onRoom) {
 		this.onRoom = onRoom;
@@ -103,8 +103,8 @@ final class InFlight {
 	}
 
 	/**
-	 * Gives up a task whose lease has ended, unless its body has ended too. Then the
-	 * store decides whether the body ended in time.
+	 * Gives up a task whose lease has ended. If the body has ended too, the node keeps
+	 * the task, and the store decides whether the body ended in time.
 	 */
 	void loseLease(DurableRun run) {
 		if (run.loseLease()) {

@@ -9,8 +9,8 @@ import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
  * Renews the leases of the tasks that have begun, many with one request, and gives up the
- * tasks whose leases have ended. These are two threads, since a request for renewal may
- * hang for longer than a lease.
+ * tasks whose leases have ended. Two threads do this, since a request for renewal may
+ * take longer than a lease.
  */
 final class LeaseKeeper {
 

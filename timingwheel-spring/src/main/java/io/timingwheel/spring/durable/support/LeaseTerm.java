@@ -16,7 +16,7 @@ record LeaseTerm(long requestedNanos, long leaseNanos) {
 	/** The margin is a tenth of the lease. */
 	private static final int MARGIN = 10;
 
-	/** A lease is renewed after a third, so that two more renewals may fail. */
+	/** A lease is renewed after a third of its time, so that two renewals may fail. */
 	private static final int RENEWALS = 3;
 
 	/**

@@ -79,7 +79,7 @@ public final class NodeFigures {
 	}
 
 	/**
-	 * How many failed tasks are tried again.
+	 * How many failures of tasks led to another attempt.
 	 * @return the number of failures
 	 */
 	public long retried() {

@@ -47,7 +47,8 @@ public final class PayloadCodec {
 
 	/**
 	 * Creates a codec.
-	 * @param mapper the mapper of the application; a private one is derived from it
+	 * @param mapper the mapper of the application; the codec uses a copy with other
+	 * settings
 	 * @param maxBytes how many bytes of UTF-8 a payload may have
 	 */
 	public PayloadCodec(JsonMapper mapper, long maxBytes) {
@@ -60,7 +61,7 @@ public final class PayloadCodec {
 	 * @param handler the handler
 	 * @param arguments the arguments
 	 * @return the payload
-	 * @throws IllegalArgumentException if they cannot be stored, or are not those of the
+	 * @throws IllegalArgumentException if they cannot be stored, or do not fit the
 	 * handler
 	 */
 	String encode(DurableHandler handler, @Nullable Object[] arguments) {
@@ -107,7 +108,7 @@ public final class PayloadCodec {
 		try (JsonParser parser = this.mapper.json().createParser(payload)) {
 			@Nullable Object[] arguments = readEnvelope(handler, parser);
 			if (parser.nextToken() != null) {
-				throw new UndecodablePayloadException("The payload goes on after its end");
+				throw new UndecodablePayloadException("The payload has content after its JSON object");
 			}
 			return arguments;
 		}
@@ -249,7 +250,8 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Checks that two payloads hold the same, but for the order of sets and maps.
+	 * Checks that two payloads have the same content. The order of sets and maps may
+	 * differ.
 	 */
 	private void checkSame(DurableHandler handler, String payload, String again) {
 		JsonNode before = this.mapper.json().readTree(payload).path("args");
@@ -265,7 +267,8 @@ public final class PayloadCodec {
 
 	/**
 	 * The content of a tree, without the order of properties and elements. The elements
-	 * of a set may come back in another order, and those of a list never do.
+	 * of a set may come back in another order. The elements of a list always keep their
+	 * order, so ignoring the order hides no difference.
 	 */
 	private static Object content(JsonNode node) {
 		if (node.isObject()) {

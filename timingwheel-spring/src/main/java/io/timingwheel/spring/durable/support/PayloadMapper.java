@@ -42,9 +42,9 @@ import tools.jackson.databind.ser.ValueSerializerModifier;
 
 /**
  * The JSON mapper of payloads. It has the settings of the application's mapper, but never
- * takes the name of a class from the JSON. It refuses types that cannot be stored,
- * whether a type is that of an argument, a property or an element, and whether it shows
- * at startup or at a call. Thread-safe.
+ * takes the name of a class from the JSON. It refuses types that cannot be stored. It
+ * checks the types of arguments, properties and elements, at startup where the declared
+ * types show the problem, and at each call. Thread-safe.
  */
 final class PayloadMapper {
 
@@ -55,7 +55,7 @@ final class PayloadMapper {
 			CompletionStage.class, Executor.class, Future.class, Iterator.class, Lock.class, Member.class, Thread.class,
 			ThreadLocal.class);
 
-	/** Types whose JSON tells, by a name, which subtype an object has. */
+	/** Types whose JSON gives the subtype of an object by a name. */
 	private final Map<Class<?>, AnnotatedClass> polymorphic = new ConcurrentHashMap<>();
 
 	private final JsonMapper mapper;
@@ -114,7 +114,8 @@ final class PayloadMapper {
 		if (type.isPrimitive()) {
 			return;
 		}
-		// Jackson makes the deserializers of all types inside this one, and no object.
+		// This makes the deserializers of the type and of all types inside it, but no
+		// object.
 		reader(type).readValue("null");
 		DeserializationConfig config = this.mapper.deserializationConfig();
 		this.polymorphic.forEach((base, description) -> {
@@ -227,8 +228,8 @@ final class PayloadMapper {
 	}
 
 	/**
-	 * Refuses types that only a call shows, such as that of an element in a list, or the
-	 * proxy of an entity.
+	 * Refuses types that appear only at a call, such as the type of an element in a list,
+	 * or the proxy of an entity.
 	 */
 	private static final class SerializationGuard extends ValueSerializerModifier {
 
@@ -242,8 +243,9 @@ final class PayloadMapper {
 	}
 
 	/**
-	 * Thrown if objects of a type cannot be stored. Jackson wraps some exceptions without
-	 * their cause, so this extends none of those.
+	 * Thrown if objects of a type cannot be stored. This class does not extend an
+	 * exception of Jackson, since Jackson wraps some of its own exceptions without their
+	 * cause.
 	 */
 	static final class UnsupportedTypeException extends RuntimeException {
 

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds, cancels and moves pending tasks, by their ids or by their keys under all names
- * of a handler. Changes take part in the caller's transaction, or are made after its
- * commit if the store takes no part in it. Thread-safe.
+ * of a handler. Changes take part in the caller's transaction. If the store takes no part
+ * in the transaction, changes are made after the commit. Thread-safe.
  */
 final class PendingTaskEditor {
 
@@ -83,7 +83,7 @@ final class PendingTaskEditor {
 	}
 
 	/**
-	 * Acts if a rollback undoes the change that the calling thread has just made.
+	 * Runs an action if a rollback undoes the last change of the calling thread.
 	 */
 	void onRollback(Runnable action) {
 		this.transaction.onRollback(action);
@@ -133,7 +133,7 @@ final class PendingTaskEditor {
 	}
 
 	/**
-	 * The key under all names of its handler; none if no store can have such a task.
+	 * The key under all names of its handler; empty if no store can have such a task.
 	 */
 	private List<TaskId> ids(TaskId id) {
 		if (!TaskLimits.isStorable(id)) {

@@ -35,9 +35,9 @@ final class StoreAvailability {
 	private volatile @Nullable Instant downSince;
 
 	/**
-	 * Creates an object that takes the store for available.
-	 * @param partialOutage tells which part of the store does not answer; called whenever
-	 * another part has answered
+	 * Creates an object that assumes that the store answers.
+	 * @param partialOutage tells which part of the store does not answer; called after
+	 * each call that succeeded
 	 */
 	StoreAvailability(Supplier<@Nullable PartialOutage> partialOutage) {
 		this.partialOutage = partialOutage;
@@ -63,8 +63,8 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * Forgets the failure of a caller that has no more calls to make. Others find out
-	 * when the store is back.
+	 * Forgets the failure of a caller that has no more calls to make. The calls of others
+	 * show when the store is back.
 	 */
 	void idle(Caller caller) {
 		if (this.downSince != null) {

@@ -8,18 +8,19 @@ import io.timingwheel.TimeSource;
  * Estimates by how much the wheel's clock is ahead of the store's. Thread-safe.
  *
  * <p>
- * A reply with the store's time shows only that this was the time at some moment between
- * the request and the reply. The wheel's clock is therefore ahead by at most as much as
- * when the reply came. A node that uses this bound runs a task late by a part of what the
- * request took, and never early. The fastest reply gives the best bound. The bound stays
- * good while both clocks run at the same rate, however slow other replies are.
+ * The store read the time in its reply at some moment between the request and the reply.
+ * The wheel's time at the arrival of the reply, minus the store's time, is therefore an
+ * upper bound. A node that uses this bound never runs a task early, and runs it late by
+ * at most the time that the request took. The fastest reply gives the best bound. The
+ * bound stays valid while both clocks run at the same rate, even if later replies are
+ * slow.
  *
  * <p>
- * The time before the request gives the lower bound. If the estimate is below the lower
- * bound, the store's clock was set back since, and the estimate starts again. A store may
- * have several clocks, as the primaries of a Redis Cluster are. Then the estimate is too
- * low for one of them by at most what the clocks differ by, and by at most what this
- * request took and a millisecond.
+ * The wheel's time before the request, minus the store's time, is a lower bound. If the
+ * estimate is below the lower bound, the store's clock was set back, and the estimate
+ * starts again. A store may have several clocks, as the primaries of a Redis Cluster are.
+ * Then the estimate may be too low for one of the clocks. The error is at most the
+ * difference between the clocks, and at most the time of this request plus a millisecond.
  */
 final class StoreClock {
 
@@ -34,7 +35,7 @@ final class StoreClock {
 	/** By how many nanoseconds the wheel's clock is ahead, at most. */
 	private long ahead;
 
-	/** When the store was last heard, by the wheel's clock. */
+	/** When the last reply arrived, by the wheel's clock. */
 	private long heardAt;
 
 	private boolean known;
@@ -51,12 +52,12 @@ final class StoreClock {
 	}
 
 	/**
-	 * Learns from a reply that has just come.
+	 * Updates the estimate with a reply that has just arrived.
 	 * @param now the time by the store's clock, in milliseconds, rounded down; the
 	 * earliest of several clocks
 	 * @param sent the time before the request, by the wheel's clock
-	 * @return by how many nanoseconds the wheel's clock is ahead, for the times in this
-	 * reply
+	 * @return by how many nanoseconds the wheel's clock is ahead; to be used for the
+	 * times in this reply
 	 */
 	long heard(long now, long sent) {
 		return heard(now, sent, wheelNanos());

@@ -9,9 +9,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * A daemon thread that calls the store, round after round, until it is told to stop. It
- * survives whatever a round throws. Other threads wake it and never interrupt it, since a
- * file database closes its files when a thread is interrupted.
+ * A daemon thread that calls the store, round after round, until it is told to stop. An
+ * exception in a round does not end the thread. Other threads wake it and never interrupt
+ * it, since a file database closes its files when a thread is interrupted.
  */
 final class StoreThread {
 
@@ -34,7 +34,7 @@ final class StoreThread {
 	/**
 	 * Creates a thread that has not started.
 	 * @param name its name
-	 * @param round what it does again and again
+	 * @param round one round, which the thread runs again and again
 	 */
 	StoreThread(String name, Runnable round) {
 		this.round = round;
@@ -59,8 +59,9 @@ final class StoreThread {
 	}
 
 	/**
-	 * Waits until another thread wakes this one, but no longer than a time. Returns at
-	 * once if that has happened since the last call. Only rounds call this.
+	 * Waits until another thread wakes this one, or until a time has passed. Returns at
+	 * once if another thread has woken this one since the last call. Only rounds call
+	 * this.
 	 */
 	void await(long nanos) {
 		this.lock.lock();
@@ -71,7 +72,7 @@ final class StoreThread {
 			}
 		}
 		catch (InterruptedException ex) {
-			// Nobody has a reason to interrupt this thread.
+			// No other thread has a reason to interrupt this one.
 		}
 		finally {
 			this.woken = false;
@@ -80,8 +81,8 @@ final class StoreThread {
 	}
 
 	/**
-	 * Waits for the whole time, even if another thread wakes this one, unless it is to
-	 * stop. Only rounds call this.
+	 * Waits for the whole time, even if another thread wakes this one. Returns early only
+	 * if the thread is to stop. Only rounds call this.
 	 */
 	void sleep(long nanos) {
 		long end = System.nanoTime() + nanos;

@@ -18,8 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads lists and counts of stored tasks, and adds up the names of each handler. Counting
- * takes a while with many tasks, so that meters get counts that are a few seconds old.
- * Thread-safe.
+ * many tasks takes a while, so meters get counts that are a few seconds old. Thread-safe.
  */
 final class StoredTaskReader {
 
@@ -94,7 +93,8 @@ final class StoredTaskReader {
 	}
 
 	/**
-	 * The number of pending tasks that this node has no handler for, a few seconds ago.
+	 * The number of pending tasks that this node has no handler for, at most a few
+	 * seconds old.
 	 */
 	long unknownCount() {
 		Set<String> known = this.handlers.names();

@@ -21,9 +21,10 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores submissions in the caller's transaction, or after its commit if the store takes
- * no part in it. A task that is due soon is leased with the request that stores it, and
- * goes to the wheel of this node after the commit. Thread-safe.
+ * Stores submissions in the caller's transaction. If the store takes no part in the
+ * transaction, stores them after the commit. A task that is due soon is leased with the
+ * request that stores it, and goes to the wheel of this node after the commit.
+ * Thread-safe.
  */
 final class TaskEnqueuer {
 
@@ -53,8 +54,8 @@ final class TaskEnqueuer {
 
 	/**
 	 * Stores submissions.
-	 * @param submissions one, or several that replace what is pending with their keys
-	 * @throws DuplicateTaskException if there is one, which is to be rejected, and its
+	 * @param submissions one, or several that replace the pending tasks with their keys
+	 * @throws DuplicateTaskException if a single submission asks for rejection and its
 	 * key is pending
 	 */
 	void enqueue(List<DurableSubmission> submissions) {
@@ -72,7 +73,8 @@ final class TaskEnqueuer {
 	}
 
 	/**
-	 * The caller can no longer get an exception: the exception handlers get it.
+	 * Stores submissions after the commit. The exception handlers get an exception, since
+	 * the caller can no longer get it.
 	 */
 	private void storeAfterCommit(List<DurableSubmission> submissions) {
 		try {
@@ -169,8 +171,9 @@ final class TaskEnqueuer {
 	}
 
 	/**
-	 * Cancels what is pending with the same keys under earlier names. This comes after
-	 * the new tasks are stored: a failure in between leaves both tasks rather than none.
+	 * Cancels the pending tasks with the same keys under earlier names. This happens
+	 * after the new tasks are stored, so that a failure in between leaves both tasks, not
+	 * none.
 	 */
 	private void replaceAliases(List<DurableSubmission> submissions, @Nullable RuntimeException failure) {
 		try {

@@ -65,7 +65,7 @@ final class TaskIntake {
 	/**
 	 * Offers to lease a task with the request that stores or moves it.
 	 * @return the offer, with room reserved for the task; {@code null} if the task is
-	 * better left to the poller
+	 * left to the poller
 	 */
 	@Nullable LeaseOffer offer(String name, DueTime due) {
 		if (!this.claiming.getAsBoolean() || this.handlers.find(name) == null) {
@@ -97,7 +97,7 @@ final class TaskIntake {
 	void accept(LeasedTask task, LeaseTerm term, long ahead) {
 		DurableHandler handler = this.handlers.find(task.name());
 		if (handler == null) {
-			// This node has asked for no such name.
+			// The node claims only names that have a handler.
 			this.inFlight.free(1);
 			return;
 		}
@@ -123,7 +123,7 @@ final class TaskIntake {
 		else if (task.lostDeliveries() >= this.settings.maxLostDeliveries()) {
 			run.withdraw();
 			this.settler.bury(run,
-					"Its node ended %d times while it was running it (timingwheel.store.max-lost-deliveries)"
+					"Nodes ended %d times while they were running the task (timingwheel.store.max-lost-deliveries)"
 						.formatted(task.lostDeliveries()));
 		}
 		else if (task.begun()) {

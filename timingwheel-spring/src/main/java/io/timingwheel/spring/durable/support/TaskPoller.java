@@ -22,8 +22,8 @@ final class TaskPoller {
 	private static final int MAX_FAILURES = 30;
 
 	/**
-	 * A task that is due soon and was not claimed is leased or locked by others: the
-	 * poller does not ask for it all the time.
+	 * The shortest sleep. If a task is due soon and was not claimed, another node has
+	 * leased or locked it, and the poller does not ask for it all the time.
 	 */
 	private static final long MIN_SLEEP_MILLIS = 50;
 
@@ -48,8 +48,8 @@ final class TaskPoller {
 	private final int usualRoom;
 
 	/**
-	 * The room that a claim needs. A full node does not claim its tasks one by one,
-	 * unless it stays full.
+	 * The room that a claim needs. A full node waits for room for several tasks, unless
+	 * it stays full.
 	 */
 	private int minRoom;
 
@@ -172,8 +172,8 @@ final class TaskPoller {
 
 	/**
 	 * How long to sleep after a claim that left room. The time varies after a claim with
-	 * tasks, so that not all nodes claim at the same time: the first one takes all tasks
-	 * that are due soon.
+	 * tasks, so that not all nodes claim at the same time. Otherwise the first node would
+	 * take all tasks that are due soon.
 	 */
 	private long sleepNanos(Claimed claimed) {
 		long interval = this.settings.pollInterval().toMillis();

@@ -57,8 +57,7 @@ final class TaskRunner {
 		}
 		catch (Throwable ex) {
 			// The executor has refused, or there is no thread. The wheel tries again
-			// until
-			// the executor takes the task.
+			// until the executor takes the task.
 			try {
 				this.wheel.schedule(run, 0, TimeUnit.NANOSECONDS);
 			}
@@ -70,7 +69,7 @@ final class TaskRunner {
 
 	/**
 	 * Finds the executor of a handler.
-	 * @return the executor, or one that keeps it from blocking the caller
+	 * @return the executor or, if it may block, one that calls it on another thread
 	 */
 	Executor executor(DurableHandler handler) {
 		return this.handOvers.safe(handler.executor().get());

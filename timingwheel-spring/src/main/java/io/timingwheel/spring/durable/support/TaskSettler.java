@@ -132,8 +132,8 @@ final class TaskSettler extends Batcher<Settlement> {
 	}
 
 	/**
-	 * Sends the settlements of some kinds, and removes those from the batch that need not
-	 * be sent again.
+	 * Sends the settlements of some kinds. Removes from the batch the settlements that
+	 * need not be sent again.
 	 */
 	private <W> void send(List<Settlement> batch, Set<Kind> kinds, Function<Settlement, W> word,
 			Function<List<W>, List<Reply>> store) {
@@ -179,7 +179,7 @@ final class TaskSettler extends Batcher<Settlement> {
 				}
 			}
 			case DEAD -> {
-				// The store counts the dead.
+				// The store counts dead tasks.
 			}
 			case GIVEN_BACK -> this.figures.addReleased();
 			case CUT_OFF -> {
@@ -209,7 +209,8 @@ final class TaskSettler extends Batcher<Settlement> {
 	}
 
 	/**
-	 * Fits a text into the store, which may refuse a NUL.
+	 * Cuts a text to the length that the store takes, and replaces the character NUL,
+	 * which a store may refuse.
 	 */
 	private static String limited(String text) {
 		String clean = text.replace('\0', ' ');
@@ -227,12 +228,12 @@ final class TaskSettler extends Batcher<Settlement> {
 	}
 
 	/**
-	 * What the store is told of a task.
+	 * The end of a task on this node, to be sent to the store.
 	 *
 	 * @param run the task
 	 * @param kind what happened to it
-	 * @param retry when and how it is tried again, if it has failed
-	 * @param burial why it is given up, if it is dead
+	 * @param retry the next attempt, if the task has failed
+	 * @param burial the reason, if the task is dead
 	 */
 	record Settlement(DurableRun run, Kind kind, @Nullable Retry retry, @Nullable Burial burial) {
 

@@ -1,12 +1,12 @@
 /**
- * Stores the calls of durable methods, and runs the stored tasks on this node. Public
- * types are public for other modules of timingwheel alone. Applications do not use this
- * package: its types may change in any release.
+ * Stores the calls of durable methods, and runs the stored tasks on this node.
+ * Applications do not use this package: its types are public only for other modules of
+ * timingwheel, and may change in any release.
  *
  * <p>
- * A call that is stored goes through {@code DurableTaskManager} and {@code TaskEnqueuer}
- * to the store. A stored task goes through {@code TaskPoller}, {@code TaskIntake}, the
- * wheel, {@code TaskBeginner}, {@code TaskRunner} and {@code TaskSettler}.
+ * A new call goes through {@code DurableTaskManager} and {@code TaskEnqueuer} to the
+ * store. A stored task goes through {@code TaskPoller}, {@code TaskIntake}, the wheel,
+ * {@code TaskBeginner}, {@code TaskRunner} and {@code TaskSettler}.
  */
 @NullMarked
 package io.timingwheel.spring.durable.support;

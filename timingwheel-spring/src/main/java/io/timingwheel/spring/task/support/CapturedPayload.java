@@ -38,7 +38,7 @@ final class CapturedPayload implements Runnable {
 	}
 
 	/**
-	 * What the task was given.
+	 * The payload without the captured context.
 	 */
 	Object payload() {
 		return this.payload;

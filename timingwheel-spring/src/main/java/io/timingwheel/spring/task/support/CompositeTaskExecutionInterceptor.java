@@ -9,8 +9,9 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts several {@link TaskExecutionInterceptor interceptors} around each execution, each
- * with the object that it captured itself. Thread-safe if the interceptors are.
+ * Puts several {@link TaskExecutionInterceptor interceptors} around each execution. Each
+ * interceptor gets the object that it captured itself. Thread-safe if the interceptors
+ * are.
  *
  * @since 0.1
  */
@@ -25,7 +26,7 @@ public final class CompositeTaskExecutionInterceptor implements TaskExecutionInt
 	/**
 	 * Composes interceptors.
 	 * @param interceptors the interceptors, the outermost first
-	 * @return one interceptor in place of all, {@code null} if there is none
+	 * @return an interceptor that calls all of them, {@code null} if the list is empty
 	 */
 	public static @Nullable TaskExecutionInterceptor of(List<TaskExecutionInterceptor> interceptors) {
 		return switch (interceptors.size()) {

@@ -35,8 +35,8 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 
 	/**
 	 * Creates operations for tasks in memory.
-	 * @param tasks where to schedule
-	 * @param executors where tasks run
+	 * @param tasks the tasks in memory
+	 * @param executors the executors that run the tasks
 	 */
 	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors) {
 		this(tasks, executors, null);
@@ -44,8 +44,8 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 
 	/**
 	 * Creates operations.
-	 * @param tasks where to schedule
-	 * @param executors where tasks run
+	 * @param tasks the tasks in memory
+	 * @param executors the executors that run the tasks
 	 * @param stored the durable tasks, {@code null} if there is no store
 	 */
 	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors,
@@ -130,7 +130,8 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 	}
 
 	/**
-	 * Whether to ask the store, which is spared requests for tasks in memory.
+	 * Whether the store may have the task. The store gets no requests for names that only
+	 * tasks in memory have.
 	 */
 	private boolean mayBeStored(TaskId id) {
 		DurableTaskOperations stored = this.stored;

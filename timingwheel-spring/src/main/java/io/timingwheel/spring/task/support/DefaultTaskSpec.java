@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * Collects the description of a task that the template was given, and schedules it.
+ * Collects the description of a task of the template, and schedules the task.
  */
 final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
@@ -72,7 +72,7 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	@Override
 	public TaskSpec<T> ifPending(IfPending ifPending) {
-		Assert.notNull(ifPending, "What to do if pending must not be null");
+		Assert.notNull(ifPending, "The IfPending value must not be null");
 		this.ifPending = ifPending;
 		return this;
 	}
@@ -134,8 +134,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	}
 
 	/**
-	 * Runs code that the template was given. A task may be both a {@link Callable} and a
-	 * {@link Runnable}, so its type does not tell how to run it.
+	 * Runs the code of a task of the template. An object may be both a {@link Callable}
+	 * and a {@link Runnable}, so its type alone does not say which method to call.
 	 */
 	private static final class Code extends TaskDefinition<Object> {
 

@@ -21,9 +21,8 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * The delayed tasks of one wheel by their names: finding them, and their figures. The
- * template and the advice work on it; applications use {@link DelayedTaskOperations}.
- * Thread-safe.
+ * Finds and counts the delayed tasks of one wheel, by their names. The template and the
+ * advice use this registry; applications use {@link DelayedTaskOperations}. Thread-safe.
  *
  * @since 0.1
  */
@@ -46,7 +45,7 @@ public final class DelayedTaskRegistry {
 	 * @param handOverExecutors keeps executors from blocking the wheel
 	 * @param decorator carries context from the thread that submits a task to its body;
 	 * {@code null} for none
-	 * @param interceptor stands around every body; {@code null} for none
+	 * @param interceptor is called around every body; {@code null} for none
 	 */
 	public DelayedTaskRegistry(TimingWheel wheel, TimeSource timeSource, Clock clock,
 			HandOverExecutors handOverExecutors, @Nullable TaskDecorator decorator,
@@ -74,16 +73,16 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * The figures of a name, to count tasks that are kept in a store.
-	 * @param name the name, known from now on
-	 * @return where to count the tasks
+	 * The recorder of a name, which also counts stored tasks.
+	 * @param name the name, which becomes known
+	 * @return the recorder of the name
 	 */
 	public TaskRecorder recorder(String name) {
 		return this.directory.register(name).recorder();
 	}
 
 	/**
-	 * Whether a name was declared, or a task in memory has had it.
+	 * Whether tasks in memory have this name: it was declared, or a task has had it.
 	 * @param name the name
 	 * @return whether it is known
 	 */
@@ -102,14 +101,14 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * The tasks of a name, which is declared by that.
+	 * The tasks of a name. This call declares the name.
 	 */
 	NamedTasks tasksOf(String name) {
 		return this.directory.declare(name);
 	}
 
 	/**
-	 * Calls off the pending task with a key.
+	 * Cancels the pending task with a key.
 	 * @param taskId its name and key
 	 * @return whether there was one
 	 */
@@ -119,7 +118,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Calls off a pending task.
+	 * Cancels a pending task.
 	 * @param name its name
 	 * @param keyOrId its key or, if no task has this key, its id
 	 * @return whether there was one
@@ -140,7 +139,7 @@ public final class DelayedTaskRegistry {
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @return whether there was one
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
-	 * are pending; it stays as it is then
+	 * are pending; the task then stays as it is
 	 */
 	public boolean reschedule(TaskId taskId, Duration delay) {
 		NamedTasks tasks = this.directory.get(taskId.name());
@@ -198,8 +197,9 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * The known names: those that were declared or counted, and those of all tasks so
-	 * far. There are at most 1,000; {@code other} stands for all names beyond that.
+	 * The known names. A name becomes known when it is declared, when its recorder is
+	 * used, or with its first task. There are at most 1,000 names; {@code other} stands
+	 * for all names beyond this limit.
 	 * @return the names, sorted
 	 */
 	public List<String> names() {
@@ -207,8 +207,8 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Calls a listener once for each name in {@link #names()}: now for those that are
-	 * known, later for each name that becomes known, on the thread that uses it first.
+	 * Calls a listener once for each name in {@link #names()}. The known names come at
+	 * once. A later name comes when it becomes known, on the first thread that uses it.
 	 * @param listener takes a name; must not schedule tasks
 	 */
 	public void onName(Consumer<String> listener) {
@@ -242,7 +242,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Ends these tasks when the application shuts down.
+	 * The object that ends these tasks when the application shuts down.
 	 * @return the shutdown, always the same object
 	 */
 	public TaskShutdown atShutdown() {
@@ -264,8 +264,8 @@ public final class DelayedTaskRegistry {
 		if (tasks.pending().containsKey(unkeyed)) {
 			return unkeyed;
 		}
-		// Only people look keyed tasks up by their ids: an index would cost each task
-		// memory.
+		// An index would cost memory for each task, and only people look up keyed tasks
+		// by id.
 		return tasks.pending()
 			.entrySet()
 			.stream()

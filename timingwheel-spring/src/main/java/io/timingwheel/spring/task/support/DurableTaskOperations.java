@@ -27,40 +27,40 @@ public interface DurableTaskOperations {
 	boolean owns(String name);
 
 	/**
-	 * Stores a call of a durable method, in place of the one that is pending.
+	 * Stores a call of a durable method. The call replaces the pending task with this id.
 	 * @param id name and key
 	 * @param delay how long from now; zero and negative: as soon as possible
-	 * @param arguments what the method is given
+	 * @param arguments the arguments of the method
 	 * @return the task
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
 
 	/**
-	 * Stores a call of a durable method, in place of the one that is pending.
+	 * Stores a call of a durable method. The call replaces the pending task with this id.
 	 * @param id name and key
-	 * @param due when it is due, by the clock of the store; may be past
-	 * @param arguments what the method is given
+	 * @param due when it is due, by the clock of the store; may be in the past
+	 * @param arguments the arguments of the method
 	 * @return the task
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
 
 	/**
-	 * Stores calls of durable methods at once, each in place of the one that is pending
-	 * with its key.
+	 * Stores calls of durable methods at once. Each call replaces the pending task with
+	 * its key.
 	 * @param calls the calls
 	 * @return the tasks, in the order of the calls
 	 */
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
 	/**
-	 * Calls off a pending task, whichever node holds it.
+	 * Cancels a pending task of any node.
 	 * @param id name and key
 	 * @return whether there was one
 	 */
 	boolean cancel(TaskId id);
 
 	/**
-	 * Moves the due time of a pending task, whichever node holds it.
+	 * Moves the due time of a pending task of any node.
 	 * @param id name and key
 	 * @param delay how long from now
 	 * @return whether there was one

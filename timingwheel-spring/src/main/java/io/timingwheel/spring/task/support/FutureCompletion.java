@@ -24,11 +24,12 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Calls back when a future is done: at once on the current thread if the future is
-	 * done already, else at most 100 ms after it is.
+	 * Calls back when a future is done. If the future is done already, the current thread
+	 * calls back at once. Otherwise the executor calls back, at most 100 ms after the
+	 * future is done.
 	 * @param future the future
-	 * @param executor where to look whether the future is done, and to call back; must
-	 * not refuse
+	 * @param executor checks whether the future is done, and calls back; must not reject
+	 * tasks
 	 * @param callback takes the result, or else the exception
 	 */
 	public static void whenDone(Future<?> future, Executor executor,
@@ -37,10 +38,10 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Makes an executor usable for work that a future waits for: where the given executor
-	 * has no room or is shut down, the common pool does the work.
+	 * Wraps an executor so that it rejects no task. The common pool runs the tasks that
+	 * the given executor rejects.
 	 * @param executor the executor to ask first
-	 * @return an executor that does not refuse
+	 * @return an executor that does not reject tasks
 	 */
 	public static Executor unrefusing(Executor executor) {
 		return (task) -> {

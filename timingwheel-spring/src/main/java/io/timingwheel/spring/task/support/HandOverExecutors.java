@@ -17,7 +17,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
  * Keeps executors from blocking the wheel's thread. An executor whose {@code execute}
- * returns promptly is used as it is; any other is fed by a thread of its own.
+ * returns promptly is used as it is. A separate thread calls any other executor.
  * Thread-safe.
  *
  * @since 0.1
@@ -76,7 +76,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the threads. Tasks that they have not handed over are dropped.
+	 * Ends the threads, and drops the tasks that they have not handed over.
 	 */
 	@Override
 	public void close() {

@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Feeds an executor whose {@code execute} may block. {@link #execute} only adds to a
- * queue. One thread calls the executor in the order of the queue, again and again while
- * it refuses a task. The thread ends when it has been idle for 10 seconds.
+ * queue. One thread calls the executor in the order of the queue. If the executor refuses
+ * a task, the thread tries the same task again. The thread ends when it has been idle for
+ * 10 seconds.
  */
 final class HandOverQueue implements Executor, AutoCloseable {
 
@@ -34,7 +35,9 @@ final class HandOverQueue implements Executor, AutoCloseable {
 
 	private final Executor executor;
 
-	/** Holds this while the thread lives, so that no second thread feeds the executor. */
+	/**
+	 * Holds this queue while its thread lives, so that an executor has only one thread.
+	 */
 	private final ConcurrentMap<Executor, HandOverQueue> active;
 
 	private final ReentrantLock lock = new ReentrantLock();
@@ -57,7 +60,7 @@ final class HandOverQueue implements Executor, AutoCloseable {
 		this.lock.lock();
 		try {
 			if (this.closed) {
-				throw new RejectedExecutionException("Closed");
+				throw new RejectedExecutionException("The hand-over queue is closed");
 			}
 			this.queue.add(task);
 			this.added.signal();
@@ -87,7 +90,8 @@ final class HandOverQueue implements Executor, AutoCloseable {
 	}
 
 	private Thread start() {
-		// No inherited thread-locals: they would be those of an arbitrary task.
+		// The thread inherits no thread-locals, since they would come from an arbitrary
+		// task.
 		Thread thread = new Thread(null, this::run, "timing-wheel-hand-over-" + threads.incrementAndGet(), 0, false);
 		thread.setDaemon(true);
 		thread.start();
@@ -113,7 +117,8 @@ final class HandOverQueue implements Executor, AutoCloseable {
 					nanos = this.added.awaitNanos(nanos);
 				}
 				catch (InterruptedException ex) {
-					// From close(), or left behind by a body that ran on this thread.
+					// The interrupt comes from close(), or from a body that ran on this
+					// thread.
 				}
 			}
 			Runnable task = this.queue.poll();
@@ -136,7 +141,8 @@ final class HandOverQueue implements Executor, AutoCloseable {
 				return;
 			}
 			catch (Throwable ex) {
-				// A body that ran on this thread and threw does not run again.
+				// If a body ran on this thread and threw, the next attempt does not run
+				// it again.
 				if (backoff == FIRST_BACKOFF_NANOS) {
 					logger.debug("Refused by " + this.executor + ", trying again", ex);
 				}
@@ -148,7 +154,8 @@ final class HandOverQueue implements Executor, AutoCloseable {
 
 	/**
 	 * Clears an interrupt that a body has left behind, so that the next body does not see
-	 * it. An interrupt by {@link #close()} may be cleared too, but then the flag is set.
+	 * it. This may also clear the interrupt of {@link #close()}, which sets the field
+	 * before it interrupts.
 	 */
 	private boolean isClosed() {
 		Thread.interrupted();

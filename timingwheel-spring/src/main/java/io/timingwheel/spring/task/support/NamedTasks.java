@@ -15,11 +15,11 @@ import org.springframework.core.task.TaskRejectedException;
  * The tasks of one name: the pending ones by their key, and the figures. Thread-safe.
  *
  * <p>
- * Every transition of a pending task is an operation of the map on its key. The thread
- * that takes a task out of the map (to begin, cancel, replace or expire it) is the only
- * one that has the task, and a thread that changes a task does so while the map holds the
- * lock of the key. Such an operation may call the wheel, which takes the lock of a shard;
- * the wheel calls no one under its locks.
+ * Every transition of a pending task is an operation of the map on its key. Only one
+ * thread can take a task out of the map (to begin, cancel, replace or expire it), and the
+ * task then belongs to this thread. A thread changes a task only while the map holds the
+ * lock of the key. Under this lock the thread may call the wheel, which takes the lock of
+ * a shard. The wheel calls no other code under its locks.
  *
  * <p>
  * The map keeps a task under its slot, the form that {@link TaskKeys} gives its key.
@@ -61,7 +61,7 @@ class NamedTasks {
 	}
 
 	/**
-	 * Tasks of the name may be in memory from now on.
+	 * Declares the name: tasks in memory may have this name from now on.
 	 */
 	void setDeclared() {
 		if (!this.declared) {
@@ -74,14 +74,14 @@ class NamedTasks {
 	}
 
 	/**
-	 * Where a task is kept.
+	 * The slot of a task, its key in the map.
 	 */
 	Object slot(String name, Object key) {
 		return key;
 	}
 
 	/**
-	 * Whether a task has the name, as tasks of several names may be kept together.
+	 * Whether a task has the name. One instance may keep the tasks of several names.
 	 */
 	boolean contains(String name, PendingTask task) {
 		return true;
@@ -93,16 +93,17 @@ class NamedTasks {
 
 	/**
 	 * Schedules a task.
-	 * @return its future or, if it yields to a pending one, that one's; {@code null} if
-	 * the submission gives no result
-	 * @throws DuplicateTaskException if another task is pending and this one is to be
-	 * rejected
+	 * @return the future of the task or, if a pending task stays in its place, the future
+	 * of the pending task; {@code null} if the submission gives no result
+	 * @throws DuplicateTaskException if another task is pending and the submission asks
+	 * for rejection
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
 	@Nullable TaskFuture<?> schedule(TaskSubmission submission, Deadline due) {
 		ShutdownState shutdown = this.environment.shutdown();
 		shutdown.checkAccepting(submission.definition().name());
-		// An executor that cannot be found fails here, not on the wheel's thread.
+		// Finds the executor, so that a missing one fails here and not on the wheel's
+		// thread.
 		submission.definition().executor();
 		PendingTask task = this.pending.compute(submission.slot(), (slot, current) -> place(submission, current, due));
 		if (submission.hasReplaced()) {
@@ -149,7 +150,8 @@ class NamedTasks {
 			submission.assignTo(current, due);
 		}
 		else {
-			// Its timer has fired. If the wheel refuses the new one, it stays.
+			// The current timer has fired. If the wheel refuses the new task, the
+			// current task stays.
 			task = start(submission, due);
 			current.forget();
 		}
@@ -158,29 +160,32 @@ class NamedTasks {
 	}
 
 	/**
-	 * Takes a pending task away, so that it never runs.
-	 * @param slot where it is kept
-	 * @return whether there was one; its future, if it has one, is cancelled
+	 * Removes a pending task, so that it never runs. Cancels the future of the task, if
+	 * it has one.
+	 * @param slot the slot of the task
+	 * @return whether there was such a task
 	 */
 	boolean cancel(Object slot) {
 		return cancel(slot, ANY);
 	}
 
 	/**
-	 * Takes a pending task away, so that it never runs.
-	 * @param slot where it is kept
-	 * @param expected the future that it must have, {@code null} for any task
-	 * @return whether there was one; its future, if it has one, is cancelled
+	 * Removes a pending task, so that it never runs. Cancels the future of the task, if
+	 * it has one.
+	 * @param slot the slot of the task
+	 * @param expected the future that the task must have, {@code null} for any task
+	 * @return whether there was such a task
 	 */
 	boolean cancel(Object slot, @Nullable TaskFuture<?> expected) {
 		return cancel(slot, (task) -> expected == null || task.future() == expected);
 	}
 
 	/**
-	 * Takes a pending task away, so that it never runs.
-	 * @param slot where it is kept
-	 * @param condition what must be true of the task, asked under the lock of its key
-	 * @return whether there was one; its future, if it has one, is cancelled
+	 * Removes a pending task, so that it never runs. Cancels the future of the task, if
+	 * it has one.
+	 * @param slot the slot of the task
+	 * @param condition a condition on the task, tested under the lock of its key
+	 * @return whether there was such a task
 	 */
 	boolean cancel(Object slot, Predicate<PendingTask> condition) {
 		Withdrawal withdrawal = new Withdrawal(condition);
@@ -198,12 +203,12 @@ class NamedTasks {
 
 	/**
 	 * Moves the deadline of a pending task.
-	 * @param slot where it is kept
-	 * @param expected the future that it must have, {@code null} for any task
+	 * @param slot the slot of the task
+	 * @param expected the future that the task must have, {@code null} for any task
 	 * @param due the new deadline
 	 * @return whether there was one
 	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
-	 * are pending; it stays as it is then
+	 * are pending; the task then stays as it is
 	 */
 	boolean reschedule(Object slot, @Nullable TaskFuture<?> expected, Deadline due) {
 		AtomicBoolean moved = new AtomicBoolean();
@@ -224,9 +229,9 @@ class NamedTasks {
 
 	/**
 	 * Finds a pending task.
-	 * @param slot where it is kept
-	 * @return its future, which is made if it has none yet; {@code null} if there is no
-	 * task
+	 * @param slot the slot of the task
+	 * @return the future of the task, made by this call if necessary; {@code null} if
+	 * there is no task
 	 */
 	@Nullable DelayedTask<?> find(Object slot) {
 		Lookup lookup = new Lookup();

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * A task that has not begun: the wheel holds it, and it is the value of its key in
- * {@link NamedTasks#pending()}. While its timer is on the wheel, a replacement moves the
- * timer and writes into the same object, so that a heartbeat makes no new objects that
- * live on. An object that is not in the map any more is dead, and running it does
+ * A task that has not begun. The wheel holds the task, and {@link NamedTasks#pending()}
+ * has it under its slot. While the timer is on the wheel, a replacement moves the timer
+ * and writes into the same object. A heartbeat therefore makes no new objects that stay
+ * in memory. An object that is no longer in the map is dead, and its {@code run} does
  * nothing.
  *
  * <p>
@@ -31,7 +31,7 @@ final class PendingTask implements RoutedTask {
 
 	private @Nullable Object payload;
 
-	/** {@code null} as long as no one has asked for the result. */
+	/** {@code null} until a caller asks for the result. */
 	private @Nullable TaskFuture<?> future;
 
 	private long sequence;
@@ -61,7 +61,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * The future of the task, which is made if there is none yet.
+	 * The future of the task. This call makes the future if there is none yet.
 	 */
 	TaskFuture<?> futureOrNew() {
 		TaskFuture<?> future = this.future;
@@ -131,8 +131,9 @@ final class PendingTask implements RoutedTask {
 	boolean move(TaskDefinition<?> definition, Deadline due) {
 		TaskDefinition<?> former = this.definition;
 		TimerHandle timer = this.timer;
-		// First the definition, as the timer may fire at once after the move. If it has
-		// fired before, this object is about to die, and the executor does not matter.
+		// The definition comes first, since the timer may fire right after the move. If
+		// the timer has fired already, another object replaces this one, and the executor
+		// of this one does not matter.
 		this.definition = definition;
 		if (timer != null && timer.reschedule(due.delayNanos(), TimeUnit.NANOSECONDS)) {
 			setDue(due);
@@ -144,8 +145,7 @@ final class PendingTask implements RoutedTask {
 
 	/**
 	 * Moves the task.
-	 * @return this task or, if its timer has fired, the one that takes its place in the
-	 * map
+	 * @return this task or, if its timer has fired, the task that replaces it in the map
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	PendingTask moveTo(Deadline due) {
@@ -167,7 +167,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Takes the timer off the wheel, when the task leaves the map.
+	 * Cancels the timer of a task that leaves the map.
 	 */
 	void withdraw() {
 		TimerHandle timer = this.timer;
@@ -178,7 +178,7 @@ final class PendingTask implements RoutedTask {
 	}
 
 	/**
-	 * Frees what the task holds, as this object may stay in the queue of an executor.
+	 * Clears the references of this object, which may stay in the queue of an executor.
 	 */
 	void forget() {
 		this.timer = null;

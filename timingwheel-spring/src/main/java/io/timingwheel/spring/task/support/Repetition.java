@@ -4,8 +4,8 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * The payload of a periodic task. Between its runs the task is pending like any other.
- * During a run it keeps its key, so that it can be called off. The map's lock of the key
- * guards all fields.
+ * During a run the task keeps its key, so that users can cancel it. The map's lock of the
+ * key guards all fields.
  */
 final class Repetition {
 
@@ -39,7 +39,7 @@ final class Repetition {
 	}
 
 	/**
-	 * The user has set the deadline of the next run during this one.
+	 * Records that the user has moved the next run during this one.
 	 */
 	void moved() {
 		this.moved = true;
@@ -47,8 +47,8 @@ final class Repetition {
 
 	/**
 	 * Puts the task on the wheel for its next run.
-	 * @param task the task, with the deadline of this run or, if the user has moved it,
-	 * with that of the next
+	 * @param task the task, with the deadline of this run or, if the user has moved the
+	 * next run, with the deadline of the next run
 	 * @param clock tells the time
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
@@ -58,7 +58,7 @@ final class Repetition {
 		long dueNanos = task.dueNanos();
 		long dueEpochNanos = task.dueEpochNanos();
 		if (!this.moved) {
-			// A fixed rate counts from the deadline: otherwise lateness would add up.
+			// A fixed rate counts from the deadline, so that lateness does not add up.
 			dueNanos = (this.fixedRate ? dueNanos : nowNanos) + this.periodNanos;
 			dueEpochNanos = TaskClock.add(this.fixedRate ? dueEpochNanos : clock.epochNanos(nowNanos),
 					this.periodNanos);

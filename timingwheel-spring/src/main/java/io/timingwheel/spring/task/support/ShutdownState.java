@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * What the tasks have to know of the shutdown, and how they tell it that one of them has
- * ended. {@link TaskShutdown} shuts down. Thread-safe.
+ * The state of the shutdown. Tasks ask here whether they may still run, and report here
+ * that they have ended. {@link TaskShutdown} changes the state. Thread-safe.
  */
 final class ShutdownState {
 
@@ -19,12 +19,14 @@ final class ShutdownState {
 
 	private final Condition changed = this.lock.newCondition();
 
-	/** Whether the shutdown waits for a change; spares tasks the lock before that. */
+	/**
+	 * Whether the shutdown waits for a change. Until then, tasks do not take the lock.
+	 */
 	private volatile boolean waiting;
 
 	private volatile boolean accepting = true;
 
-	/** No task that is due later runs any more; {@code null} for no limit. */
+	/** The last deadline at which a task may still run; {@code null} for no limit. */
 	private volatile @Nullable Long lastDueNanos;
 
 	boolean isAccepting() {
@@ -59,7 +61,7 @@ final class ShutdownState {
 	}
 
 	/**
-	 * A task has ended, was called off, or waits for its next run.
+	 * Reports that a task has ended, was cancelled, or waits for its next run.
 	 */
 	void changed() {
 		if (this.waiting) {
@@ -74,7 +76,7 @@ final class ShutdownState {
 	}
 
 	/**
-	 * Waits until a condition holds, which is checked after each change.
+	 * Waits until a condition holds. Checks the condition after each change.
 	 * @param deadline when to give up, by {@link System#nanoTime()}
 	 * @return whether the condition holds
 	 */

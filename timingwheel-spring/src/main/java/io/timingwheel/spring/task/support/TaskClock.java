@@ -9,9 +9,9 @@ import io.timingwheel.TimeSource;
 
 /**
  * The two clocks of tasks: the wheel's clock, which decides when a task is due, and the
- * wall clock, which people read. The wall clock is read at most once a second; in between
- * its time follows from the wheel's. Sums and conversions saturate at about 292 years
- * instead of overflowing. Thread-safe.
+ * wall clock, which people read. The wall clock is read at most once a second. In
+ * between, the wheel's clock shows how much time has passed. Sums and conversions
+ * saturate at about 292 years instead of overflowing. Thread-safe.
  *
  * @since 0.1
  */
@@ -56,9 +56,9 @@ public final class TaskClock {
 	}
 
 	/**
-	 * The deadline at a time of the wall clock. The delay is the difference to what the
-	 * wall clock shows now.
-	 * @param instant the time; may be past
+	 * The deadline at a time of the wall clock. The delay is the time from now, by the
+	 * wall clock.
+	 * @param instant the time; may be in the past
 	 * @return the deadline
 	 */
 	public Deadline at(Instant instant) {
@@ -68,9 +68,10 @@ public final class TaskClock {
 	}
 
 	/**
-	 * Computes a deadline anew, for a task that is scheduled later than it was submitted.
+	 * Computes the deadline again for a task that is scheduled later than it was
+	 * submitted.
 	 * @param due the deadline at the submission
-	 * @return the deadline now: a delay begins again, a time of the wall clock stays
+	 * @return the deadline: a delay starts again from now, a time of the wall clock stays
 	 */
 	public Deadline restart(Deadline due) {
 		return due.absolute() ? at(toInstant(due.epochNanos())) : after(due.delayNanos());
@@ -111,7 +112,7 @@ public final class TaskClock {
 	}
 
 	/**
-	 * The end of a period, of which at most half the range of {@code long} counts.
+	 * The end of a period. A longer period counts as half the range of {@code long}.
 	 */
 	static long deadline(long nowNanos, Duration period) {
 		return nowNanos + Math.min(nanos(period), MAX_DELAY);

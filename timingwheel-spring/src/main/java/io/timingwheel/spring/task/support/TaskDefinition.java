@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What all tasks of one annotated method, or of one call of the template, have in common:
- * their name, where they run, and how their body runs. Implementations are thread-safe.
+ * their name, their executor and their body. Implementations are thread-safe.
  *
- * @param <P> the type of the payload, what each task is given: a call or its arguments,
- * or the code to run
+ * @param <P> the type of the payload of a task: a call, the arguments of a call, or the
+ * code to run
  * @since 0.1
  */
 public abstract class TaskDefinition<P> {
@@ -29,10 +29,10 @@ public abstract class TaskDefinition<P> {
 
 	/**
 	 * Creates a definition.
-	 * @param registry where the tasks are to be found
-	 * @param name the name of the tasks, known from now on
-	 * @param executor gives the executor that runs the body, at each call of its
-	 * {@code get}
+	 * @param registry the registry of the tasks
+	 * @param name the name of the tasks, which becomes known
+	 * @param executor gives the executor that runs the body; called whenever a task needs
+	 * the executor
 	 * @param expireAfter how late a task may start, {@code null} for no limit
 	 */
 	protected TaskDefinition(DelayedTaskRegistry registry, String name, Supplier<? extends Executor> executor,
@@ -45,24 +45,24 @@ public abstract class TaskDefinition<P> {
 
 	/**
 	 * Runs the body of a task.
-	 * @param payload what the task was given
+	 * @param payload the payload of the task
 	 * @return the result or, if {@link #flattens()}, perhaps a future for it
 	 * @throws Throwable if the task fails
 	 */
 	protected abstract @Nullable Object run(P payload) throws Throwable;
 
 	/**
-	 * Handles what a task has thrown, on the thread that ran it. Afterwards the future of
-	 * the task completes with it, if there is a future.
+	 * Handles the exception of a task, on the thread that ran the task. Afterwards the
+	 * exception completes the future of the task, if there is a future.
 	 * @param error what was thrown
-	 * @param payload what the task was given
+	 * @param payload the payload of the task
 	 */
 	protected void handleError(Throwable error, P payload) {
 	}
 
 	/**
-	 * Whether a future that {@link #run} returns stands for the result, so that the task
-	 * ends with it.
+	 * Whether the task waits for a future that {@link #run} returns, and takes over its
+	 * result.
 	 * @return whether to wait, without blocking a thread, for a returned future
 	 */
 	protected boolean flattens() {

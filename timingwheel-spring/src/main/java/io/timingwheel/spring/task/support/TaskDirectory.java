@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The tasks of one wheel by their names. The number of names is limited, as each name
- * becomes a tag of metrics: the tasks of all names beyond the limit are kept and counted
+ * The tasks of one wheel by their names. The number of names is limited, since each name
+ * becomes a tag of metrics. The tasks of all names beyond the limit are kept and counted
  * together. Thread-safe.
  */
 final class TaskDirectory {
@@ -17,7 +17,7 @@ final class TaskDirectory {
 	/** How many names there are at most, {@link #OVERFLOW} included. */
 	static final int LIMIT = 1000;
 
-	/** The name under which tasks are counted whose own name is beyond the limit. */
+	/** The common name of the tasks whose own names are beyond the limit. */
 	static final String OVERFLOW = "other";
 
 	private final Map<String, NamedTasks> byName = new ConcurrentHashMap<>();
@@ -34,7 +34,7 @@ final class TaskDirectory {
 	}
 
 	/**
-	 * The tasks of a name, also of one that is not known.
+	 * The tasks of a name. An unknown name gives the tasks beyond the limit.
 	 */
 	NamedTasks get(String name) {
 		return this.byName.getOrDefault(name, this.overflow);
@@ -81,7 +81,7 @@ final class TaskDirectory {
 	}
 
 	/**
-	 * Calls a listener once for each name: at once for those that are known.
+	 * Calls a listener once for each name: at once for the known names, later for others.
 	 */
 	synchronized void onName(Consumer<String> listener) {
 		this.byName.keySet().forEach(listener);
@@ -111,9 +111,9 @@ final class TaskDirectory {
 	}
 
 	/**
-	 * The tasks of all names beyond the limit. They are found by name and key like
-	 * others, but counted together, so that names that are made up at run time cost no
-	 * memory once their tasks are gone.
+	 * The tasks of all names beyond the limit. Each task is found by its name and key,
+	 * but all are counted together. A name that is made up at run time therefore takes no
+	 * memory after its tasks have ended.
 	 */
 	private static final class OverflowTasks extends NamedTasks {
 

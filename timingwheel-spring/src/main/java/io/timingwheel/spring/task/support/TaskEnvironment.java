@@ -10,12 +10,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * What all tasks of one wheel share: the wheel, the clock, the way to the executors, what
- * carries context to the bodies, the ids, and the state of the shutdown. Thread-safe.
+ * The objects that all tasks of one wheel share: the wheel, the clock, the hand-over to
+ * executors, the decorator and the interceptor, the ids, and the state of the shutdown.
+ * Thread-safe.
  *
  * <p>
- * An id names one scheduling and is never reused. It is a number after a prefix, which
- * tells this run of the JVM from others. A task keeps only the number, its sequence.
+ * An id identifies one scheduling and is never reused. An id is a prefix and a number.
+ * The prefix is different for each run of the JVM. A task keeps only the number, its
+ * sequence.
  */
 final class TaskEnvironment {
 

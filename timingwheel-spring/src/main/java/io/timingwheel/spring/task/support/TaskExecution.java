@@ -20,7 +20,8 @@ public interface TaskExecution extends DelayedTaskContext {
 	@Nullable Method method();
 
 	/**
-	 * Runs the body. An interceptor calls this once, on the thread that called it.
+	 * Runs the body. An interceptor calls this once, on the thread that called the
+	 * interceptor.
 	 * @return what the body returned
 	 * @throws Throwable what the body threw
 	 */
@@ -30,7 +31,7 @@ public interface TaskExecution extends DelayedTaskContext {
 	 * Runs the body of an execution on the current thread, within the interceptor. While
 	 * it runs, the execution is the thread's {@link DelayedTaskContext}.
 	 * @param execution the execution
-	 * @param interceptor stands around the body, {@code null} for none
+	 * @param interceptor is called around the body, {@code null} for none
 	 * @param captured what the interceptor captured when the task was scheduled
 	 * @return what the body returned
 	 * @throws Throwable what the body threw

@@ -3,7 +3,7 @@ package io.timingwheel.spring.task.support;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands around every run of a delayed task, for instrumentation. Implementations are
+ * Is called around every run of a delayed task, for instrumentation. Implementations are
  * thread-safe.
  *
  * @since 0.1
@@ -23,9 +23,10 @@ public interface TaskExecutionInterceptor {
 	}
 
 	/**
-	 * Runs a task on the executor's thread, within what
-	 * {@link org.springframework.core.task.TaskDecorator TaskDecorators} have set up.
-	 * @param execution runs the body when it is told to proceed
+	 * Runs a task on the executor's thread. Any
+	 * {@link org.springframework.core.task.TaskDecorator TaskDecorator} is outside this
+	 * call.
+	 * @param execution the run; its {@code proceed} method runs the body
 	 * @param captured what {@link #capture} returned, {@code null} for nothing
 	 * @return what the body returned
 	 * @throws Throwable what the body threw

@@ -20,9 +20,9 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * The executors that run the bodies of tasks. The default is the bean
  * {@code applicationTaskExecutor}, else the only {@link TaskExecutor} bean, else the bean
- * {@code taskExecutor}, else a pool that is not a bean, as auto-configured executors
- * would back off from it. Executors are looked up at their first use, as they may be lazy
- * beans. Thread-safe.
+ * {@code taskExecutor}, else a pool of its own. This pool is not a bean, since
+ * auto-configured executors would back off from one. Executors are looked up at their
+ * first use, since they may be lazy beans. Thread-safe.
  *
  * @since 0.1
  */
@@ -43,10 +43,11 @@ public final class TaskExecutors implements DisposableBean {
 	private volatile @Nullable Executor ownPool;
 
 	/**
-	 * Creates an instance; looks nothing up yet.
-	 * @param beanFactory where to look
-	 * @param fallback makes the pool if there is no default executor among the beans; a
-	 * pool that is {@link AutoCloseable} or a {@link DisposableBean} is closed with this
+	 * Creates an instance. It looks up no executor yet.
+	 * @param beanFactory contains the executors
+	 * @param fallback makes the pool if there is no default executor among the beans; if
+	 * the pool is {@link AutoCloseable} or a {@link DisposableBean}, this instance closes
+	 * it
 	 */
 	public TaskExecutors(BeanFactory beanFactory, Supplier<? extends Executor> fallback) {
 		this.beanFactory = beanFactory;
@@ -66,7 +67,7 @@ public final class TaskExecutors implements DisposableBean {
 	 * The executor of a name.
 	 * @param nameOrQualifier the name of a bean, or a qualifier
 	 * @return the executor
-	 * @throws IllegalArgumentException if there is no single one
+	 * @throws IllegalArgumentException if there is no such bean, or more than one
 	 */
 	public Executor named(String nameOrQualifier) {
 		try {
@@ -89,7 +90,7 @@ public final class TaskExecutors implements DisposableBean {
 		if (isExecutor(TASK_EXECUTOR)) {
 			return this.beanFactory.getBean(TASK_EXECUTOR, Executor.class);
 		}
-		logger.info("There is neither an executor named '%s' nor a single TaskExecutor nor one named '%s': delayed"
+		logger.info("Found no executor '%s', no single TaskExecutor and no executor '%s': delayed"
 			.formatted(APPLICATION_TASK_EXECUTOR, TASK_EXECUTOR) + " tasks run on a pool of their own");
 		Executor pool = this.fallback.get();
 		this.ownPool = pool;
@@ -97,8 +98,8 @@ public final class TaskExecutors implements DisposableBean {
 	}
 
 	/**
-	 * Finds the only executor, apart from a scheduler on the wheel: that one runs its own
-	 * tasks on the default executor.
+	 * Finds the only executor. A scheduler on the wheel does not count, since it runs its
+	 * own tasks on the default executor.
 	 */
 	private @Nullable Executor findOnly() {
 		ObjectProvider<TaskExecutor> candidates = this.beanFactory.getBeanProvider(TaskExecutor.class);

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The result of a task, and the handle of its scheduling. However the user completes it,
- * a task that has not begun is removed. Thread-safe.
+ * The result of a task, and the handle of its scheduling. Whenever the user completes the
+ * future, a task that has not begun is removed. Thread-safe.
  */
 final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> implements DelayedTask<T> {
 
@@ -34,7 +34,10 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
 	private volatile boolean replaced;
 
-	/** The thread in the body, or the future that the body returned; guarded by this. */
+	/**
+	 * The thread that runs the body, or the future that the body returned; guarded by
+	 * this.
+	 */
 	private @Nullable Object executing;
 
 	/** Whether {@link #cancel} has interrupted that thread; guarded by this. */
@@ -175,7 +178,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	/**
-	 * A newer task has taken the place of this one.
+	 * Completes the future of a task that a newer task has replaced.
 	 */
 	void replaced() {
 		this.replaced = true;
@@ -193,7 +196,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	/**
-	 * The body is about to run on this thread.
+	 * Records that the body is about to run on this thread.
 	 * @return {@code false} if the future is complete, so that the body must not run
 	 */
 	synchronized boolean begin() {
@@ -206,9 +209,9 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	/**
-	 * The body has returned.
-	 * @param inner the future that the body returned and whose result is that of the
-	 * task, {@code null} for none
+	 * Records that the body has returned.
+	 * @param inner the future that gives the result of the task, if the body returned
+	 * one; otherwise {@code null}
 	 */
 	void bodyReturned(@Nullable Future<?> inner) {
 		synchronized (this) {
@@ -225,7 +228,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	/**
-	 * A run of a periodic task has ended.
+	 * Records that a run of a periodic task has ended.
 	 */
 	void waiting() {
 		this.running = false;

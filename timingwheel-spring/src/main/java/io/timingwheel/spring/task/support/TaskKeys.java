@@ -4,9 +4,10 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots under which pending tasks are kept. Users' keys count by their text. A key
- * that is a whole number is kept as a {@code Long}, which takes half the memory and often
- * is the very object among the arguments of the call.
+ * The slots under which pending tasks are kept. Users' keys are the same if their texts
+ * are the same. A key that is a whole number is kept as a {@code Long}. A {@code Long}
+ * takes half the memory of a text, and is often an argument of the call, which is in
+ * memory anyway.
  */
 final class TaskKeys {
 
@@ -57,7 +58,8 @@ final class TaskKeys {
 	}
 
 	/**
-	 * Whether {@link Long#toString} writes a number of at most 18 digits like this.
+	 * Whether the text is what {@link Long#toString} gives for a number of at most 18
+	 * digits.
 	 */
 	private static boolean isCanonicalNumber(String text) {
 		int length = text.length();

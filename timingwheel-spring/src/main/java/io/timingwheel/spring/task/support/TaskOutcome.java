@@ -13,16 +13,16 @@ public enum TaskOutcome {
 	/** With an exception. */
 	FAILED,
 
-	/** It was called off, by a user, a rollback or the shutdown. */
+	/** A user, a rollback or the shutdown cancelled it. */
 	CANCELLED,
 
 	/** It was too late to be started. */
 	EXPIRED,
 
-	/** A newer one with its key replaced it before it began. */
+	/** A newer task with its key replaced it before it began. */
 	REPLACED,
 
-	/** It was not tried again, as a newer one with its key was pending. */
+	/** It was not tried again, since a newer task with its key was pending. */
 	SUPERSEDED
 
 }

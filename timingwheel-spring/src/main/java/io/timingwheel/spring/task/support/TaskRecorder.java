@@ -33,14 +33,14 @@ public final class TaskRecorder {
 	}
 
 	/**
-	 * A body begins.
+	 * Counts a body that begins.
 	 */
 	public void begun() {
 		this.begun.increment();
 	}
 
 	/**
-	 * A task that had begun has ended.
+	 * Counts the end of a task that had begun.
 	 * @param outcome how it ended
 	 */
 	public void ended(TaskOutcome outcome) {
@@ -49,7 +49,7 @@ public final class TaskRecorder {
 	}
 
 	/**
-	 * A task that had begun is not counted here any more, as another node has it.
+	 * Stops counting a task as running, since another node may run it.
 	 */
 	public void abandoned() {
 		this.ended.increment();
@@ -57,7 +57,7 @@ public final class TaskRecorder {
 	}
 
 	/**
-	 * A task has ended without having begun.
+	 * Counts a task that has ended and never began.
 	 * @param outcome how it ended
 	 */
 	public void count(TaskOutcome outcome) {
@@ -66,7 +66,7 @@ public final class TaskRecorder {
 	}
 
 	/**
-	 * Counts an outcome without telling a shutdown that waits.
+	 * Counts an outcome, and does not notify a shutdown that waits.
 	 */
 	void increment(TaskOutcome outcome) {
 		switch (outcome) {
@@ -83,7 +83,8 @@ public final class TaskRecorder {
 	 * How many tasks have begun and not ended.
 	 */
 	long running() {
-		// In this order the figure may be too high for a moment, but never too low.
+		// Because of this order the result may be too high for a moment, but never too
+		// low.
 		long ended = this.ended.sum();
 		return this.begun.sum() - ended;
 	}

@@ -30,7 +30,7 @@ final class TaskRun implements TaskExecution {
 
 	private final PendingTask task;
 
-	// These are read when the task begins, as a replacement may change them until then.
+	// A replacement may change these values until the task begins, so they are read then.
 
 	private TaskDefinition<?> definition;
 
@@ -99,7 +99,8 @@ final class TaskRun implements TaskExecution {
 		}
 		this.begun = true;
 		this.definition = current.definition();
-		// First this figure: a task must always be counted as pending or running.
+		// This comes before the removal: a task must always count as pending or as
+		// running.
 		this.definition.tasks().recorder().begun();
 		this.payload = current.payload();
 		this.future = current.future();
@@ -127,7 +128,7 @@ final class TaskRun implements TaskExecution {
 			}
 		}
 		catch (Throwable ex) {
-			// A decorator has thrown this: invoke throws nothing.
+			// Only a decorator can throw this, since invoke throws nothing.
 			handleError(ex, payload);
 		}
 	}
@@ -197,8 +198,8 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Ends the task. Figures come before the future, so that a thread that waits for the
-	 * future sees them.
+	 * Ends the task. Counts the outcome before it completes the future, so that a thread
+	 * that waits for the future sees the new count.
 	 */
 	private void end(@Nullable Object value, @Nullable Throwable error) {
 		TaskFuture<?> future = this.future;
@@ -234,7 +235,7 @@ final class TaskRun implements TaskExecution {
 		tasks.recorder().ended(TaskOutcome.FAILED);
 		tasks.pending().remove(this.task.slot(), this.task);
 		if (future == null || !future.isDone()) {
-			logger.warn("The periodic task \"" + name() + "\" ends, as it threw an exception", error);
+			logger.warn("The periodic task \"" + name() + "\" threw an exception and does not run again", error);
 		}
 		if (future != null) {
 			future.failed(error);
@@ -242,7 +243,7 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Schedules the next run, unless the task was called off or replaced during this one.
+	 * Schedules the next run, unless the task was cancelled or replaced during this one.
 	 */
 	private void startAgain(Repetition repetition) {
 		NamedTasks tasks = this.definition.tasks();

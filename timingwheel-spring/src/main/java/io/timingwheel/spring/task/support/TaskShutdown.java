@@ -30,7 +30,7 @@ public final class TaskShutdown {
 	}
 
 	/**
-	 * Calls off all tasks that have not begun; their futures complete as cancelled.
+	 * Cancels all tasks that have not begun; their futures complete as cancelled.
 	 * @return how many there were
 	 */
 	public long cancelPending() {
@@ -44,12 +44,12 @@ public final class TaskShutdown {
 	}
 
 	/**
-	 * Refuses new tasks, runs those that fall due within a period, calls off the others,
+	 * Refuses new tasks, runs the tasks that are due within a period, cancels the others,
 	 * and waits for the bodies that run.
 	 * @param period how long to wait at most; more than 146 years count as that long
 	 * @return whether all tasks that had begun have ended
-	 * @throws InterruptedException if the thread was interrupted; what has not begun is
-	 * called off then
+	 * @throws InterruptedException if the thread was interrupted; the tasks that have not
+	 * begun are cancelled then too
 	 */
 	public boolean runDue(Duration period) throws InterruptedException {
 		stopAccepting();

@@ -11,8 +11,8 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * A task that is to be scheduled once, now or later: its payload with the context of the
- * thread that submits it, its key, and its result. Not thread-safe, but the thread that
- * schedules may be another than the one that submits.
+ * thread that submits it, its key, and its result. Not thread-safe, but one thread may
+ * submit the task and another thread may schedule it.
  *
  * @since 0.1
  */
@@ -30,7 +30,7 @@ public final class TaskSubmission {
 
 	private final Object slot;
 
-	/** The result, once it is needed. */
+	/** The result; {@code null} until it is needed. */
 	private @Nullable TaskFuture<?> future;
 
 	private boolean replacing;
@@ -40,10 +40,10 @@ public final class TaskSubmission {
 	/**
 	 * Submits a task, and captures the context of the current thread for it.
 	 * @param <P> the type of the payload
-	 * @param definition what the task has in common with others
-	 * @param key the key, which counts by its text; {@code null} for a task without one
+	 * @param definition the definition of the task
+	 * @param key the key, compared by its text; {@code null} for a task without one
 	 * @param ifPending what to do if a task with this key is pending
-	 * @param payload what the task is given
+	 * @param payload the payload of the task
 	 * @param givesResult whether the caller gets the result
 	 */
 	public <P> TaskSubmission(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending, P payload,
@@ -65,8 +65,8 @@ public final class TaskSubmission {
 
 	/**
 	 * Submits a periodic task.
-	 * @param fixedRate whether the period is between the due times of two runs, rather
-	 * than between the end of a run and the next
+	 * @param fixedRate {@code true} if the period is the time between the due times of
+	 * two runs, {@code false} if it is the time from the end of a run to the next run
 	 */
 	static <P> TaskSubmission periodic(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
 			P payload, long periodNanos, boolean fixedRate) {
@@ -77,12 +77,12 @@ public final class TaskSubmission {
 	/**
 	 * Schedules the task.
 	 * @param due when it is due
-	 * @return the task, or the pending one that it did not replace; {@code null} if the
-	 * caller does not get the result
-	 * @throws DuplicateTaskException if another task is pending and this one is to be
-	 * rejected
+	 * @return the task, or the pending task that it did not replace; {@code null} if the
+	 * submission gives no result
+	 * @throws DuplicateTaskException if another task is pending and the submission asks
+	 * for rejection
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending; an
-	 * earlier task with the key is still pending then
+	 * earlier task with the key then stays pending
 	 */
 	public @Nullable DelayedTask<?> schedule(Deadline due) {
 		TaskFuture<?> deferred = this.future;
@@ -108,7 +108,7 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Gives the task up: the result, if there is one, is cancelled.
+	 * Gives up the task, and cancels the result if there is one.
 	 */
 	public void abandon() {
 		if (this.future != null && this.future.cancelled()) {
@@ -117,7 +117,7 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Gives the task up: the result, if there is one, is an exception.
+	 * Gives up the task, and completes the result, if there is one, with an exception.
 	 * @param error the exception
 	 * @return whether there is a result
 	 */
@@ -146,7 +146,7 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Makes a pending task that of this submission.
+	 * Writes this submission into a pending task.
 	 */
 	void assignTo(PendingTask task, Deadline due) {
 		if (this.givesResult && this.future == null) {
@@ -165,7 +165,7 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Takes note of the task that this one replaces.
+	 * Remembers the future of the task that this one replaces.
 	 * @param earlier its future, {@code null} if it has none
 	 */
 	void replaces(@Nullable TaskFuture<?> earlier) {
@@ -193,7 +193,7 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Settles a result that the caller got before the task was scheduled.
+	 * Completes a result that the caller got before the task was scheduled.
 	 */
 	@SuppressWarnings("unchecked")
 	private void follow(TaskFuture<?> deferred, @Nullable TaskFuture<?> actual) {

@@ -33,15 +33,15 @@ public final class Transactions {
 	/**
 	 * Registers what to do at the end of the thread's transaction.
 	 * @param afterCommit runs once the transaction has committed; must not throw
-	 * @param otherwise runs if the transaction has not committed, or if the present part
-	 * of it was rolled back to a savepoint; must not throw
+	 * @param otherwise runs if the transaction has not committed, or was rolled back to a
+	 * savepoint from before this call; must not throw
 	 */
 	public static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
 		Manager.afterCompletion(afterCommit, otherwise);
 	}
 
 	/**
-	 * Is loaded only with {@code spring-tx} on the class path.
+	 * This class is loaded only if {@code spring-tx} is on the class path.
 	 */
 	private static final class Manager {
 
@@ -57,9 +57,9 @@ public final class Transactions {
 	}
 
 	/**
-	 * Acts in {@code afterCompletion()} rather than in {@code afterCommit()}: Spring
-	 * skips the latter when that of another synchronization throws, and for
-	 * synchronizations that are registered in one.
+	 * Acts in {@code afterCompletion()}. Spring skips {@code afterCommit()} if that of
+	 * another synchronization throws, and if the synchronization was registered during
+	 * {@code afterCommit()}.
 	 */
 	private static final class Completion implements TransactionSynchronization {
 

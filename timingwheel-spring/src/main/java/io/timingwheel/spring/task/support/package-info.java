@@ -1,12 +1,13 @@
 /**
- * Tasks in memory, and what the advice, the stores and the auto-configuration need for
- * tasks of all kinds. Applications do not use this package: its types may change in any
- * release.
+ * Tasks in memory, and the types for tasks of all kinds that the advice, the stores and
+ * the auto-configuration need. Applications do not use this package: its types may change
+ * in any release.
  *
  * <p>
- * The way of a task: a {@code TaskSubmission} takes its payload with the context of the
- * caller, the {@code NamedTasks} of its name put it in their map as a {@code PendingTask}
- * and on the wheel, and a {@code TaskRun} runs it on an executor.
+ * A task goes through three types. A {@code TaskSubmission} captures the payload with the
+ * context of the caller. The {@code NamedTasks} of the name put the task into their map
+ * as a {@code PendingTask}, and on the wheel. A {@code TaskRun} runs the task on an
+ * executor.
  */
 @NullMarked
 package io.timingwheel.spring.task.support;
