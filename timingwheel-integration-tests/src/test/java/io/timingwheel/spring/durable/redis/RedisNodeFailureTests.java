@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
 import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisBusyException;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
@@ -124,7 +125,9 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 			admin.scriptKill();
 		}
 		finally {
-			admin.configSet("lua-time-limit", "5000");
+			// Redis answers SCRIPT KILL before the script has ended.
+			await().ignoreExceptionsInstanceOf(RedisBusyException.class)
+				.until(() -> admin.configSet("lua-time-limit", "5000"), "OK"::equals);
 		}
 		awaitAllRun(tasks);
 		assertSaidOnce(output);
