@@ -13,7 +13,7 @@ import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
  * @since 0.1
  */
 @ConfigurationProperties("timingwheel.store.jdbc")
-public class TimingWheelJdbcStoreProperties extends DatabaseInitializationProperties implements InitializingBean {
+public final class TimingWheelJdbcStoreProperties extends DatabaseInitializationProperties implements InitializingBean {
 
 	private static final String DEFAULT_SCHEMA_LOCATION = "classpath:io/timingwheel/spring/durable/jdbc/schema-@@platform@@.sql";
 
