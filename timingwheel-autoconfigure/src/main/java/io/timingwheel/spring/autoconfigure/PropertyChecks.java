@@ -1,8 +1,11 @@
 package io.timingwheel.spring.autoconfigure;
 
+import java.time.Duration;
 import java.util.function.Consumer;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Refuses invalid values of properties, with a message that names the property.
@@ -21,7 +24,7 @@ final class PropertyChecks {
 	 */
 	static void check(boolean valid, String name, Object value, String reason) {
 		if (!valid) {
-			throw new InvalidConfigurationPropertyValueException(name, value, reason);
+			throw new InvalidConfigurationPropertyValueException(name, readable(value), reason);
 		}
 	}
 
@@ -36,8 +39,17 @@ final class PropertyChecks {
 			consumer.accept(value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidConfigurationPropertyValueException(name, value, String.valueOf(ex.getMessage()));
+			throw new InvalidConfigurationPropertyValueException(name, readable(value),
+					String.valueOf(ex.getMessage()));
 		}
+	}
+
+	/**
+	 * Shows a duration as people write it: {@code 200ms}, not {@code PT0.2S}.
+	 */
+	private static Object readable(Object value) {
+		return (value instanceof Duration duration)
+				? DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE) : value;
 	}
 
 }

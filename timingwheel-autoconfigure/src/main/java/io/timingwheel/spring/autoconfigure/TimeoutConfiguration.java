@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
+import io.timingwheel.spring.aop.timeout.TimeoutBeanPostProcessor;
 import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
@@ -35,8 +36,16 @@ class TimeoutConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutMethodRegistry timingWheelTimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
-		return new TimeoutMethodRegistry(beanFactory);
+	static TimeoutMethodRegistry timingWheelTimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory,
+			Environment environment) {
+		return new TimeoutMethodRegistry(beanFactory,
+				SingletonSupplier.of(() -> new TimeoutLimitProperties(environment)));
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static TimeoutBeanPostProcessor timingWheelTimeoutBeanPostProcessor(TimeoutMethodRegistry methods) {
+		return new TimeoutBeanPostProcessor(methods);
 	}
 
 	@Bean

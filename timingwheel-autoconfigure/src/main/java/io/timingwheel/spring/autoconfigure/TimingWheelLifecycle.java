@@ -7,8 +7,9 @@ import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.ApplicationContext;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Ends the tasks in memory when the application context closes. This happens after the
@@ -62,7 +63,7 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 		if (running > 0) {
 			logger
 				.warn("Still running after %s: %d of the delayed tasks (timingwheel.shutdown.await-termination-period)"
-					.formatted(DurationStyle.SIMPLE.print(period), running));
+					.formatted(DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE), running));
 		}
 	}
 

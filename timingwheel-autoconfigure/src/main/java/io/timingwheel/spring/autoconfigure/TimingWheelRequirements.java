@@ -31,7 +31,7 @@ class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 	private static final String TYPE = "timingwheel.store.type";
 
 	private static final List<String> SWITCHES = List.of("timingwheel.observations.enabled",
-			"timingwheel.task-scheduler.enabled");
+			"timingwheel.task-scheduler.enabled", "timingwheel.timeout.problem-details");
 
 	private static final List<Library> LIBRARIES = List.of(
 			new Library(Type.JDBC, "io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore",

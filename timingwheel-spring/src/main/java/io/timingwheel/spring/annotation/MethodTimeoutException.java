@@ -6,9 +6,15 @@ import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
 /**
  * Thrown if a method did not finish within the limit of its {@link Timeout}. The cause is
- * a {@link TimeoutException}. An exception of the body is suppressed.
+ * a {@link TimeoutException}. If the limit interrupted a thread, a suppressed exception
+ * has the stack of that thread at the deadline. If very many calls exceed their limits at
+ * once, only some of the exceptions have this stack. An exception of the body is
+ * suppressed, too.
  *
  * @since 0.1
  */
@@ -25,7 +31,7 @@ public class MethodTimeoutException extends RuntimeException {
 	 */
 	public MethodTimeoutException(Method method, Duration timeout) {
 		this("%s.%s did not finish within %s".formatted(method.getDeclaringClass().getName(), method.getName(),
-				timeout), method, timeout);
+				DurationFormatterUtils.print(timeout, DurationFormat.Style.COMPOSITE)), method, timeout);
 	}
 
 	private MethodTimeoutException(String message, Method method, Duration timeout) {

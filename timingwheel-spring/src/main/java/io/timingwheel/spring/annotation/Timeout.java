@@ -10,7 +10,8 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Limits the time that a call of the method may take.
+ * Limits the time that a call of the method may take. On a class, limits the public
+ * methods.
  *
  * <pre class="code">
  * &#64;Timeout("800ms")
@@ -34,22 +35,31 @@ import org.springframework.core.annotation.AliasFor;
  * itself is limited like a synchronous method until it returns.
  *
  * <p>
- * With {@code @Retryable}, each attempt has a limit of its own. With
- * {@code @Transactional}, a timeout rolls the transaction back, even if the body ignores
- * the interrupt; if the deadline passes during the commit, the outcome is unknown. With
- * {@link Delayed}, the limit applies to the body. If the limits of nested calls expire,
- * the exception of the innermost call passes through, and has the exceptions of the outer
- * calls suppressed.
+ * With {@code @Retryable}, each attempt has a limit of its own; an attempt that ends with
+ * a {@link #fallback} is not repeated. With {@code @Transactional}, a timeout rolls the
+ * transaction back, even if the body ignores the interrupt; if the deadline passes during
+ * the commit, the outcome is unknown. With {@link Delayed}, the limit applies to the
+ * body. If the limits of nested calls expire, the exception of the innermost call passes
+ * through, and has the exceptions of the outer calls suppressed.
  *
  * <p>
  * The annotation may be on interface methods, and may be a meta-annotation. A proxy
  * intercepts the calls, so calls within the same object have no limit. An invalid limit
  * fails at startup, as does a private, static or final method.
  *
+ * <p>
+ * On a class, the annotation is the default of the public methods that the class and its
+ * subclasses declare. On an interface, it is the default of the methods of the interface.
+ * The annotation of a method precedes the annotation of a class, which precedes that of
+ * an interface. The default does not apply to inherited methods of superclasses without
+ * the annotation, to {@code equals}, {@code hashCode} and {@code toString}, and to static
+ * methods. If a proxy cannot intercept some of the methods, because they are final, they
+ * have no limit, and a warning at startup names them.
+ *
  * @since 0.1
  * @see MethodTimeoutException
  */
-@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+@Target({ ElementType.METHOD, ElementType.TYPE, ElementType.ANNOTATION_TYPE })
 @Retention(RetentionPolicy.RUNTIME)
 @Documented
 @Reflective
@@ -80,5 +90,33 @@ public @interface Timeout {
 	 * @return the expression
 	 */
 	String timeoutExpression() default "";
+
+	/**
+	 * The name of a method that gives the result in place of a
+	 * {@link MethodTimeoutException}:
+	 *
+	 * <pre class="code">
+	 * &#64;Timeout(timeout = "800ms", fallback = "lastQuote")
+	 * public Quote quote(Item item) { ... }
+	 *
+	 * private Quote lastQuote(Item item, MethodTimeoutException timeout) { ... }
+	 * </pre>
+	 *
+	 * The fallback is in the class of the bean, may be inherited, and has any visibility.
+	 * It has the parameters of the method, and optionally the exception as the last one.
+	 * What it returns has to fit the return type of the method. This is checked at
+	 * startup. The fallback is called on the bean itself, so no advice applies to it, and
+	 * it has no time limit. If the fallback throws, the caller gets that exception, with
+	 * the timeout suppressed.
+	 *
+	 * <p>
+	 * After a synchronous method the fallback runs on the thread of the caller, when the
+	 * transaction of the method has been rolled back. For a future it runs on an
+	 * executor, and the caller's future follows the future of the fallback. For a
+	 * {@code Mono} or {@code Flux} it is called at the deadline of the subscription; its
+	 * elements follow those that the {@code Flux} has emitted.
+	 * @return the name of the method, empty for none
+	 */
+	String fallback() default "";
 
 }

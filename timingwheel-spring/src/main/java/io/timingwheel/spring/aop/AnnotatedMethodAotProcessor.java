@@ -29,14 +29,16 @@ import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
  * Registers the hints that timingwheel needs in a native image. For each annotated method
- * these are the method itself, the types that its SpEL expressions use, and the types of
- * arguments that are stored as JSON. There are also hints for the optional libraries that
- * timingwheel looks up by name. The annotations are {@code @Reflective}, so Spring
- * registers the methods that declare the annotations. Spring also registers the proxies.
+ * these are the method itself and its fallback, the types that its SpEL expressions use,
+ * and the types of arguments that are stored as JSON. There are also hints for the
+ * optional libraries that timingwheel looks up by name. The annotations are
+ * {@code @Reflective}, so Spring registers the methods that declare the annotations.
+ * Spring also registers the proxies.
  */
 class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, RuntimeHintsRegistrar {
 
@@ -102,7 +104,7 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 				.forEach((method,
 						annotation) -> result.add(new AnnotatedMethod(this.name, method,
 								this.expressions.apply(annotation).filter(StringUtils::hasText).toList(),
-								storedTypes(method, annotation, beanClass))));
+								storedTypes(method, annotation, beanClass), fallbacks(annotation, beanClass))));
 		}
 
 		private static List<Type> storedTypes(Method method, Annotation annotation, Class<?> beanClass) {
@@ -110,12 +112,27 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 					? AnnotatedMethods.argumentTypes(method, beanClass) : List.of();
 		}
 
+		/**
+		 * Returns all methods with the name of the fallback. Which of them is called
+		 * depends on their parameters.
+		 */
+		private static List<Method> fallbacks(Annotation annotation, Class<?> beanClass) {
+			List<Method> methods = new ArrayList<>();
+			if (annotation instanceof Timeout timeout && StringUtils.hasText(timeout.fallback())) {
+				ReflectionUtils.doWithMethods(beanClass, methods::add,
+						(method) -> method.getName().equals(timeout.fallback()));
+			}
+			return methods;
+		}
+
 	}
 
-	private record AnnotatedMethod(String annotation, Method method, List<String> expressions, List<Type> storedTypes) {
+	private record AnnotatedMethod(String annotation, Method method, List<String> expressions, List<Type> storedTypes,
+			List<Method> fallbacks) {
 
 		void registerHints(RuntimeHints hints, ConfigurableListableBeanFactory beanFactory) {
 			hints.reflection().registerMethod(this.method, ExecutableMode.INVOKE);
+			this.fallbacks.forEach((fallback) -> hints.reflection().registerMethod(fallback, ExecutableMode.INVOKE));
 			BINDING.registerReflectionHints(hints.reflection(), this.storedTypes.toArray(Type[]::new));
 			for (String text : this.expressions) {
 				ArgumentExpression expression = ArgumentExpression.parse(this.annotation, text, this.method,

@@ -1,18 +1,24 @@
 package io.timingwheel.spring.aop;
 
 import java.lang.annotation.Annotation;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Target;
 import java.lang.reflect.GenericArrayType;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.lang.reflect.Type;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -25,6 +31,9 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -32,6 +41,12 @@ import org.springframework.util.ReflectionUtils;
  * Finds the methods of a class that have an annotation. The annotation may be on the
  * method, on the method that it overrides or on an interface method, and may be a
  * meta-annotation. Each class is read once. Thread-safe.
+ *
+ * <p>
+ * If the annotation may be on types, an annotated class gives the default of the public
+ * methods that the class and its subclasses declare, and an annotated interface gives the
+ * default of its methods. The default does not apply to {@code equals}, {@code hashCode}
+ * and {@code toString}.
  *
  * @param <A> the type of the annotation
  * @since 0.1
@@ -42,7 +57,9 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	private final Class<A> annotationType;
 
-	private final Map<Class<?>, Map<Method, A>> classes = new ConcurrentHashMap<>();
+	private final boolean onTypes;
+
+	private final Map<Class<?>, Found<A>> classes = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates an instance that has read no class.
@@ -50,6 +67,8 @@ public final class AnnotatedMethods<A extends Annotation> {
 	 */
 	public AnnotatedMethods(Class<A> annotationType) {
 		this.annotationType = annotationType;
+		Target target = annotationType.getAnnotation(Target.class);
+		this.onTypes = target != null && List.of(target.value()).contains(ElementType.TYPE);
 	}
 
 	/**
@@ -60,13 +79,27 @@ public final class AnnotatedMethods<A extends Annotation> {
 	 * contradict each other
 	 */
 	public Map<Method, A> of(Class<?> type) {
+		return find(type).methods();
+	}
+
+	/**
+	 * Returns the methods of a class that have no annotation of their own, and therefore
+	 * get the annotation of a type.
+	 * @param type the class; may be the class of a proxy
+	 * @return those of the methods of {@link #of}
+	 */
+	public Set<Method> defaults(Class<?> type) {
+		return find(type).defaults();
+	}
+
+	private Found<A> find(Class<?> type) {
 		Class<?> userType = ClassUtils.getUserClass(type);
-		Map<Method, A> methods = this.classes.get(userType);
-		if (methods == null) {
-			methods = AnnotationUtils.isCandidateClass(userType, this.annotationType) ? read(userType) : Map.of();
-			this.classes.put(userType, methods);
+		Found<A> found = this.classes.get(userType);
+		if (found == null) {
+			found = AnnotationUtils.isCandidateClass(userType, this.annotationType) ? read(userType) : nothing();
+			this.classes.put(userType, found);
 		}
-		return methods;
+		return found;
 	}
 
 	/**
@@ -137,18 +170,18 @@ public final class AnnotatedMethods<A extends Annotation> {
 		return GenericTypeResolver.resolveType(type, beanClass);
 	}
 
-	private Map<Method, A> read(Class<?> type) {
+	private Found<A> read(Class<?> type) {
 		try {
 			return readAll(type);
 		}
 		catch (IllegalStateException | LinkageError ex) {
 			// A signature names a missing type. Spring cannot create a proxy either.
 			logger.debug("Cannot read the methods of " + type, ex);
-			return Map.of();
+			return nothing();
 		}
 	}
 
-	private Map<Method, A> readAll(Class<?> type) {
+	private Found<A> readAll(Class<?> type) {
 		Map<Method, A> methods = new HashMap<>();
 		// The class is first, because its annotations precede those of interfaces.
 		Set<Class<?>> declaring = new LinkedHashSet<>();
@@ -156,26 +189,90 @@ public final class AnnotatedMethods<A extends Annotation> {
 			declaring.add(type);
 		}
 		declaring.addAll(ClassUtils.getAllInterfacesForClassAsSet(type));
+		collect(type, declaring, methods, (declared, specific) -> find(declared));
+		Set<Method> defaults = Set.of();
+		if (this.onTypes && declaring.stream().anyMatch(this::isAnnotated)) {
+			defaults = new HashSet<>(collect(type, declaring, methods, this::findOnType));
+		}
+		return methods.isEmpty() ? nothing() : new Found<>(methods, defaults);
+	}
+
+	/**
+	 * Adds the methods for which a function gives an annotation.
+	 * @return the added methods
+	 */
+	private List<Method> collect(Class<?> type, Set<Class<?>> declaring, Map<Method, A> methods, Finder<A> finder) {
+		List<Method> added = new ArrayList<>();
 		for (Class<?> candidate : declaring) {
 			ReflectionUtils.doWithMethods(candidate, (method) -> {
 				Method specific = mostSpecific(method, type);
-				A annotation = methods.containsKey(specific) ? null : find(method);
+				A annotation = methods.containsKey(specific) ? null : finder.find(method, specific);
 				if (annotation != null) {
 					methods.put(specific, annotation);
+					added.add(specific);
 				}
 			}, ReflectionUtils.USER_DECLARED_METHODS);
 		}
-		return methods.isEmpty() ? Map.of() : methods;
+		return added;
 	}
 
 	private @Nullable A find(Method method) {
+		return check(method, () -> AnnotatedElementUtils.findMergedAnnotation(method, this.annotationType));
+	}
+
+	private @Nullable A findOnType(Method declared, Method specific) {
+		int modifiers = specific.getModifiers();
+		if (!Modifier.isPublic(modifiers) || Modifier.isStatic(modifiers) || ReflectionUtils.isObjectMethod(specific)) {
+			return null;
+		}
+		return check(specific,
+				() -> annotation(declared.getDeclaringClass()).synthesize(MergedAnnotation::isPresent).orElse(null));
+	}
+
+	private boolean isAnnotated(Class<?> type) {
+		return annotation(type).isPresent();
+	}
+
+	/**
+	 * Looks at the superclasses of a class, but not at its interfaces, because an
+	 * interface gives the default of its own methods only.
+	 */
+	private MergedAnnotation<A> annotation(Class<?> type) {
+		return MergedAnnotations
+			.from(type, type.isInterface() ? SearchStrategy.TYPE_HIERARCHY : SearchStrategy.SUPERCLASS)
+			.get(this.annotationType);
+	}
+
+	private @Nullable A check(Method method, Supplier<@Nullable A> annotation) {
 		try {
-			return AnnotatedElementUtils.findMergedAnnotation(method, this.annotationType);
+			return annotation.get();
 		}
 		catch (AnnotationConfigurationException ex) {
 			throw new InvalidAnnotatedMethodException(method, String.valueOf(ex.getMessage()),
 					"set only one of the attributes", ex);
 		}
+	}
+
+	private Found<A> nothing() {
+		return new Found<>(Map.of(), Set.of());
+	}
+
+	/**
+	 * Finds the annotation of a method.
+	 */
+	private interface Finder<A> {
+
+		@Nullable A find(Method declared, Method specific);
+
+	}
+
+	/**
+	 * The annotated methods of a class.
+	 *
+	 * @param methods all methods
+	 * @param defaults the methods that get the annotation of a type
+	 */
+	private record Found<A>(Map<Method, A> methods, Set<Method> defaults) {
 	}
 
 }

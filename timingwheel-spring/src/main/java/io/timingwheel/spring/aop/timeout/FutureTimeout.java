@@ -4,11 +4,13 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
 
-import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.task.support.FutureCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,32 +22,31 @@ abstract class FutureTimeout {
 
 	private final InterruptGuard guard;
 
-	private final TimeoutRuntime runtime;
+	private final LimitedCall call;
 
-	private FutureTimeout(InterruptGuard guard, TimeoutRuntime runtime) {
+	private FutureTimeout(InterruptGuard guard) {
 		this.guard = guard;
-		this.runtime = runtime;
+		this.call = guard.call();
 	}
 
 	/**
 	 * Chooses how to limit what a method returned.
 	 * @param returned the returned object
-	 * @param declared the return type of the method
 	 * @param guard the guard of the call
 	 * @return the limit; {@code null} if the object is no future or is done
 	 */
-	static @Nullable FutureTimeout of(@Nullable Object returned, Class<?> declared, InterruptGuard guard,
-			TimeoutRuntime runtime) {
+	static @Nullable FutureTimeout of(@Nullable Object returned, InterruptGuard guard) {
+		Class<?> declared = guard.call().returnType();
 		if (returned instanceof CompletionStage<?> stage) {
 			if (isDone(stage)) {
 				return null;
 			}
 			return (!declared.isAssignableFrom(CompletableFuture.class) && stage instanceof Future<?> future)
-					? new InPlace(future, guard, runtime) : new NewStage<>(stage, guard, runtime);
+					? new InPlace(future, guard) : new NewStage<>(stage, guard);
 		}
 		if (returned instanceof Future<?> future && !future.isDone()) {
-			return declared.isAssignableFrom(FutureWrapper.class) ? new FutureWrapper<>(future, guard, runtime)
-					: new InPlace(future, guard, runtime);
+			return declared.isAssignableFrom(FutureWrapper.class) ? new FutureWrapper<>(future, guard)
+					: new InPlace(future, guard);
 		}
 		return null;
 	}
@@ -79,15 +80,23 @@ abstract class FutureTimeout {
 	}
 
 	/**
-	 * Starts to watch the source, after the guard has been
-	 * {@linkplain InterruptGuard#handOver handed over}.
+	 * Lets the deadline end the future instead of interrupting the thread of the call.
+	 * @return whether the call returned in time
+	 */
+	final boolean handOver() {
+		Executor executor = this.call.runtime().executor();
+		return this.guard.handOver(() -> executor.execute(this::expire));
+	}
+
+	/**
+	 * Starts to watch the source, after the {@linkplain #handOver handing over}.
 	 * @return the result
 	 */
 	abstract Object start();
 
 	/**
-	 * Ends the result with the timeout and cancels the source. An executor calls this
-	 * method at the deadline.
+	 * Ends the result with the timeout or the fallback, and cancels the source. An
+	 * executor calls this method at the deadline.
 	 */
 	abstract void expire();
 
@@ -95,12 +104,47 @@ abstract class FutureTimeout {
 		return this.guard.cancelAction();
 	}
 
-	final MethodTimeoutException newException() {
-		return this.guard.newException();
+	final void notifyListeners() {
+		this.call.notifyListeners();
 	}
 
-	final void notifyListeners() {
-		this.runtime.timedOut(this.guard.limit());
+	/**
+	 * Completes a future with what the caller gets after the deadline. The future of a
+	 * fallback is followed, and is cancelled if the caller cancels.
+	 * @param result the future to complete
+	 */
+	@SuppressWarnings("unchecked")
+	final <T> void completeAfterDeadline(CompletableFuture<T> result) {
+		Object value;
+		try {
+			value = this.call.afterDeadline(this.call.newException());
+		}
+		catch (Throwable ex) {
+			result.completeExceptionally(ex);
+			return;
+		}
+		BiConsumer<@Nullable Object, @Nullable Throwable> completion = (outcome, failure) -> {
+			if (failure != null) {
+				result.completeExceptionally(failure);
+			}
+			else {
+				result.complete((T) outcome);
+			}
+		};
+		if (value instanceof CompletionStage<?> stage) {
+			stage.whenComplete(completion);
+		}
+		else if (value instanceof Future<?> future) {
+			FutureCompletion.whenDone(future, this.call.runtime().executor(), completion);
+		}
+		else {
+			completion.accept(value, null);
+		}
+		result.whenComplete((outcome, failure) -> {
+			if (result.isCancelled()) {
+				cancelSource(value);
+			}
+		});
 	}
 
 	/**
@@ -113,8 +157,8 @@ abstract class FutureTimeout {
 
 		private final CompletableFuture<T> result = new CompletableFuture<>();
 
-		NewStage(CompletionStage<T> source, InterruptGuard guard, TimeoutRuntime runtime) {
-			super(guard, runtime);
+		NewStage(CompletionStage<T> source, InterruptGuard guard) {
+			super(guard);
 			this.source = source;
 		}
 
@@ -146,26 +190,27 @@ abstract class FutureTimeout {
 		@Override
 		void expire() {
 			notifyListeners();
-			this.result.completeExceptionally(newException());
 			cancelSource(this.source);
+			completeAfterDeadline(this.result);
 		}
 
 	}
 
 	/**
 	 * For a plain {@code Future}, which has no callbacks. The result wraps the source. At
-	 * the deadline the source is cancelled, and the result then reports the timeout. The
-	 * timer is cancelled at the first call of the result after the source is done.
-	 * Without such a call the timer expires and has no effect.
+	 * the deadline the source is cancelled, and the result then reports the timeout or
+	 * the result of the fallback. The timer is cancelled at the first call of the result
+	 * after the source is done. Without such a call the timer expires and has no effect.
 	 */
 	private static final class FutureWrapper<T> extends FutureTimeout implements Future<T> {
 
 		private final Future<T> source;
 
-		private volatile @Nullable MethodTimeoutException timeout;
+		/** What the caller gets if the deadline has cancelled the source. */
+		private volatile @Nullable CompletableFuture<T> afterDeadline;
 
-		FutureWrapper(Future<T> source, InterruptGuard guard, TimeoutRuntime runtime) {
-			super(guard, runtime);
+		FutureWrapper(Future<T> source, InterruptGuard guard) {
+			super(guard);
 			this.source = source;
 		}
 
@@ -176,32 +221,44 @@ abstract class FutureTimeout {
 
 		@Override
 		void expire() {
-			if (!this.source.isDone()) {
-				this.timeout = newException();
-				if (this.source.cancel(true)) {
-					notifyListeners();
-				}
+			if (this.source.isDone()) {
+				return;
+			}
+			CompletableFuture<T> result = new CompletableFuture<>();
+			this.afterDeadline = result;
+			if (this.source.cancel(true)) {
+				notifyListeners();
+				completeAfterDeadline(result);
+			}
+			else {
+				// The caller has cancelled the source in the meantime, or it has
+				// completed.
+				result.cancel(false);
 			}
 		}
 
 		@Override
 		public boolean cancel(boolean mayInterruptIfRunning) {
 			stopTimer();
-			return this.source.cancel(mayInterruptIfRunning);
+			CompletableFuture<T> result = this.afterDeadline;
+			boolean cancelled = this.source.cancel(mayInterruptIfRunning);
+			return (result != null) ? result.cancel(mayInterruptIfRunning) : cancelled;
 		}
 
 		@Override
 		public boolean isCancelled() {
-			return this.source.isCancelled() && this.timeout == null;
+			CompletableFuture<T> result = this.afterDeadline;
+			return this.source.isCancelled() && (result == null || result.isCancelled());
 		}
 
 		@Override
 		public boolean isDone() {
-			boolean done = this.source.isDone();
-			if (done) {
-				stopTimer();
+			if (!this.source.isDone()) {
+				return false;
 			}
-			return done;
+			stopTimer();
+			CompletableFuture<T> result = this.afterDeadline;
+			return result == null || result.isDone() || !this.source.isCancelled();
 		}
 
 		@Override
@@ -210,7 +267,7 @@ abstract class FutureTimeout {
 				return this.source.get();
 			}
 			catch (CancellationException ex) {
-				throw explain(ex);
+				return afterDeadline(ex).get();
 			}
 			finally {
 				isDone();
@@ -219,38 +276,40 @@ abstract class FutureTimeout {
 
 		@Override
 		public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+			long start = System.nanoTime();
 			try {
 				return this.source.get(timeout, unit);
 			}
 			catch (CancellationException ex) {
-				throw explain(ex);
+				long left = unit.toNanos(timeout) - (System.nanoTime() - start);
+				return afterDeadline(ex).get(Math.max(0, left), TimeUnit.NANOSECONDS);
 			}
 			finally {
 				isDone();
 			}
 		}
 
-		private CancellationException explain(CancellationException cancellation) throws ExecutionException {
-			MethodTimeoutException timeout = this.timeout;
-			if (timeout != null) {
-				throw new ExecutionException(timeout);
+		private Future<T> afterDeadline(CancellationException cancellation) {
+			CompletableFuture<T> result = this.afterDeadline;
+			if (result == null) {
+				throw cancellation;
 			}
-			return cancellation;
+			return result;
 		}
 
 	}
 
 	/**
 	 * For a method whose return type is another type of future. The result is the source
-	 * itself. At the deadline the source is completed with the timeout, or cancelled if
-	 * it is no {@code CompletableFuture}.
+	 * itself. At the deadline the source is completed with the timeout or the fallback,
+	 * or cancelled if it is no {@code CompletableFuture}.
 	 */
 	private static final class InPlace extends FutureTimeout {
 
 		private final Future<?> source;
 
-		InPlace(Future<?> source, InterruptGuard guard, TimeoutRuntime runtime) {
-			super(guard, runtime);
+		InPlace(Future<?> source, InterruptGuard guard) {
+			super(guard);
 			this.source = source;
 		}
 
@@ -264,9 +323,14 @@ abstract class FutureTimeout {
 
 		@Override
 		void expire() {
-			boolean expired = (this.source instanceof CompletableFuture<?> future)
-					? future.completeExceptionally(newException()) : this.source.cancel(true);
-			if (expired) {
+			if (this.source.isDone()) {
+				return;
+			}
+			if (this.source instanceof CompletableFuture<?> future) {
+				notifyListeners();
+				completeAfterDeadline(future);
+			}
+			else if (this.source.cancel(true)) {
 				notifyListeners();
 			}
 		}

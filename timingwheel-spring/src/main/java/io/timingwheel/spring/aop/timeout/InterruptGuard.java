@@ -2,7 +2,6 @@ package io.timingwheel.spring.aop.timeout;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.lang.reflect.Method;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
@@ -18,10 +17,14 @@ import org.jspecify.annotations.Nullable;
  * <b>Protocol.</b> The state changes from {@code RUNNING} by compare-and-set, so exactly
  * one side wins:
  * <ul>
- * <li>The wheel's thread, at the deadline: {@code RUNNING} to {@code INTERRUPTING}, then
- * {@link Thread#interrupt()}, then {@code INTERRUPTED}.</li>
+ * <li>The wheel's thread, at the deadline: {@code RUNNING} to {@code EXPIRED}.</li>
+ * <li>The interrupting thread, after the deadline: {@code EXPIRED} to
+ * {@code INTERRUPTING}, then {@link Thread#interrupt()}, then {@code INTERRUPTED}. This
+ * is the thread of {@link DeadlineStacks}, which first reads the stack of the call, or
+ * the wheel's thread.</li>
  * <li>The thread of the call, when the call returns: {@code RUNNING} to {@code RETURNED}.
- * The deadline then has no effect. If this thread loses, it waits for
+ * The deadline then has no effect. If this thread loses, it changes {@code EXPIRED} to
+ * {@code CLEARED}, and nobody interrupts. If this thread loses again, it waits for
  * {@code INTERRUPTED}, clears its interrupt flag and sets {@code CLEARED}.</li>
  * <li>The thread of the call, when the call returns a future in time: {@code RUNNING} to
  * {@code HANDED_OVER}. The deadline then runs an action instead of interrupting. The
@@ -44,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * the thread may just have cleared the interrupt of that guard. The thread therefore
  * interrupts itself again.</li>
  * <li>A flag that was set before the first of these interrupts stays set, unless the body
- * clears it. The wheel's thread looks at the flag when it raises the count from
+ * clears it. The interrupting thread looks at the flag when it raises the count from
  * zero.</li>
  * </ul>
  *
@@ -66,6 +69,8 @@ final class InterruptGuard implements DirectTask {
 
 	private static final int HANDED_OVER = 5;
 
+	private static final int EXPIRED = 6;
+
 	private static final int SPINS = 100;
 
 	private static final VarHandle STATE;
@@ -86,13 +91,7 @@ final class InterruptGuard implements DirectTask {
 	/** The guard of the innermost call of the thread. */
 	private static final ThreadLocal<@Nullable InterruptGuard> CURRENT = new ThreadLocal<>();
 
-	private final TimeLimit limit;
-
-	private final long nanos;
-
-	private final Method method;
-
-	private final @Nullable Object target;
+	private final LimitedCall call;
 
 	private final Thread thread = Thread.currentThread();
 
@@ -113,14 +112,14 @@ final class InterruptGuard implements DirectTask {
 	/** What the deadline runs once the guard is handed over. */
 	private @Nullable Runnable action;
 
-	/** What {@link #timeout} returned last. */
-	private @Nullable Throwable thrown;
+	/** The stack of the call at the deadline. Written before {@code INTERRUPTED}. */
+	private StackTraceElement @Nullable [] stack;
 
-	private InterruptGuard(TimeLimit limit, long nanos, MethodInvocation invocation) {
-		this.limit = limit;
-		this.nanos = nanos;
-		this.method = invocation.getMethod();
-		this.target = invocation.getThis();
+	/** What {@link #timeout} returned last. */
+	private @Nullable MethodTimeoutException thrown;
+
+	private InterruptGuard(LimitedCall call) {
+		this.call = call;
 		this.enclosing = CURRENT.get();
 		this.outermost = (this.enclosing != null) ? this.enclosing.outermost : this;
 	}
@@ -131,10 +130,9 @@ final class InterruptGuard implements DirectTask {
 	 * @return the guard; {@code null} if the wheel has stopped, so that the call has no
 	 * time limit
 	 */
-	static @Nullable InterruptGuard enter(TimeLimit limit, long nanos, MethodInvocation invocation,
-			TimeoutRuntime runtime) {
-		InterruptGuard guard = new InterruptGuard(limit, nanos, invocation);
-		guard.timer = runtime.schedule(guard, nanos);
+	static @Nullable InterruptGuard enter(LimitedCall call) {
+		InterruptGuard guard = new InterruptGuard(call);
+		guard.timer = call.runtime().schedule(guard, call.nanos());
 		if (guard.timer == null) {
 			return null;
 		}
@@ -149,8 +147,7 @@ final class InterruptGuard implements DirectTask {
 	 */
 	static @Nullable InterruptGuard current(MethodInvocation invocation) {
 		InterruptGuard guard = CURRENT.get();
-		return (guard != null && guard.method == invocation.getMethod() && guard.target == invocation.getThis()) ? guard
-				: null;
+		return (guard != null && guard.call.isFor(invocation)) ? guard : null;
 	}
 
 	/**
@@ -172,17 +169,35 @@ final class InterruptGuard implements DirectTask {
 	 */
 	@Override
 	public void run() {
-		if (STATE.compareAndSet(this, RUNNING, INTERRUPTING)) {
+		if (STATE.compareAndSet(this, RUNNING, EXPIRED)) {
+			this.call.runtime().stacks().interrupt(this);
+		}
+		else if (STATE.compareAndSet(this, HANDED_OVER, RETURNED) && this.action != null) {
+			this.action.run();
+		}
+	}
+
+	/**
+	 * Interrupts the thread of the call, unless the call has returned since the deadline.
+	 * @param stack the stack of that thread, {@code null} if it is unknown
+	 */
+	void interrupt(StackTraceElement @Nullable [] stack) {
+		if (STATE.compareAndSet(this, EXPIRED, INTERRUPTING)) {
 			InterruptGuard shared = this.outermost;
 			if ((int) SENT.getAndAdd(shared, 1) == 0) {
 				shared.interruptedBefore = this.thread.isInterrupted();
 			}
 			this.thread.interrupt();
+			this.stack = stack;
 			this.state = INTERRUPTED;
 		}
-		else if (STATE.compareAndSet(this, HANDED_OVER, RETURNED) && this.action != null) {
-			this.action.run();
-		}
+	}
+
+	/**
+	 * Returns the thread of the call.
+	 */
+	Thread thread() {
+		return this.thread;
 	}
 
 	/**
@@ -191,6 +206,9 @@ final class InterruptGuard implements DirectTask {
 	 * @return whether the deadline has passed
 	 */
 	boolean clearIfExpired() {
+		if (STATE.compareAndSet(this, EXPIRED, CLEARED)) {
+			return true;
+		}
 		int state = this.state;
 		if (state == INTERRUPTING || state == INTERRUPTED) {
 			clear();
@@ -237,22 +255,26 @@ final class InterruptGuard implements DirectTask {
 
 	/**
 	 * Returns the exception for the caller of an expired call. This is a new timeout,
-	 * with the failure as a suppressed exception. If the failure is the timeout of an
-	 * inner call, this is the failure, with the new timeout as a suppressed exception. If
-	 * this method has returned the failure before, it returns the failure again.
+	 * with the stack at the deadline and the failure as suppressed exceptions. If the
+	 * failure is the timeout of an inner call, this is the failure, with the new timeout
+	 * as a suppressed exception. If this method has returned the failure before, it
+	 * returns the failure again.
 	 * @param failure the exception of the body or of the advice around it, if any
 	 */
-	Throwable timeout(@Nullable Throwable failure) {
-		Throwable thrown = this.thrown;
+	MethodTimeoutException timeout(@Nullable Throwable failure) {
+		MethodTimeoutException thrown = this.thrown;
 		if (thrown == null || thrown != failure) {
-			MethodTimeoutException own = newException();
+			MethodTimeoutException own = this.call.newException();
+			if (this.stack != null) {
+				own.addSuppressed(new StackAtDeadline(this.thread, this.stack));
+			}
 			thrown = suppress(own, failure);
 			this.thrown = thrown;
 		}
 		return thrown;
 	}
 
-	private static Throwable suppress(MethodTimeoutException own, @Nullable Throwable failure) {
+	private static MethodTimeoutException suppress(MethodTimeoutException own, @Nullable Throwable failure) {
 		if (failure instanceof MethodTimeoutException inner) {
 			inner.addSuppressed(own);
 			return inner;
@@ -263,12 +285,8 @@ final class InterruptGuard implements DirectTask {
 		return own;
 	}
 
-	MethodTimeoutException newException() {
-		return this.limit.newException(this.nanos);
-	}
-
-	TimeLimit limit() {
-		return this.limit;
+	LimitedCall call() {
+		return this.call;
 	}
 
 	private void clear() {

@@ -5,6 +5,7 @@ import java.util.concurrent.Executor;
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -15,30 +16,24 @@ import reactor.core.publisher.MonoSink;
  */
 final class ReactorTimeout {
 
-	private final TimeLimit limit;
+	private final LimitedCall call;
 
-	private final long nanos;
-
-	private final TimeoutRuntime runtime;
-
-	private ReactorTimeout(TimeLimit limit, long nanos, TimeoutRuntime runtime) {
-		this.limit = limit;
-		this.nanos = nanos;
-		this.runtime = runtime;
+	private ReactorTimeout(LimitedCall call) {
+		this.call = call;
 	}
 
 	/**
 	 * Limits what a method returned, if it is a publisher of Reactor.
 	 * @param returned the returned object
-	 * @param declared the return type of the method
 	 * @return what the caller gets
 	 */
-	static Object apply(Object returned, Class<?> declared, TimeLimit limit, long nanos, TimeoutRuntime runtime) {
+	static Object apply(Object returned, LimitedCall call) {
+		Class<?> declared = call.returnType();
 		if (returned instanceof Mono<?> mono && declared.isAssignableFrom(Mono.class)) {
-			return new ReactorTimeout(limit, nanos, runtime).apply(mono);
+			return new ReactorTimeout(call).apply(mono);
 		}
 		if (returned instanceof Flux<?> flux && declared.isAssignableFrom(Flux.class)) {
-			return new ReactorTimeout(limit, nanos, runtime).apply(flux);
+			return new ReactorTimeout(call).apply(flux);
 		}
 		return returned;
 	}
@@ -49,14 +44,15 @@ final class ReactorTimeout {
 	private <T> Mono<T> apply(Mono<T> source) {
 		return Mono.defer(() -> {
 			SubscriptionTimer timer = new SubscriptionTimer();
-			return source.takeUntilOther(timer.signal()).switchIfEmpty(timer.failure());
+			return source.takeUntilOther(timer.signal())
+				.switchIfEmpty(Mono.defer(() -> Mono.from(timer.afterSource())));
 		});
 	}
 
 	private <T> Flux<T> apply(Flux<T> source) {
 		return Flux.defer(() -> {
 			SubscriptionTimer timer = new SubscriptionTimer();
-			return source.takeUntilOther(timer.signal()).concatWith(timer.failure());
+			return source.takeUntilOther(timer.signal()).concatWith(Flux.defer(timer::afterSource));
 		});
 	}
 
@@ -81,23 +77,33 @@ final class ReactorTimeout {
 		}
 
 		/**
-		 * Returns a publisher that fails if the deadline has passed, and is empty
-		 * otherwise.
+		 * Returns what follows the source: the timeout or the fallback if the deadline
+		 * has passed, and nothing otherwise.
 		 */
-		<T> Mono<T> failure() {
-			ReactorTimeout timeout = ReactorTimeout.this;
-			return Mono
-				.defer(() -> this.expired ? Mono.error(timeout.limit.newException(timeout.nanos)) : Mono.empty());
+		@SuppressWarnings("unchecked")
+		<T> Publisher<T> afterSource() {
+			if (!this.expired) {
+				return Mono.empty();
+			}
+			LimitedCall call = ReactorTimeout.this.call;
+			try {
+				Object value = call.afterDeadline(call.newException());
+				return (value instanceof Publisher<?> publisher) ? (Publisher<T>) publisher
+						: (Publisher<T>) Mono.justOrEmpty(value);
+			}
+			catch (Throwable ex) {
+				return Mono.error(ex);
+			}
 		}
 
 		private @Nullable TimerHandle start(MonoSink<Void> sink) {
-			Executor executor = ReactorTimeout.this.runtime.executor();
+			Executor executor = ReactorTimeout.this.call.runtime().executor();
 			DirectTask expiry = () -> executor.execute(() -> expire(sink));
-			return ReactorTimeout.this.runtime.schedule(expiry, ReactorTimeout.this.nanos);
+			return ReactorTimeout.this.call.runtime().schedule(expiry, ReactorTimeout.this.call.nanos());
 		}
 
 		private void expire(MonoSink<Void> sink) {
-			ReactorTimeout.this.runtime.timedOut(ReactorTimeout.this.limit);
+			ReactorTimeout.this.call.notifyListeners();
 			this.expired = true;
 			sink.success();
 		}

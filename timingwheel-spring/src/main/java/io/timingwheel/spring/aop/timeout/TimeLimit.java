@@ -29,12 +29,16 @@ final class TimeLimit {
 
 	private final @Nullable ArgumentExpression expression;
 
+	private final @Nullable Fallback fallback;
+
 	/** The constant limit; zero if there is none, or until its beans exist. */
 	private volatile long nanos;
 
-	TimeLimit(Method method, Timeout annotation, AttributeResolver attributes, ConfigurableBeanFactory beanFactory) {
+	TimeLimit(Method method, Timeout annotation, @Nullable Fallback fallback, AttributeResolver attributes,
+			ConfigurableBeanFactory beanFactory) {
 		this.method = method;
 		this.text = annotation.timeout();
+		this.fallback = fallback;
 		this.attributes = attributes;
 		boolean expression = StringUtils.hasText(annotation.timeoutExpression());
 		if (StringUtils.hasText(this.text) == expression) {
@@ -48,8 +52,32 @@ final class TimeLimit {
 				annotation.timeoutExpression(), method, beanFactory) : null;
 	}
 
+	/**
+	 * Creates the limit of one bean, which replaces the limit of its class.
+	 */
+	private TimeLimit(TimeLimit replaced, long nanos) {
+		this.method = replaced.method;
+		this.text = replaced.text;
+		this.fallback = replaced.fallback;
+		this.attributes = replaced.attributes;
+		this.expression = null;
+		this.nanos = nanos;
+	}
+
+	/**
+	 * Returns this limit with another duration.
+	 * @param duration the positive duration
+	 */
+	TimeLimit replacedBy(Duration duration) {
+		return new TimeLimit(this, TimeUnit.NANOSECONDS.convert(duration));
+	}
+
 	Method method() {
 		return this.method;
+	}
+
+	@Nullable Fallback fallback() {
+		return this.fallback;
 	}
 
 	/**

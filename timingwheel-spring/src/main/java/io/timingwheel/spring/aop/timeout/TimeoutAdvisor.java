@@ -1,12 +1,15 @@
 package io.timingwheel.spring.aop.timeout;
 
+import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
 
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.core.Ordered;
 
@@ -23,6 +26,10 @@ public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1;
 
+	private final transient TimeoutMethodRegistry methods;
+
+	private final transient TimeoutRuntime runtime;
+
 	/**
 	 * Creates an advisor. The advice calls the suppliers at each call that needs them,
 	 * and not before. The suppliers should cache their results.
@@ -35,8 +42,23 @@ public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
 	 */
 	public TimeoutAdvisor(TimeoutMethodRegistry methods, Supplier<TimingWheel> wheel,
 			Supplier<? extends Executor> executor, Supplier<List<TimeoutListener>> listeners, int order) {
-		super(methods.pointcut(), new TimeoutInterceptor(methods, new TimeoutRuntime(wheel, executor, listeners)));
+		this(methods, Map.of(), new TimeoutRuntime(wheel, executor, listeners), methods.pointcut(), order);
+	}
+
+	private TimeoutAdvisor(TimeoutMethodRegistry methods, Map<Method, TimeLimit> overridden, TimeoutRuntime runtime,
+			Pointcut pointcut, int order) {
+		super(pointcut, new TimeoutInterceptor(methods, overridden, runtime));
+		this.methods = methods;
+		this.runtime = runtime;
 		setOrder(order);
+	}
+
+	/**
+	 * Returns the advisor of one bean.
+	 * @param overridden the limits of the bean in place of those of its class
+	 */
+	TimeoutAdvisor with(Map<Method, TimeLimit> overridden) {
+		return new TimeoutAdvisor(this.methods, overridden, this.runtime, getPointcut(), getOrder());
 	}
 
 }

@@ -1,8 +1,9 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
-import java.util.concurrent.Executor;
+import java.util.Map;
 
+import io.timingwheel.spring.annotation.MethodTimeoutException;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -20,36 +21,63 @@ final class TimeoutInterceptor implements MethodInterceptor {
 
 	private final TimeoutMethodRegistry methods;
 
+	private final Map<Method, TimeLimit> overridden;
+
 	private final TimeoutRuntime runtime;
 
-	TimeoutInterceptor(TimeoutMethodRegistry methods, TimeoutRuntime runtime) {
+	/**
+	 * Creates an interceptor.
+	 * @param methods the methods with a time limit
+	 * @param overridden the limits that apply to one bean in place of those of its class
+	 * @param runtime the beans that calls need
+	 */
+	TimeoutInterceptor(TimeoutMethodRegistry methods, Map<Method, TimeLimit> overridden, TimeoutRuntime runtime) {
 		this.methods = methods;
+		this.overridden = overridden;
 		this.runtime = runtime;
 	}
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		TimeLimit limit = limit(invocation);
-		long nanos = limit.nanos(invocation.getArguments());
-		if (nanos <= 0) {
-			this.runtime.timedOut(limit);
-			throw limit.newException(nanos);
+		LimitedCall call = new LimitedCall(limit(invocation), invocation, this.runtime);
+		if (call.nanos() <= 0) {
+			call.notifyListeners();
+			return call.afterDeadline(call.newException());
 		}
-		InterruptGuard guard = InterruptGuard.enter(limit, nanos, invocation, this.runtime);
+		InterruptGuard guard = InterruptGuard.enter(call);
 		if (guard == null) {
 			return invocation.proceed();
 		}
-		Object result;
+		MethodTimeoutException timeout;
 		try {
-			result = proceed(invocation, guard);
+			Object result = null;
+			Throwable failure = null;
+			try {
+				result = invocation.proceed();
+			}
+			catch (Throwable ex) {
+				failure = ex;
+			}
+			FutureTimeout future = FutureTimeout.of(result, guard);
+			if (future != null) {
+				if (future.handOver()) {
+					return future.start();
+				}
+				FutureTimeout.cancelSource(result);
+			}
+			if (guard.finish()) {
+				if (failure != null) {
+					throw failure;
+				}
+				return (REACTOR_PRESENT && result != null) ? ReactorTimeout.apply(result, call) : result;
+			}
+			timeout = guard.timeout(failure);
 		}
 		finally {
 			guard.leave();
 		}
-		if (REACTOR_PRESENT && result != null) {
-			return ReactorTimeout.apply(result, invocation.getMethod().getReturnType(), limit, nanos, this.runtime);
-		}
-		return result;
+		call.notifyListeners();
+		return call.afterDeadline(timeout);
 	}
 
 	private TimeLimit limit(MethodInvocation invocation) {
@@ -57,34 +85,7 @@ final class TimeoutInterceptor implements MethodInterceptor {
 		Object target = invocation.getThis();
 		TimeLimit limit = this.methods.find(method, (target != null) ? target.getClass() : method.getDeclaringClass());
 		Assert.state(limit != null, () -> "No @Timeout on " + method);
-		return limit;
-	}
-
-	private @Nullable Object proceed(MethodInvocation invocation, InterruptGuard guard) throws Throwable {
-		Object result = null;
-		Throwable failure = null;
-		try {
-			result = invocation.proceed();
-		}
-		catch (Throwable ex) {
-			failure = ex;
-		}
-		FutureTimeout future = FutureTimeout.of(result, invocation.getMethod().getReturnType(), guard, this.runtime);
-		if (future != null) {
-			Executor executor = this.runtime.executor();
-			if (guard.handOver(() -> executor.execute(future::expire))) {
-				return future.start();
-			}
-			FutureTimeout.cancelSource(result);
-		}
-		if (!guard.finish()) {
-			this.runtime.timedOut(guard.limit());
-			throw guard.timeout(failure);
-		}
-		if (failure != null) {
-			throw failure;
-		}
-		return result;
+		return this.overridden.isEmpty() ? limit : this.overridden.getOrDefault(limit.method(), limit);
 	}
 
 }

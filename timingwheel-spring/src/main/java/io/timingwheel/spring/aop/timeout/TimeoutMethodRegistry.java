@@ -1,21 +1,32 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.ProxyRules;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Pointcut;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * The methods with {@link Timeout} and their time limits. Each class is read and checked
@@ -25,6 +36,8 @@ import org.springframework.util.ClassUtils;
  */
 public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reader {
 
+	private static final Log logger = LogFactory.getLog(TimeoutMethodRegistry.class);
+
 	private final AnnotatedMethods<Timeout> annotated = new AnnotatedMethods<>(Timeout.class);
 
 	private final ConfigurableListableBeanFactory beanFactory;
@@ -33,6 +46,14 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	private final ProxyRules rules;
 
+	private final Supplier<? extends TimeoutOverrides> overrides;
+
+	/** The names of the methods of the beans, as {@code bean.method}. */
+	private final Set<String> names = ConcurrentHashMap.newKeySet();
+
+	/** The classes for which a warning has been logged. */
+	private final Set<Class<?>> warned = ConcurrentHashMap.newKeySet();
+
 	private final Map<Class<?>, Map<Method, TimeLimit>> classes = new ConcurrentHashMap<>();
 
 	private final Map<MethodClassKey, TimeLimit> methods = new ConcurrentHashMap<>();
@@ -40,9 +61,13 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	/**
 	 * Creates an instance that has read no class.
 	 * @param beanFactory resolves the attributes
+	 * @param overrides gives the limits of single beans, and is not called before
+	 * {@link #read}; should cache its result
 	 */
-	public TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
+	public TimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory,
+			Supplier<? extends TimeoutOverrides> overrides) {
 		this.beanFactory = beanFactory;
+		this.overrides = overrides;
 		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new ProxyRules(beanFactory);
 	}
@@ -57,16 +82,73 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
 		check(beanClass, beanName);
+		overridden(beanClass, beanName);
 	}
 
 	@Override
 	public void resolveWithBeans() {
 		this.classes.values().forEach((limits) -> limits.values().forEach(TimeLimit::resolve));
+		this.overrides.get().checkNames(this.names);
+	}
+
+	/**
+	 * Returns the limits that apply to one bean in place of those of its class.
+	 * @param beanClass the class of the bean
+	 * @param beanName the name of the bean
+	 * @return the limits by most specific method, often empty
+	 */
+	Map<Method, TimeLimit> overridden(Class<?> beanClass, String beanName) {
+		String publicName = ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName)
+				: beanName;
+		TimeoutOverrides overrides = this.overrides.get();
+		Map<Method, TimeLimit> result = new HashMap<>();
+		of(ClassUtils.getUserClass(beanClass)).forEach((method, limit) -> {
+			this.names.add(publicName + "." + method.getName());
+			Duration override = overrides.find(publicName, method.getName());
+			if (override != null) {
+				result.put(method, limit.replacedBy(override));
+			}
+		});
+		return result;
 	}
 
 	private void check(Class<?> beanClass, @Nullable String beanName) {
-		for (Method method : of(beanClass).keySet()) {
-			this.rules.check("@Timeout", method, beanClass, beanName);
+		Set<Method> methods = of(beanClass).keySet();
+		Set<Method> defaults = this.annotated.defaults(beanClass);
+		List<InvalidAnnotatedMethodException> unlimited = new ArrayList<>();
+		for (Method method : methods) {
+			try {
+				this.rules.check("@Timeout", method, beanClass, beanName);
+			}
+			catch (InvalidAnnotatedMethodException ex) {
+				if (!defaults.contains(method)) {
+					throw ex;
+				}
+				unlimited.add(ex);
+			}
+		}
+		if (!unlimited.isEmpty()) {
+			if (unlimited.size() == methods.size()) {
+				throw unlimited.get(0);
+			}
+			warn(beanClass, unlimited);
+		}
+	}
+
+	/**
+	 * Warns of the methods that have no limit although their class has one. They do not
+	 * stop the start, because the annotation is not on these methods.
+	 */
+	private void warn(Class<?> beanClass, List<InvalidAnnotatedMethodException> unlimited) {
+		if (this.warned.add(beanClass)) {
+			String names = unlimited.stream()
+				.map((ex) -> ex.getMethod().getName() + "()")
+				.distinct()
+				.sorted()
+				.collect(Collectors.joining(", "));
+			logger.warn(("The @Timeout of %s does not limit %s. A proxy cannot intercept a final method, or a method "
+					+ "that is not in its interfaces")
+				.formatted(beanClass.getName(), names));
 		}
 	}
 
@@ -100,11 +182,27 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	private Map<Method, TimeLimit> read(Class<?> type) {
 		Map<Method, TimeLimit> limits = new HashMap<>();
 		this.annotated.of(type).forEach((method, annotation) -> {
-			TimeLimit limit = new TimeLimit(method, annotation, this.attributes, this.beanFactory);
+			TimeLimit limit = new TimeLimit(method, annotation, fallback(method, annotation, type), this.attributes,
+					this.beanFactory);
 			limit.resolveWithoutBeans();
 			limits.put(method, limit);
 		});
 		return limits.isEmpty() ? Map.of() : limits;
+	}
+
+	private @Nullable Fallback fallback(Method method, Timeout annotation, Class<?> type) {
+		if (!StringUtils.hasText(annotation.fallback())) {
+			return null;
+		}
+		Fallback fallback = Fallback.find(method, annotation.fallback(), type);
+		if (fallback != null && fallback.is(method)) {
+			if (!this.annotated.defaults(type).contains(method)) {
+				throw new InvalidAnnotatedMethodException(method, "the fallback of @Timeout is the method itself",
+						"name another method with the same parameters");
+			}
+			return null;
+		}
+		return fallback;
 	}
 
 }

@@ -32,6 +32,8 @@ final class TimeoutRuntime {
 
 	private final Supplier<List<TimeoutListener>> listeners;
 
+	private final DeadlineStacks stacks = new DeadlineStacks();
+
 	TimeoutRuntime(Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor,
 			Supplier<List<TimeoutListener>> listeners) {
 		this.wheel = wheel;
@@ -65,6 +67,10 @@ final class TimeoutRuntime {
 	 */
 	Executor executor() {
 		return FutureCompletion.unrefusing(this.executor.get());
+	}
+
+	DeadlineStacks stacks() {
+		return this.stacks;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -12,6 +13,9 @@ import io.timingwheel.spring.durable.PartialOutage;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Tells whether the store answers the threads that call it. Logs once that the store, or
@@ -108,8 +112,9 @@ final class StoreAvailability {
 			this.downSince = null;
 			this.allMissed = false;
 			this.missed.clear();
-			logger
-				.info("The store of durable tasks is back after %s".formatted(Duration.between(since, Instant.now())));
+			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
+			logger.info("The store of durable tasks is back after "
+					+ DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));
 		}
 	}
 

@@ -13,6 +13,8 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.Assert;
 
 /**
@@ -118,7 +120,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	private DelayedTask<T> repeat(Duration period, boolean fixedRate) {
 		Assert.notNull(period, "The period must not be null");
-		Assert.isTrue(period.compareTo(Duration.ZERO) > 0, () -> "The period must be positive, not " + period);
+		Assert.isTrue(period.compareTo(Duration.ZERO) > 0, () -> "The period must be positive, not "
+				+ DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE));
 		TaskSubmission submission = TaskSubmission.periodic(define(), this.key, this.ifPending, this.task,
 				TaskClock.nanos(period), fixedRate);
 		return schedule(submission, this.tasks.clock().after(period));

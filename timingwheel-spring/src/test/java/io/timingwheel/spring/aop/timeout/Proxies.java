@@ -28,7 +28,7 @@ final class Proxies {
 	Proxies(TimingWheel wheel, Executor executor) {
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
-		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory);
+		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, TimeoutOverrides::none);
 		this.advisor = new TimeoutAdvisor(methods, () -> wheel, () -> executor, () -> List.of(this.listener),
 				TimeoutAdvisor.DEFAULT_ORDER);
 		this.bodyAdvisor = new TimeoutInfrastructure.ExpiredBodyAdvisor(methods);

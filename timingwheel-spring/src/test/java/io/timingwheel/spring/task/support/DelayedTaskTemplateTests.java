@@ -377,7 +377,7 @@ class DelayedTaskTemplateTests {
 		TaskSpec<?> spec = this.template.task(() -> {
 		});
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.every(Duration.ZERO))
-			.withMessage("The period must be positive, not PT0S");
+			.withMessage("The period must be positive, not 0s");
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.withFixedDelay(Duration.ofSeconds(-1)));
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.after(null));
 		assertThatIllegalArgumentException().isThrownBy(() -> spec.at(null));
