@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
@@ -32,6 +33,13 @@ final class Proxies {
 		this.advisor = new TimeoutAdvisor(methods, () -> wheel, () -> executor, () -> List.of(this.listener),
 				TimeoutAdvisor.DEFAULT_ORDER);
 		this.bodyAdvisor = new TimeoutInfrastructure.ExpiredBodyAdvisor(methods);
+	}
+
+	/**
+	 * Returns the suppressed exceptions of a timeout, without the stack at the deadline.
+	 */
+	static List<Throwable> suppressed(Throwable timeout) {
+		return Arrays.stream(timeout.getSuppressed()).filter((ex) -> !(ex instanceof StackAtDeadline)).toList();
 	}
 
 	/**

@@ -7,6 +7,8 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.Pipe;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -169,7 +171,7 @@ class TimeoutOfBlockingCallTests {
 			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> this.service.call(() -> {
 				interrupting.await();
 				return "late";
-			})).satisfies((ex) -> assertThat(ex).hasNoSuppressedExceptions());
+			})).satisfies((ex) -> assertThat(Proxies.suppressed(ex)).isEmpty());
 			returned.set(true);
 			return Thread.currentThread().isInterrupted();
 		});
@@ -208,6 +210,59 @@ class TimeoutOfBlockingCallTests {
 		interrupter.get();
 	}
 
+	@Test
+	void theTimeoutShowsWhereTheCallWasAtTheDeadline() {
+		assertThatExceptionOfType(MethodTimeoutException.class)
+			.isThrownBy(() -> this.service.call(this::ignoreInterrupts))
+			.satisfies((ex) -> {
+				assertThat(ex.getSuppressed()).singleElement()
+					.isInstanceOf(StackAtDeadline.class)
+					.satisfies((stack) -> assertThat(stack)
+						.hasMessage("Thread \"%s\" at the deadline".formatted(Thread.currentThread().getName())))
+					.satisfies((stack) -> assertThat(stack.getStackTrace())
+						.anyMatch((frame) -> frame.getMethodName().equals("ignoreInterrupts")));
+				assertThat(ex.getStackTrace()).noneMatch((frame) -> frame.getMethodName().equals("ignoreInterrupts"));
+			});
+	}
+
+	private Object ignoreInterrupts() {
+		while (!Thread.currentThread().isInterrupted()) {
+			Thread.onSpinWait();
+		}
+		return "late";
+	}
+
+	@Test
+	void manyCallsThatExpireAtOnceAreAllInterruptedAndTheFirstShowTheirStack() throws Exception {
+		int calls = 300;
+		CountDownLatch begun = new CountDownLatch(calls);
+		ExecutorService pool = Executors.newFixedThreadPool(calls);
+		try {
+			List<CompletableFuture<MethodTimeoutException>> timeouts = new ArrayList<>();
+			for (int i = 0; i < calls; i++) {
+				timeouts.add(CompletableFuture.supplyAsync(() -> {
+					try {
+						this.service.second(() -> {
+							begun.countDown();
+							return new LinkedBlockingQueue<>().take();
+						});
+						throw new AssertionError("no timeout");
+					}
+					catch (MethodTimeoutException ex) {
+						assertThat(Thread.currentThread().isInterrupted()).isFalse();
+						return ex;
+					}
+				}, pool));
+			}
+			assertThat(timeouts).allSatisfy((timeout) -> assertThat(timeout.get()).isNotNull())
+				.anySatisfy((timeout) -> assertThat(timeout.get().getSuppressed())
+					.hasAtLeastOneElementOfType(StackAtDeadline.class));
+		}
+		finally {
+			pool.shutdownNow();
+		}
+	}
+
 	/**
 	 * Repeats the call until its body has begun. On a busy machine the deadline can pass
 	 * before the body begins.
@@ -220,7 +275,7 @@ class TimeoutOfBlockingCallTests {
 				return body.call();
 			})).satisfies((ex) -> {
 				if (begun.get()) {
-					assertThat(ex.getSuppressed()).singleElement().isExactlyInstanceOf(suppressed);
+					assertThat(Proxies.suppressed(ex)).singleElement().isExactlyInstanceOf(suppressed);
 				}
 			});
 		}
@@ -232,6 +287,16 @@ class TimeoutOfBlockingCallTests {
 		@Timeout("" + LIMIT_MILLIS)
 		public Object call(Callable<?> body) throws Exception {
 			return body.call();
+		}
+
+		@Timeout("1s")
+		public Object second(Callable<?> body) {
+			try {
+				return body.call();
+			}
+			catch (Exception ex) {
+				return ex;
+			}
 		}
 
 		@Timeout("1h")

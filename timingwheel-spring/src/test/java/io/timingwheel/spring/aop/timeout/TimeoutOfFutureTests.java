@@ -61,7 +61,7 @@ class TimeoutOfFutureTests {
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(result::get)
 			.havingCause()
 			.isExactlyInstanceOf(MethodTimeoutException.class)
-			.withMessage(Service.class.getName() + ".future did not finish within PT0.8S")
+			.withMessage(Service.class.getName() + ".future did not finish within 800ms")
 			.withCauseExactlyInstanceOf(TimeoutException.class);
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(result::join);
 		await().until(source::isCancelled);
