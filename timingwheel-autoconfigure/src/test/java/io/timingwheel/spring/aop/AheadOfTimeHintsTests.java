@@ -63,6 +63,15 @@ class AheadOfTimeHintsTests {
 	}
 
 	@Test
+	void fallbacksAndTheMethodsOfAnAnnotatedClassCanBeInvoked() {
+		RuntimeHints hints = AotContexts.of(LimitedClass.class)
+			.withProperties("spring.aop.proxy-target-class=false")
+			.process();
+		assertThat(hints).matches(invocation(LimitedClass.class, "run"));
+		assertThat(hints).matches(invocation(LimitedClass.class, "instead"));
+	}
+
+	@Test
 	void interfaceBasedProxiesAreRegistered() {
 		RuntimeHints hints = AotContexts.of(SilentImplementation.class)
 			.withProperties("spring.aop.proxy-target-class=false")
@@ -220,6 +229,18 @@ class AheadOfTimeHintsTests {
 	}
 
 	record Order(long id, Duration ttl, Customer customer) {
+
+	}
+
+	@Timeout(timeout = "1s", fallback = "instead")
+	static class LimitedClass implements Runnable {
+
+		@Override
+		public void run() {
+		}
+
+		private void instead() {
+		}
 
 	}
 

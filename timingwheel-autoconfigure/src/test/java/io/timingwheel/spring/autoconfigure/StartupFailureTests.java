@@ -37,6 +37,8 @@ class StartupFailureTests {
 					timingwheel.max-pending                        | 0    | leave it unset for no limit
 					timingwheel.shutdown.await-termination-period  | -1s  | must not be negative: use 0s for no wait
 					timingwheel.health.max-lag                     | 0    | must be positive, such as 1s
+					timingwheel.timeout.limits.quotes.quote        | 0    | must be positive, such as 800ms
+					timingwheel.timeout.limits.quotes.quote        | soon | "soon" is not a duration such as 500ms
 					""")
 	void aValueThatMakesNoSenseIsNamedWithItsPropertyItsOriginAndARemedy(String property, String value, String remedy,
 			CapturedOutput output) {
@@ -53,6 +55,7 @@ class StartupFailureTests {
 			"timingwheel.shutdown.pending, banana, Pending", "timingwheel.timeout.order, banana, java.lang.Integer",
 			"timingwheel.observations.enabled, banana, java.lang.Boolean",
 			"timingwheel.task-scheduler.enabled, banana, java.lang.Boolean",
+			"timingwheel.timeout.problem-details, banana, java.lang.Boolean",
 			"timingwheel.store.type, banana, TimingWheelStoreProperties\\$Type" })
 	void aValueOfTheWrongTypeIsNamedWithItsProperty(String property, String value, String type, CapturedOutput output) {
 		assertThatException().isThrownBy(() -> run(Empty.class, "--" + property + "=" + value));

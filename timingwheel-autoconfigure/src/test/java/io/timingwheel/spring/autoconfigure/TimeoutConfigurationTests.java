@@ -9,6 +9,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -38,6 +39,7 @@ import org.springframework.beans.factory.config.CustomScopeConfigurer;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -48,6 +50,7 @@ import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
@@ -295,6 +298,132 @@ class TimeoutConfigurationTests {
 		});
 	}
 
+	@Test
+	void theAnnotationOfAClassLimitsItsPublicMethods(CapturedOutput output) {
+		this.runner.withBean(LimitedClass.class).run((context) -> {
+			LimitedClass service = context.getBean(LimitedClass.class);
+			assertThat(service.plain(Duration.ofMillis(799))).isEqualTo("in time");
+			assertTimesOut(() -> service.plain(Duration.ofMillis(800)));
+			assertThat(service.own(Duration.ofMillis(800))).isEqualTo("in time");
+			assertTimesOut(() -> service.own(Duration.ofSeconds(5)));
+			assertThat(service.withoutLimit(Duration.ofSeconds(5))).isEqualTo("in time");
+			assertThat(output).containsOnlyOnce("The @Timeout of " + LimitedClass.class.getName()
+					+ " does not limit isFinal(). A proxy cannot intercept a final method");
+		});
+	}
+
+	@Test
+	void theFallbackOfAClassIsNotItsOwnFallback() {
+		this.runner.withBean(ClassWithFallback.class).run((context) -> {
+			ClassWithFallback service = context.getBean(ClassWithFallback.class);
+			assertThat(service.plain(Duration.ofSeconds(1))).isEqualTo("fallback");
+			assertTimesOut(() -> service.instead(Duration.ofSeconds(1)));
+		});
+	}
+
+	@Test
+	void theFallbackMayBeInTheClassBehindAnInterface() {
+		this.runner.withUserConfiguration(HiddenFallbackConfiguration.class)
+			.run((context) -> assertThat(context.getBean(WithFallback.class).limited(Duration.ofSeconds(1)))
+				.isEqualTo("of the class"));
+	}
+
+	@Test
+	void theFallbackIsCalledOnTheObjectBehindAnInterfaceBasedProxy() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withBean("service", HiddenFallback.class)
+			.run((context) -> assertThat(context.getBean(WithFallback.class).limited(Duration.ofSeconds(1)))
+				.isEqualTo("of the class"));
+	}
+
+	@Test
+	void theTransactionIsRolledBackBeforeTheFallbackRuns() {
+		this.runner.withUserConfiguration(TransactionConfiguration.class)
+			.withBean(OrdersWithFallback.class)
+			.run((context) -> {
+				assertThat(context.getBean(OrdersWithFallback.class).insert(2)).isEqualTo("0 orders");
+				assertThat(context.getBean(OrdersWithFallback.class).insert(2)).isEqualTo("0 orders");
+			});
+	}
+
+	@Test
+	void aPropertyReplacesTheLimitOfOneBean() {
+		this.runner
+			.withPropertyValues("timingwheel.timeout.limits.first.limited=50ms",
+					"timingwheel.timeout.limits.first.by-argument=1m10s")
+			.withBean("first", Named.class)
+			.withBean("second", Named.class)
+			.run((context) -> {
+				Named first = context.getBean("first", Named.class);
+				Named second = context.getBean("second", Named.class);
+				assertThat(first.limited(Duration.ofMillis(49))).isEqualTo("in time");
+				assertThatExceptionOfType(MethodTimeoutException.class)
+					.isThrownBy(() -> first.limited(Duration.ofMillis(50)))
+					.satisfies((ex) -> assertThat(ex.getTimeout()).hasMillis(50));
+				assertThat(second.limited(Duration.ofMillis(799))).isEqualTo("in time");
+				assertThat(first.byArgument(Duration.ofSeconds(69))).isEqualTo("in time");
+				assertTimesOut(() -> first.byArgument(Duration.ofSeconds(70)));
+				assertTimesOut(() -> second.byArgument(Duration.ofSeconds(1)));
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "the.quote-service_1.byArgument", "[the.quoteService1].byArgument",
+			"THE.QUOTESERVICE1.BYARGUMENT", "the.quote-service1.by-argument" })
+	void theNamesInPropertiesAreRelaxed(String name) {
+		this.runner.withPropertyValues("timingwheel.timeout.limits." + name + "=50ms")
+			.withBean("the.quoteService1", Named.class)
+			.run((context) -> assertTimesOut(() -> context.getBean(Named.class).byArgument(Duration.ofMillis(50))));
+	}
+
+	@Test
+	void anEnvironmentVariableReplacesALimit() {
+		this.runner
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new SystemEnvironmentPropertySource("systemEnvironment",
+						Map.of("TIMINGWHEEL_TIMEOUT_LIMITS_FIRST_BYARGUMENT", "50ms"))))
+			.withBean("first", Named.class)
+			.run((context) -> assertTimesOut(() -> context.getBean(Named.class).byArgument(Duration.ofMillis(50))));
+	}
+
+	@Test
+	void aPropertyReplacesTheLimitOfScopedAndHiddenBeans() {
+		this.runner
+			.withPropertyValues("timingwheel.timeout.limits.service.limited=50ms",
+					"timingwheel.timeout.limits.hidden.hidden=50ms")
+			.withUserConfiguration(ScopedConfiguration.class, HiddenTypeConfiguration.class)
+			.run((context) -> {
+				assertTimesOut(() -> context.getBean("service", Service.class).limited(Duration.ofMillis(50)));
+				assertTimesOut(() -> context.getBean(Hidden.class).hidden(Duration.ofMillis(50)));
+			});
+	}
+
+	@Test
+	void aPropertyForAnUnknownMethodIsAWarningWithTheNearestName(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("timingwheel.timeout.limits.qoutes.limitd=50ms",
+					"timingwheel.timeout.limits.quotes.limited=50ms")
+			.withBean("quotes", Named.class)
+			.withBean("other", Service.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).containsOnlyOnce("has no effect")
+					.contains("timingwheel.timeout.limits.qoutes.limitd has no effect, because no bean has a method "
+							+ "with @Timeout of this name. The nearest name is quotes.limited");
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "banana", "0", "-1s", "" })
+	void anInvalidLimitStopsTheStartAndNamesTheProperty(String limit) {
+		this.runner.withPropertyValues("timingwheel.timeout.limits.quotes.limited=" + limit)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+				.hasMessageContaining("timingwheel.timeout.limits.quotes.limited"));
+	}
+
 	private static void assertTimesOut(Runnable call) {
 		assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(call::run);
 	}
@@ -354,6 +483,112 @@ class TimeoutConfigurationTests {
 		@Timeout("800ms")
 		public CompletableFuture<String> future() {
 			return new CompletableFuture<>();
+		}
+
+	}
+
+	@Timeout("800ms")
+	static class LimitedClass {
+
+		public String plain(Duration work) {
+			return work(work);
+		}
+
+		@Timeout("5s")
+		public String own(Duration work) {
+			return work(work);
+		}
+
+		public final boolean isFinal() {
+			return true;
+		}
+
+		String withoutLimit(Duration work) {
+			return work(work);
+		}
+
+	}
+
+	@Timeout(timeout = "800ms", fallback = "instead")
+	static class ClassWithFallback {
+
+		public String plain(Duration work) {
+			return work(work);
+		}
+
+		public String instead(Duration work) {
+			if (Thread.currentThread().isInterrupted()) {
+				throw new AssertionError("interrupted");
+			}
+			TIME.advance(Duration.ofSeconds(1));
+			return "fallback";
+		}
+
+	}
+
+	interface WithFallback {
+
+		@Timeout(timeout = "800ms", fallback = "ofClass")
+		String limited(Duration work);
+
+	}
+
+	static class HiddenFallback implements WithFallback {
+
+		private final String text = "of the class";
+
+		@Override
+		public String limited(Duration work) {
+			return work(work);
+		}
+
+		private String ofClass(Duration work) {
+			return this.text;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class HiddenFallbackConfiguration {
+
+		@Bean
+		WithFallback service() {
+			return new HiddenFallback();
+		}
+
+	}
+
+	static class OrdersWithFallback {
+
+		private final JdbcTemplate jdbc;
+
+		OrdersWithFallback(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Timeout(timeout = "800ms", fallback = "count")
+		@Transactional
+		public String insert(int id) {
+			this.jdbc.update("insert into orders values (?)", id);
+			return work(Duration.ofSeconds(1));
+		}
+
+		private String count(int id) {
+			return this.jdbc.queryForObject("select count(*) from orders", Integer.class) + " orders";
+		}
+
+	}
+
+	static class Named {
+
+		@Timeout("800ms")
+		public String limited(Duration work) {
+			return work(work);
+		}
+
+		@Timeout(timeoutExpression = "#work.dividedBy(2)")
+		public String byArgument(Duration work) {
+			return work(work);
 		}
 
 	}

@@ -1,6 +1,10 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
@@ -65,7 +69,29 @@ class TimeoutStartupFailureTests {
 						"the expression \"#a +\" of @Timeout(timeoutExpression) cannot be parsed",
 						"correct the SpEL expression"),
 				Arguments.of(UnknownArgument.class, "names #b, which is no parameter", "use the name of a parameter"),
-				Arguments.of(BrokenBeanExpression.class, "\"#{1 +}\" cannot be parsed", "such as 800ms"));
+				Arguments.of(BrokenBeanExpression.class, "\"#{1 +}\" cannot be parsed", "such as 800ms"),
+				Arguments.of(MissingFallback.class,
+						"the fallback \"absent\" of @Timeout is no method of " + MissingFallback.class.getName(),
+						"declare java.lang.String absent(int, List) in the class, optionally with a "
+								+ "MethodTimeoutException as the last parameter"),
+				Arguments.of(OtherParameters.class, "the fallback \"fallback\" of @Timeout has other parameters",
+						"declare int fallback(int) in the class"),
+				Arguments.of(OtherException.class, "the fallback \"fallback\" of @Timeout has other parameters",
+						"declare int fallback(int) in the class"),
+				Arguments.of(OtherReturnType.class, "the fallback \"fallback\" of @Timeout returns java.lang.String",
+						"declare int fallback() in the class"),
+				Arguments.of(OtherFuture.class, "returns java.util.concurrent.CompletableFuture<java.lang.Integer>",
+						"declare java.util.concurrent.CompletableFuture<java.lang.String> fallback()"),
+				Arguments.of(FallbackOfVoid.class, "the fallback \"fallback\" of @Timeout returns int",
+						"declare void fallback() in the class"),
+				Arguments.of(FallbackOfItself.class, "the fallback of @Timeout is the method itself",
+						"name another method with the same parameters"),
+				Arguments.of(FallbackOfTask.class, "a FutureTask cannot be completed from outside",
+						"return a CompletableFuture or a Future"),
+				Arguments.of(FinalClass.class, "of the final class " + FinalClass.class.getName(),
+						"remove the final modifier from the class"),
+				Arguments.of(AllFinal.class, "@Timeout is on a final method", "remove the final modifier"),
+				Arguments.of(UnparsableClass.class, "\"banana\" is not a duration such as 500ms", "such as 800ms"));
 	}
 
 	@Test
@@ -219,6 +245,124 @@ class TimeoutStartupFailureTests {
 	static class BrokenBeanExpression {
 
 		@Timeout("#{1 +}")
+		public void limited() {
+		}
+
+	}
+
+	static class MissingFallback {
+
+		@Timeout(timeout = "1s", fallback = "absent")
+		public String limited(int a, List<String> b) {
+			return "";
+		}
+
+	}
+
+	static class OtherParameters {
+
+		@Timeout(timeout = "1s", fallback = "fallback")
+		public int limited(int a) {
+			return a;
+		}
+
+		int fallback(long a) {
+			return 1;
+		}
+
+	}
+
+	static class OtherException {
+
+		@Timeout(timeout = "1s", fallback = "fallback")
+		public int limited(int a) {
+			return a;
+		}
+
+		int fallback(int a, TimeoutException timeout) {
+			return 1;
+		}
+
+	}
+
+	static class OtherReturnType {
+
+		@Timeout(timeout = "1s", fallback = "fallback")
+		public int limited() {
+			return 1;
+		}
+
+		String fallback() {
+			return "";
+		}
+
+	}
+
+	static class OtherFuture {
+
+		@Timeout(timeout = "1s", fallback = "fallback")
+		public CompletableFuture<String> limited() {
+			return new CompletableFuture<>();
+		}
+
+		CompletableFuture<Integer> fallback() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class FallbackOfVoid {
+
+		@Timeout(timeout = "1s", fallback = "fallback")
+		public void limited() {
+		}
+
+		int fallback() {
+			return 1;
+		}
+
+	}
+
+	static class FallbackOfItself {
+
+		@Timeout(timeout = "1s", fallback = "limited")
+		public void limited() {
+		}
+
+	}
+
+	static class FallbackOfTask {
+
+		@Timeout(timeout = "1s", fallback = "fallback")
+		public FutureTask<String> limited() {
+			return new FutureTask<>(() -> "");
+		}
+
+		FutureTask<String> fallback() {
+			return new FutureTask<>(() -> "");
+		}
+
+	}
+
+	@Timeout("1s")
+	static final class FinalClass {
+
+		public void limited() {
+		}
+
+	}
+
+	@Timeout("1s")
+	static class AllFinal {
+
+		public final void limited() {
+		}
+
+	}
+
+	@Timeout("banana")
+	static class UnparsableClass {
+
 		public void limited() {
 		}
 

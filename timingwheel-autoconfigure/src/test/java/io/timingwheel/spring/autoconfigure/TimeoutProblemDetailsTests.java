@@ -1,0 +1,260 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.http.codec.autoconfigure.CodecsAutoConfiguration;
+import org.springframework.boot.http.converter.autoconfigure.HttpMessageConvertersAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.webflux.autoconfigure.HttpHandlerAutoConfiguration;
+import org.springframework.boot.webflux.autoconfigure.WebFluxAutoConfiguration;
+import org.springframework.boot.webflux.autoconfigure.error.ErrorWebFluxAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.MessageSource;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.support.StaticMessageSource;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.test.web.reactive.server.WebTestClient;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+import org.springframework.web.bind.annotation.ControllerAdvice;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.reactive.function.server.RequestPredicates;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.servlet.function.RouterFunction;
+import org.springframework.web.servlet.function.ServerResponse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.springframework.web.servlet.function.RouterFunctions.route;
+
+@ExtendWith(OutputCaptureExtension.class)
+class TimeoutProblemDetailsTests {
+
+	private static final String BODY = """
+			{"status":504,"title":"Gateway Timeout","detail":"The request took too long and was ended.",
+			"instance":"%s"}
+			""";
+
+	private final WebApplicationContextRunner mvc = new WebApplicationContextRunner()
+		.withConfiguration(
+				AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+						TimingWheelProblemDetailsAutoConfiguration.class, JacksonAutoConfiguration.class,
+						HttpMessageConvertersAutoConfiguration.class, DispatcherServletAutoConfiguration.class,
+						WebMvcAutoConfiguration.class, ErrorMvcAutoConfiguration.class))
+		.withBean(Controller.class)
+		.withUserConfiguration(MvcRoutes.class);
+
+	private final ReactiveWebApplicationContextRunner webFlux = new ReactiveWebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelProblemDetailsAutoConfiguration.class,
+				JacksonAutoConfiguration.class, CodecsAutoConfiguration.class, HttpHandlerAutoConfiguration.class,
+				WebFluxAutoConfiguration.class, ErrorWebFluxAutoConfiguration.class))
+		.withBean(Controller.class)
+		.withUserConfiguration(WebFluxRoutes.class);
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/blocking", "/future", "/wrapped", "/functional" })
+	void inMvcAnUncaughtTimeoutIsAProblemDetail(String path, CapturedOutput output) {
+		this.mvc.run((context) -> {
+			assertThat(get(context, path)).hasStatus(HttpStatus.GATEWAY_TIMEOUT)
+				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+				.bodyJson()
+				.isLenientlyEqualTo(BODY.formatted(path));
+			assertThat(output).containsOnlyOnce("WARN").contains("did not finish within ").doesNotContain("\tat ");
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/blocking", "/future", "/wrapped", "/functional", "/mono" })
+	void inWebFluxAnUncaughtTimeoutIsAProblemDetail(String path, CapturedOutput output) {
+		this.webFlux.run((context) -> {
+			client(context).get()
+				.uri(path)
+				.exchange()
+				.expectStatus()
+				.isEqualTo(HttpStatus.GATEWAY_TIMEOUT)
+				.expectHeader()
+				.contentType(MediaType.APPLICATION_PROBLEM_JSON)
+				.expectBody()
+				.json(BODY.formatted(path));
+			assertThat(output).containsOnlyOnce("WARN").contains("did not finish within ").doesNotContain("\tat ");
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { OwnHandler.class, CatchAll.class })
+	void theExceptionHandlersOfTheApplicationComeFirst(Class<?> advice) {
+		this.mvc.withUserConfiguration(advice)
+			.run((context) -> assertThat(get(context, "/blocking")).hasStatus(HttpStatus.LOCKED));
+		this.webFlux.withUserConfiguration(advice)
+			.run((context) -> client(context).get()
+				.uri("/blocking")
+				.exchange()
+				.expectStatus()
+				.isEqualTo(HttpStatus.LOCKED));
+	}
+
+	@Test
+	void otherExceptionsAreLeftAlone() {
+		this.mvc.run((context) -> assertThat(get(context, "/other")).hasFailed()
+			.failure()
+			.hasCauseInstanceOf(IllegalStateException.class));
+		this.webFlux.run((context) -> client(context).get()
+			.uri("/other")
+			.exchange()
+			.expectStatus()
+			.isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "timingwheel.timeout.problem-details=false", "timingwheel.enabled=false" })
+	void canBeSwitchedOff(String property) {
+		this.mvc.withPropertyValues(property)
+			.run((context) -> assertThat(get(context, "/wrapped")).hasFailed()
+				.failure()
+				.hasRootCauseMessage("the wrapped timeout"));
+		this.webFlux.withPropertyValues(property)
+			.run((context) -> client(context).get()
+				.uri("/wrapped")
+				.exchange()
+				.expectStatus()
+				.isEqualTo(HttpStatus.INTERNAL_SERVER_ERROR));
+	}
+
+	@Test
+	void messagesOfTheApplicationReplaceTheTexts() {
+		StaticMessageSource messages = new StaticMessageSource();
+		messages.addMessage("problemDetail." + MethodTimeoutException.class.getName(), Locale.ENGLISH, "Try again.");
+		this.mvc.withBean("messageSource", MessageSource.class, () -> messages)
+			.run((context) -> assertThat(get(context, "/functional")).bodyJson()
+				.extractingPath("$.detail")
+				.isEqualTo("Try again."));
+	}
+
+	private static MvcTestResult get(WebApplicationContext context, String path) {
+		return MockMvcTester.from(context).get().uri(path).exchange();
+	}
+
+	private static WebTestClient client(ApplicationContext context) {
+		return WebTestClient.bindToApplicationContext(context)
+			.configureClient()
+			.responseTimeout(Duration.ofMinutes(1))
+			.build();
+	}
+
+	private static MethodTimeoutException timeout(String message) {
+		try {
+			MethodTimeoutException timeout = new MethodTimeoutException(Controller.class.getMethod("blocking"),
+					Duration.ofMillis(200));
+			timeout.getCause().initCause(new IllegalStateException(message));
+			return timeout;
+		}
+		catch (NoSuchMethodException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@RestController
+	static class Controller {
+
+		@Timeout("20ms")
+		@GetMapping("/blocking")
+		public String blocking() throws InterruptedException {
+			new CountDownLatch(1).await();
+			return "late";
+		}
+
+		@Timeout("20ms")
+		@GetMapping("/future")
+		public CompletableFuture<String> future() {
+			return new CompletableFuture<>();
+		}
+
+		@Timeout("20ms")
+		@GetMapping("/mono")
+		public Mono<String> mono() {
+			return Mono.never();
+		}
+
+		@GetMapping("/wrapped")
+		public String wrapped() {
+			throw new CompletionException(timeout("the wrapped timeout"));
+		}
+
+		@GetMapping("/other")
+		public String other() {
+			throw new IllegalStateException("other");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class MvcRoutes {
+
+		@Bean
+		RouterFunction<ServerResponse> routes() {
+			return route().GET("/functional", (request) -> {
+				throw timeout("functional");
+			}).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WebFluxRoutes {
+
+		@Bean
+		org.springframework.web.reactive.function.server.RouterFunction<org.springframework.web.reactive.function.server.ServerResponse> routes() {
+			return RouterFunctions.route(RequestPredicates.GET("/functional"),
+					(request) -> Mono.error(timeout("functional")));
+		}
+
+	}
+
+	@ControllerAdvice
+	static class OwnHandler {
+
+		@ExceptionHandler
+		ResponseEntity<String> timedOut(MethodTimeoutException ex) {
+			return ResponseEntity.status(HttpStatus.LOCKED).body("own");
+		}
+
+	}
+
+	@ControllerAdvice
+	static class CatchAll {
+
+		@ExceptionHandler
+		ResponseEntity<String> failed(Exception ex) {
+			return ResponseEntity.status(HttpStatus.LOCKED).body("all");
+		}
+
+	}
+
+}
