@@ -2,12 +2,8 @@ package io.timingwheel.sample.quotes;
 
 import java.time.Duration;
 
-import io.timingwheel.spring.annotation.MethodTimeoutException;
-
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.ProblemDetail;
-import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -25,20 +21,33 @@ class QuoteController {
 		this.quotes = quotes;
 	}
 
+	/**
+	 * Answers 504 if the quote takes too long, as timingwheel does for any uncaught
+	 * timeout.
+	 */
 	@GetMapping("/quotes/{item}")
 	Quote quote(@PathVariable String item,
 			@RequestParam(defaultValue = "100ms") @DurationFormat(style = DurationFormat.Style.SIMPLE) Duration work)
 			throws InterruptedException {
+		return this.quotes.quote(item, check(work));
+	}
+
+	/**
+	 * Answers with the last known quote if a new one takes too long.
+	 */
+	@GetMapping("/quotes/{item}/latest")
+	Quote latest(@PathVariable String item,
+			@RequestParam(defaultValue = "100ms") @DurationFormat(style = DurationFormat.Style.SIMPLE) Duration work)
+			throws InterruptedException {
+		return this.quotes.latest(item, check(work));
+	}
+
+	private static Duration check(Duration work) {
 		if (work.isNegative() || work.compareTo(MOST_WORK) > 0) {
 			throw new ResponseStatusException(HttpStatus.BAD_REQUEST,
 					"work must be from 0s to %ds".formatted(MOST_WORK.toSeconds()));
 		}
-		return this.quotes.quote(item, work);
-	}
-
-	@ExceptionHandler
-	ProblemDetail timedOut(MethodTimeoutException ex) {
-		return ProblemDetail.forStatusAndDetail(HttpStatus.GATEWAY_TIMEOUT, "The quote took too long and was cut.");
+		return work;
 	}
 
 }

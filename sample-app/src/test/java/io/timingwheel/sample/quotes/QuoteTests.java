@@ -50,11 +50,29 @@ class QuoteTests {
 			.jsonPath("$.title")
 			.isEqualTo("Gateway Timeout")
 			.jsonPath("$.detail")
-			.isEqualTo("The quote took too long and was cut.")
+			.isEqualTo("The request took too long and was ended.")
 			.jsonPath("$.instance")
 			.isEqualTo("/quotes/tea");
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofSeconds(1),
 				Duration.ofSeconds(15));
+	}
+
+	@Test
+	void theLatestQuoteIsTheLastKnownOneIfAskingTakesTooLong() {
+		this.http.get().uri("/quotes/oolong/latest?work=30s").exchange().expectStatus().isEqualTo(504);
+		Quote known = this.http.get()
+			.uri("/quotes/oolong/latest?work=1ms")
+			.exchange()
+			.expectBody(Quote.class)
+			.returnResult()
+			.getResponseBody();
+		this.http.get()
+			.uri("/quotes/oolong/latest?work=30s")
+			.exchange()
+			.expectStatus()
+			.isOk()
+			.expectBody(Quote.class)
+			.isEqualTo(known);
 	}
 
 	@ParameterizedTest

@@ -13,6 +13,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
 /**
  * This application as one of the nodes that run the tasks of a store. Starts, pauses and
  * stops the parts that a task goes through.
@@ -135,8 +138,8 @@ final class DurableNode {
 			this.intake.giveBackWaiting();
 			if (!await(this::isIdle, period)) {
 				long cut = this.inFlight.runs().stream().filter(DurableRun::cutOff).count();
-				logger.warn("Interrupted %d durable tasks that were still running after %d ms".formatted(cut,
-						period.toMillis()));
+				logger.warn("Interrupted %d durable tasks that were still running after %s".formatted(cut,
+						DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE)));
 				await(this::isIdle, GRACE);
 			}
 			if (!await(this.settler::isEmpty, GRACE)) {
