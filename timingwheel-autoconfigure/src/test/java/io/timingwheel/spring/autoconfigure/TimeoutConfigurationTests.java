@@ -419,7 +419,6 @@ class TimeoutConfigurationTests {
 	void anInvalidLimitStopsTheStartAndNamesTheProperty(String limit) {
 		this.runner.withPropertyValues("timingwheel.timeout.limits.quotes.limited=" + limit)
 			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
 				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
 				.hasMessageContaining("timingwheel.timeout.limits.quotes.limited"));
 	}
