@@ -1,14 +1,11 @@
 package io.timingwheel.spring.task.support;
 
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.function.Predicate;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
@@ -17,8 +14,8 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
  * Keeps executors from blocking the wheel's thread. An executor whose {@code execute}
- * returns promptly is used as it is. A separate thread calls any other executor.
- * Thread-safe.
+ * returns promptly is used as it is. Other threads call any other executor: a bounded
+ * number of them, and one at a time for each executor. Thread-safe.
  *
  * @since 0.1
  */
@@ -30,49 +27,16 @@ public final class HandOverExecutors implements AutoCloseable {
 	/** Prompt executors of the JDK whose types are not public. */
 	private static final Set<String> PROMPT_EXECUTORS = Set.of("java.util.concurrent.ThreadPerTaskExecutor");
 
-	/** An entry is removed when its thread ends. */
-	private final ConcurrentMap<Executor, HandOverQueue> handOvers = new ConcurrentHashMap<>();
-
-	private final Predicate<? super Executor> trusted;
-
-	private volatile boolean closed;
-
-	/**
-	 * Creates an instance that trusts the executors of the JDK and of Spring that are
-	 * known not to block.
-	 */
-	public HandOverExecutors() {
-		this((executor) -> false);
-	}
-
-	/**
-	 * Creates an instance that also trusts other executors.
-	 * @param trusted whether the {@code execute} of an executor returns promptly, for
-	 * executors that are not known
-	 */
-	public HandOverExecutors(Predicate<? super Executor> trusted) {
-		this.trusted = trusted;
-	}
+	private final HandOverThreads threads = new HandOverThreads();
 
 	/**
 	 * Makes an executor safe to call on the wheel's thread.
 	 * @param executor the executor
 	 * @return the same executor if its {@code execute} is known not to block, else one
-	 * that calls it on a thread of its own
+	 * that calls it on another thread
 	 */
 	public Executor safe(Executor executor) {
-		return (isPrompt(executor) || this.trusted.test(executor)) ? executor : handOver(executor);
-	}
-
-	private Executor handOver(Executor executor) {
-		HandOverQueue handOver = this.handOvers.get(executor);
-		if (handOver == null) {
-			handOver = this.handOvers.computeIfAbsent(executor, (key) -> new HandOverQueue(key, this.handOvers));
-			if (this.closed) {
-				handOver.close();
-			}
-		}
-		return handOver;
+		return isPrompt(executor) ? executor : new HandOver(executor, this.threads);
 	}
 
 	/**
@@ -80,8 +44,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.closed = true;
-		this.handOvers.values().forEach(HandOverQueue::close);
+		this.threads.close();
 	}
 
 	/**
@@ -103,12 +66,24 @@ public final class HandOverExecutors implements AutoCloseable {
 		if (type == ThreadPoolExecutor.class || type == ScheduledThreadPoolExecutor.class) {
 			return isPrompt(((ThreadPoolExecutor) executor).getRejectedExecutionHandler());
 		}
-		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class || type == HandOverQueue.class
+		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class || type == HandOver.class
 				|| PROMPT_EXECUTORS.contains(type.getName());
 	}
 
 	private static boolean isPrompt(RejectedExecutionHandler handler) {
 		return PROMPT_HANDLERS.contains(handler.getClass());
+	}
+
+	/**
+	 * Stands for an executor that may block.
+	 */
+	private record HandOver(Executor executor, HandOverThreads threads) implements Executor {
+
+		@Override
+		public void execute(Runnable task) {
+			this.threads.add(this.executor, task);
+		}
+
 	}
 
 }

@@ -41,7 +41,7 @@ class KeyedTaskStressTests {
 		ExecutorService pool = Executors.newFixedThreadPool(3);
 		TimingWheel wheel = TimingWheel.builder(pool).build();
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors((executor) -> true), null, null);
+				new HandOverExecutors(), null, null);
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool));
 		AtomicLong scheduled = new AtomicLong();
 		AtomicLong runs = new AtomicLong();
@@ -99,7 +99,7 @@ class KeyedTaskStressTests {
 	void cancellingByIdSparesTheTaskThatReplacedIt() throws Exception {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors((executor) -> false), null, null);
+				new HandOverExecutors(), null, null);
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry,
 				VirtualTasks.executors(Runnable::run));
 		TaskId id = TaskId.of("heartbeat", 1);

@@ -15,6 +15,7 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 
 /**
@@ -31,6 +32,8 @@ final class VirtualTasks {
 
 	final DelayedTaskOperations template;
 
+	final Executor executor = executor();
+
 	final Queue<Runnable> queue = new ArrayDeque<>();
 
 	boolean holdBack;
@@ -44,9 +47,9 @@ final class VirtualTasks {
 	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
-		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(),
-				new HandOverExecutors((executor) -> true), decorator, interceptor);
-		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this::execute));
+		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(), new HandOverExecutors(),
+				decorator, interceptor);
+		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor));
 	}
 
 	/**
@@ -55,6 +58,21 @@ final class VirtualTasks {
 	static TaskExecutors executors(Executor executor) {
 		return new TaskExecutors(new StaticListableBeanFactory(Map.of("applicationTaskExecutor", executor)),
 				() -> executor);
+	}
+
+	/**
+	 * An executor that the tasks call on the thread of {@link #advance}, since its type
+	 * is known not to block.
+	 */
+	private Executor executor() {
+		return new SimpleAsyncTaskExecutor((task) -> new Thread() {
+
+			@Override
+			public void start() {
+				execute(task);
+			}
+
+		});
 	}
 
 	private void execute(Runnable task) {
