@@ -15,8 +15,10 @@ import io.timingwheel.spring.task.support.DurableTaskOperations;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.TaskExecutors;
+import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -108,8 +110,9 @@ public final class TimingWheelAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
 	DelayedTaskTemplate delayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
-			ObjectProvider<DurableTaskOperations> stored) {
-		return new DelayedTaskTemplate(new DefaultDelayedTaskOperations(tasks, executors, stored.getIfAvailable()));
+			ObjectProvider<DurableTaskOperations> stored, BeanFactory beanFactory) {
+		return new DelayedTaskTemplate(new DefaultDelayedTaskOperations(tasks, executors,
+				new UncaughtExceptions(beanFactory), stored.getIfAvailable()));
 	}
 
 	@Bean

@@ -1,10 +1,12 @@
 package io.timingwheel.spring.task.support;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -16,6 +18,7 @@ import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -57,6 +60,83 @@ class DelayedTaskTemplateTests {
 		this.tasks.advanceSeconds(11);
 		assertThat(task.get()).isEqualTo("result");
 		assertThat(task.completion()).isCompletedWithValue("result");
+	}
+
+	@Test
+	void tellsTheHandlerOfAnExceptionThatNobodyCanSee() {
+		IllegalStateException error = new IllegalStateException("no");
+		Runnable failing = () -> {
+			throw error;
+		};
+		this.template.schedule(DELAY, failing);
+		this.tasks.advanceSeconds(11);
+		assertThat(this.tasks.uncaught).containsOnlyKeys(error);
+		Method method = this.tasks.uncaught.get(error);
+		assertThat(method.getName()).isEqualTo("run");
+		assertThat(method.getDeclaringClass()).isEqualTo(failing.getClass());
+		assertThat(method.toString()).contains(DelayedTaskTemplateTests.class.getName());
+	}
+
+	@Test
+	void tellsTheHandlerWhichTaskThrew() {
+		List<@Nullable TaskId> ids = new ArrayList<>();
+		VirtualTasks tasks = new VirtualTasks();
+		DelayedTaskOperations template = new DefaultDelayedTaskOperations(tasks.registry,
+				VirtualTasks.executors(tasks.executor),
+				(error, method, arguments) -> ids.add(DelayedTaskContext.current().orElseThrow().taskId()));
+		template.schedule(ID, DELAY, () -> {
+			throw new IllegalStateException("no");
+		});
+		tasks.advanceSeconds(11);
+		assertThat(ids).containsExactly(ID);
+		assertThat(DelayedTaskContext.current()).isEmpty();
+	}
+
+	@Test
+	void tellsTheHandlerOfThePeriodicTaskThatEndsWithAnException() {
+		IllegalStateException error = new IllegalStateException("no");
+		this.template.task(() -> {
+			throw error;
+		}).every(DELAY);
+		this.tasks.advanceSeconds(11);
+		assertThat(this.tasks.uncaught).containsOnlyKeys(error);
+	}
+
+	@Test
+	void doesNotTellTheHandlerOfAnExceptionThatAFutureShows() throws Exception {
+		List<Throwable> seen = new CopyOnWriteArrayList<>();
+		this.template.schedule(DELAY, DelayedTaskTemplateTests::fail)
+			.completion()
+			.whenComplete((result, error) -> seen.add(error));
+		this.template.task(DelayedTaskTemplateTests::fail)
+			.every(DELAY)
+			.completion()
+			.whenComplete((result, error) -> seen.add(error));
+		DelayedTask<?> awaited = this.template.schedule(DELAY, DelayedTaskTemplateTests::fail);
+		Thread waiter = new Thread(() -> {
+			try {
+				awaited.get();
+			}
+			catch (Exception ex) {
+				seen.add(ex);
+			}
+		});
+		waiter.start();
+		await().until(() -> waiter.getState() == Thread.State.WAITING);
+		List<DelayedTask<?>> given = new ArrayList<>();
+		given.add(this.template.schedule(DELAY, () -> {
+			given.get(0).cancel(false);
+			fail();
+		}));
+		this.tasks.advanceSeconds(11);
+		waiter.join();
+		assertThat(seen).hasSize(3);
+		assertThat(given.get(0).status()).isEqualTo(Status.CANCELLED);
+		assertThat(this.tasks.uncaught).isEmpty();
+	}
+
+	private static void fail() {
+		throw new IllegalStateException("no");
 	}
 
 	@Test

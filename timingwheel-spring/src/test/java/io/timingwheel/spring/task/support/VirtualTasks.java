@@ -1,10 +1,12 @@
 package io.timingwheel.spring.task.support;
 
+import java.lang.reflect.Method;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.UnaryOperator;
@@ -34,6 +36,9 @@ final class VirtualTasks {
 
 	final Executor executor = executor();
 
+	/** The exceptions that nobody could see, and the methods that threw them. */
+	final Map<Throwable, Method> uncaught = new ConcurrentHashMap<>();
+
 	final Queue<Runnable> queue = new ArrayDeque<>();
 
 	boolean holdBack;
@@ -49,7 +54,8 @@ final class VirtualTasks {
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
 		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(), new HandOverExecutors(),
 				decorator, interceptor);
-		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor));
+		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor),
+				(error, method, arguments) -> this.uncaught.put(error, method));
 	}
 
 	/**
