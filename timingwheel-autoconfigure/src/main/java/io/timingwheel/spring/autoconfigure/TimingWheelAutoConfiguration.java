@@ -54,8 +54,7 @@ public final class TimingWheelAutoConfiguration {
 	@ConditionalOnMissingBean
 	TimingWheel timingWheel(TimingWheelProperties properties, ObjectProvider<TimingWheelCustomizer> customizers,
 			TaskExecutors executors, HandOverExecutors handOvers) {
-		TimingWheel.Builder builder = TimingWheel
-			.builder((task) -> handOvers.safe(executors.defaultExecutor()).execute(task));
+		TimingWheel.Builder builder = TimingWheel.builder(handOvers.pausable(executors::defaultExecutor));
 		apply(properties, builder);
 		customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
 		return builder.build();
@@ -116,9 +115,9 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	@Bean
-	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, TimingWheelProperties properties,
-			ApplicationContext applicationContext) {
-		return new TimingWheelLifecycle(tasks, properties.getShutdown(), applicationContext);
+	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, HandOverExecutors handOvers,
+			TimingWheelProperties properties, ApplicationContext applicationContext) {
+		return new TimingWheelLifecycle(tasks, handOvers, properties.getShutdown(), applicationContext);
 	}
 
 	/**

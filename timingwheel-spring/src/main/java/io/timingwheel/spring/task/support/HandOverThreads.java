@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -76,21 +77,24 @@ final class HandOverThreads {
 
 	/**
 	 * Adds a task to the queue of its executor.
+	 * @param failed takes what the executor throws if it is not a refusal; {@code null}
+	 * to try again then, too
 	 * @throws RejectedExecutionException after {@link #close()}
 	 */
-	void add(Executor executor, Runnable task) {
+	void add(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
 		this.lock.lock();
 		try {
 			if (this.closed) {
 				throw new RejectedExecutionException("The hand-over of tasks has ended");
 			}
+			Entry entry = new Entry(task, failed);
 			HandOverQueue queue = this.queues.get(executor);
 			if (queue != null) {
-				queue.tasks.add(task);
+				queue.tasks.add(entry);
 				return;
 			}
 			queue = new HandOverQueue(executor);
-			queue.tasks.add(task);
+			queue.tasks.add(entry);
 			this.queues.put(executor, queue);
 			admit(queue);
 		}
@@ -273,21 +277,34 @@ final class HandOverThreads {
 		// next body must not see. This may also clear the interrupt of close(), which
 		// sets the field before it interrupts.
 		Thread.interrupted();
-		Runnable task = queue.inHand;
-		if (task == null || this.closed) {
+		Entry entry = queue.inHand;
+		if (entry == null || this.closed) {
 			return;
 		}
 		try {
-			queue.executor.execute(task);
+			queue.executor.execute(entry.task());
 			queue.inHand = null;
 		}
 		catch (Throwable ex) {
 			// If a body ran on this thread and threw, the next attempt does not run it
 			// again.
-			if (queue.backoffNanos == FIRST_BACKOFF_NANOS) {
+			if (entry.failed() != null && !isRefusal(ex)) {
+				queue.inHand = null;
+				entry.failed().accept(ex);
+			}
+			else if (queue.backoffNanos == FIRST_BACKOFF_NANOS) {
 				logger.debug("Refused by " + queue.executor + ", trying again", ex);
 			}
 		}
+	}
+
+	/**
+	 * Whether an executor that threw may take the task later. Other exceptions come from
+	 * what the executor calls before it takes the task, such as a {@code TaskDecorator}.
+	 */
+	static boolean isRefusal(Throwable error) {
+		// Without more threads, the JVM throws an OutOfMemoryError.
+		return error instanceof RejectedExecutionException || error instanceof VirtualMachineError;
 	}
 
 	/**
@@ -298,16 +315,23 @@ final class HandOverThreads {
 
 		private final Executor executor;
 
-		private final Queue<Runnable> tasks = new ArrayDeque<>();
+		private final Queue<Entry> tasks = new ArrayDeque<>();
 
 		/** The first task while a thread hands it over, or until it is tried again. */
-		private @Nullable Runnable inHand;
+		private @Nullable Entry inHand;
 
 		private long backoffNanos = FIRST_BACKOFF_NANOS;
 
 		HandOverQueue(Executor executor) {
 			this.executor = executor;
 		}
+
+	}
+
+	/**
+	 * A task that waits.
+	 */
+	private record Entry(Runnable task, @Nullable Consumer<? super Throwable> failed) {
 
 	}
 

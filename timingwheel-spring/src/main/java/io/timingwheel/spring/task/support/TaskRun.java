@@ -64,6 +64,18 @@ final class TaskRun implements TaskExecution {
 	}
 
 	void run() {
+		run(null);
+	}
+
+	/**
+	 * Ends the task in place of its body.
+	 * @param error the exception of the task
+	 */
+	void fail(Throwable error) {
+		run(error);
+	}
+
+	private void run(@Nullable Throwable failure) {
 		NamedTasks tasks = this.definition.tasks();
 		tasks.pending().computeIfPresent(this.task.slot(), this::begin);
 		Object payload = this.payload;
@@ -85,7 +97,12 @@ final class TaskRun implements TaskExecution {
 		Repetition repetition = (payload instanceof Repetition) ? (Repetition) payload : null;
 		Object captured = (repetition != null) ? repetition.payload() : payload;
 		Object given = (captured instanceof CapturedPayload context) ? context.payload() : captured;
-		call(captured, given);
+		if (failure != null) {
+			handleError(failure, given);
+		}
+		else {
+			call(captured, given);
+		}
 		boolean seen = (repetition != null) ? repeat(repetition) : finish();
 		Throwable error = this.error;
 		if (!seen && error != null) {
@@ -302,7 +319,7 @@ final class TaskRun implements TaskExecution {
 	 * The executor for what follows after the body.
 	 */
 	private Executor executor() {
-		return FutureCompletion.unrefusing(environment().handOver(this.definition.executor()));
+		return FutureCompletion.unrefusing(environment().handOvers().safe(this.definition.executor()));
 	}
 
 	private TaskEnvironment environment() {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.task.DelayedTask.Status;
@@ -21,7 +22,9 @@ import io.timingwheel.spring.task.TaskSpec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskRejectedException;
+import org.springframework.core.task.support.TaskExecutorAdapter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -38,7 +41,7 @@ class DelayedTaskTemplateTests {
 
 	private final DelayedTaskOperations template = this.tasks.template;
 
-	private final List<String> ran = new ArrayList<>();
+	private final List<String> ran = new CopyOnWriteArrayList<>();
 
 	@Test
 	void runsOnceAfterTheDelay() {
@@ -133,6 +136,55 @@ class DelayedTaskTemplateTests {
 		assertThat(seen).hasSize(3);
 		assertThat(given.get(0).status()).isEqualTo(Status.CANCELLED);
 		assertThat(this.tasks.uncaught).isEmpty();
+	}
+
+	@Test
+	void failsOnceIfTheExecutorThrowsWhatIsNoRefusal() {
+		SimpleAsyncTaskExecutor decorated = new SimpleAsyncTaskExecutor();
+		AtomicInteger calls = new AtomicInteger();
+		IllegalStateException error = new IllegalStateException("no context");
+		decorated.setTaskDecorator((task) -> {
+			calls.incrementAndGet();
+			throw error;
+		});
+		List<Executor> executors = List.of(decorated, new TaskExecutorAdapter(decorated));
+		for (Executor executor : executors) {
+			DelayedTask<?> task = this.template.task(() -> this.ran.add("never"))
+				.id(ID)
+				.executor(executor)
+				.after(DELAY);
+			this.tasks.advanceSeconds(11);
+			await().until(task::isDone);
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get).withCause(error);
+		}
+		DelayedTask<?> periodic = this.template.task(() -> this.ran.add("never")).executor(decorated).every(DELAY);
+		this.tasks.advanceSeconds(11);
+		await().until(periodic::isDone);
+		this.tasks.advanceSeconds(1000);
+		assertThat(calls).hasValue(3);
+		assertThat(this.ran).isEmpty();
+		await().untilAsserted(() -> assertThat(this.tasks.uncaught).containsOnlyKeys(error));
+		assertThat(this.tasks.registry.counts("close-order").failed()).isEqualTo(2);
+		assertThat(this.tasks.registry.pendingCount()).isZero();
+	}
+
+	@Test
+	void beginsNoTaskDuringAPause() {
+		DelayedTask<?> queued = this.template.schedule(DELAY, () -> this.ran.add("queued"));
+		DelayedTask<?> due = this.template.schedule(DELAY.multipliedBy(2), () -> this.ran.add("due"));
+		DelayedTask<?> cancelled = this.template.schedule(DELAY.multipliedBy(2), () -> this.ran.add("cancelled"));
+		this.tasks.holdBack = true;
+		this.tasks.advanceSeconds(11);
+		assertThat(this.tasks.queue).hasSize(1);
+		this.tasks.handOvers.pause();
+		this.tasks.runQueue();
+		this.tasks.advanceSeconds(10);
+		assertThat(this.ran).isEmpty();
+		assertThat(this.tasks.registry.pendingCount()).isEqualTo(3);
+		assertThat(cancelled.cancel(false)).isTrue();
+		this.tasks.handOvers.resume();
+		await().until(() -> queued.isDone() && due.isDone());
+		assertThat(this.ran).containsExactly("queued", "due");
 	}
 
 	private static void fail() {

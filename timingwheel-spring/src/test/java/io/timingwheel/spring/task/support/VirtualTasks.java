@@ -30,6 +30,8 @@ final class VirtualTasks {
 
 	final TimingWheel wheel;
 
+	final HandOverExecutors handOvers = new HandOverExecutors();
+
 	final DelayedTaskRegistry registry;
 
 	final DelayedTaskOperations template;
@@ -52,8 +54,8 @@ final class VirtualTasks {
 	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
-		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(), new HandOverExecutors(),
-				decorator, interceptor);
+		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(), this.handOvers, decorator,
+				interceptor);
 		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor),
 				(error, method, arguments) -> this.uncaught.put(error, method));
 	}
