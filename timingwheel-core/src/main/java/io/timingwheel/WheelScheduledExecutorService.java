@@ -162,7 +162,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	 * The deadline of a delay from now, in nanoseconds since the creation of the wheel.
 	 */
 	private long after(long delay) {
-		return saturatedSum(this.time.elapsed(), Math.max(0, delay));
+		return WheelClock.saturatedSum(this.time.elapsed(), Math.max(0, delay));
 	}
 
 	/**
@@ -170,12 +170,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	 * @param deadline the deadline of the run before
 	 */
 	long next(long deadline, long period) {
-		return (period > 0) ? saturatedSum(deadline, period) : after(-period);
-	}
-
-	private static long saturatedSum(long a, long b) {
-		long sum = a + b;
-		return (sum < 0) ? Long.MAX_VALUE : sum;
+		return (period > 0) ? WheelClock.saturatedSum(deadline, period) : after(-period);
 	}
 
 	long nanosUntil(long deadline) {

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.dao.DataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -80,7 +79,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void tasksThatRunWhileRedisRestartsAreAcknowledgedAndTheOthersFollow(boolean kill, CapturedOutput output) {
+	void tasksThatRunWhileRedisRestartsAreAcknowledgedAndTheOthersFollow(boolean kill) {
 		this.held = new CountDownLatch(1);
 		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
 		await().until(() -> this.node.busyThreads() == 4);
@@ -94,12 +93,12 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 		awaitDownAndRefused("not connected");
 		server.start();
 		awaitAllRun(tasks);
-		assertSaidOnce(output);
+		assertSaidOnce();
 		assertThat(this.node.counts().completed()).isEqualTo(this.lateness.size());
 	}
 
 	@Test
-	void tasksWaitWhileRedisLoads(CapturedOutput output) {
+	void tasksWaitWhileRedisLoads() {
 		// While Redis loads, it handles requests only once every two megabytes.
 		String value = "x".repeat(4000);
 		IntStream.range(0, 10_000).forEach((key) -> admin.set("key" + key, value));
@@ -112,11 +111,11 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 		assertThat(loaded).isNotDone();
 		loaded.join();
 		awaitAllRun(tasks);
-		assertSaidOnce(output);
+		assertSaidOnce();
 	}
 
 	@Test
-	void tasksWaitWhileAScriptOfSomebodyElseKeepsRedisBusy(CapturedOutput output) {
+	void tasksWaitWhileAScriptOfSomebodyElseKeepsRedisBusy() {
 		admin.configSet("lua-time-limit", "100");
 		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
 		try (StatefulRedisConnection<String, String> busy = client.connect()) {
@@ -130,21 +129,21 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 				.until(() -> admin.configSet("lua-time-limit", "5000"), "OK"::equals);
 		}
 		awaitAllRun(tasks);
-		assertSaidOnce(output);
+		assertSaidOnce();
 	}
 
 	@Test
-	void tasksWaitWhileRedisIsAReplica(CapturedOutput output) {
+	void tasksWaitWhileRedisIsAReplica() {
 		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
 		admin.replicaof("127.0.0.1", 1);
 		awaitDownAndRefused("READONLY");
 		admin.replicaofNoOne();
 		awaitAllRun(tasks);
-		assertSaidOnce(output);
+		assertSaidOnce();
 	}
 
 	@Test
-	void forgottenScriptsCauseNoFailure(CapturedOutput output) {
+	void forgottenScriptsCauseNoFailure() {
 		Set<Integer> tasks = enqueue(0, 300, Duration.ofSeconds(2));
 		for (int progress = 0; progress < 250; progress += 50) {
 			int reached = progress;
@@ -152,12 +151,12 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 			admin.scriptFlush();
 		}
 		awaitAllRun(tasks);
-		assertThat(output).doesNotContain(GONE);
+		assertThat(this.log).doesNotContain(GONE);
 		assertThat(this.node.counts().completed()).isEqualTo(this.lateness.size());
 	}
 
 	@Test
-	void connectionsThatAreLostAreMadeAnew(CapturedOutput output) {
+	void connectionsThatAreLostAreMadeAnew() {
 		Set<Integer> tasks = enqueue(0, 300, Duration.ofSeconds(3));
 		for (int progress = 0; progress < 250; progress += 50) {
 			int reached = progress;
@@ -165,7 +164,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 			admin.clientKill(KillArgs.Builder.typeNormal().skipme());
 		}
 		awaitAllRun(tasks);
-		assertThat(count(output, BACK)).isEqualTo(count(output, GONE));
+		assertThat(timesLogged(BACK)).isEqualTo(timesLogged(GONE));
 	}
 
 	/**
@@ -190,8 +189,8 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 		assertThat(this.lateness.keySet()).isEqualTo(all);
 	}
 
-	private static void assertSaidOnce(CapturedOutput output) {
-		assertThat(output).containsOnlyOnce(GONE).containsOnlyOnce(BACK).doesNotContain(PARTLY_GONE);
+	private void assertSaidOnce() {
+		assertThat(this.log).containsOnlyOnce(GONE).containsOnlyOnce(BACK).doesNotContain(PARTLY_GONE);
 	}
 
 }
