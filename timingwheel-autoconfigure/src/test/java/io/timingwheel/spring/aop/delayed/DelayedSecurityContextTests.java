@@ -121,7 +121,7 @@ class DelayedSecurityContextTests {
 			.withBean("service", DurableService.class)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("DurableService.remind")
+				.hasMessageContaining("DurableService#remind")
 				.hasMessageContaining("which is not stored")
 				.hasMessageContaining("name another executor, or give the DelegatingSecurityContextAsyncTaskExecutor"));
 	}

@@ -85,7 +85,8 @@ public final class SecurityContextExecutors {
 
 	private static @Nullable Class<?> findBaseType() {
 		ClassLoader classLoader = SecurityContextExecutors.class.getClassLoader();
-		return ClassUtils.isPresent(BASE_TYPE, classLoader) ? ClassUtils.resolveClassName(BASE_TYPE, classLoader) : null;
+		return ClassUtils.isPresent(BASE_TYPE, classLoader) ? ClassUtils.resolveClassName(BASE_TYPE, classLoader)
+				: null;
 	}
 
 	private static @Nullable Method findWrap() {
