@@ -37,7 +37,9 @@ final class CapturedPayload implements Runnable {
 		TaskExecutionInterceptor interceptor = environment.interceptor();
 		TaskDecorator decorator = environment.decorator();
 		Object captured = (interceptor != null) ? interceptor.capture(definition.name()) : null;
-		Object security = SecurityContextExecutors.find(definition::executor);
+		// After shutdown the task is going to be rejected, and there may be no executor.
+		Object security = environment.shutdown().isAccepting() ? SecurityContextExecutors.find(definition::executor)
+				: null;
 		return (captured != null || decorator != null || security != null)
 				? new CapturedPayload(payload, captured, decorator, security) : payload;
 	}

@@ -290,11 +290,20 @@ final class HandOverThreads {
 			// again.
 			if (entry.failed() != null && !isRefusal(ex)) {
 				queue.inHand = null;
-				entry.failed().accept(ex);
+				report(ex, entry.failed());
 			}
 			else if (queue.backoffNanos == FIRST_BACKOFF_NANOS) {
 				logger.debug("Refused by " + queue.executor + ", trying again", ex);
 			}
+		}
+	}
+
+	private static void report(Throwable error, Consumer<? super Throwable> failed) {
+		try {
+			failed.accept(error);
+		}
+		catch (Throwable ex) {
+			logger.error("A task whose executor threw an exception could not be ended", ex);
 		}
 	}
 
