@@ -120,7 +120,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	 * this method ends the task. A later shutdown finds the waiting task and ends it.
 	 */
 	void arm(WheelScheduledTask<?> task) {
-		if (!mayRun(task)) {
+		if (this.state.get() != State.RUNNING) {
 			task.endUnlessWithdrawn(null);
 			return;
 		}
@@ -134,14 +134,6 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	boolean isStopped() {
 		return this.state.get() == State.STOPPED;
-	}
-
-	/**
-	 * Whether a task may begin a run, or be scheduled for one.
-	 */
-	boolean mayRun(WheelScheduledTask<?> task) {
-		State state = this.state.get();
-		return state == State.RUNNING || (state == State.SHUTDOWN && !task.isPeriodic());
 	}
 
 	/**

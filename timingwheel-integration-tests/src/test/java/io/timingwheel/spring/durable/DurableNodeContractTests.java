@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.support.DurableSettings;
@@ -91,9 +92,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	void aBacklogIsSharedAndEachTaskRunsOnce() {
 		int tasks = 3000;
 		TestNode storing = node(TestNode.withoutHandler(this.store));
-		for (int i = 0; i < tasks; i++) {
-			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
-		}
+		storing.durable()
+			.enqueueAll(IntStream.range(0, tasks)
+				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
+				.toList());
 		CountDownLatch bothRun = new CountDownLatch(1);
 		TestNode first = node(TestNode.start(this.store, (argument, context) -> {
 			bothRun.await();
