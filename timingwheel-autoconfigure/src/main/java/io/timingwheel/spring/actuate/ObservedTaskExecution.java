@@ -1,7 +1,13 @@
 package io.timingwheel.spring.actuate;
 
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Future;
+
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import io.timingwheel.spring.task.support.FutureCompletion;
 import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -9,8 +15,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
 /**
- * Observes each execution of a delayed task as a child of the observation in which the
- * task was scheduled.
+ * Observes each execution of a delayed task. If there is a tracer, the execution is a
+ * child of the span in which the task was scheduled. A pending task does not keep the
+ * observation in which it was scheduled, since the context of an observation may hold a
+ * request and its response.
+ *
+ * <p>
+ * If the body returns a future, the execution is observed until the future is done.
  *
  * <p>
  * The order is 0. Interceptors with a lower order are outside of the observation. All
@@ -26,14 +37,19 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 
 	private final @Nullable DelayedTaskObservationConvention convention;
 
+	private final @Nullable TaskTraces traces;
+
 	/**
 	 * Creates an observer.
 	 * @param registry the registry
 	 * @param convention names the observation; {@code null} for the default
+	 * @param traces continues traces; {@code null} if there is no tracer
 	 */
-	public ObservedTaskExecution(ObservationRegistry registry, @Nullable DelayedTaskObservationConvention convention) {
+	public ObservedTaskExecution(ObservationRegistry registry, @Nullable DelayedTaskObservationConvention convention,
+			@Nullable TaskTraces traces) {
 		this.registry = registry;
 		this.convention = convention;
+		this.traces = traces;
 	}
 
 	@Override
@@ -43,30 +59,60 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 
 	@Override
 	public @Nullable Object capture(String name) {
-		return this.registry.getCurrentObservation();
+		return (this.traces != null) ? this.traces.capture() : null;
 	}
 
 	@Override
 	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
 		DelayedTaskObservationContext context = new DelayedTaskObservationContext(execution);
-		Observation observation = Observation
-			.createNotStarted(this.convention, this.defaultConvention, () -> context, this.registry)
-			.parentObservation((captured instanceof Observation parent) ? parent : null)
-			.start();
-		Observation.Scope scope = observation.openScope();
+		Observation observation = Observation.createNotStarted(this.convention, this.defaultConvention, () -> context,
+				this.registry);
+		if (this.traces != null) {
+			this.traces.within(captured, observation::start);
+		}
+		else {
+			observation.start();
+		}
+		Object result;
 		try {
-			Object result = execution.proceed();
-			context.setComplete(true);
-			return result;
+			result = proceed(execution, observation);
 		}
 		catch (Throwable ex) {
-			observation.error(ex);
+			end(observation, context, ex);
 			throw ex;
+		}
+		if (result instanceof CompletionStage<?> stage) {
+			stage.whenComplete((value, error) -> end(observation, context, error));
+		}
+		else if (result instanceof Future<?> future) {
+			FutureCompletion.whenDone(future, ForkJoinPool.commonPool(),
+					(value, error) -> end(observation, context, error));
+		}
+		else {
+			end(observation, context, null);
+		}
+		return result;
+	}
+
+	private static @Nullable Object proceed(TaskExecution execution, Observation observation) throws Throwable {
+		Observation.Scope scope = observation.openScope();
+		try {
+			return execution.proceed();
 		}
 		finally {
 			scope.close();
-			observation.stop();
 		}
+	}
+
+	private static void end(Observation observation, DelayedTaskObservationContext context, @Nullable Throwable error) {
+		if (error == null) {
+			context.setComplete(true);
+		}
+		else {
+			observation
+				.error((error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error);
+		}
+		observation.stop();
 	}
 
 }

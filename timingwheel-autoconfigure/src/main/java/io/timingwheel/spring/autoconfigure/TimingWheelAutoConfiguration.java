@@ -15,8 +15,10 @@ import io.timingwheel.spring.task.support.DurableTaskOperations;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.TaskExecutors;
+import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -52,8 +54,7 @@ public final class TimingWheelAutoConfiguration {
 	@ConditionalOnMissingBean
 	TimingWheel timingWheel(TimingWheelProperties properties, ObjectProvider<TimingWheelCustomizer> customizers,
 			TaskExecutors executors, HandOverExecutors handOvers) {
-		TimingWheel.Builder builder = TimingWheel
-			.builder((task) -> handOvers.safe(executors.defaultExecutor()).execute(task));
+		TimingWheel.Builder builder = TimingWheel.builder(handOvers.pausable(executors::defaultExecutor));
 		apply(properties, builder);
 		customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
 		return builder.build();
@@ -108,14 +109,15 @@ public final class TimingWheelAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(value = DelayedTaskOperations.class, search = SearchStrategy.CURRENT)
 	DelayedTaskTemplate delayedTaskTemplate(DelayedTaskRegistry tasks, TaskExecutors executors,
-			ObjectProvider<DurableTaskOperations> stored) {
-		return new DelayedTaskTemplate(new DefaultDelayedTaskOperations(tasks, executors, stored.getIfAvailable()));
+			ObjectProvider<DurableTaskOperations> stored, BeanFactory beanFactory) {
+		return new DelayedTaskTemplate(new DefaultDelayedTaskOperations(tasks, executors,
+				new UncaughtExceptions(beanFactory), stored.getIfAvailable()));
 	}
 
 	@Bean
-	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, TimingWheelProperties properties,
-			ApplicationContext applicationContext) {
-		return new TimingWheelLifecycle(tasks, properties.getShutdown(), applicationContext);
+	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, HandOverExecutors handOvers,
+			TimingWheelProperties properties, ApplicationContext applicationContext) {
+		return new TimingWheelLifecycle(tasks, handOvers, properties.getShutdown(), applicationContext);
 	}
 
 	/**

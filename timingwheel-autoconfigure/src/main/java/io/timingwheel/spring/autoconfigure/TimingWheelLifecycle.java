@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.HandOverExecutors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -14,7 +15,8 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 /**
  * Ends the tasks in memory when the application context closes. This happens after the
  * web server has finished its requests, which may still schedule tasks, and before the
- * executors stop.
+ * executors stop. If the context only stops or pauses, no body begins until the context
+ * starts again, then all that were due.
  */
 class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
@@ -25,12 +27,26 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	private final DelayedTaskRegistry tasks;
 
+	private final HandOverExecutors handOvers;
+
 	private final Shutdown shutdown;
 
-	TimingWheelLifecycle(DelayedTaskRegistry tasks, Shutdown shutdown, ApplicationContext applicationContext) {
+	TimingWheelLifecycle(DelayedTaskRegistry tasks, HandOverExecutors handOvers, Shutdown shutdown,
+			ApplicationContext applicationContext) {
 		super(applicationContext, PHASE);
 		this.tasks = tasks;
+		this.handOvers = handOvers;
 		this.shutdown = shutdown;
+	}
+
+	@Override
+	void onStart() {
+		this.handOvers.resume();
+	}
+
+	@Override
+	void onPause() {
+		this.handOvers.pause();
 	}
 
 	@Override

@@ -1,8 +1,10 @@
 package io.timingwheel.spring.autoconfigure;
 
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.Tracer;
 import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
+import io.timingwheel.spring.actuate.TaskTraces;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 
@@ -13,10 +15,13 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Auto-configuration of the observation of task executions. The observation is one more
- * {@link TaskExecutionInterceptor}, beside those of the application.
+ * {@link TaskExecutionInterceptor}, beside those of the application. With a tracer, the
+ * executions continue the traces of the callers.
  *
  * @since 0.1
  */
@@ -30,8 +35,19 @@ public final class TimingWheelObservationAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	ObservedTaskExecution timingWheelObservedTaskExecution(ObservationRegistry registry,
-			ObjectProvider<DelayedTaskObservationConvention> convention) {
-		return new ObservedTaskExecution(registry, convention.getIfAvailable());
+			ObjectProvider<DelayedTaskObservationConvention> convention, ObjectProvider<TaskTraces> traces) {
+		return new ObservedTaskExecution(registry, convention.getIfAvailable(), traces.getIfAvailable());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(Tracer.class)
+	static class TraceConfiguration {
+
+		@Bean
+		TaskTraces timingWheelTaskTraces(ObjectProvider<Tracer> tracer) {
+			return new TaskTraces(SingletonSupplier.ofNullable(tracer::getIfUnique));
+		}
+
 	}
 
 }

@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.micrometer.common.KeyValue;
@@ -106,15 +109,42 @@ class DelayedTaskObservationTests {
 	}
 
 	@Test
-	void theParentIsTheObservationInWhichTheCallWasMade() {
+	void theObservationInWhichTheCallWasMadeIsNotKept() {
 		this.contextRunner.run((context) -> {
 			Observation caller = Observation.start("caller", this.registry);
-			CompletableFuture<?> result = caller
-				.scopedChecked(() -> context.getBean(Orders.class).close(5).completion());
+			DelayedTask<?> task = caller.scopedChecked(() -> context.getBean(Orders.class).close(5));
 			caller.stop();
+			run(task);
+			assertThat(observation().getParentObservation()).isNull();
+		});
+	}
+
+	@Test
+	void anAsynchronousBodyIsObservedUntilItsFutureEnds() {
+		this.contextRunner.run((context) -> {
+			CompletableFuture<String> inner = new CompletableFuture<>();
+			CompletableFuture<String> outer = context.getBean(Orders.class).follow(inner);
 			this.time.advance(Duration.ofMinutes(30));
-			await().until(result::isDone);
-			assertThat(observation().getParentObservation()).isSameAs(caller);
+			await().until(() -> context.getBean(Orders.class).returned() == 1);
+			assertThat(this.observed).isEmpty();
+			inner.completeExceptionally(new IllegalStateException("late"));
+			await().until(() -> outer.isDone() && this.observed.size() == 1);
+			assertThat(observation().getError()).isInstanceOf(IllegalStateException.class);
+			assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "ERROR"));
+		});
+	}
+
+	@Test
+	void aFutureThatCannotCallBackIsObservedUntilItsEndToo() {
+		this.contextRunner.run((context) -> {
+			FutureTask<String> inner = new FutureTask<>(() -> "late");
+			Future<String> outer = context.getBean(Orders.class).followPlain(inner);
+			this.time.advance(Duration.ofMinutes(30));
+			await().until(() -> context.getBean(Orders.class).returned() == 1);
+			assertThat(this.observed).isEmpty();
+			inner.run();
+			await().until(() -> outer.isDone() && this.observed.size() == 1);
+			assertThat(observation().getLowCardinalityKeyValues()).contains(KeyValue.of("outcome", "SUCCESS"));
 		});
 	}
 
@@ -176,7 +206,6 @@ class DelayedTaskObservationTests {
 			caller.stop();
 			run(task);
 			assertThat(task.get()).isEqualTo("closed");
-			assertThat(observation().getParentObservation()).isSameAs(caller);
 			assertThat(context.getBean(Interceptors.class).calls).containsExactly(
 					"outer begins with captured by outer, observed: false",
 					"inner begins with captured by inner, observed: true", "inner ends", "outer ends");
@@ -285,9 +314,27 @@ class DelayedTaskObservationTests {
 
 	static class Orders {
 
+		private final AtomicInteger returned = new AtomicInteger();
+
+		int returned() {
+			return this.returned.get();
+		}
+
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 		public DelayedTask<String> close(long orderId) {
 			return DelayedTask.completed("closed");
+		}
+
+		@Delayed("30m")
+		public CompletableFuture<String> follow(CompletableFuture<String> inner) {
+			this.returned.incrementAndGet();
+			return inner;
+		}
+
+		@Delayed("30m")
+		public Future<String> followPlain(Future<String> inner) {
+			this.returned.incrementAndGet();
+			return inner;
 		}
 
 		@Delayed("30m")

@@ -105,7 +105,7 @@ class OptionalDependenciesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "spring-tx", "reactor-core", "micrometer-core", "spring-boot-actuator",
-			"spring-boot-health", "spring-boot-micrometer" })
+			"spring-boot-health", "spring-boot-micrometer", "micrometer-tracing" })
 	void eachLibraryMayBeThereWithoutTheOthers(String library) throws Exception {
 		assertThat(run((jar) -> jar.startsWith(library))).isEqualTo(OptionalDependenciesProbe.ALL_WORKS);
 	}

@@ -1,11 +1,14 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 import io.timingwheel.ManualTimeSource;
@@ -16,6 +19,7 @@ import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.TimingWheelTaskScheduler;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +34,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskExecutor;
 import org.springframework.core.task.TaskRejectedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -215,6 +221,39 @@ class TimingWheelLifecycleTests {
 		this.time.advance(Duration.ofMinutes(1));
 		context.restart();
 		assertThat(task.completion()).succeedsWithin(SOON).isEqualTo("kept");
+	}
+
+	@Test
+	void aPausedContextStartsNoBodyOnAnExecutorWithoutLifecycle() {
+		AtomicInteger threads = new AtomicInteger();
+		SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor((task) -> {
+			threads.incrementAndGet();
+			return new Thread(task);
+		});
+		ConfigurableApplicationContext context = start((registry) -> {
+			registry.registerBean("applicationTaskExecutor", TaskExecutor.class, () -> executor);
+			registry.registerBean(TimingWheelTaskScheduler.class,
+					() -> new TimingWheelTaskScheduler(registry.getBean(TimingWheel.class)));
+		});
+		List<String> ran = new CopyOnWriteArrayList<>();
+		DelayedTask<String> annotated = context.getBean(Drivers.class).silent("d1");
+		DelayedTask<?> task = tasks(context).schedule(Duration.ofMinutes(1), () -> ran.add("task"));
+		DelayedTask<?> periodic = tasks(context).task(() -> ran.add("periodic")).every(Duration.ofMinutes(7));
+		context.getBean(TimingWheelTaskScheduler.class)
+			.scheduleWithFixedDelay(() -> ran.add("scheduled"), Instant.now().plus(Duration.ofMinutes(7)),
+					Duration.ofHours(1));
+		for (Runnable pause : List.<Runnable>of(context::pause, context::stop)) {
+			pause.run();
+			this.time.advance(Duration.ofMinutes(10));
+			assertThat(threads).hasValue(0);
+			assertThat(context.getBean(TimingWheel.class).pending()).isZero();
+			assertThat(tasks(context).pendingCount()).isEqualTo(3);
+		}
+		context.start();
+		assertThat(annotated.completion()).succeedsWithin(SOON);
+		assertThat(task.completion()).succeedsWithin(SOON);
+		await().untilAsserted(() -> assertThat(ran).contains("task", "periodic", "scheduled"));
+		periodic.cancel(false);
 	}
 
 	@Test

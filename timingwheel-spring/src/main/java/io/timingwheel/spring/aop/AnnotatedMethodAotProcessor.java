@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.task.support.SecurityContextExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
@@ -64,6 +65,9 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		OPTIONAL_TYPES.forEach((type) -> hints.reflection().registerTypeIfPresent(classLoader, type));
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, SecurityContextExecutors.BASE_TYPE,
+					MemberCategory.INVOKE_DECLARED_METHODS, MemberCategory.ACCESS_DECLARED_FIELDS);
 	}
 
 	@Override

@@ -21,6 +21,13 @@ import org.springframework.core.task.TaskRejectedException;
  * and each of the operations below is atomic. A task is pending until its body begins.
  *
  * <p>
+ * The exception of a task in memory completes its future. If nobody waits for the future
+ * then, and nothing depends on it, the exception also goes to the
+ * {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
+ * AsyncUncaughtExceptionHandler}, as for {@code @Async} methods. The exception of a run
+ * ends a periodic task.
+ *
+ * <p>
  * {@code null} arguments cause an {@link IllegalArgumentException}.
  *
  * @since 0.1

@@ -4,8 +4,10 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.micrometer.context.ContextRegistry;
 import io.timingwheel.spring.annotation.Delayed;
@@ -27,7 +29,9 @@ import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.awaitIdle;
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
+import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 class DelayedContextPropagationTests {
@@ -127,6 +131,30 @@ class DelayedContextPropagationTests {
 			advanceAndAwait(context, Duration.ofSeconds(2));
 			assertThat(task.status()).isEqualTo(DelayedTask.Status.FAILED);
 			assertThat(counts(context, "service.tenant").failed()).isOne();
+		});
+	}
+
+	@Test
+	void aDecoratorThatThrowsWithoutAContextFailsTheTaskOnce() {
+		AtomicInteger calls = new AtomicInteger();
+		this.runner.withBean(TaskDecorator.class, () -> (task) -> {
+			calls.incrementAndGet();
+			if (tenant.get() == null) {
+				throw new IllegalStateException("No tenant");
+			}
+			return task;
+		}).run((context) -> {
+			tenant.set("acme");
+			DelayedTask<String> task = context.getBean(Service.class).result();
+			tenant.remove();
+			advanceAndAwait(context, Duration.ofSeconds(2));
+			await().until(task::isDone);
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get)
+				.withStackTraceContaining("No tenant");
+			advance(context, Duration.ofMinutes(1));
+			assertThat(calls).hasValue(2);
+			assertThat(counts(context, "service.result").failed()).isOne();
+			assertThat(pending(context)).isZero();
 		});
 	}
 

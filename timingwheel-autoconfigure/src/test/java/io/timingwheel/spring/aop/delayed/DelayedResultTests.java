@@ -19,14 +19,18 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.scheduling.annotation.AsyncConfigurer;
 
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
@@ -253,6 +257,34 @@ class DelayedResultTests {
 			advanceAndAwait(context, DELAY);
 			assertThat(handler.events).containsExactly("no: fail [a, 1]");
 			assertThat(counts(context, "service.fail").failed()).isOne();
+		});
+	}
+
+	@Test
+	void exceptionsOfTheTemplatesTasksReachTheHandlerUnlessAFutureShowsThem() {
+		Handler handler = new Handler();
+		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> handler).run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			Runnable failing = () -> {
+				throw new IllegalStateException("no");
+			};
+			tasks.schedule(DELAY, failing);
+			tasks.task(failing).every(DELAY);
+			tasks.schedule(DELAY, failing).completion().exceptionally((ex) -> null);
+			advanceAndAwait(context, DELAY);
+			await().untilAsserted(() -> assertThat(handler.events).containsExactly("no: run []", "no: run []"));
+		});
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void exceptionsOfTheTemplatesTasksAreLoggedByDefault(CapturedOutput output) {
+		this.runner.run((context) -> {
+			context.getBean(DelayedTaskOperations.class).schedule(DELAY, (Runnable) () -> {
+				throw new IllegalStateException("nobody looks");
+			});
+			advanceAndAwait(context, DELAY);
+			await().untilAsserted(() -> assertThat(output).contains("nobody looks").contains("DelayedResultTests"));
 		});
 	}
 

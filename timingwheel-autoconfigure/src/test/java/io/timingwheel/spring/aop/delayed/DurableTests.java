@@ -18,6 +18,7 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
@@ -36,10 +37,13 @@ import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskExecutor;
 import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.transaction.annotation.Transactional;
@@ -132,6 +136,38 @@ class DurableTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> service.replace(1, "x".repeat(65 * 1024)))
 				.withMessageContaining("timingwheel.store.max-payload-size");
 			assertThat(this.store.payloads("replace")).isEmpty();
+		});
+	}
+
+	@Test
+	void anExecutorThatThrowsWhatIsNoRefusalFailsTheAttempt() {
+		this.runner.withBean("applicationTaskExecutor", TaskExecutor.class, () -> {
+			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor();
+			executor.setTaskDecorator((task) -> {
+				throw new IllegalStateException("No context");
+			});
+			return executor;
+		}).run((context) -> {
+			context.getBean(Service.class).later(Duration.ofMillis(1), new Order(7, List.of()));
+			await().untilAsserted(() -> assertThat(this.store.dead("later", 10)).extracting(StoredTask::error)
+				.containsExactly("java.lang.IllegalStateException: No context"));
+			assertThat(context.getBean(DelayedTaskRegistry.class).counts("later").failed()).isEqualTo(3);
+		});
+	}
+
+	@Test
+	void aPausedContextStartsNoStoredTask() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			context.getSourceApplicationContext(ConfigurableApplicationContext.class).stop();
+			service.later(Duration.ofMillis(1), new Order(7, List.of()));
+			// As if a claim had been under way when the pause began.
+			context.getBean(DurableTaskManager.class).resume();
+			await().untilAsserted(
+					() -> assertThat(context.getBean(DurableTaskManager.class).figures().released()).isPositive());
+			assertThat(service.work().events).isEmpty();
+			context.getSourceApplicationContext(ConfigurableApplicationContext.class).start();
+			assertThat(take(service)).isEqualTo("later 7 on task-");
 		});
 	}
 

@@ -2,19 +2,17 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskExecutors;
+import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
-import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.scheduling.annotation.AsyncConfigurer;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -30,7 +28,7 @@ public final class DelayedRuntime {
 
 	private final Supplier<? extends @Nullable DurableTaskManager> durableTasks;
 
-	private final Supplier<AsyncUncaughtExceptionHandler> exceptionHandler;
+	private final AsyncUncaughtExceptionHandler exceptionHandler;
 
 	/** Kept in a field, since a closed bean factory would make a new registry. */
 	private volatile @Nullable DelayedTaskRegistry tasks;
@@ -43,7 +41,7 @@ public final class DelayedRuntime {
 		this.beanFactory = beanFactory;
 		this.durableTasks = SingletonSupplier
 			.ofNullable(beanFactory.getBeanProvider(DurableTaskManager.class)::getIfAvailable);
-		this.exceptionHandler = SingletonSupplier.of(this::findExceptionHandler);
+		this.exceptionHandler = new UncaughtExceptions(beanFactory);
 	}
 
 	/**
@@ -103,25 +101,7 @@ public final class DelayedRuntime {
 	@SuppressWarnings("NullAway") // The parameter is @Nullable Object..., which NullAway
 									// misreads.
 	void uncaught(Throwable error, Method method, @Nullable Object[] arguments) {
-		this.exceptionHandler.get().handleUncaughtException(error, method, arguments);
-	}
-
-	/**
-	 * The exception handler of an {@link AsyncConfigurer}, as for {@code @Async} methods,
-	 * else a bean, else Spring's default, which logs exceptions.
-	 */
-	private AsyncUncaughtExceptionHandler findExceptionHandler() {
-		return this.beanFactory.getBeanProvider(AsyncConfigurer.class)
-			.orderedStream()
-			.mapMulti((AsyncConfigurer configurer, Consumer<AsyncUncaughtExceptionHandler> sink) -> {
-				AsyncUncaughtExceptionHandler handler = configurer.getAsyncUncaughtExceptionHandler();
-				if (handler != null) {
-					sink.accept(handler);
-				}
-			})
-			.findFirst()
-			.or(() -> this.beanFactory.getBeanProvider(AsyncUncaughtExceptionHandler.class).orderedStream().findFirst())
-			.orElseGet(SimpleAsyncUncaughtExceptionHandler::new);
+		this.exceptionHandler.handleUncaughtException(error, method, arguments);
 	}
 
 }

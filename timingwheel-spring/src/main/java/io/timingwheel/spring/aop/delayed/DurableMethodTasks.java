@@ -13,6 +13,7 @@ import io.timingwheel.spring.durable.support.DurableHandler;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.UnsupportedArgumentException;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.support.SecurityContextExecutors;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -57,11 +58,19 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 	 * Makes the tasks of a method known, so that stored calls can run.
 	 * @return the tasks, for new calls
 	 * @throws InvalidAnnotatedMethodException if the method takes arguments that cannot
-	 * be stored
+	 * be stored, or its executor needs a caller
 	 */
 	static DurableMethodTasks register(DelayedMethod method, DelayedRuntime runtime) {
 		try {
-			return new DurableMethodTasks(method, runtime);
+			DurableMethodTasks tasks = new DurableMethodTasks(method, runtime);
+			if (SecurityContextExecutors.needsCaller(tasks.executor)) {
+				throw new InvalidAnnotatedMethodException(method.method(),
+						"its calls are stored, and its executor runs them with the security context of a caller,"
+								+ " which is not stored",
+						"name another executor, or give the " + tasks.executor.get().getClass().getSimpleName()
+								+ " a SecurityContext of its own");
+			}
+			return tasks;
 		}
 		catch (UnsupportedArgumentException ex) {
 			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);

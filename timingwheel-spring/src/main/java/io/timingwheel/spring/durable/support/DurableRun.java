@@ -180,7 +180,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	@Override
 	public Executor executor() {
-		return this.runner.executor(this.handler);
+		return this.runner.executor(this);
 	}
 
 	@Override

@@ -53,7 +53,7 @@ final class TaskRunner {
 			return;
 		}
 		try {
-			run.executor().execute(run);
+			handOver(run, run);
 		}
 		catch (Throwable ex) {
 			// The executor has refused, or there is no thread. The wheel tries again
@@ -68,11 +68,29 @@ final class TaskRunner {
 	}
 
 	/**
-	 * Finds the executor of a handler.
-	 * @return the executor or, if it may block, one that calls it on another thread
+	 * The executor to which the wheel hands a task over.
 	 */
-	Executor executor(DurableHandler handler) {
-		return this.handOvers.safe(handler.executor().get());
+	Executor executor(DurableRun run) {
+		return (timer) -> handOver(run, timer);
+	}
+
+	private void handOver(DurableRun run, Runnable command) {
+		if (this.handOvers.isPaused()) {
+			this.settler.giveBack(run);
+			return;
+		}
+		this.handOvers.handOver(run.handler().executor().get(), command, (error) -> fail(run, error));
+	}
+
+	/**
+	 * Ends an attempt with an exception that came before the body.
+	 */
+	private void fail(DurableRun run, Throwable error) {
+		if (run.start(this.wheel.timeSource().nanoTime())) {
+			TaskRecorder recorder = this.tasks.recorder(run.name());
+			recorder.begun();
+			ended(run, recorder, error);
+		}
 	}
 
 	/**
@@ -82,6 +100,10 @@ final class TaskRunner {
 		if (run.term().isOver()) {
 			// The machine may have been suspended.
 			this.inFlight.loseLease(run);
+			return;
+		}
+		if (this.handOvers.isPaused()) {
+			this.settler.giveBack(run);
 			return;
 		}
 		if (!run.start(this.wheel.timeSource().nanoTime())) {

@@ -6,7 +6,8 @@ import org.springframework.core.task.TaskDecorator;
 
 /**
  * The payload of a task together with the context of the thread that submitted it: what
- * the {@link TaskExecutionInterceptor} captured, and the {@link TaskDecorator}.
+ * the {@link TaskExecutionInterceptor} captured, the {@link TaskDecorator}, and the
+ * security context if the executor carries it.
  */
 final class CapturedPayload implements Runnable {
 
@@ -19,10 +20,12 @@ final class CapturedPayload implements Runnable {
 	/** The run that calls the decorators; a task has only one run at a time. */
 	private @Nullable TaskRun run;
 
-	private CapturedPayload(Object payload, @Nullable Object captured, @Nullable TaskDecorator decorator) {
+	private CapturedPayload(Object payload, @Nullable Object captured, @Nullable TaskDecorator decorator,
+			@Nullable Object security) {
 		this.payload = payload;
 		this.captured = captured;
-		this.decorated = (decorator != null) ? decorator.decorate(this) : this;
+		Runnable decorated = (decorator != null) ? decorator.decorate(this) : this;
+		this.decorated = (security != null) ? SecurityContextExecutors.wrap(security, decorated) : decorated;
 	}
 
 	/**
@@ -34,7 +37,11 @@ final class CapturedPayload implements Runnable {
 		TaskExecutionInterceptor interceptor = environment.interceptor();
 		TaskDecorator decorator = environment.decorator();
 		Object captured = (interceptor != null) ? interceptor.capture(definition.name()) : null;
-		return (captured != null || decorator != null) ? new CapturedPayload(payload, captured, decorator) : payload;
+		// After shutdown the task is going to be rejected, and there may be no executor.
+		Object security = environment.shutdown().isAccepting() ? SecurityContextExecutors.find(definition::executor)
+				: null;
+		return (captured != null || decorator != null || security != null)
+				? new CapturedPayload(payload, captured, decorator, security) : payload;
 	}
 
 	/**

@@ -14,6 +14,7 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.util.Assert;
 
 /**
@@ -31,27 +32,33 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 
 	private final TaskExecutors executors;
 
+	private final AsyncUncaughtExceptionHandler exceptionHandler;
+
 	private final @Nullable DurableTaskOperations stored;
 
 	/**
 	 * Creates operations for tasks in memory.
 	 * @param tasks the tasks in memory
 	 * @param executors the executors that run the tasks
+	 * @param exceptionHandler is told of the exceptions that nobody can see
 	 */
-	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors) {
-		this(tasks, executors, null);
+	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors,
+			AsyncUncaughtExceptionHandler exceptionHandler) {
+		this(tasks, executors, exceptionHandler, null);
 	}
 
 	/**
 	 * Creates operations.
 	 * @param tasks the tasks in memory
 	 * @param executors the executors that run the tasks
+	 * @param exceptionHandler is told of the exceptions that nobody can see
 	 * @param stored the durable tasks, {@code null} if there is no store
 	 */
 	public DefaultDelayedTaskOperations(DelayedTaskRegistry tasks, TaskExecutors executors,
-			@Nullable DurableTaskOperations stored) {
+			AsyncUncaughtExceptionHandler exceptionHandler, @Nullable DurableTaskOperations stored) {
 		this.tasks = tasks;
 		this.executors = executors;
+		this.exceptionHandler = exceptionHandler;
 		this.stored = stored;
 	}
 
@@ -73,13 +80,13 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 	@Override
 	public TaskSpec<@Nullable Void> task(Runnable task) {
 		Assert.notNull(task, "The task must not be null");
-		return DefaultTaskSpec.of(task, this.tasks, this.executors);
+		return DefaultTaskSpec.of(task, this.tasks, this.executors, this.exceptionHandler);
 	}
 
 	@Override
 	public <T extends @Nullable Object> TaskSpec<T> task(Callable<T> task) {
 		Assert.notNull(task, "The task must not be null");
-		return DefaultTaskSpec.of(task, this.tasks, this.executors);
+		return DefaultTaskSpec.of(task, this.tasks, this.executors, this.exceptionHandler);
 	}
 
 	@Override

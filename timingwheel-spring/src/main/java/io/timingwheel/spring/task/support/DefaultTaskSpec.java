@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.support;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
@@ -13,9 +14,11 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 
 /**
  * Collects the description of a task of the template, and schedules the task.
@@ -25,6 +28,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	private final DelayedTaskRegistry tasks;
 
 	private final TaskExecutors executors;
+
+	private final AsyncUncaughtExceptionHandler exceptionHandler;
 
 	/** A {@link Callable} or a {@link Runnable}. */
 	private final Object task;
@@ -39,21 +44,24 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	private Supplier<? extends Executor> executor;
 
-	private DefaultTaskSpec(DelayedTaskRegistry tasks, TaskExecutors executors, Object task, boolean callable) {
+	private DefaultTaskSpec(DelayedTaskRegistry tasks, TaskExecutors executors,
+			AsyncUncaughtExceptionHandler exceptionHandler, Object task, boolean callable) {
 		this.tasks = tasks;
 		this.executors = executors;
+		this.exceptionHandler = exceptionHandler;
 		this.task = task;
 		this.callable = callable;
 		this.executor = executors::defaultExecutor;
 	}
 
-	static TaskSpec<@Nullable Void> of(Runnable task, DelayedTaskRegistry tasks, TaskExecutors executors) {
-		return new DefaultTaskSpec<>(tasks, executors, task, false);
+	static TaskSpec<@Nullable Void> of(Runnable task, DelayedTaskRegistry tasks, TaskExecutors executors,
+			AsyncUncaughtExceptionHandler exceptionHandler) {
+		return new DefaultTaskSpec<>(tasks, executors, exceptionHandler, task, false);
 	}
 
 	static <T extends @Nullable Object> TaskSpec<T> of(Callable<T> task, DelayedTaskRegistry tasks,
-			TaskExecutors executors) {
-		return new DefaultTaskSpec<>(tasks, executors, task, true);
+			TaskExecutors executors, AsyncUncaughtExceptionHandler exceptionHandler) {
+		return new DefaultTaskSpec<>(tasks, executors, exceptionHandler, task, true);
 	}
 
 	@Override
@@ -128,7 +136,7 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	}
 
 	private TaskDefinition<Object> define() {
-		return new Code(this.tasks, this.name, this.executor, this.callable);
+		return new Code(this.tasks, this.name, this.executor, this.callable, this.exceptionHandler);
 	}
 
 	@SuppressWarnings("unchecked")
@@ -144,9 +152,13 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 		private final boolean callable;
 
-		Code(DelayedTaskRegistry tasks, String name, Supplier<? extends Executor> executor, boolean callable) {
+		private final AsyncUncaughtExceptionHandler exceptionHandler;
+
+		Code(DelayedTaskRegistry tasks, String name, Supplier<? extends Executor> executor, boolean callable,
+				AsyncUncaughtExceptionHandler exceptionHandler) {
 			super(tasks, name, executor, null);
 			this.callable = callable;
+			this.exceptionHandler = exceptionHandler;
 		}
 
 		@Override
@@ -156,6 +168,22 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 			}
 			((Runnable) task).run();
 			return null;
+		}
+
+		@Override
+		protected void handleUnseenError(Throwable error, Object task) {
+			this.exceptionHandler.handleUncaughtException(error, method(task));
+		}
+
+		/**
+		 * The method of the code. The class of a lambda expression names the class that
+		 * contains the expression.
+		 */
+		private Method method(Object task) {
+			String name = this.callable ? "call" : "run";
+			Method method = ClassUtils.getMethodIfAvailable(task.getClass(), name);
+			return (method != null) ? method
+					: ClassUtils.getMethod(this.callable ? Callable.class : Runnable.class, name);
 		}
 
 	}

@@ -1,14 +1,18 @@
 package io.timingwheel.spring.task.support;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
-import java.util.function.Predicate;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
@@ -17,8 +21,9 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 /**
  * Keeps executors from blocking the wheel's thread. An executor whose {@code execute}
- * returns promptly is used as it is. A separate thread calls any other executor.
- * Thread-safe.
+ * returns promptly is used as it is. Other threads call any other executor: a bounded
+ * number of them, and one at a time for each executor. During a pause no task is handed
+ * over. Thread-safe.
  *
  * @since 0.1
  */
@@ -30,49 +35,109 @@ public final class HandOverExecutors implements AutoCloseable {
 	/** Prompt executors of the JDK whose types are not public. */
 	private static final Set<String> PROMPT_EXECUTORS = Set.of("java.util.concurrent.ThreadPerTaskExecutor");
 
-	/** An entry is removed when its thread ends. */
-	private final ConcurrentMap<Executor, HandOverQueue> handOvers = new ConcurrentHashMap<>();
+	/** Reports failures, so that the wheel's thread calls no code of the application. */
+	private static final Executor FAILURES = Runnable::run;
 
-	private final Predicate<? super Executor> trusted;
+	private final HandOverThreads threads = new HandOverThreads();
 
-	private volatile boolean closed;
+	/** The tasks that wait for the end of the pause, guarded by this list. */
+	private final List<HeldBack> heldBack = new ArrayList<>();
 
-	/**
-	 * Creates an instance that trusts the executors of the JDK and of Spring that are
-	 * known not to block.
-	 */
-	public HandOverExecutors() {
-		this((executor) -> false);
-	}
-
-	/**
-	 * Creates an instance that also trusts other executors.
-	 * @param trusted whether the {@code execute} of an executor returns promptly, for
-	 * executors that are not known
-	 */
-	public HandOverExecutors(Predicate<? super Executor> trusted) {
-		this.trusted = trusted;
-	}
+	private volatile boolean paused;
 
 	/**
 	 * Makes an executor safe to call on the wheel's thread.
 	 * @param executor the executor
 	 * @return the same executor if its {@code execute} is known not to block, else one
-	 * that calls it on a thread of its own
+	 * that calls it on another thread
 	 */
 	public Executor safe(Executor executor) {
-		return (isPrompt(executor) || this.trusted.test(executor)) ? executor : handOver(executor);
+		return isPrompt(executor) ? executor : new HandOver(executor, this.threads);
 	}
 
-	private Executor handOver(Executor executor) {
-		HandOverQueue handOver = this.handOvers.get(executor);
-		if (handOver == null) {
-			handOver = this.handOvers.computeIfAbsent(executor, (key) -> new HandOverQueue(key, this.handOvers));
-			if (this.closed) {
-				handOver.close();
+	/**
+	 * Hands a task over to an executor, or holds it back during a pause. The executor is
+	 * called on the current thread if its {@code execute} is known not to block, else on
+	 * another thread.
+	 * @param executor the executor
+	 * @param task the task
+	 * @param failed takes what the executor throws, on another thread, if it is not a
+	 * refusal: the exception of a {@code TaskDecorator} would come again at each attempt
+	 * @throws RejectedExecutionException if the executor refuses the task at once
+	 */
+	public void handOver(Executor executor, Runnable task, Consumer<? super Throwable> failed) {
+		if (holdBack(executor, task, failed)) {
+			return;
+		}
+		try {
+			if (isPrompt(executor)) {
+				executor.execute(task);
+				return;
 			}
 		}
-		return handOver;
+		catch (Throwable ex) {
+			if (HandOverThreads.isRefusal(ex)) {
+				throw ex;
+			}
+			this.threads.add(FAILURES, () -> failed.accept(ex), null);
+			return;
+		}
+		this.threads.add(executor, task, failed);
+	}
+
+	/**
+	 * An executor that holds its tasks back during a pause, and is safe to call on the
+	 * wheel's thread.
+	 * @param executor gives the executor that runs the tasks; called for each task
+	 * @return the executor
+	 */
+	public Executor pausable(Supplier<? extends Executor> executor) {
+		return (task) -> new PausableTask(task, executor).handOver();
+	}
+
+	/**
+	 * Begins a pause. Until {@link #resume()} no task is handed over, and a task that
+	 * asks {@link #holdBack} does not begin. {@link #safe Safe} executors are not paused.
+	 */
+	public void pause() {
+		this.paused = true;
+	}
+
+	/**
+	 * Ends a pause, and hands over the tasks that were held back.
+	 */
+	public void resume() {
+		synchronized (this.heldBack) {
+			this.paused = false;
+			this.heldBack.forEach((task) -> this.threads.add(task.executor(), task.task(), task.failed()));
+			this.heldBack.clear();
+		}
+	}
+
+	/**
+	 * Whether there is a pause.
+	 * @return whether tasks are held back
+	 */
+	public boolean isPaused() {
+		return this.paused;
+	}
+
+	/**
+	 * Holds a task back if there is a pause. A task calls this before it begins, since it
+	 * may have been handed over before the pause.
+	 * @param executor the executor that gets the task after the pause
+	 * @param task the task
+	 * @param failed takes what the executor throws then if it is not a refusal;
+	 * {@code null} to try again
+	 * @return whether the task is held back, so that it must not begin
+	 */
+	public boolean holdBack(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
+		if (!this.paused) {
+			return false;
+		}
+		synchronized (this.heldBack) {
+			return this.paused && this.heldBack.add(new HeldBack(executor, task, failed));
+		}
 	}
 
 	/**
@@ -80,8 +145,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.closed = true;
-		this.handOvers.values().forEach(HandOverQueue::close);
+		this.threads.close();
 	}
 
 	/**
@@ -103,12 +167,61 @@ public final class HandOverExecutors implements AutoCloseable {
 		if (type == ThreadPoolExecutor.class || type == ScheduledThreadPoolExecutor.class) {
 			return isPrompt(((ThreadPoolExecutor) executor).getRejectedExecutionHandler());
 		}
-		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class || type == HandOverQueue.class
+		return type == VirtualThreadTaskExecutor.class || type == ForkJoinPool.class || type == HandOver.class
 				|| PROMPT_EXECUTORS.contains(type.getName());
 	}
 
 	private static boolean isPrompt(RejectedExecutionHandler handler) {
 		return PROMPT_HANDLERS.contains(handler.getClass());
+	}
+
+	/**
+	 * Stands for an executor that may block.
+	 */
+	private record HandOver(Executor executor, HandOverThreads threads) implements Executor {
+
+		@Override
+		public void execute(Runnable task) {
+			this.threads.add(this.executor, task, null);
+		}
+
+	}
+
+	/**
+	 * A task that waits for the end of a pause.
+	 */
+	private record HeldBack(Executor executor, Runnable task, @Nullable Consumer<? super Throwable> failed) {
+
+	}
+
+	/**
+	 * A task that does not begin during a pause.
+	 */
+	private final class PausableTask implements Runnable {
+
+		private final Runnable task;
+
+		private final Supplier<? extends Executor> executor;
+
+		PausableTask(Runnable task, Supplier<? extends Executor> executor) {
+			this.task = task;
+			this.executor = executor;
+		}
+
+		void handOver() {
+			Executor executor = this.executor.get();
+			if (!holdBack(executor, this, null)) {
+				safe(executor).execute(this);
+			}
+		}
+
+		@Override
+		public void run() {
+			if (!isPaused() || !holdBack(this.executor.get(), this, null)) {
+				this.task.run();
+			}
+		}
+
 	}
 
 }

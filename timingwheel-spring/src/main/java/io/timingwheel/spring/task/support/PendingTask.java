@@ -21,7 +21,7 @@ import org.springframework.core.task.TaskRejectedException;
  * The map's lock of the key guards all fields. The wheel also reads {@link #definition},
  * to find the executor.
  */
-final class PendingTask implements RoutedTask {
+final class PendingTask implements RoutedTask, Executor {
 
 	private final Object slot;
 
@@ -91,12 +91,30 @@ final class PendingTask implements RoutedTask {
 
 	@Override
 	public Executor executor() {
-		return environment().handOver(this.definition.executor());
+		return this;
+	}
+
+	/**
+	 * Hands the expired timer of this task over to the executor of its body.
+	 */
+	@Override
+	public void execute(Runnable timer) {
+		environment().handOvers().handOver(this.definition.executor(), timer, this::fail);
+	}
+
+	/**
+	 * Ends the task with an exception that came before its body.
+	 */
+	private void fail(Throwable error) {
+		new TaskRun(this).fail(error);
 	}
 
 	@Override
 	public void run() {
-		new TaskRun(this).run();
+		HandOverExecutors handOvers = environment().handOvers();
+		if (!handOvers.isPaused() || !handOvers.holdBack(this.definition.executor(), this, this::fail)) {
+			new TaskRun(this).run();
+		}
 	}
 
 	/**

@@ -61,6 +61,15 @@ public abstract class TaskDefinition<P> {
 	}
 
 	/**
+	 * Handles the exception of a task that its future cannot show anybody: nobody waits
+	 * for the future, and nothing depends on it.
+	 * @param error what was thrown
+	 * @param payload the payload of the task
+	 */
+	protected void handleUnseenError(Throwable error, P payload) {
+	}
+
+	/**
 	 * Whether the task waits for a future that {@link #run} returns, and takes over its
 	 * result.
 	 * @return whether to wait, without blocking a thread, for a returned future

@@ -66,11 +66,8 @@ final class TaskEnvironment {
 		return this.interceptor;
 	}
 
-	/**
-	 * Makes an executor safe to call on the wheel's thread.
-	 */
-	Executor handOver(Executor executor) {
-		return this.handOverExecutors.safe(executor);
+	HandOverExecutors handOvers() {
+		return this.handOverExecutors;
 	}
 
 	long nextSequence() {

@@ -191,8 +191,14 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 		super.complete((T) value);
 	}
 
-	void failed(Throwable error) {
-		super.completeExceptionally(error);
+	/**
+	 * Completes the future with an exception.
+	 * @return whether anybody can see the exception: the user has completed the future,
+	 * waits for it, or has made another future depend on it
+	 */
+	boolean failed(Throwable error) {
+		boolean watched = getNumberOfDependents() > 0;
+		return !super.completeExceptionally(error) || watched;
 	}
 
 	/**

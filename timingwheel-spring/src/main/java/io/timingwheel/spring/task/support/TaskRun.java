@@ -11,6 +11,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.DelayedTaskContextHolder;
 import io.timingwheel.spring.task.TaskId;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -62,6 +64,18 @@ final class TaskRun implements TaskExecution {
 	}
 
 	void run() {
+		run(null);
+	}
+
+	/**
+	 * Ends the task in place of its body.
+	 * @param error the exception of the task
+	 */
+	void fail(Throwable error) {
+		run(error);
+	}
+
+	private void run(@Nullable Throwable failure) {
 		NamedTasks tasks = this.definition.tasks();
 		tasks.pending().computeIfPresent(this.task.slot(), this::begin);
 		Object payload = this.payload;
@@ -81,12 +95,18 @@ final class TaskRun implements TaskExecution {
 			return;
 		}
 		Repetition repetition = (payload instanceof Repetition) ? (Repetition) payload : null;
-		call((repetition != null) ? repetition.payload() : payload);
-		if (repetition != null) {
-			repeat(repetition);
+		Object captured = (repetition != null) ? repetition.payload() : payload;
+		Object given = (captured instanceof CapturedPayload context) ? context.payload() : captured;
+		if (failure != null) {
+			handleError(failure, given);
 		}
 		else {
-			finish();
+			call(captured, given);
+		}
+		boolean seen = (repetition != null) ? repeat(repetition) : finish();
+		Throwable error = this.error;
+		if (!seen && error != null) {
+			handle(() -> definition().handleUnseenError(error, given));
 		}
 	}
 
@@ -115,7 +135,7 @@ final class TaskRun implements TaskExecution {
 		return null;
 	}
 
-	private void call(Object payload) {
+	private void call(Object payload, Object given) {
 		try {
 			if (payload instanceof CapturedPayload captured) {
 				captured.run(this);
@@ -129,7 +149,7 @@ final class TaskRun implements TaskExecution {
 		}
 		catch (Throwable ex) {
 			// Only a decorator can throw this, since invoke throws nothing.
-			handleError(ex, payload);
+			handleError(ex, given);
 		}
 	}
 
@@ -151,44 +171,62 @@ final class TaskRun implements TaskExecution {
 	}
 
 	@Override
-	@SuppressWarnings("unchecked")
 	public @Nullable Object proceed() throws Throwable {
 		Object body = this.body;
 		if (body == null) {
 			throw new IllegalStateException("The task has ended");
 		}
-		return ((TaskDefinition<Object>) this.definition).run(body);
+		return definition().run(body);
 	}
 
-	@SuppressWarnings("unchecked")
 	private void handleError(Throwable error, Object payload) {
 		this.error = error;
+		handle(() -> definition().handleError(error, payload));
+	}
+
+	/**
+	 * Calls an exception handler. Meanwhile this run is the thread's context.
+	 */
+	private void handle(Runnable handler) {
+		DelayedTaskContext outer = DelayedTaskContextHolder.get();
+		DelayedTaskContextHolder.set(this);
 		try {
-			Object given = (payload instanceof CapturedPayload captured) ? captured.payload() : payload;
-			((TaskDefinition<Object>) this.definition).handleError(error, given);
+			handler.run();
 		}
 		catch (Throwable ex) {
 			logger.warn("The exception handler for the task \"" + name() + "\" threw an exception itself", ex);
 		}
+		finally {
+			DelayedTaskContextHolder.set(outer);
+		}
 	}
 
-	private void finish() {
+	@SuppressWarnings("unchecked")
+	private TaskDefinition<Object> definition() {
+		return (TaskDefinition<Object>) this.definition;
+	}
+
+	/**
+	 * Ends the task, at once or when the future that the body returned is done.
+	 * @return whether anybody can see an exception of the task
+	 */
+	private boolean finish() {
 		Object result = this.result;
 		this.result = null;
 		if (this.error == null && this.definition.flattens()) {
 			if (result instanceof CompletionStage<?> stage) {
 				bodyReturned((stage instanceof Future<?> inner) ? inner : null);
 				stage.whenComplete(this::end);
-				return;
+				return true;
 			}
 			if (result instanceof Future<?> inner) {
 				bodyReturned(inner);
 				FutureCompletion.whenDone(inner, executor(), this::end);
-				return;
+				return true;
 			}
 		}
 		bodyReturned(null);
-		end(result, this.error);
+		return end(result, this.error);
 	}
 
 	private void bodyReturned(@Nullable Future<?> inner) {
@@ -200,8 +238,9 @@ final class TaskRun implements TaskExecution {
 	/**
 	 * Ends the task. Counts the outcome before it completes the future, so that a thread
 	 * that waits for the future sees the new count.
+	 * @return whether anybody can see an exception of the task
 	 */
-	private void end(@Nullable Object value, @Nullable Throwable error) {
+	private boolean end(@Nullable Object value, @Nullable Throwable error) {
 		TaskFuture<?> future = this.future;
 		Throwable cause = (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
 		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
@@ -209,17 +248,20 @@ final class TaskRun implements TaskExecution {
 			.recorder()
 			.ended(cancelled ? TaskOutcome.CANCELLED : (cause != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
 		if (future == null) {
-			return;
+			return false;
 		}
 		if (cause != null) {
-			future.failed(cause);
+			return future.failed(cause) || cancelled;
 		}
-		else {
-			future.succeeded(value);
-		}
+		future.succeeded(value);
+		return true;
 	}
 
-	private void repeat(Repetition repetition) {
+	/**
+	 * Ends a run of a periodic task. An exception ends the task.
+	 * @return whether anybody can see the exception
+	 */
+	private boolean repeat(Repetition repetition) {
 		bodyReturned(null);
 		TaskFuture<?> future = this.future;
 		Throwable error = this.error;
@@ -230,16 +272,14 @@ final class TaskRun implements TaskExecution {
 				future.waiting();
 			}
 			startAgain(repetition);
-			return;
+			return true;
 		}
 		tasks.recorder().ended(TaskOutcome.FAILED);
 		tasks.pending().remove(this.task.slot(), this.task);
 		if (future == null || !future.isDone()) {
-			logger.warn("The periodic task \"" + name() + "\" threw an exception and does not run again", error);
+			logger.warn("The periodic task \"" + name() + "\" does not run again, since it threw: " + error);
 		}
-		if (future != null) {
-			future.failed(error);
-		}
+		return future != null && future.failed(error);
 	}
 
 	/**
@@ -279,7 +319,7 @@ final class TaskRun implements TaskExecution {
 	 * The executor for what follows after the body.
 	 */
 	private Executor executor() {
-		return FutureCompletion.unrefusing(environment().handOver(this.definition.executor()));
+		return FutureCompletion.unrefusing(environment().handOvers().safe(this.definition.executor()));
 	}
 
 	private TaskEnvironment environment() {

@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -110,12 +109,7 @@ class DelayedTaskRegistryTests {
 	@Test
 	void aReturnedFutureIsFollowedAlsoWhenTheExecutorRefuses() throws Exception {
 		FutureTask<String> inner = new FutureTask<>(() -> "inner");
-		TaskDefinition<Object> definition = new Flattening(this.registry, (task) -> {
-			if (this.tasks.refuse) {
-				throw new RejectedExecutionException("full");
-			}
-			task.run();
-		}, inner);
+		TaskDefinition<Object> definition = new Flattening(this.registry, this.tasks.executor, inner);
 		TaskSubmission submission = new TaskSubmission(definition, null, IfPending.REPLACE, "", true);
 		DelayedTask<?> task = submission.schedule(this.registry.clock().after(DELAY));
 		this.tasks.advanceSeconds(10);

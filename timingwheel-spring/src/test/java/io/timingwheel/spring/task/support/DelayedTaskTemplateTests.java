@@ -1,11 +1,14 @@
 package io.timingwheel.spring.task.support;
 
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.task.DelayedTask.Status;
@@ -16,9 +19,12 @@ import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskRejectedException;
+import org.springframework.core.task.support.TaskExecutorAdapter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -35,7 +41,7 @@ class DelayedTaskTemplateTests {
 
 	private final DelayedTaskOperations template = this.tasks.template;
 
-	private final List<String> ran = new ArrayList<>();
+	private final List<String> ran = new CopyOnWriteArrayList<>();
 
 	@Test
 	void runsOnceAfterTheDelay() {
@@ -57,6 +63,132 @@ class DelayedTaskTemplateTests {
 		this.tasks.advanceSeconds(11);
 		assertThat(task.get()).isEqualTo("result");
 		assertThat(task.completion()).isCompletedWithValue("result");
+	}
+
+	@Test
+	void tellsTheHandlerOfAnExceptionThatNobodyCanSee() {
+		IllegalStateException error = new IllegalStateException("no");
+		Runnable failing = () -> {
+			throw error;
+		};
+		this.template.schedule(DELAY, failing);
+		this.tasks.advanceSeconds(11);
+		assertThat(this.tasks.uncaught).containsOnlyKeys(error);
+		Method method = this.tasks.uncaught.get(error);
+		assertThat(method.getName()).isEqualTo("run");
+		assertThat(method.getDeclaringClass()).isEqualTo(failing.getClass());
+		assertThat(method.toString()).contains(DelayedTaskTemplateTests.class.getName());
+	}
+
+	@Test
+	void tellsTheHandlerWhichTaskThrew() {
+		List<@Nullable TaskId> ids = new ArrayList<>();
+		VirtualTasks tasks = new VirtualTasks();
+		DelayedTaskOperations template = new DefaultDelayedTaskOperations(tasks.registry,
+				VirtualTasks.executors(tasks.executor),
+				(error, method, arguments) -> ids.add(DelayedTaskContext.current().orElseThrow().taskId()));
+		template.schedule(ID, DELAY, () -> {
+			throw new IllegalStateException("no");
+		});
+		tasks.advanceSeconds(11);
+		assertThat(ids).containsExactly(ID);
+		assertThat(DelayedTaskContext.current()).isEmpty();
+	}
+
+	@Test
+	void tellsTheHandlerOfThePeriodicTaskThatEndsWithAnException() {
+		IllegalStateException error = new IllegalStateException("no");
+		this.template.task(() -> {
+			throw error;
+		}).every(DELAY);
+		this.tasks.advanceSeconds(11);
+		assertThat(this.tasks.uncaught).containsOnlyKeys(error);
+	}
+
+	@Test
+	void doesNotTellTheHandlerOfAnExceptionThatAFutureShows() throws Exception {
+		List<Throwable> seen = new CopyOnWriteArrayList<>();
+		this.template.schedule(DELAY, DelayedTaskTemplateTests::fail)
+			.completion()
+			.whenComplete((result, error) -> seen.add(error));
+		this.template.task(DelayedTaskTemplateTests::fail)
+			.every(DELAY)
+			.completion()
+			.whenComplete((result, error) -> seen.add(error));
+		DelayedTask<?> awaited = this.template.schedule(DELAY, DelayedTaskTemplateTests::fail);
+		Thread waiter = new Thread(() -> {
+			try {
+				awaited.get();
+			}
+			catch (Exception ex) {
+				seen.add(ex);
+			}
+		});
+		waiter.start();
+		await().until(() -> waiter.getState() == Thread.State.WAITING);
+		List<DelayedTask<?>> given = new ArrayList<>();
+		given.add(this.template.schedule(DELAY, () -> {
+			given.get(0).cancel(false);
+			fail();
+		}));
+		this.tasks.advanceSeconds(11);
+		waiter.join();
+		assertThat(seen).hasSize(3);
+		assertThat(given.get(0).status()).isEqualTo(Status.CANCELLED);
+		assertThat(this.tasks.uncaught).isEmpty();
+	}
+
+	@Test
+	void failsOnceIfTheExecutorThrowsWhatIsNoRefusal() {
+		SimpleAsyncTaskExecutor decorated = new SimpleAsyncTaskExecutor();
+		AtomicInteger calls = new AtomicInteger();
+		IllegalStateException error = new IllegalStateException("no context");
+		decorated.setTaskDecorator((task) -> {
+			calls.incrementAndGet();
+			throw error;
+		});
+		List<Executor> executors = List.of(decorated, new TaskExecutorAdapter(decorated));
+		for (Executor executor : executors) {
+			DelayedTask<?> task = this.template.task(() -> this.ran.add("never"))
+				.id(ID)
+				.executor(executor)
+				.after(DELAY);
+			this.tasks.advanceSeconds(11);
+			await().until(task::isDone);
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get).withCause(error);
+		}
+		DelayedTask<?> periodic = this.template.task(() -> this.ran.add("never")).executor(decorated).every(DELAY);
+		this.tasks.advanceSeconds(11);
+		await().until(periodic::isDone);
+		this.tasks.advanceSeconds(1000);
+		assertThat(calls).hasValue(3);
+		assertThat(this.ran).isEmpty();
+		await().untilAsserted(() -> assertThat(this.tasks.uncaught).containsOnlyKeys(error));
+		assertThat(this.tasks.registry.counts("close-order").failed()).isEqualTo(2);
+		assertThat(this.tasks.registry.pendingCount()).isZero();
+	}
+
+	@Test
+	void beginsNoTaskDuringAPause() {
+		DelayedTask<?> queued = this.template.schedule(DELAY, () -> this.ran.add("queued"));
+		DelayedTask<?> due = this.template.schedule(DELAY.multipliedBy(2), () -> this.ran.add("due"));
+		DelayedTask<?> cancelled = this.template.schedule(DELAY.multipliedBy(2), () -> this.ran.add("cancelled"));
+		this.tasks.holdBack = true;
+		this.tasks.advanceSeconds(11);
+		assertThat(this.tasks.queue).hasSize(1);
+		this.tasks.handOvers.pause();
+		this.tasks.runQueue();
+		this.tasks.advanceSeconds(10);
+		assertThat(this.ran).isEmpty();
+		assertThat(this.tasks.registry.pendingCount()).isEqualTo(3);
+		assertThat(cancelled.cancel(false)).isTrue();
+		this.tasks.handOvers.resume();
+		await().until(() -> queued.isDone() && due.isDone());
+		assertThat(this.ran).containsExactly("queued", "due");
+	}
+
+	private static void fail() {
+		throw new IllegalStateException("no");
 	}
 
 	@Test

@@ -1,8 +1,12 @@
 package io.timingwheel.spring.task.support;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -13,6 +17,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
@@ -71,7 +76,6 @@ class HandOverExecutorsTests {
 		assertThat(others).allSatisfy((executor) -> {
 			Executor safe = this.executors.safe(executor);
 			assertThat(safe).isNotSameAs(executor);
-			assertThat(this.executors.safe(executor)).isSameAs(safe);
 			assertThat(this.executors.safe(safe)).isSameAs(safe);
 		});
 		callerRuns.shutdown();
@@ -115,6 +119,80 @@ class HandOverExecutorsTests {
 		safe.execute(() -> ran.add("second"));
 		await().untilAsserted(() -> assertThat(ran).containsExactly("first", "second"));
 		assertThat(refusals).hasValue(7);
+	}
+
+	@Test
+	void anExecutorHasAtMostOneThread() {
+		Set<Thread> threads = ConcurrentHashMap.newKeySet();
+		Executor executor = (task) -> {
+			threads.add(Thread.currentThread());
+			task.run();
+		};
+		for (int i = 0; i < 100; i++) {
+			CountDownLatch ran = new CountDownLatch(1);
+			this.executors.safe(executor).execute(ran::countDown);
+			await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> ran.getCount() == 0);
+		}
+		assertThat(threads).hasSize(1);
+	}
+
+	@Test
+	void aNewExecutorForEachTaskDoesNotMakeAThreadForEachTask() {
+		Set<Thread> threads = ConcurrentHashMap.newKeySet();
+		CountDownLatch ran = new CountDownLatch(500);
+		ThreadPoolExecutor pool = threadPool(new ThreadPoolExecutor.CallerRunsPolicy());
+		for (int i = 0; i < 500; i++) {
+			this.executors.safe((task) -> {
+				threads.add(Thread.currentThread());
+				pool.execute(task);
+			}).execute(ran::countDown);
+		}
+		await().until(() -> ran.getCount() == 0);
+		assertThat(threads).hasSizeLessThanOrEqualTo(HandOverThreads.MAX_THREADS_PER_CLASS);
+	}
+
+	@Test
+	void executorsThatBlockDelayNoOther() {
+		CountDownLatch release = new CountDownLatch(1);
+		CountDownLatch blocked = new CountDownLatch(100);
+		for (int i = 0; i < 100; i++) {
+			this.executors.safe((task) -> {
+				awaitUninterruptibly(release);
+				task.run();
+			}).execute(blocked::countDown);
+		}
+		List<String> ran = new CopyOnWriteArrayList<>();
+		this.executors.safe(Runnable::run).execute(() -> ran.add("other"));
+		this.executors.safe(new SyncTaskExecutor()).execute(() -> ran.add("another"));
+		await().untilAsserted(() -> assertThat(ran).containsExactlyInAnyOrder("other", "another"));
+		assertThat(blocked.getCount()).isEqualTo(100);
+		release.countDown();
+		await().until(() -> blocked.getCount() == 0);
+	}
+
+	@Test
+	void executorsThatRefuseOccupyNoThread() {
+		AtomicInteger refusals = new AtomicInteger();
+		AtomicBoolean full = new AtomicBoolean(true);
+		CountDownLatch ran = new CountDownLatch(100);
+		for (int i = 0; i < 100; i++) {
+			this.executors.safe(new TaskExecutorAdapter((task) -> {
+				if (full.get()) {
+					refusals.incrementAndGet();
+					throw new RejectedExecutionException("full");
+				}
+				task.run();
+			})).execute(ran::countDown);
+		}
+		// By then each executor waits for more than 100 ms between two attempts.
+		await().until(() -> refusals.get() >= 900);
+		CountDownLatch other = new CountDownLatch(100);
+		IntStream.range(0, 100)
+			.forEach((i) -> this.executors.safe(new TaskExecutorAdapter(Runnable::run)).execute(other::countDown));
+		await().until(() -> other.getCount() == 0);
+		assertThat(ran.getCount()).isEqualTo(100);
+		full.set(false);
+		await().until(() -> ran.getCount() == 0);
 	}
 
 	@Test
@@ -181,6 +259,15 @@ class HandOverExecutorsTests {
 		assertThatExceptionOfType(RejectedExecutionException.class)
 			.isThrownBy(() -> this.executors.safe(new SyncTaskExecutor()).execute(() -> {
 			}));
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new RejectedExecutionException(ex);
+		}
 	}
 
 	private ThreadPoolExecutor threadPool(RejectedExecutionHandler handler) {

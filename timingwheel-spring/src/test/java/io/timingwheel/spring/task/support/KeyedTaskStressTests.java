@@ -21,6 +21,8 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -41,8 +43,9 @@ class KeyedTaskStressTests {
 		ExecutorService pool = Executors.newFixedThreadPool(3);
 		TimingWheel wheel = TimingWheel.builder(pool).build();
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors((executor) -> true), null, null);
-		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool));
+				new HandOverExecutors(), null, null);
+		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
+				new SimpleAsyncUncaughtExceptionHandler());
 		AtomicLong scheduled = new AtomicLong();
 		AtomicLong runs = new AtomicLong();
 		AtomicLong cancels = new AtomicLong();
@@ -99,9 +102,9 @@ class KeyedTaskStressTests {
 	void cancellingByIdSparesTheTaskThatReplacedIt() throws Exception {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors((executor) -> false), null, null);
+				new HandOverExecutors(), null, null);
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry,
-				VirtualTasks.executors(Runnable::run));
+				VirtualTasks.executors(Runnable::run), new SimpleAsyncUncaughtExceptionHandler());
 		TaskId id = TaskId.of("heartbeat", 1);
 		Supplier<DelayedTask<?>> heartbeat = () -> template.schedule(id, Duration.ofHours(1), () -> {
 		});

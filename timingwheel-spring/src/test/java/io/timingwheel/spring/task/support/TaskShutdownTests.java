@@ -17,6 +17,7 @@ import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 import org.springframework.core.task.TaskRejectedException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,7 +34,7 @@ class TaskShutdownTests {
 			Clock.systemUTC(), new HandOverExecutors(), null, null);
 
 	private final DelayedTaskOperations template = new DefaultDelayedTaskOperations(this.registry,
-			VirtualTasks.executors(this.pool));
+			VirtualTasks.executors(this.pool), new SimpleAsyncUncaughtExceptionHandler());
 
 	private final List<String> ran = new CopyOnWriteArrayList<>();
 

@@ -1,10 +1,12 @@
 package io.timingwheel.spring.task.support;
 
+import java.lang.reflect.Method;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.UnaryOperator;
@@ -15,6 +17,7 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 
 /**
@@ -27,9 +30,16 @@ final class VirtualTasks {
 
 	final TimingWheel wheel;
 
+	final HandOverExecutors handOvers = new HandOverExecutors();
+
 	final DelayedTaskRegistry registry;
 
 	final DelayedTaskOperations template;
+
+	final Executor executor = executor();
+
+	/** The exceptions that nobody could see, and the methods that threw them. */
+	final Map<Throwable, Method> uncaught = new ConcurrentHashMap<>();
 
 	final Queue<Runnable> queue = new ArrayDeque<>();
 
@@ -44,9 +54,10 @@ final class VirtualTasks {
 	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
-		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(),
-				new HandOverExecutors((executor) -> true), decorator, interceptor);
-		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this::execute));
+		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(), this.handOvers, decorator,
+				interceptor);
+		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor),
+				(error, method, arguments) -> this.uncaught.put(error, method));
 	}
 
 	/**
@@ -55,6 +66,21 @@ final class VirtualTasks {
 	static TaskExecutors executors(Executor executor) {
 		return new TaskExecutors(new StaticListableBeanFactory(Map.of("applicationTaskExecutor", executor)),
 				() -> executor);
+	}
+
+	/**
+	 * An executor that the tasks call on the thread of {@link #advance}, since its type
+	 * is known not to block.
+	 */
+	private Executor executor() {
+		return new SimpleAsyncTaskExecutor((task) -> new Thread() {
+
+			@Override
+			public void start() {
+				execute(task);
+			}
+
+		});
 	}
 
 	private void execute(Runnable task) {

@@ -1,0 +1,57 @@
+package io.timingwheel.spring.actuate;
+
+import java.util.function.Supplier;
+
+import io.micrometer.tracing.CurrentTraceContext;
+import io.micrometer.tracing.TraceContext;
+import io.micrometer.tracing.Tracer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets the runs of tasks continue the traces in which the tasks were scheduled. A pending
+ * task keeps the ids of the span only, and no baggage. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class TaskTraces {
+
+	private final Supplier<? extends @Nullable Tracer> tracer;
+
+	/**
+	 * Creates an instance.
+	 * @param tracer gives the tracer, {@code null} for none; called at each use
+	 */
+	public TaskTraces(Supplier<? extends @Nullable Tracer> tracer) {
+		this.tracer = tracer;
+	}
+
+	/**
+	 * Captures the trace of the current thread.
+	 * @return the trace, {@code null} if there is none
+	 */
+	@Nullable Object capture() {
+		Tracer tracer = this.tracer.get();
+		TraceContext context = (tracer != null) ? tracer.currentTraceContext().context() : null;
+		return (context != null) ? CapturedTrace.of(context) : null;
+	}
+
+	/**
+	 * Runs an action within a captured trace.
+	 */
+	void within(@Nullable Object captured, Runnable action) {
+		Tracer tracer = this.tracer.get();
+		if (tracer == null || !(captured instanceof CapturedTrace trace)) {
+			action.run();
+			return;
+		}
+		TraceContext context = trace.restore(tracer.traceContextBuilder());
+		CurrentTraceContext.Scope scope = tracer.currentTraceContext().newScope(context);
+		try {
+			action.run();
+		}
+		finally {
+			scope.close();
+		}
+	}
+
+}

@@ -1,0 +1,108 @@
+package io.timingwheel.spring.task.support;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.scheduling.concurrent.ConcurrentTaskExecutor;
+import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The executors of Spring Security that give a task the security context of the thread
+ * that calls them, such as {@code DelegatingSecurityContextAsyncTaskExecutor}. The wheel
+ * calls an executor on a thread that has no security context. A task for such an executor
+ * is therefore wrapped by it on the thread that submits the task. Spring Security is
+ * optional, and its method is not public, so this class calls the method by reflection.
+ * Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class SecurityContextExecutors {
+
+	/** The name of the class that these executors extend. */
+	public static final String BASE_TYPE = "org.springframework.security.concurrent.AbstractDelegatingSecurityContextSupport";
+
+	private static final @Nullable Class<?> baseType = findBaseType();
+
+	private static final @Nullable Method wrap = findWrap();
+
+	private static final @Nullable Field fixedContext = findFixedContext();
+
+	private SecurityContextExecutors() {
+	}
+
+	/**
+	 * Whether an executor gives its tasks the security context of the calling thread,
+	 * rather than one that was given to the executor.
+	 * @param executor gives the executor; not called without Spring Security
+	 * @return whether the executor needs a caller
+	 */
+	public static boolean needsCaller(Supplier<? extends Executor> executor) {
+		Object support = find(executor);
+		return support != null && (fixedContext == null || ReflectionUtils.getField(fixedContext, support) == null);
+	}
+
+	/**
+	 * Finds the part of an executor that knows the security context of its tasks.
+	 * @param executor gives the executor; not called without Spring Security
+	 * @return the part, for {@link #wrap}; {@code null} if the executor is of another
+	 * kind
+	 */
+	static @Nullable Object find(Supplier<? extends Executor> executor) {
+		if (baseType == null) {
+			return null;
+		}
+		Object candidate = executor.get();
+		Object target = AopProxyUtils.getSingletonTarget(candidate);
+		if (target != null) {
+			candidate = target;
+		}
+		if (candidate instanceof ConcurrentTaskExecutor adapter) {
+			candidate = adapter.getConcurrentExecutor();
+		}
+		return baseType.isInstance(candidate) ? candidate : null;
+	}
+
+	/**
+	 * Wraps a task so that it runs with the security context that its executor would give
+	 * it now.
+	 * @param support what {@link #find} has returned
+	 * @param task the task
+	 * @return the wrapped task
+	 */
+	static Runnable wrap(Object support, Runnable task) {
+		Assert.state(wrap != null, () -> "This version of Spring Security is not supported: " + BASE_TYPE
+				+ " has no method wrap(Runnable). Use a TaskDecorator in place of " + support.getClass().getName());
+		return (Runnable) Objects.requireNonNull(ReflectionUtils.invokeMethod(wrap, support, task));
+	}
+
+	private static @Nullable Class<?> findBaseType() {
+		ClassLoader classLoader = SecurityContextExecutors.class.getClassLoader();
+		return ClassUtils.isPresent(BASE_TYPE, classLoader) ? ClassUtils.resolveClassName(BASE_TYPE, classLoader)
+				: null;
+	}
+
+	private static @Nullable Method findWrap() {
+		Method method = (baseType != null) ? ReflectionUtils.findMethod(baseType, "wrap", Runnable.class) : null;
+		if (method != null) {
+			ReflectionUtils.makeAccessible(method);
+		}
+		return method;
+	}
+
+	private static @Nullable Field findFixedContext() {
+		Field field = (baseType != null) ? ReflectionUtils.findField(baseType, "securityContext") : null;
+		if (field != null) {
+			ReflectionUtils.makeAccessible(field);
+		}
+		return field;
+	}
+
+}

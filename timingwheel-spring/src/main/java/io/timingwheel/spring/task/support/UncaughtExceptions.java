@@ -1,0 +1,56 @@
+package io.timingwheel.spring.task.support;
+
+import java.lang.reflect.Method;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.scheduling.annotation.AsyncConfigurer;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Tells the application of exceptions that nobody can see: the exception handler of an
+ * {@link AsyncConfigurer}, as for {@code @Async} methods, else the handler that is a
+ * bean, else Spring's default, which logs exceptions. The handler is looked up at the
+ * first exception. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class UncaughtExceptions implements AsyncUncaughtExceptionHandler {
+
+	private final Supplier<AsyncUncaughtExceptionHandler> handler;
+
+	/**
+	 * Creates an instance. It looks up no bean yet.
+	 * @param beanFactory contains the beans
+	 */
+	public UncaughtExceptions(BeanFactory beanFactory) {
+		this.handler = SingletonSupplier.of(() -> find(beanFactory));
+	}
+
+	@Override
+	@SuppressWarnings("NullAway") // The parameter is @Nullable Object..., which NullAway
+									// misreads.
+	public void handleUncaughtException(Throwable error, Method method, @Nullable Object... arguments) {
+		this.handler.get().handleUncaughtException(error, method, arguments);
+	}
+
+	private static AsyncUncaughtExceptionHandler find(BeanFactory beanFactory) {
+		return beanFactory.getBeanProvider(AsyncConfigurer.class)
+			.orderedStream()
+			.mapMulti((AsyncConfigurer configurer, Consumer<AsyncUncaughtExceptionHandler> sink) -> {
+				AsyncUncaughtExceptionHandler handler = configurer.getAsyncUncaughtExceptionHandler();
+				if (handler != null) {
+					sink.accept(handler);
+				}
+			})
+			.findFirst()
+			.or(() -> beanFactory.getBeanProvider(AsyncUncaughtExceptionHandler.class).orderedStream().findFirst())
+			.orElseGet(SimpleAsyncUncaughtExceptionHandler::new);
+	}
+
+}
