@@ -13,6 +13,7 @@ import io.timingwheel.spring.aop.ProxyRules;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Pointcut;
+import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
@@ -51,7 +52,7 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	 * Returns a pointcut that matches the annotated methods and checks their classes.
 	 */
 	Pointcut pointcut() {
-		return this.annotated.pointcut((type) -> check(type, null));
+		return this.annotated.pointcut((type) -> check(type, ProxyCreationContext.getCurrentProxiedBeanName()));
 	}
 
 	@Override
