@@ -31,9 +31,11 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
  * {@code /actuator/delayedtasks}: the figures of the delayed tasks by name, and the
- * pending and dead tasks. Arguments are never shown. A key may contain slashes. A path
- * cannot contain a key that begins or ends with a slash, or that has two slashes in a
- * row. For such a key, use the id of the task instead.
+ * pending and dead tasks. Arguments are never shown. Names and keys may contain slashes.
+ * The longest known name at the beginning of a path is the name, and the rest is the key.
+ * If a known name hides a key in this way, encode the slashes of the key or of the name
+ * as {@code %2F}, or use the id of the task. The id is also the way to a key that begins
+ * or ends with a slash, or that has two slashes in a row.
  *
  * @since 0.1
  */
@@ -96,36 +98,47 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * A pending task or, if it is stored, also a running or dead one.
-	 * @param name its name
+	 * A pending task or, if it is stored, also a running or dead one. If the whole path
+	 * is a known name, the tasks of this name.
+	 * @param name its name, or the begin of its name
 	 * @param keyOrId the key of a pending task, or the id; split at slashes
-	 * @return the task, {@code null} if there is no such task
+	 * @return the task or the name, {@code null} if there is no such task
 	 */
 	@ReadOperation
-	public @Nullable TaskDescriptor task(@Selector String name,
+	public @Nullable OperationResponseBody task(@Selector String name,
 			@Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		String joined = String.join("/", keyOrId);
-		return this.tasks.find(name, joined)
+		TaskPath path = path(name, keyOrId);
+		return (path.keyOrId() != null) ? task(path.name(), path.keyOrId()) : tasksOfName(path.name());
+	}
+
+	private @Nullable TaskDescriptor task(String name, String keyOrId) {
+		return this.tasks.find(name, keyOrId)
 			.map(TaskDescriptor::of)
-			.or(() -> this.store.find(name, joined))
+			.or(() -> this.store.find(name, keyOrId))
 			.orElse(null);
+	}
+
+	private TaskPath path(String name, String[] remaining) {
+		return TaskPath.of(name, remaining,
+				(candidate) -> this.tasks.isKnown(candidate) || this.store.isKnown(candidate));
 	}
 
 	/**
 	 * Cancels a pending task, or deletes a dead one.
-	 * @param name its name
+	 * @param name its name, or the begin of its name
 	 * @param keyOrId the key of a pending task, or the id; split at slashes
 	 * @return whether there was such a task
 	 */
 	@DeleteOperation
 	public boolean cancel(@Selector String name, @Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		String joined = String.join("/", keyOrId);
-		return this.tasks.cancel(name, joined) || this.store.cancel(name, joined);
+		TaskPath path = path(name, keyOrId);
+		return path.keyOrId() != null
+				&& (this.tasks.cancel(path.name(), path.keyOrId()) || this.store.cancel(path.name(), path.keyOrId()));
 	}
 
 	/**
 	 * Makes a dead task pending again.
-	 * @param name its name
+	 * @param name its name, or the begin of its name
 	 * @param id its id, split at slashes
 	 * @param action {@code requeue}
 	 * @return whether the task is pending again, and if not, why
@@ -136,7 +149,8 @@ public class DelayedTasksEndpoint {
 			throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
 					"The action on a task must be \"requeue\"");
 		}
-		return this.store.requeue(name, String.join("/", id));
+		TaskPath path = path(name, id);
+		return (path.keyOrId() != null) ? this.store.requeue(path.name(), path.keyOrId()) : Requeue.NOT_DEAD;
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.autoconfigure;
 
 import io.micrometer.observation.ObservationRegistry;
+import io.timingwheel.spring.actuate.DefaultDelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -9,10 +10,10 @@ import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 
 /**
  * Auto-configuration of the observation of task executions. The observation is one more
@@ -24,14 +25,23 @@ import org.springframework.context.annotation.Bean;
 		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean({ DelayedTaskRegistry.class, ObservationRegistry.class })
-@ConditionalOnBooleanProperty(name = "timingwheel.observations.enabled", matchIfMissing = true)
+@Conditional(TimingWheelObservationAutoConfiguration.OnObservationsEnabled.class)
 public final class TimingWheelObservationAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	ObservedTaskExecution timingWheelObservedTaskExecution(ObservationRegistry registry,
-			ObjectProvider<DelayedTaskObservationConvention> convention) {
-		return new ObservedTaskExecution(registry, convention.getIfAvailable());
+			ObjectProvider<DelayedTaskObservationConvention> convention, TimingWheelProperties properties) {
+		return new ObservedTaskExecution(registry, convention
+			.getIfAvailable(() -> new DefaultDelayedTaskObservationConvention(properties.getMetrics().getMaxNames())));
+	}
+
+	static class OnObservationsEnabled extends BoundPropertyCondition<Boolean> {
+
+		OnObservationsEnabled() {
+			super("timingwheel.observations.enabled", true, true);
+		}
+
 	}
 
 }

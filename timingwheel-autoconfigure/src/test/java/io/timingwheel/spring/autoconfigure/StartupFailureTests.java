@@ -37,6 +37,7 @@ class StartupFailureTests {
 					timingwheel.max-pending                        | 0    | leave it unset for no limit
 					timingwheel.shutdown.await-termination-period  | -1s  | must not be negative: use 0s for no wait
 					timingwheel.health.max-lag                     | 0    | must be positive, such as 1s
+					timingwheel.metrics.max-names                  | 0    | must be at least 1
 					""")
 	void aValueThatMakesNoSenseIsNamedWithItsPropertyItsOriginAndARemedy(String property, String value, String remedy,
 			CapturedOutput output) {

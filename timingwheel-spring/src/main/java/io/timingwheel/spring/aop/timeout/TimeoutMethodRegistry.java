@@ -2,8 +2,12 @@ package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
@@ -37,6 +41,8 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	private final Map<Class<?>, Map<Method, TimeLimit>> classes = new ConcurrentHashMap<>();
 
 	private final Map<MethodClassKey, TimeLimit> methods = new ConcurrentHashMap<>();
+
+	private final List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
 
 	/**
 	 * Creates an instance that has read no class.
@@ -89,11 +95,23 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		return limit;
 	}
 
+	/**
+	 * Calls a listener for each method with a time limit: at once for the known methods,
+	 * later for each new one. May call the listener more than once for a method.
+	 * @param listener takes the most specific method
+	 */
+	public void onMethod(Consumer<? super Method> listener) {
+		this.listeners.add(listener);
+		this.classes.values().forEach((limits) -> limits.keySet().forEach(listener));
+	}
+
 	private Map<Method, TimeLimit> of(Class<?> type) {
 		Map<Method, TimeLimit> limits = this.classes.get(type);
 		if (limits == null) {
 			limits = read(type);
 			this.classes.put(type, limits);
+			Set<Method> methods = limits.keySet();
+			this.listeners.forEach((listener) -> methods.forEach(listener));
 		}
 		return limits;
 	}
