@@ -99,16 +99,16 @@ public class DelayedTasksEndpoint {
 
 	/**
 	 * A pending task or, if it is stored, also a running or dead one. If the whole path
-	 * is a known name, the tasks of this name.
-	 * @param name its name, or the begin of its name
-	 * @param keyOrId the key of a pending task, or the id; split at slashes
+	 * is a name, the tasks of this name.
+	 * @param path the name, and the key of a pending task or the id; split at slashes.
+	 * There is no selector for the name alone: with WebFlux, the segments that remain
+	 * would contain the name again
 	 * @return the task or the name, {@code null} if there is no such task
 	 */
 	@ReadOperation
-	public @Nullable OperationResponseBody task(@Selector String name,
-			@Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		TaskPath path = path(name, keyOrId);
-		return (path.keyOrId() != null) ? task(path.name(), path.keyOrId()) : tasksOfName(path.name());
+	public @Nullable OperationResponseBody task(@Selector(match = Match.ALL_REMAINING) String... path) {
+		TaskPath task = resolve(path);
+		return (task.keyOrId() != null) ? task(task.name(), task.keyOrId()) : tasksOfName(task.name());
 	}
 
 	private @Nullable TaskDescriptor task(String name, String keyOrId) {
@@ -118,39 +118,36 @@ public class DelayedTasksEndpoint {
 			.orElse(null);
 	}
 
-	private TaskPath path(String name, String[] remaining) {
-		return TaskPath.of(name, remaining,
-				(candidate) -> this.tasks.isKnown(candidate) || this.store.isKnown(candidate));
-	}
-
 	/**
 	 * Cancels a pending task, or deletes a dead one.
-	 * @param name its name, or the begin of its name
-	 * @param keyOrId the key of a pending task, or the id; split at slashes
+	 * @param path the name, and the key of a pending task or the id; split at slashes
 	 * @return whether there was such a task
 	 */
 	@DeleteOperation
-	public boolean cancel(@Selector String name, @Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		TaskPath path = path(name, keyOrId);
-		return path.keyOrId() != null
-				&& (this.tasks.cancel(path.name(), path.keyOrId()) || this.store.cancel(path.name(), path.keyOrId()));
+	public boolean cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
+		TaskPath task = resolve(path);
+		return task.keyOrId() != null
+				&& (this.tasks.cancel(task.name(), task.keyOrId()) || this.store.cancel(task.name(), task.keyOrId()));
 	}
 
 	/**
 	 * Makes a dead task pending again.
-	 * @param name its name, or the begin of its name
-	 * @param id its id, split at slashes
+	 * @param path its name and its id, split at slashes
 	 * @param action {@code requeue}
 	 * @return whether the task is pending again, and if not, why
 	 */
 	@WriteOperation
-	public Requeue requeue(@Selector String name, @Selector(match = Match.ALL_REMAINING) String[] id, String action) {
+	public Requeue requeue(@Selector(match = Match.ALL_REMAINING) String[] path, String action) {
 		if (!action.equals("requeue")) {
 			throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
 					"The action on a task must be \"requeue\"");
 		}
-		TaskPath path = path(name, id);
-		return (path.keyOrId() != null) ? this.store.requeue(path.name(), path.keyOrId()) : Requeue.NOT_DEAD;
+		TaskPath task = resolve(path);
+		return (task.keyOrId() != null) ? this.store.requeue(task.name(), task.keyOrId()) : Requeue.NOT_DEAD;
+	}
+
+	private TaskPath resolve(String[] path) {
+		return TaskPath.of(List.of(path), (name) -> this.tasks.isKnown(name) || this.store.isKnown(name));
 	}
 
 	/**

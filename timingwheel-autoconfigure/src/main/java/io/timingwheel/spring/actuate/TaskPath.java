@@ -1,9 +1,7 @@
 package io.timingwheel.spring.actuate;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -20,25 +18,23 @@ record TaskPath(String name, @Nullable String keyOrId) {
 
 	/**
 	 * Reads a path.
-	 * @param first the first segment
-	 * @param remaining the segments after the first one
+	 * @param segments the segments of the path
 	 * @param known whether there is such a name
-	 * @return the path
+	 * @return the path; its name is empty if there is no segment
 	 */
-	static TaskPath of(String first, String[] remaining, Predicate<String> known) {
-		List<String> segments = Stream.concat(Stream.of(first), Arrays.stream(remaining)).toList();
+	static TaskPath of(List<String> segments, Predicate<String> known) {
 		int unencoded = (int) segments.stream().takeWhile((segment) -> !segment.contains("/")).count();
 		for (int length = unencoded; length > 1; length--) {
-			String name = join(segments.subList(0, length));
-			if (known.test(name)) {
-				return of(name, segments.subList(length, segments.size()));
+			if (known.test(join(segments.subList(0, length)))) {
+				return split(segments, length);
 			}
 		}
-		return of(first, segments.subList(1, segments.size()));
+		return split(segments, Math.min(1, segments.size()));
 	}
 
-	private static TaskPath of(String name, List<String> remaining) {
-		return new TaskPath(name, remaining.isEmpty() ? null : join(remaining));
+	private static TaskPath split(List<String> segments, int length) {
+		List<String> remaining = segments.subList(length, segments.size());
+		return new TaskPath(join(segments.subList(0, length)), remaining.isEmpty() ? null : join(remaining));
 	}
 
 	private static String join(List<String> segments) {

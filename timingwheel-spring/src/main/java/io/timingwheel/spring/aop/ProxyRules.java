@@ -16,6 +16,7 @@ import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.PropertyValue;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
 
 /**
  * Checks that the proxy of a bean can intercept an annotated method. If the proxy cannot,
@@ -55,7 +56,7 @@ public final class ProxyRules {
 					annotation + " is on a private method, which a proxy cannot intercept",
 					"make the method public, protected or package-private");
 		}
-		if (beanClass.isInterface() || Proxy.isProxyClass(beanClass)) {
+		if (beanClass.isInterface() || Proxy.isProxyClass(beanClass) || ClassUtils.isLambdaClass(beanClass)) {
 			return;
 		}
 		Set<Class<?>> interfaces = proxyInterfaces(beanClass, beanName);
