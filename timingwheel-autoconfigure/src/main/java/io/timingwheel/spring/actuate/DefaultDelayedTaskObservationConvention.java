@@ -10,17 +10,35 @@ import io.micrometer.common.KeyValues;
 /**
  * Names the observation {@code timingwheel.task.execution}, with the keys of Spring's
  * {@code tasks.scheduled.execution}. For a task of the template, the function is the name
- * of the task, up to 1,000 names, and there is no namespace.
+ * of the task, up to a limit, and there is no namespace.
  *
  * @since 0.1
  */
 public class DefaultDelayedTaskObservationConvention implements DelayedTaskObservationConvention {
 
-	private static final int MAX_NAMES = 1000;
+	private static final int MAX_NAMES = 100;
 
 	private static final String OTHER = "other";
 
 	private final Set<String> names = ConcurrentHashMap.newKeySet();
+
+	private final int maxNames;
+
+	/**
+	 * Creates a convention with up to 100 names.
+	 */
+	public DefaultDelayedTaskObservationConvention() {
+		this(MAX_NAMES);
+	}
+
+	/**
+	 * Creates a convention.
+	 * @param maxNames how many names of tasks are used, at least 1. All further names
+	 * share the last one, {@code other}
+	 */
+	public DefaultDelayedTaskObservationConvention(int maxNames) {
+		this.maxNames = maxNames;
+	}
 
 	@Override
 	public String getName() {
@@ -53,7 +71,7 @@ public class DefaultDelayedTaskObservationConvention implements DelayedTaskObser
 	}
 
 	private synchronized boolean add(String name) {
-		return this.names.contains(name) || (this.names.size() < MAX_NAMES - 1 && this.names.add(name));
+		return this.names.contains(name) || (this.names.size() < this.maxNames - 1 && this.names.add(name));
 	}
 
 }

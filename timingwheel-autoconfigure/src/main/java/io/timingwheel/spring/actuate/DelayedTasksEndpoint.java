@@ -31,9 +31,11 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
  * {@code /actuator/delayedtasks}: the figures of the delayed tasks by name, and the
- * pending and dead tasks. Arguments are never shown. A key may contain slashes. A path
- * cannot contain a key that begins or ends with a slash, or that has two slashes in a
- * row. For such a key, use the id of the task instead.
+ * pending and dead tasks. Arguments are never shown. Names and keys may contain slashes.
+ * The longest known name at the beginning of a path is the name, and the rest is the key.
+ * If a known name hides a key in this way, encode the slashes of the key or of the name
+ * as {@code %2F}, or use the id of the task. The id is also the way to a key that begins
+ * or ends with a slash, or that has two slashes in a row.
  *
  * @since 0.1
  */
@@ -96,47 +98,56 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * A pending task or, if it is stored, also a running or dead one.
-	 * @param name its name
-	 * @param keyOrId the key of a pending task, or the id; split at slashes
-	 * @return the task, {@code null} if there is no such task
+	 * A pending task or, if it is stored, also a running or dead one. If the whole path
+	 * is a name, the tasks of this name.
+	 * @param path the name, and the key of a pending task or the id; split at slashes.
+	 * There is no selector for the name alone: with WebFlux, the segments that remain
+	 * would contain the name again
+	 * @return the task or the name, {@code null} if there is no such task
 	 */
 	@ReadOperation
-	public @Nullable TaskDescriptor task(@Selector String name,
-			@Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		String joined = String.join("/", keyOrId);
-		return this.tasks.find(name, joined)
+	public @Nullable OperationResponseBody task(@Selector(match = Match.ALL_REMAINING) String... path) {
+		TaskPath task = resolve(path);
+		return (task.keyOrId() != null) ? task(task.name(), task.keyOrId()) : tasksOfName(task.name());
+	}
+
+	private @Nullable TaskDescriptor task(String name, String keyOrId) {
+		return this.tasks.find(name, keyOrId)
 			.map(TaskDescriptor::of)
-			.or(() -> this.store.find(name, joined))
+			.or(() -> this.store.find(name, keyOrId))
 			.orElse(null);
 	}
 
 	/**
 	 * Cancels a pending task, or deletes a dead one.
-	 * @param name its name
-	 * @param keyOrId the key of a pending task, or the id; split at slashes
+	 * @param path the name, and the key of a pending task or the id; split at slashes
 	 * @return whether there was such a task
 	 */
 	@DeleteOperation
-	public boolean cancel(@Selector String name, @Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		String joined = String.join("/", keyOrId);
-		return this.tasks.cancel(name, joined) || this.store.cancel(name, joined);
+	public boolean cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
+		TaskPath task = resolve(path);
+		return task.keyOrId() != null
+				&& (this.tasks.cancel(task.name(), task.keyOrId()) || this.store.cancel(task.name(), task.keyOrId()));
 	}
 
 	/**
 	 * Makes a dead task pending again.
-	 * @param name its name
-	 * @param id its id, split at slashes
+	 * @param path its name and its id, split at slashes
 	 * @param action {@code requeue}
 	 * @return whether the task is pending again, and if not, why
 	 */
 	@WriteOperation
-	public Requeue requeue(@Selector String name, @Selector(match = Match.ALL_REMAINING) String[] id, String action) {
+	public Requeue requeue(@Selector(match = Match.ALL_REMAINING) String[] path, String action) {
 		if (!action.equals("requeue")) {
 			throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
 					"The action on a task must be \"requeue\"");
 		}
-		return this.store.requeue(name, String.join("/", id));
+		TaskPath task = resolve(path);
+		return (task.keyOrId() != null) ? this.store.requeue(task.name(), task.keyOrId()) : Requeue.NOT_DEAD;
+	}
+
+	private TaskPath resolve(String[] path) {
+		return TaskPath.of(List.of(path), (name) -> this.tasks.isKnown(name) || this.store.isKnown(name));
 	}
 
 	/**

@@ -31,28 +31,24 @@ public class DelayedTasksEndpointWebExtension {
 
 	/**
 	 * Cancels a pending task, or deletes a dead one.
-	 * @param name its name
-	 * @param keyOrId the key of a pending task, or the id; split at slashes
+	 * @param path the name, and the key of a pending task or the id; split at slashes
 	 * @return the status alone
 	 */
 	@DeleteOperation
-	public WebEndpointResponse<Void> cancel(@Selector String name,
-			@Selector(match = Match.ALL_REMAINING) String... keyOrId) {
-		return new WebEndpointResponse<>(this.endpoint.cancel(name, keyOrId) ? WebEndpointResponse.STATUS_NO_CONTENT
+	public WebEndpointResponse<Void> cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
+		return new WebEndpointResponse<>(this.endpoint.cancel(path) ? WebEndpointResponse.STATUS_NO_CONTENT
 				: WebEndpointResponse.STATUS_NOT_FOUND);
 	}
 
 	/**
 	 * Makes a dead task pending again.
-	 * @param name its name
-	 * @param id its id, split at slashes
+	 * @param path its name and its id, split at slashes
 	 * @param action {@code requeue}
 	 * @return the status alone
 	 */
 	@WriteOperation
-	public WebEndpointResponse<Void> requeue(@Selector String name, @Selector(match = Match.ALL_REMAINING) String[] id,
-			String action) {
-		return new WebEndpointResponse<>(switch (this.endpoint.requeue(name, id, action)) {
+	public WebEndpointResponse<Void> requeue(@Selector(match = Match.ALL_REMAINING) String[] path, String action) {
+		return new WebEndpointResponse<>(switch (this.endpoint.requeue(path, action)) {
 			case REQUEUED -> WebEndpointResponse.STATUS_NO_CONTENT;
 			case NOT_DEAD -> WebEndpointResponse.STATUS_NOT_FOUND;
 			case KEY_PENDING -> STATUS_CONFLICT;

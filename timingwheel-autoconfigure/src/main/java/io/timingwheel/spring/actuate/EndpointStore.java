@@ -44,6 +44,14 @@ final class EndpointStore {
 		return (this.tasks != null) ? this.tasks.counts() : Map.of();
 	}
 
+	/**
+	 * Whether stored tasks have a name. The names of other nodes are at most a few
+	 * seconds old.
+	 */
+	boolean isKnown(String name) {
+		return this.tasks != null && (this.tasks.owns(name) || this.tasks.recentCounts().containsKey(name));
+	}
+
 	List<TaskDescriptor> pending(String name, int limit) {
 		return required().pending(name, limit).stream().map(TaskDescriptor::of).toList();
 	}

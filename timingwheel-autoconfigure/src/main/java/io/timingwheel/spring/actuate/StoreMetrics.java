@@ -1,5 +1,7 @@
 package io.timingwheel.spring.actuate;
 
+import java.util.Collection;
+import java.util.Map;
 import java.util.function.ToLongFunction;
 
 import io.micrometer.core.instrument.FunctionCounter;
@@ -23,14 +25,19 @@ public class StoreMetrics implements MeterBinder {
 
 	private final DelayedTaskRegistry tasks;
 
+	private final int maxNames;
+
 	/**
 	 * Creates the binder.
 	 * @param durableTasks the durable tasks
 	 * @param tasks gives the names
+	 * @param maxNames how many names of tasks become tags, at least 1. All further names
+	 * share the last one of these tags, {@code other}
 	 */
-	public StoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks) {
+	public StoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks, int maxNames) {
 		this.durableTasks = durableTasks;
 		this.tasks = tasks;
+		this.maxNames = maxNames;
 	}
 
 	@Override
@@ -52,11 +59,14 @@ public class StoreMetrics implements MeterBinder {
 		bindTo(registry, "refused", "Durable tasks that were cancelled or moved before they began",
 				NodeFigures::refusedBegins);
 		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", NodeFigures::lostLeases);
+		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
+			bindTo(registry, tag, names, "overdue", "Stored tasks that are past their due time and have not begun",
+					StoredCounts::overdue);
+			bindTo(registry, tag, names, "dead", "Stored tasks that have failed for good", StoredCounts::dead);
+		});
 		this.tasks.onName((name) -> {
 			if (this.durableTasks.owns(name)) {
-				bindTo(registry, name, "overdue", "Stored tasks that are past their due time and have not begun",
-						StoredCounts::overdue);
-				bindTo(registry, name, "dead", "Stored tasks that have failed for good", StoredCounts::dead);
+				tags.add(name);
 			}
 		});
 	}
@@ -67,14 +77,21 @@ public class StoreMetrics implements MeterBinder {
 			.register(registry);
 	}
 
-	private void bindTo(MeterRegistry registry, String name, String meter, String description,
+	private void bindTo(MeterRegistry registry, String tag, Collection<String> names, String meter, String description,
 			ToLongFunction<StoredCounts> count) {
 		Gauge
 			.builder("timingwheel.store." + meter, this.durableTasks,
-					(tasks) -> count.applyAsLong(tasks.recentCounts().getOrDefault(name, StoredCounts.NONE)))
+					(tasks) -> sum(tasks.recentCounts(), names, count))
 			.description(description)
-			.tag("name", name)
+			.tag("name", tag)
 			.register(registry);
+	}
+
+	private static long sum(Map<String, StoredCounts> counts, Collection<String> names,
+			ToLongFunction<StoredCounts> count) {
+		return names.stream()
+			.mapToLong((name) -> count.applyAsLong(counts.getOrDefault(name, StoredCounts.NONE)))
+			.sum();
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.actuate;
 
+import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
@@ -29,16 +30,22 @@ public class TimingWheelMetrics implements MeterBinder {
 
 	private final @Nullable DurableTaskManager durableTasks;
 
+	private final int maxNames;
+
 	/**
 	 * Creates the binder.
 	 * @param wheel the wheel
 	 * @param tasks its tasks
 	 * @param durableTasks the stored tasks, {@code null} if there is no store
+	 * @param maxNames how many names of tasks become tags, at least 1. All further names
+	 * share the last one of these tags, {@code other}
 	 */
-	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks) {
+	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks,
+			int maxNames) {
 		this.wheel = wheel;
 		this.tasks = tasks;
 		this.durableTasks = durableTasks;
+		this.maxNames = maxNames;
 	}
 
 	@Override
@@ -47,20 +54,21 @@ public class TimingWheelMetrics implements MeterBinder {
 			.builder("timingwheel.lag", this.wheel, TimeUnit.NANOSECONDS, (wheel) -> wheel.snapshot().lag().toNanos())
 			.description("How far the wheel is behind its clock")
 			.register(registry);
-		this.tasks.onName((name) -> bindTo(registry, name));
+		this.tasks.onName(new NameTags(this.maxNames, (tag, names) -> bindTo(registry, tag, names))::add);
 	}
 
-	private void bindTo(MeterRegistry registry, String name) {
-		Gauge.builder("timingwheel.tasks.pending", this, (metrics) -> metrics.pending(name))
+	private void bindTo(MeterRegistry registry, String tag, Collection<String> names) {
+		Gauge
+			.builder("timingwheel.tasks.pending", this, (metrics) -> names.stream().mapToDouble(metrics::pending).sum())
 			.description("Delayed tasks that have not begun")
-			.tag("name", name)
+			.tag("name", tag)
 			.register(registry);
-		bindTo(registry, name, "completed", TaskCounts::completed);
-		bindTo(registry, name, "failed", TaskCounts::failed);
-		bindTo(registry, name, "cancelled", TaskCounts::cancelled);
-		bindTo(registry, name, "expired", TaskCounts::expired);
-		bindTo(registry, name, "replaced", TaskCounts::replaced);
-		bindTo(registry, name, "superseded", TaskCounts::superseded);
+		bindTo(registry, tag, names, "completed", TaskCounts::completed);
+		bindTo(registry, tag, names, "failed", TaskCounts::failed);
+		bindTo(registry, tag, names, "cancelled", TaskCounts::cancelled);
+		bindTo(registry, tag, names, "expired", TaskCounts::expired);
+		bindTo(registry, tag, names, "replaced", TaskCounts::replaced);
+		bindTo(registry, tag, names, "superseded", TaskCounts::superseded);
 	}
 
 	private double pending(String name) {
@@ -68,10 +76,13 @@ public class TimingWheelMetrics implements MeterBinder {
 		return (stored != null) ? stored.pending() : this.tasks.counts(name).pending();
 	}
 
-	private void bindTo(MeterRegistry registry, String name, String outcome, ToLongFunction<TaskCounts> count) {
-		FunctionCounter.builder("timingwheel.tasks", this.tasks, (tasks) -> count.applyAsLong(tasks.counts(name)))
+	private void bindTo(MeterRegistry registry, String tag, Collection<String> names, String outcome,
+			ToLongFunction<TaskCounts> count) {
+		FunctionCounter
+			.builder("timingwheel.tasks", this.tasks,
+					(tasks) -> names.stream().mapToLong((name) -> count.applyAsLong(tasks.counts(name))).sum())
 			.description("Delayed tasks that have ended")
-			.tag("name", name)
+			.tag("name", tag)
 			.tag("outcome", outcome)
 			.register(registry);
 	}

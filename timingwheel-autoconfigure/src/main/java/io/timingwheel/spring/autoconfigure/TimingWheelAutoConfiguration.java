@@ -4,6 +4,7 @@ import java.time.Clock;
 import java.util.List;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown.Pending;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -23,9 +24,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -45,7 +44,7 @@ import org.springframework.core.task.support.CompositeTaskDecorator;
  * @since 0.1
  */
 @AutoConfiguration(after = TaskExecutionAutoConfiguration.class)
-@ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
+@Conditional(OnTimingWheelEnabled.class)
 @EnableConfigurationProperties(TimingWheelProperties.class)
 @Import({ DelayedConfiguration.class, TimeoutConfiguration.class })
 public final class TimingWheelAutoConfiguration {
@@ -121,6 +120,15 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	/**
+	 * A child context that uses the wheel of its parent logs nothing.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	StartupMessage timingWheelStartupMessage(TimingWheel wheel, ObjectProvider<DelayedTaskStore> store) {
+		return new StartupMessage(wheel, store);
+	}
+
+	/**
 	 * If Boot's executor is set to a strict early shutdown, it would refuse the bodies
 	 * that begin or go on while the context closes.
 	 */
@@ -136,7 +144,7 @@ public final class TimingWheelAutoConfiguration {
 			super(ConfigurationPhase.REGISTER_BEAN);
 		}
 
-		@ConditionalOnProperty(name = "timingwheel.shutdown.pending", havingValue = "run")
+		@Conditional(OnPendingRun.class)
 		static class OnPendingTasksThatRun {
 
 		}
@@ -144,6 +152,14 @@ public final class TimingWheelAutoConfiguration {
 		@ConditionalOnBean(DelayedTaskStore.class)
 		static class OnStore {
 
+		}
+
+	}
+
+	static class OnPendingRun extends BoundPropertyCondition<Pending> {
+
+		OnPendingRun() {
+			super("timingwheel.shutdown.pending", Pending.RUN, null);
 		}
 
 	}

@@ -14,10 +14,12 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of the actuator endpoints.
+ * Auto-configuration of the actuator endpoints. A child context has endpoints of its own,
+ * since it has tasks of its own.
  *
  * @since 0.1
  */
@@ -28,14 +30,14 @@ public final class TimingWheelEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnAvailableEndpoint
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	TimingWheelEndpoint timingWheelEndpoint(TimingWheel wheel) {
 		return new TimingWheelEndpoint(wheel);
 	}
 
 	@Bean
 	@ConditionalOnAvailableEndpoint
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTaskRegistry tasks,
 			ObjectProvider<DurableTaskManager> durableTasks) {
 		return new DelayedTasksEndpoint(tasks, durableTasks.getIfAvailable());
@@ -44,7 +46,7 @@ public final class TimingWheelEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
 	@ConditionalOnBean(DelayedTasksEndpoint.class)
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	DelayedTasksEndpointWebExtension delayedTasksEndpointWebExtension(DelayedTasksEndpoint endpoint) {
 		return new DelayedTasksEndpointWebExtension(endpoint);
 	}

@@ -2,16 +2,15 @@ package io.timingwheel.spring.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.autoconfigure.TimingWheelStoreProperties.Type;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
@@ -27,8 +26,7 @@ import org.springframework.context.annotation.Conditional;
 @AutoConfiguration(before = TimingWheelAutoConfiguration.class,
 		afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
 @ConditionalOnClass({ JdbcDelayedTaskStore.class, DataSourceScriptDatabaseInitializer.class })
-@ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
-@ConditionalOnProperty(name = "timingwheel.store.type", havingValue = "jdbc")
+@Conditional({ OnTimingWheelEnabled.class, TimingWheelJdbcStoreAutoConfiguration.OnJdbcStore.class })
 @ConditionalOnMissingBean(DelayedTaskStore.class)
 @EnableConfigurationProperties(TimingWheelJdbcStoreProperties.class)
 public final class TimingWheelJdbcStoreAutoConfiguration {
@@ -58,6 +56,14 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 
 		OnSchemaInitialization() {
 			super("TimingWheel", "timingwheel.store.jdbc.initialize-schema");
+		}
+
+	}
+
+	static class OnJdbcStore extends BoundPropertyCondition<Type> {
+
+		OnJdbcStore() {
+			super("timingwheel.store.type", Type.JDBC, null);
 		}
 
 	}

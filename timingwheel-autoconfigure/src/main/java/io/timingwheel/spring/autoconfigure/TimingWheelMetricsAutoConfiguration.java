@@ -5,6 +5,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.StoreMetrics;
 import io.timingwheel.spring.actuate.TimeoutMetrics;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
+import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
@@ -30,21 +31,23 @@ public final class TimingWheelMetricsAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	TimingWheelMetrics timingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks,
-			ObjectProvider<DurableTaskManager> durableTasks) {
-		return new TimingWheelMetrics(wheel, tasks, durableTasks.getIfAvailable());
+			ObjectProvider<DurableTaskManager> durableTasks, TimingWheelProperties properties) {
+		return new TimingWheelMetrics(wheel, tasks, durableTasks.getIfAvailable(),
+				properties.getMetrics().getMaxNames());
 	}
 
 	@Bean
 	@ConditionalOnBean(DurableTaskManager.class)
 	@ConditionalOnMissingBean
-	StoreMetrics timingWheelStoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks) {
-		return new StoreMetrics(durableTasks, tasks);
+	StoreMetrics timingWheelStoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks,
+			TimingWheelProperties properties) {
+		return new StoreMetrics(durableTasks, tasks, properties.getMetrics().getMaxNames());
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	TimeoutMetrics timingWheelTimeoutMetrics(MeterRegistry registry) {
-		return new TimeoutMetrics(registry);
+	TimeoutMetrics timingWheelTimeoutMetrics(TimeoutMethodRegistry methods) {
+		return new TimeoutMetrics(methods);
 	}
 
 }

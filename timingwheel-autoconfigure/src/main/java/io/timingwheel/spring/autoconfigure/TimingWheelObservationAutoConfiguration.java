@@ -2,6 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
+import io.timingwheel.spring.actuate.DefaultDelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
 import io.timingwheel.spring.actuate.TaskTraces;
@@ -11,10 +12,10 @@ import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -29,14 +30,18 @@ import org.springframework.util.function.SingletonSupplier;
 		afterName = "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration")
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean({ DelayedTaskRegistry.class, ObservationRegistry.class })
-@ConditionalOnBooleanProperty(name = "timingwheel.observations.enabled", matchIfMissing = true)
+@Conditional(TimingWheelObservationAutoConfiguration.OnObservationsEnabled.class)
 public final class TimingWheelObservationAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	ObservedTaskExecution timingWheelObservedTaskExecution(ObservationRegistry registry,
-			ObjectProvider<DelayedTaskObservationConvention> convention, ObjectProvider<TaskTraces> traces) {
-		return new ObservedTaskExecution(registry, convention.getIfAvailable(), traces.getIfAvailable());
+			ObjectProvider<DelayedTaskObservationConvention> convention, ObjectProvider<TaskTraces> traces,
+			TimingWheelProperties properties) {
+		return new ObservedTaskExecution(registry,
+				convention.getIfAvailable(
+						() -> new DefaultDelayedTaskObservationConvention(properties.getMetrics().getMaxNames())),
+				traces.getIfAvailable());
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -46,6 +51,14 @@ public final class TimingWheelObservationAutoConfiguration {
 		@Bean
 		TaskTraces timingWheelTaskTraces(ObjectProvider<Tracer> tracer) {
 			return new TaskTraces(SingletonSupplier.ofNullable(tracer::getIfUnique));
+		}
+
+	}
+
+	static class OnObservationsEnabled extends BoundPropertyCondition<Boolean> {
+
+		OnObservationsEnabled() {
+			super("timingwheel.observations.enabled", true, true);
 		}
 
 	}

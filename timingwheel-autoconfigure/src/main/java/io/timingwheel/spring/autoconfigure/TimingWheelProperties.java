@@ -44,6 +44,8 @@ public class TimingWheelProperties implements InitializingBean {
 
 	private final Health health = new Health();
 
+	private final Metrics metrics = new Metrics();
+
 	public Duration getTick() {
 		return this.tick;
 	}
@@ -84,6 +86,10 @@ public class TimingWheelProperties implements InitializingBean {
 		return this.health;
 	}
 
+	public Metrics getMetrics() {
+		return this.metrics;
+	}
+
 	/**
 	 * Checks the values that the builder of the wheel does not check.
 	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
@@ -96,6 +102,8 @@ public class TimingWheelProperties implements InitializingBean {
 		Duration maxLag = this.health.getMaxLag();
 		PropertyChecks.check(!maxLag.isNegative() && !maxLag.isZero(), "timingwheel.health.max-lag", maxLag,
 				"it must be positive, such as 1s");
+		PropertyChecks.check(this.metrics.getMaxNames() >= 1, "timingwheel.metrics.max-names",
+				this.metrics.getMaxNames(), "it must be at least 1");
 	}
 
 	/**
@@ -167,6 +175,27 @@ public class TimingWheelProperties implements InitializingBean {
 
 		public void setMaxLag(Duration maxLag) {
 			this.maxLag = maxLag;
+		}
+
+	}
+
+	/**
+	 * Settings of the meters and observations.
+	 */
+	public static class Metrics {
+
+		/**
+		 * Maximum number of task names that become values of a tag. All further names
+		 * share the value "other", which is one of them.
+		 */
+		private int maxNames = 100;
+
+		public int getMaxNames() {
+			return this.maxNames;
+		}
+
+		public void setMaxNames(int maxNames) {
+			this.maxNames = maxNames;
 		}
 
 	}

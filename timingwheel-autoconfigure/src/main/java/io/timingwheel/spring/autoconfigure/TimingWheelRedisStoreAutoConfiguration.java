@@ -1,18 +1,18 @@
 package io.timingwheel.spring.autoconfigure;
 
 import io.lettuce.core.RedisClient;
+import io.timingwheel.spring.autoconfigure.TimingWheelStoreProperties.Type;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.redis.RedisDelayedTaskStore;
 import io.timingwheel.spring.durable.redis.RedisStoreOptions;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -24,8 +24,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 @AutoConfiguration(before = TimingWheelAutoConfiguration.class,
 		afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
 @ConditionalOnClass({ RedisDelayedTaskStore.class, LettuceConnectionFactory.class, RedisClient.class })
-@ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
-@ConditionalOnProperty(name = "timingwheel.store.type", havingValue = "redis")
+@Conditional({ OnTimingWheelEnabled.class, TimingWheelRedisStoreAutoConfiguration.OnRedisStore.class })
 @ConditionalOnMissingBean(DelayedTaskStore.class)
 @EnableConfigurationProperties(TimingWheelRedisStoreProperties.class)
 public final class TimingWheelRedisStoreAutoConfiguration {
@@ -41,6 +40,14 @@ public final class TimingWheelRedisStoreAutoConfiguration {
 		RedisStoreOptions options = new RedisStoreOptions(properties.getNamespace(), properties.getPartitions(),
 				properties.getWaitReplicas(), properties.getWaitTimeout());
 		return new RedisDelayedTaskStore(connection.factory(), options);
+	}
+
+	static class OnRedisStore extends BoundPropertyCondition<Type> {
+
+		OnRedisStore() {
+			super("timingwheel.store.type", Type.REDIS, null);
+		}
+
 	}
 
 }

@@ -97,7 +97,8 @@ class TimingWheelHealthIndicatorTests {
 			.withPropertyValues("timingwheel.store.poll-interval=10ms")
 			.run((context) -> {
 				MeterRegistry meters = new SimpleMeterRegistry();
-				new StoreMetrics(context.getBean(DurableTaskManager.class), context.getBean(DelayedTaskRegistry.class))
+				new StoreMetrics(context.getBean(DurableTaskManager.class), context.getBean(DelayedTaskRegistry.class),
+						100)
 					.bindTo(meters);
 				Gauge up = meters.get("timingwheel.store.up").gauge();
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);

@@ -25,6 +25,8 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -110,22 +112,79 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
-	void atMostAThousandNamesBecomeTags() {
+	void atMostAHundredNamesBecomeTags() {
 		this.manualRunner.run((context) -> {
-			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			IntStream.range(0, 1500)
-				.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(1)));
+			schedule(context.getBean(DelayedTaskOperations.class), 1500);
 			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			List<String> names = registry.get("timingwheel.tasks.pending")
-				.gauges()
-				.stream()
-				.map((gauge) -> gauge.getId().getTag("name"))
-				.toList();
-			assertThat(names).hasSize(1000).doesNotHaveDuplicates().contains("other", "close-order", "name-0");
+			assertThat(names(registry)).hasSize(100).doesNotHaveDuplicates().contains("other", "close-order");
 			assertThat(registry.get("timingwheel.tasks.pending").gauges().stream().mapToDouble(Gauge::value).sum())
 				.isEqualTo(1500);
-			assertThat(registry.get("timingwheel.tasks").functionCounters()).hasSize(6000);
+			assertThat(registry.get("timingwheel.tasks").functionCounters()).hasSize(600);
+			this.time.advance(Duration.ofMinutes(1));
+			await().untilAsserted(() -> assertThat(registry.get("timingwheel.tasks")
+				.tag("outcome", "completed")
+				.functionCounters()
+				.stream()
+				.mapToDouble(FunctionCounter::count)
+				.sum()).isEqualTo(1500));
 		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1, 1", "3, 3", "1000, 22" })
+	void theNumberOfNamesThatBecomeTagsIsAProperty(int limit, int tags) {
+		this.manualRunner.withPropertyValues("timingwheel.metrics.max-names=" + limit).run((context) -> {
+			schedule(context.getBean(DelayedTaskOperations.class), 20);
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThat(names(registry)).hasSize(tags);
+			assertThat(registry.get("timingwheel.tasks.pending").gauges().stream().mapToDouble(Gauge::value).sum())
+				.isEqualTo(20);
+		});
+	}
+
+	private static void schedule(DelayedTaskOperations tasks, int names) {
+		IntStream.range(0, names)
+			.forEach((i) -> tasks.task(() -> "done").name("name-" + i).after(Duration.ofMinutes(1)));
+	}
+
+	private static List<String> names(MeterRegistry registry) {
+		return registry.get("timingwheel.tasks.pending")
+			.gauges()
+			.stream()
+			.map((gauge) -> gauge.getId().getTag("name"))
+			.toList();
+	}
+
+	@Test
+	void countersExistFromTheStart() {
+		this.manualRunner.run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			for (String outcome : List.of("completed", "failed", "cancelled", "expired", "replaced", "superseded")) {
+				assertThat(ended(registry, "close-order", outcome)).isZero();
+			}
+			for (String method : List.of("quoteInTime", "quote", "quoteLater")) {
+				assertThat(timeouts(registry, Orders.class, method)).isZero();
+			}
+		});
+	}
+
+	@Test
+	void timeoutsOfClassesWithOneSimpleNameAreCountedApart() {
+		this.contextRunner.withBean(Shop.Orders.class).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThatExceptionOfType(MethodTimeoutException.class)
+				.isThrownBy(context.getBean(Shop.Orders.class)::quote);
+			assertThat(timeouts(registry, Shop.Orders.class, "quote")).isOne();
+			assertThat(timeouts(registry, Orders.class, "quote")).isZero();
+		});
+	}
+
+	private static double timeouts(MeterRegistry registry, Class<?> type, String method) {
+		return registry.get("timingwheel.timeouts")
+			.tag("class", type.getName())
+			.tag("method", type.getSimpleName() + "." + method)
+			.counter()
+			.count();
 	}
 
 	@Test
@@ -167,12 +226,9 @@ class TimingWheelMetricsTests {
 			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
 			assertThat(orders.quoteLater()).failsWithin(Duration.ofSeconds(20));
 			MeterRegistry registry = context.getBean(MeterRegistry.class);
-			assertThat(registry.find("timingwheel.timeouts").tag("method", "Orders.quoteInTime").counter()).isNull();
-			assertThat(registry.get("timingwheel.timeouts").tag("method", "Orders.quote").counter().count())
-				.isEqualTo(2);
-			await().untilAsserted(() -> assertThat(
-					registry.get("timingwheel.timeouts").tag("method", "Orders.quoteLater").counter().count())
-				.isOne());
+			assertThat(timeouts(registry, Orders.class, "quoteInTime")).isZero();
+			assertThat(timeouts(registry, Orders.class, "quote")).isEqualTo(2);
+			await().untilAsserted(() -> assertThat(timeouts(registry, Orders.class, "quoteLater")).isOne());
 		});
 	}
 
@@ -222,6 +278,20 @@ class TimingWheelMetricsTests {
 		@Timeout("500ms")
 		public CompletableFuture<String> quoteLater() {
 			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class Shop {
+
+		static class Orders {
+
+			@Timeout("10ms")
+			public String quote() throws InterruptedException {
+				TimeUnit.MINUTES.sleep(1);
+				return "never";
+			}
+
 		}
 
 	}

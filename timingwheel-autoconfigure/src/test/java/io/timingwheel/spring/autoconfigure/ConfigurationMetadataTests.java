@@ -47,7 +47,8 @@ class ConfigurationMetadataTests {
 				entry("timingwheel.task-scheduler.enabled", false), entry("timingwheel.observations.enabled", true),
 				entry("timingwheel.timeout.order", TimeoutAdvisor.DEFAULT_ORDER),
 				entry("timingwheel.timeout.limits", null), entry("timingwheel.timeout.problem-details", true),
-				entry("timingwheel.health.max-lag", "1s"), entry("management.health.timingwheel.enabled", true),
+				entry("timingwheel.health.max-lag", "1s"), entry("timingwheel.metrics.max-names", 100),
+				entry("management.health.timingwheel.enabled", true),
 				entry("management.endpoint.timingwheel.access", "unrestricted"),
 				entry("management.endpoint.delayedtasks.access", "read_only"));
 	}

@@ -39,6 +39,7 @@ class StartupFailureTests {
 					timingwheel.health.max-lag                     | 0    | must be positive, such as 1s
 					timingwheel.timeout.limits.quotes.quote        | 0    | must be positive, such as 800ms
 					timingwheel.timeout.limits.quotes.quote        | soon | "soon" is not a duration such as 500ms
+					timingwheel.metrics.max-names                  | 0    | must be at least 1
 					""")
 	void aValueThatMakesNoSenseIsNamedWithItsPropertyItsOriginAndARemedy(String property, String value, String remedy,
 			CapturedOutput output) {

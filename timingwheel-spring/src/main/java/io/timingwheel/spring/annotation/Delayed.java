@@ -83,7 +83,8 @@ public @interface Delayed {
 	 * The name of the task: in metrics, in the endpoint, in {@link CancelDelayed} and in
 	 * the store. One name belongs to one method. Default: {@code beanName.method}. Give
 	 * durable methods a name. With the default, stored tasks no longer find their method
-	 * after the method or its bean is renamed.
+	 * after the method or its bean is renamed. May hold <code>${placeholders}</code> and
+	 * <code>#{bean expressions}</code>, as {@link #aliases} and {@link #executor} may.
 	 * @return the name
 	 */
 	String name() default "";
@@ -127,7 +128,7 @@ public @interface Delayed {
 	boolean durable() default false;
 
 	/**
-	 * How late the body may start: a duration, or a placeholder for one. A later task is
+	 * How late the body may start: a duration, as in {@link #delay}. A later task is
 	 * dropped, and counted as expired. Default: no limit.
 	 * @return the duration
 	 */

@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,10 +19,11 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Resolves the attributes of annotations: texts with <code>${placeholders}</code>, and
- * durations such as {@code 30s}, {@code PT30M} and {@code 500} (milliseconds), which may
- * also hold <code>#{bean expressions}</code>. Placeholders are resolved even before the
- * context has a resolver for them. The methods that give a {@link Duration} throw an
+ * Resolves the attributes of annotations: texts, and durations such as {@code 30s},
+ * {@code PT30M} and {@code 500} (milliseconds). Both may hold
+ * <code>${placeholders}</code> and <code>#{bean expressions}</code>. Placeholders are
+ * resolved even before the context has a resolver for them. Bean expressions wait until
+ * the beans exist. The methods that give a {@link Duration} throw an
  * {@link IllegalArgumentException} that quotes the text; the caller adds the method.
  * Thread-safe.
  *
@@ -47,33 +50,35 @@ public final class AttributeResolver {
 	}
 
 	/**
-	 * Resolves the placeholders of a text.
-	 * @param method the annotated method, for messages
-	 * @param attribute the attribute, for messages, such as {@code the name of @Delayed}
+	 * Reads a duration.
 	 * @param text the text of the attribute
-	 * @return the text without placeholders
-	 * @throws InvalidAnnotatedMethodException if a property is missing
+	 * @param conversion takes the duration, which may be zero or negative
+	 * @param failure takes the reason if the text gives no duration
+	 * @return the attribute
+	 * @param <T> the type of the converted duration
+	 * @throws InvalidAnnotatedMethodException if the text needs no beans and gives no
+	 * duration, or if the syntax of its bean expression is wrong
 	 */
-	public String resolve(Method method, String attribute, String text) {
-		try {
-			return replacePlaceholders(text);
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(method,
-					"%s is \"%s\": %s".formatted(attribute, text, ex.getMessage()),
-					"set the property, or give the placeholder a default", ex);
-		}
+	public <T> FixedAttribute<T> duration(String text, Function<? super Duration, T> conversion,
+			Function<IllegalArgumentException, InvalidAnnotatedMethodException> failure) {
+		return new FixedAttribute<>(text, this, (source) -> conversion.apply(resolveDuration(source)), failure);
 	}
 
 	/**
-	 * Returns whether a text holds a bean expression. {@link #resolveDuration} may then
-	 * instantiate beans.
+	 * Reads a text.
+	 * @param method the annotated method
+	 * @param attribute the attribute, for messages, such as {@code the name of @Delayed}
 	 * @param text the text of the attribute
-	 * @return whether beans are needed
-	 * @throws IllegalArgumentException if a placeholder cannot be resolved
+	 * @param conversion takes the text without placeholders and expressions, may be empty
+	 * @return the attribute
+	 * @throws InvalidAnnotatedMethodException if a property is missing, or if the syntax
+	 * of a bean expression is wrong
 	 */
-	public boolean needsBeans(String text) {
-		return resolvePlaceholders(text).contains(EXPRESSION_PREFIX);
+	public FixedAttribute<String> text(Method method, String attribute, String text, UnaryOperator<String> conversion) {
+		return new FixedAttribute<>(text, this, (source) -> conversion.apply(resolveText(source)),
+				(ex) -> new InvalidAnnotatedMethodException(method,
+						"%s is unusable (%s)".formatted(attribute, ex.getMessage()),
+						"set the property, or correct the expression", ex));
 	}
 
 	/**
@@ -84,17 +89,7 @@ public final class AttributeResolver {
 	 * @throws IllegalArgumentException if the text is no duration and no valid expression
 	 */
 	public @Nullable Duration resolveDurationWithoutBeans(String text) {
-		String resolved = resolvePlaceholders(text);
-		if (!resolved.contains(EXPRESSION_PREFIX)) {
-			return resolveDuration(text);
-		}
-		try {
-			new SpelExpressionParser().parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION);
-			return null;
-		}
-		catch (ParseException | IllegalStateException ex) {
-			throw new IllegalArgumentException("\"" + text + "\" cannot be parsed: " + ex.getMessage(), ex);
-		}
+		return needsBeans(text) ? null : resolveDuration(text);
 	}
 
 	/**
@@ -104,12 +99,7 @@ public final class AttributeResolver {
 	 * @throws IllegalArgumentException if the text gives no duration
 	 */
 	public Duration resolveDuration(String text) {
-		String resolved = resolvePlaceholders(text);
-		Object value = resolved;
-		BeanExpressionResolver expressions = this.beanFactory.getBeanExpressionResolver();
-		if (expressions != null && resolved.contains(EXPRESSION_PREFIX)) {
-			value = evaluate(expressions, resolved);
-		}
+		Object value = resolve(text);
 		try {
 			return toDuration(value);
 		}
@@ -121,22 +111,52 @@ public final class AttributeResolver {
 		}
 	}
 
-	private String resolvePlaceholders(String text) {
+	private String resolveText(String text) {
+		Object value = resolve(text);
+		if (value == null) {
+			throw new IllegalArgumentException("\"" + text + "\" gives null");
+		}
+		return value.toString();
+	}
+
+	/**
+	 * Returns whether a text holds a bean expression, after a check of its syntax.
+	 * @throws IllegalArgumentException if a placeholder cannot be resolved, or if the
+	 * syntax is wrong
+	 */
+	boolean needsBeans(String text) {
+		String resolved = resolvePlaceholders(text);
+		if (!resolved.contains(EXPRESSION_PREFIX)) {
+			return false;
+		}
 		try {
-			return replacePlaceholders(text);
+			new SpelExpressionParser().parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION);
+			return true;
+		}
+		catch (ParseException | IllegalStateException ex) {
+			throw new IllegalArgumentException("\"" + text + "\" cannot be parsed: " + ex.getMessage(), ex);
+		}
+	}
+
+	private @Nullable Object resolve(String text) {
+		String resolved = resolvePlaceholders(text);
+		BeanExpressionResolver expressions = this.beanFactory.getBeanExpressionResolver();
+		return (expressions != null && resolved.contains(EXPRESSION_PREFIX)) ? evaluate(expressions, resolved)
+				: resolved;
+	}
+
+	private String resolvePlaceholders(String text) {
+		if (!text.contains(PLACEHOLDER_PREFIX)) {
+			return text;
+		}
+		try {
+			String resolved = this.beanFactory.hasEmbeddedValueResolver() ? this.beanFactory.resolveEmbeddedValue(text)
+					: this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(text);
+			return (resolved != null) ? resolved : "";
 		}
 		catch (IllegalArgumentException ex) {
 			throw new IllegalArgumentException("\"" + text + "\" cannot be resolved: " + ex.getMessage(), ex);
 		}
-	}
-
-	private String replacePlaceholders(String text) {
-		if (!text.contains(PLACEHOLDER_PREFIX)) {
-			return text;
-		}
-		String resolved = this.beanFactory.hasEmbeddedValueResolver() ? this.beanFactory.resolveEmbeddedValue(text)
-				: this.beanFactory.getBean(Environment.class).resolveRequiredPlaceholders(text);
-		return (resolved != null) ? resolved : "";
 	}
 
 	private @Nullable Object evaluate(BeanExpressionResolver expressions, String text) {

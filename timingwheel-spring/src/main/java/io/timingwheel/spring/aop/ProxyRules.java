@@ -3,6 +3,9 @@ package io.timingwheel.spring.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +20,8 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Checks that the proxy of a bean can intercept an annotated method. If the proxy cannot,
- * Spring would silently ignore the annotation. Thread-safe.
+ * Spring would silently ignore the annotation. Follows {@code @Proxyable}, as Spring
+ * does. Thread-safe.
  *
  * @since 0.1
  */
@@ -52,17 +56,18 @@ public final class ProxyRules {
 					annotation + " is on a private method, which a proxy cannot intercept",
 					"make the method public, protected or package-private");
 		}
-		if (beanClass.isInterface() || Proxy.isProxyClass(beanClass)) {
+		if (beanClass.isInterface() || Proxy.isProxyClass(beanClass) || ClassUtils.isLambdaClass(beanClass)) {
 			return;
 		}
-		if (usesClassProxy(beanClass, beanName)) {
+		Set<Class<?>> interfaces = proxyInterfaces(beanClass, beanName);
+		if (interfaces.isEmpty()) {
 			checkClassProxy(annotation, method, beanClass);
 		}
-		else if (beanName != null && !isInInterface(method, beanClass)) {
+		else if (beanName != null && !isInInterface(method, beanClass, interfaces)) {
 			throw new InvalidAnnotatedMethodException(method,
-					annotation
-							+ " is on a method that is in no interface, while the bean gets an interface-based proxy",
-					"declare the method in an interface of the class, or set spring.aop.proxy-target-class=true");
+					annotation + " is on a method that is in no interface of the proxy, which is interface-based",
+					"declare the method in one of the interfaces " + names(interfaces)
+							+ ", or give the bean a class-based proxy, by @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true");
 		}
 	}
 
@@ -80,11 +85,39 @@ public final class ProxyRules {
 		}
 	}
 
-	private boolean usesClassProxy(Class<?> beanClass, @Nullable String beanName) {
-		return isProxyTargetClass(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
-				|| isProxyTargetClass(AutoProxyUtils.DEFAULT_PROXY_CONFIG_BEAN_NAME)
-				|| AutoProxyUtils.shouldProxyTargetClass(this.beanFactory, beanName)
-				|| !InterfaceEvaluation.hasProxyInterface(beanClass);
+	/**
+	 * The interfaces of an interface-based proxy, in the order in which Spring decides.
+	 * @return the interfaces, empty for a class-based proxy
+	 */
+	private Set<Class<?>> proxyInterfaces(Class<?> beanClass, @Nullable String beanName) {
+		if (AutoProxyUtils.shouldProxyTargetClass(this.beanFactory, beanName)) {
+			return Set.of();
+		}
+		Class<?>[] exposed = exposedInterfaces(beanName);
+		if (exposed != null && exposed.length > 0) {
+			return Set.of(exposed);
+		}
+		if (exposed == null && (isProxyTargetClass(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME)
+				|| isProxyTargetClass(AutoProxyUtils.DEFAULT_PROXY_CONFIG_BEAN_NAME))) {
+			return Set.of();
+		}
+		return InterfaceEvaluation.proxyInterfaces(beanClass);
+	}
+
+	/**
+	 * The interfaces that {@code @Proxyable} selects for a bean.
+	 * @return the interfaces, empty for all, {@code null} without such a selection
+	 */
+	private Class<?> @Nullable [] exposedInterfaces(@Nullable String beanName) {
+		if (beanName == null || !this.beanFactory.containsBeanDefinition(beanName)) {
+			return null;
+		}
+		Object exposed = this.beanFactory.getBeanDefinition(beanName)
+			.getAttribute(AutoProxyUtils.EXPOSED_INTERFACES_ATTRIBUTE);
+		if (exposed instanceof Class<?> type) {
+			return new Class<?>[] { type };
+		}
+		return (exposed instanceof Class<?>[] types) ? types : null;
 	}
 
 	/**
@@ -101,8 +134,8 @@ public final class ProxyRules {
 		return property != null && Boolean.parseBoolean(String.valueOf(property.getValue()));
 	}
 
-	private static boolean isInInterface(Method method, Class<?> beanClass) {
-		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(beanClass)) {
+	private static boolean isInInterface(Method method, Class<?> beanClass, Set<Class<?>> interfaces) {
+		for (Class<?> type : interfaces) {
 			for (Method declared : type.getMethods()) {
 				if (declared.getName().equals(method.getName())
 						&& AopUtils.getMostSpecificMethod(declared, beanClass).equals(method)) {
@@ -113,15 +146,19 @@ public final class ProxyRules {
 		return false;
 	}
 
+	private static Set<String> names(Set<Class<?>> interfaces) {
+		return interfaces.stream().map(Class::getSimpleName).collect(Collectors.toCollection(TreeSet::new));
+	}
+
 	/**
 	 * Uses Spring's own rule for the interfaces that a proxy implements.
 	 */
 	private static final class InterfaceEvaluation extends ProxyProcessorSupport {
 
-		static boolean hasProxyInterface(Class<?> beanClass) {
+		static Set<Class<?>> proxyInterfaces(Class<?> beanClass) {
 			ProxyFactory factory = new ProxyFactory();
 			new InterfaceEvaluation().evaluateProxyInterfaces(beanClass, factory);
-			return !factory.isProxyTargetClass();
+			return Set.of(factory.getProxiedInterfaces());
 		}
 
 	}

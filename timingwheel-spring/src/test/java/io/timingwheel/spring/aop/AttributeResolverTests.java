@@ -52,6 +52,8 @@ class AttributeResolverTests {
 	void needsBeansOnlyForBeanExpressions() {
 		assertThat(this.resolver.needsBeans("#{limit}")).isTrue();
 		assertThat(this.resolver.needsBeans("${window}")).isFalse();
+		assertThatIllegalArgumentException().isThrownBy(() -> this.resolver.needsBeans("#{1 +}"))
+			.withMessageStartingWith("\"#{1 +}\" cannot be parsed: ");
 	}
 
 	@Test

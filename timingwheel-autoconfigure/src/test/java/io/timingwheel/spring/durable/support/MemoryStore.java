@@ -276,13 +276,25 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public Requeue requeue(String id) {
-		throw new UnsupportedOperationException();
+	public synchronized Requeue requeue(String id) {
+		Task task = this.tasks.get(id);
+		if (task == null || task.state != StoredTask.State.DEAD) {
+			return Requeue.NOT_DEAD;
+		}
+		if (pendingTask(task.name, task.key).isPresent()) {
+			return Requeue.KEY_PENDING;
+		}
+		task.reset();
+		task.attempt = 1;
+		task.dueAt = now();
+		task.nextAt = task.dueAt;
+		return Requeue.REQUEUED;
 	}
 
 	@Override
-	public boolean discard(String id) {
-		throw new UnsupportedOperationException();
+	public synchronized boolean discard(String id) {
+		Task task = this.tasks.get(id);
+		return task != null && task.state == StoredTask.State.DEAD && this.tasks.remove(id, task);
 	}
 
 	@Override

@@ -5,7 +5,9 @@ import io.timingwheel.spring.aop.BodyAdvisor;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 
 /**
@@ -16,22 +18,29 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
  */
 public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
 
+	private final transient CancelDelayedMethodRegistry methods;
+
 	/**
 	 * Creates a post-processor.
 	 * @param methods the annotated methods
 	 * @param runtime the beans that calls need
 	 */
 	public CancelDelayedAnnotationBeanPostProcessor(CancelDelayedMethodRegistry methods, DelayedRuntime runtime) {
-		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut((type) -> methods.register(type, "")),
+		this.methods = methods;
+		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut(),
 				new CancelDelayedInterceptor(methods, runtime));
 	}
 
 	/**
-	 * Moves the advisor before a {@link BodyAdvisor}. A body that ended after its time
-	 * limit then counts as failed, and the task is not cancelled.
+	 * Checks the methods that the type of the bean did not show at startup. Moves the
+	 * advisor before a {@link BodyAdvisor}. A body that ended after its time limit then
+	 * counts as failed, and the task is not cancelled.
 	 */
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (!(bean instanceof AopInfrastructureBean)) {
+			this.methods.register(AopUtils.getTargetClass(bean), beanName);
+		}
 		Object result = super.postProcessAfterInitialization(bean, beanName);
 		Advisor own = this.advisor;
 		if (own != null && result instanceof Advised advised && advised.removeAdvisor(own)) {

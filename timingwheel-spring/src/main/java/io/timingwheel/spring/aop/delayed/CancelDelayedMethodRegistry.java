@@ -5,10 +5,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
@@ -86,7 +88,8 @@ public final class CancelDelayedMethodRegistry {
 	}
 
 	private Cancellation read(Method method, CancelDelayed annotation) {
-		String name = this.attributes.resolve(method, "the name of @CancelDelayed", annotation.name());
+		FixedAttribute<String> name = this.attributes.text(method, "the name of @CancelDelayed", annotation.name(),
+				UnaryOperator.identity());
 		if (!StringUtils.hasText(annotation.key())) {
 			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
 					"set the key to an expression on the arguments, such as #orderId");
@@ -147,11 +150,15 @@ public final class CancelDelayedMethodRegistry {
 	 * A checked {@code @CancelDelayed} method.
 	 *
 	 * @param method the most specific method
-	 * @param name the name of the tasks that the method cancels
+	 * @param taskName the name of the tasks that the method cancels
 	 * @param key where the key comes from
 	 * @param beforeInvocation whether to cancel before the method runs
 	 */
-	record Cancellation(Method method, String name, KeySource key, boolean beforeInvocation) {
+	record Cancellation(Method method, FixedAttribute<String> taskName, KeySource key, boolean beforeInvocation) {
+
+		String name() {
+			return this.taskName.get();
+		}
 
 	}
 

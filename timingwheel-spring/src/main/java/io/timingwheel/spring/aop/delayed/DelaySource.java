@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.task.support.Deadline;
@@ -42,68 +43,29 @@ interface DelaySource {
 	 */
 	final class Fixed implements DelaySource {
 
-		private static final long UNRESOLVED = Long.MIN_VALUE;
-
-		private final Method method;
-
-		private final String text;
-
-		private final AttributeResolver attributes;
-
-		private volatile long nanos = UNRESOLVED;
+		private final FixedAttribute<Long> nanos;
 
 		Fixed(Method method, String text, AttributeResolver attributes) {
-			this.method = method;
-			this.text = text;
-			this.attributes = attributes;
-			if (!needsBeans()) {
-				resolve();
-			}
+			// Negative delays mean now.
+			this.nanos = attributes.duration(text, (delay) -> Math.max(0, TimeUnit.NANOSECONDS.convert(delay)),
+					(ex) -> new InvalidAnnotatedMethodException(method,
+							"the delay of @Delayed is unusable (%s)".formatted(ex.getMessage()),
+							"set a delay such as 30s, 10m or PT1H", ex));
 		}
 
 		@Override
 		public Deadline due(@Nullable Object[] arguments, TaskClock clock) {
-			return clock.after(nanos());
+			return clock.after(this.nanos.get());
 		}
 
 		@Override
 		public DueTime due(@Nullable Object[] arguments) {
-			return DueTime.after(Duration.ofNanos(nanos()));
-		}
-
-		private long nanos() {
-			if (this.nanos == UNRESOLVED) {
-				resolve();
-			}
-			return this.nanos;
+			return DueTime.after(Duration.ofNanos(this.nanos.get()));
 		}
 
 		@Override
 		public void resolve() {
-			try {
-				Duration delay = this.attributes.resolveDuration(this.text);
-				// Negative delays mean now. UNRESOLVED is negative, so no delay equals
-				// it.
-				this.nanos = Math.max(0, TimeUnit.NANOSECONDS.convert(delay));
-			}
-			catch (IllegalArgumentException ex) {
-				throw invalid(ex);
-			}
-		}
-
-		private boolean needsBeans() {
-			try {
-				return this.attributes.needsBeans(this.text);
-			}
-			catch (IllegalArgumentException ex) {
-				throw invalid(ex);
-			}
-		}
-
-		private InvalidAnnotatedMethodException invalid(IllegalArgumentException ex) {
-			return new InvalidAnnotatedMethodException(this.method,
-					"the delay of @Delayed is unusable (%s)".formatted(ex.getMessage()),
-					"set a delay such as 30s, 10m or PT1H", ex);
+			this.nanos.get();
 		}
 
 	}

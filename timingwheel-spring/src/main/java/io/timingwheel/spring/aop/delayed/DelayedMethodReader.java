@@ -9,12 +9,15 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.ProxyRules;
+import io.timingwheel.spring.aop.delayed.DelayedMethod.TaskNames;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 
 /**
@@ -50,12 +53,11 @@ final class DelayedMethodReader {
 		this.rules.checkReturnType(method);
 		this.rules.checkNotAsync(method, beanClass);
 		String publicName = publicName(beanName);
-		String name = readName(method, annotation, publicName);
-		List<String> aliases = readAliases(method, annotation);
 		if (annotation.durable()) {
-			this.rules.checkDurable(method, beanClass, name, aliases);
+			this.rules.checkDurable(method, beanClass);
 		}
-		return new DelayedMethod(publicName, method, name, aliases, annotation.durable(),
+		TaskNames names = new TaskNames(readName(method, annotation, publicName), readAliases(method, annotation));
+		return new DelayedMethod(publicName, method, names, annotation.durable(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
 				readKey(method, annotation), annotation.ifPending(), readExecutor(method, annotation),
 				readExpireAfter(method, annotation), annotation.afterCommit(), method.getReturnType() != void.class,
@@ -79,21 +81,27 @@ final class DelayedMethodReader {
 				&& this.beanFactory.getMergedBeanDefinition(beanName).isSingleton();
 	}
 
-	private String readName(Method method, Delayed annotation, String publicName) {
-		String name = this.attributes.resolve(method, "the name of @Delayed", annotation.name());
-		return StringUtils.hasText(name) ? name : publicName + "." + method.getName();
+	private FixedAttribute<String> readName(Method method, Delayed annotation, String publicName) {
+		return this.attributes.text(method, "the name of @Delayed", annotation.name(), (text) -> {
+			String name = StringUtils.hasText(text) ? text : publicName + "." + method.getName();
+			if (annotation.durable()) {
+				this.rules.checkLength(method, "name", name);
+			}
+			return name;
+		});
 	}
 
-	private List<String> readAliases(Method method, Delayed annotation) {
-		List<String> aliases = Arrays.stream(annotation.aliases())
-			.map((alias) -> this.attributes.resolve(method, "an alias of @Delayed", alias))
-			.filter(StringUtils::hasText)
+	private List<FixedAttribute<String>> readAliases(Method method, Delayed annotation) {
+		return Arrays.stream(annotation.aliases())
+			.map((alias) -> this.attributes.text(method, "an alias of @Delayed", alias, (text) -> {
+				if (!annotation.durable() && StringUtils.hasText(text)) {
+					throw new InvalidAnnotatedMethodException(method, "@Delayed has aliases, but is not durable",
+							"set durable = true, or remove the aliases");
+				}
+				this.rules.checkLength(method, "alias", text);
+				return text;
+			}))
 			.toList();
-		if (!aliases.isEmpty() && !annotation.durable()) {
-			throw new InvalidAnnotatedMethodException(method, "@Delayed has aliases, but is not durable",
-					"set durable = true, or remove the aliases");
-		}
-		return aliases;
 	}
 
 	private DelaySource readDelay(Method method, Delayed annotation) {
@@ -114,34 +122,26 @@ final class DelayedMethodReader {
 				? new KeySource("@Delayed(key)", annotation.key(), method, this.beanFactory) : null;
 	}
 
-	private String readExecutor(Method method, Delayed annotation) {
-		String executor = this.attributes.resolve(method, "the executor of @Delayed", annotation.executor());
-		if (StringUtils.hasText(executor)) {
-			this.rules.checkExecutor(method, executor);
-		}
-		return executor;
+	private FixedAttribute<String> readExecutor(Method method, Delayed annotation) {
+		return this.attributes.text(method, "the executor of @Delayed", annotation.executor(), (executor) -> {
+			if (StringUtils.hasText(executor)) {
+				this.rules.checkExecutor(method, executor);
+			}
+			return executor;
+		});
 	}
 
-	private @Nullable Duration readExpireAfter(Method method, Delayed annotation) {
-		if (!StringUtils.hasText(annotation.expireAfter())) {
+	private @Nullable FixedAttribute<Duration> readExpireAfter(Method method, Delayed annotation) {
+		String text = annotation.expireAfter();
+		if (!StringUtils.hasText(text)) {
 			return null;
 		}
-		try {
-			Duration expireAfter = this.attributes.resolveDuration(annotation.expireAfter());
-			if (!expireAfter.isNegative()) {
-				return expireAfter;
-			}
-		}
-		catch (IllegalArgumentException ex) {
-			throw invalidExpireAfter(method, String.valueOf(ex.getMessage()), ex);
-		}
-		throw invalidExpireAfter(method, "\"" + annotation.expireAfter() + "\" is negative", null);
-	}
-
-	private static InvalidAnnotatedMethodException invalidExpireAfter(Method method, String reason,
-			@Nullable Exception cause) {
-		return new InvalidAnnotatedMethodException(method, "the expireAfter of @Delayed is unusable (" + reason + ")",
-				"set a duration such as 5m, or remove it", cause);
+		return this.attributes.duration(text, (expireAfter) -> {
+			Assert.isTrue(!expireAfter.isNegative(), () -> "\"" + text + "\" is negative");
+			return expireAfter;
+		}, (ex) -> new InvalidAnnotatedMethodException(method,
+				"the expireAfter of @Delayed is unusable (" + ex.getMessage() + ")",
+				"set a duration such as 5m, or remove it", ex));
 	}
 
 }

@@ -68,14 +68,20 @@ public final class DelayedMethodRegistry {
 			Map<Method, DelayedMethod> methods = new HashMap<>();
 			annotations.forEach((method, annotation) -> {
 				DelayedMethod delayed = this.reader.read(method, annotation, beanClass, name);
-				claimName(delayed.name(), delayed);
-				delayed.aliases().forEach((alias) -> claimName(alias, delayed));
+				claimNames(delayed);
 				methods.put(method, delayed);
 			});
 			return methods;
 		});
 		read.values().forEach(this::callListener);
 		return read;
+	}
+
+	/**
+	 * Claims the names that are known by now. Names that depend on beans follow.
+	 */
+	private void claimNames(DelayedMethod delayed) {
+		delayed.names().resolved().forEach((name) -> claimName(name, delayed));
 	}
 
 	private void claimName(String name, DelayedMethod delayed) {
@@ -111,10 +117,15 @@ public final class DelayedMethodRegistry {
 	}
 
 	/**
-	 * Resolves the delays that depend on beans.
+	 * Resolves the attributes that depend on beans.
 	 */
 	void resolve() {
-		this.byBean.values().forEach((methods) -> methods.values().forEach((method) -> method.delay().resolve()));
+		this.byBean.values().forEach((methods) -> methods.values().forEach(this::resolve));
+	}
+
+	private void resolve(DelayedMethod method) {
+		method.resolve();
+		claimNames(method);
 	}
 
 	/**
@@ -130,12 +141,13 @@ public final class DelayedMethodRegistry {
 	 */
 	void onMethod(Consumer<DelayedMethod> listener) {
 		this.listener = listener;
-		List.copyOf(this.byBean.values()).forEach((methods) -> methods.values().forEach(listener));
+		List.copyOf(this.byBean.values()).forEach((methods) -> methods.values().forEach(this::callListener));
 	}
 
 	private void callListener(DelayedMethod method) {
 		Consumer<DelayedMethod> listener = this.listener;
 		if (listener != null) {
+			resolve(method);
 			listener.accept(method);
 		}
 	}

@@ -115,15 +115,13 @@ final class DelayedMethodRules {
 	/**
 	 * Checks that the calls of a durable method can be stored.
 	 */
-	void checkDurable(Method method, Class<?> beanClass, String name, List<String> aliases) {
+	void checkDurable(Method method, Class<?> beanClass) {
 		if (!isStoreConfigured()) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@Delayed is durable, but there is no store to keep its tasks in",
 					"set timingwheel.store.type to jdbc or redis, or remove durable = true");
 		}
 		checkNoResult(method, beanClass);
-		checkLength(method, "name", name);
-		aliases.forEach((alias) -> checkLength(method, "alias", alias));
 	}
 
 	private static void checkNoResult(Method method, Class<?> beanClass) {
@@ -137,7 +135,10 @@ final class DelayedMethodRules {
 		}
 	}
 
-	private static void checkLength(Method method, String what, String name) {
+	/**
+	 * Checks that a store can keep a name.
+	 */
+	void checkLength(Method method, String what, String name) {
 		int bytes = name.getBytes(StandardCharsets.UTF_8).length;
 		if (bytes > DelayedTaskStore.MAX_NAME_BYTES || name.indexOf('\0') >= 0) {
 			throw new InvalidAnnotatedMethodException(

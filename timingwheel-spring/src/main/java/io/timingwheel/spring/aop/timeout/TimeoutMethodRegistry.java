@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -22,6 +24,7 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Pointcut;
+import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodClassKey;
@@ -58,6 +61,8 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	private final Map<MethodClassKey, TimeLimit> methods = new ConcurrentHashMap<>();
 
+	private final List<Consumer<? super Method>> listeners = new CopyOnWriteArrayList<>();
+
 	/**
 	 * Creates an instance that has read no class.
 	 * @param beanFactory resolves the attributes
@@ -76,7 +81,7 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	 * Returns a pointcut that matches the annotated methods and checks their classes.
 	 */
 	Pointcut pointcut() {
-		return this.annotated.pointcut((type) -> check(type, null));
+		return this.annotated.pointcut((type) -> check(type, ProxyCreationContext.getCurrentProxiedBeanName()));
 	}
 
 	@Override
@@ -170,11 +175,23 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 		return limit;
 	}
 
+	/**
+	 * Calls a listener for each method with a time limit: at once for the known methods,
+	 * later for each new one. May call the listener more than once for a method.
+	 * @param listener takes the most specific method
+	 */
+	public void onMethod(Consumer<? super Method> listener) {
+		this.listeners.add(listener);
+		this.classes.values().forEach((limits) -> limits.keySet().forEach(listener));
+	}
+
 	private Map<Method, TimeLimit> of(Class<?> type) {
 		Map<Method, TimeLimit> limits = this.classes.get(type);
 		if (limits == null) {
 			limits = read(type);
 			this.classes.put(type, limits);
+			Set<Method> methods = limits.keySet();
+			this.listeners.forEach((listener) -> methods.forEach(listener));
 		}
 		return limits;
 	}

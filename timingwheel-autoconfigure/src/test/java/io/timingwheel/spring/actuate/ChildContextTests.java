@@ -1,0 +1,150 @@
+package io.timingwheel.spring.actuate;
+
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import com.jayway.jsonpath.JsonPath;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each context of a hierarchy shows its own tasks at its own endpoint.
+ */
+class ChildContextTests {
+
+	private static final String[] PROPERTIES = { "server.port=0", "management.endpoints.web.exposure.include=*",
+			"management.endpoint.delayedtasks.access=unrestricted", "spring.data.redis.repositories.enabled=false" };
+
+	private final RestTestClient client = RestTestClient.bindToServer().build();
+
+	private ConfigurableApplicationContext context;
+
+	@AfterEach
+	void close() {
+		for (ConfigurableApplicationContext next = this.context; next != null;) {
+			ConfigurableApplicationContext parent = (ConfigurableApplicationContext) next.getParent();
+			next.close();
+			next = parent;
+		}
+	}
+
+	@Test
+	void aChildShowsItsOwnTasksAndNotThoseOfItsParent() {
+		this.context = new SpringApplicationBuilder(Parent.class).web(WebApplicationType.NONE)
+			.properties(PROPERTIES)
+			.child(Child.class)
+			.web(WebApplicationType.SERVLET)
+			.properties(PROPERTIES)
+			.run();
+		assertShowsOwnTasks(this.context, "local.server.port");
+	}
+
+	@Test
+	void siblingsShowTheirOwnTasks() {
+		this.context = new SpringApplicationBuilder(Parent.class).web(WebApplicationType.NONE)
+			.properties(PROPERTIES)
+			.run();
+		try (ConfigurableApplicationContext child = child(Child.class);
+				ConfigurableApplicationContext sibling = child(Sibling.class)) {
+			assertShowsOwnTasks(child, "local.server.port");
+			assertThat(names(sibling, "local.server.port")).containsKey("in-sibling")
+				.doesNotContainKeys("in-child", "in-parent");
+		}
+	}
+
+	private ConfigurableApplicationContext child(Class<?> source) {
+		return new SpringApplicationBuilder(source).parent(this.context)
+			.web(WebApplicationType.SERVLET)
+			.properties(PROPERTIES)
+			.run();
+	}
+
+	@Test
+	void theManagementContextShowsTheTasksOfTheApplication() {
+		this.context = new SpringApplicationBuilder(Child.class).web(WebApplicationType.SERVLET)
+			.properties(PROPERTIES)
+			.properties("management.server.port=0")
+			.run();
+		assertShowsOwnTasks(this.context, "local.management.port");
+	}
+
+	private void assertShowsOwnTasks(ConfigurableApplicationContext context, String port) {
+		context.getBean(Child.class).run(5);
+		assertThat(names(context, port)).containsKey("in-child").doesNotContainKey("in-parent");
+		String body = get(context, port, "/in-child");
+		assertThat(JsonPath.<List<String>>read(body, "$.next[*].key")).containsExactly("5");
+		DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+		tasks.schedule(TaskId.of("ping", 1), Duration.ofHours(1), () -> {
+		});
+		this.client.delete().uri(uri(context, port, "/ping/1")).exchange().expectStatus().isNoContent();
+		assertThat(tasks.find(TaskId.of("ping", 1))).isEmpty();
+	}
+
+	private Map<String, Object> names(ConfigurableApplicationContext context, String port) {
+		return JsonPath.read(get(context, port, ""), "$.tasks");
+	}
+
+	private String get(ConfigurableApplicationContext context, String port, String path) {
+		byte[] body = this.client.get()
+			.uri(uri(context, port, path))
+			.exchange()
+			.expectStatus()
+			.isOk()
+			.expectBody()
+			.returnResult()
+			.getResponseBodyContent();
+		return new String(body, StandardCharsets.UTF_8);
+	}
+
+	private static URI uri(ConfigurableApplicationContext context, String port, String path) {
+		return URI.create("http://localhost:%s/actuator/delayedtasks%s"
+			.formatted(context.getEnvironment().getProperty(port), path));
+	}
+
+	@SpringBootConfiguration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+	static class Parent {
+
+		@Delayed(delay = "1h", name = "in-parent", key = "#id")
+		public void run(long id) {
+		}
+
+	}
+
+	@SpringBootConfiguration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+	static class Child {
+
+		@Delayed(delay = "1h", name = "in-child", key = "#id")
+		public void run(long id) {
+		}
+
+	}
+
+	@SpringBootConfiguration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+	static class Sibling {
+
+		@Delayed(delay = "1h", name = "in-sibling", key = "#id")
+		public void run(long id) {
+		}
+
+	}
+
+}

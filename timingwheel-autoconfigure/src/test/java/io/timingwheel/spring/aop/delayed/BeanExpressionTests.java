@@ -1,0 +1,405 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import jakarta.annotation.PostConstruct;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+
+import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
+import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
+import static io.timingwheel.spring.aop.delayed.DelayedContexts.awaitIdle;
+import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * An attribute with a bean expression waits for its beans: the beans are created, bound
+ * and post-processed like all others. The syntax of the expression is checked before any
+ * bean is created.
+ */
+class BeanExpressionTests {
+
+	private static final List<String> calls = new CopyOnWriteArrayList<>();
+
+	private final ApplicationContextRunner runner = DelayedContexts.runner(Settings.class)
+		.withPropertyValues("orders.name=close", "orders.executor=mine", "orders.delay=7m", "orders.grace=5m");
+
+	@BeforeEach
+	void reset() {
+		calls.clear();
+		InstantiatedBean.instantiated = false;
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WithDelay.class, WithExpireAfter.class, WithName.class, WithExecutor.class,
+			WithTimeout.class, WithCancel.class })
+	<T> void thePropertiesOfTheBeanAreBound(Class<T> bean) {
+		this.runner.withBean("orders", bean).run((context) -> {
+			assertThat(context).hasNotFailed();
+			OrderProperties properties = context.getBean(OrderProperties.class);
+			assertThat(properties.getName()).isEqualTo("close");
+			assertThat(properties.getGrace()).isEqualTo(Duration.ofMinutes(5));
+		});
+	}
+
+	@Test
+	void theExpiryFollowsTheBean() {
+		this.runner.withBean("orders", WithExpireAfter.class).run((context) -> {
+			WithExpireAfter orders = context.getBean(WithExpireAfter.class);
+			orders.run();
+			runAfter(context, Duration.ofMinutes(6));
+			assertThat(counts(context, "orders.run").expired()).isOne();
+			orders.run();
+			runAfter(context, Duration.ofMinutes(4));
+			assertThat(calls).containsExactly("in time");
+		});
+	}
+
+	/**
+	 * Runs the body late, as a busy executor does.
+	 */
+	private static void runAfter(BeanFactory context, Duration lateness) {
+		advance(context, Duration.ofSeconds(1));
+		await().until(() -> !context.getBean(Settings.class).busy.isEmpty());
+		advance(context, lateness);
+		context.getBean(Settings.class).busy.remove().run();
+		awaitIdle(context);
+	}
+
+	@Test
+	void theNameFollowsTheBeanAndCanBeCancelled() {
+		this.runner.withBean("orders", WithCancel.class).run((context) -> {
+			assertThat(context.getBean(DelayedTaskRegistry.class).names()).contains("close");
+			context.getBean(WithCancel.class).run(5);
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			assertThat(tasks.find(TaskId.of("close", 5))).isPresent();
+			context.getBean(WithCancel.class).pay(5);
+			assertThat(tasks.find(TaskId.of("close", 5))).isEmpty();
+		});
+	}
+
+	@Test
+	void theExecutorFollowsTheBean() {
+		this.runner.withBean("orders", WithExecutor.class).run((context) -> {
+			context.getBean(WithExecutor.class).run();
+			advanceAndAwait(context, Duration.ofSeconds(1));
+			assertThat(calls).singleElement().asString().startsWith("mine-");
+		});
+	}
+
+	@Test
+	void theAliasesOfADurableMethodFollowTheBean() {
+		DurableContexts.runner(Settings.class)
+			.withPropertyValues("orders.name=close", "orders.executor=mine", "orders.grace=5m")
+			.withBean("orders", WithAlias.class)
+			.run((context) -> {
+				assertThat(context.getBean(OrderProperties.class).getName()).isEqualTo("close");
+				assertThat(context.getBean(DelayedTaskStore.class)).isInstanceOf(MemoryStore.class);
+				assertThat(context.getBean(DurableTaskManager.class).isSame("close-order", "close")).isTrue();
+			});
+	}
+
+	@Test
+	void aCallBeforeTheEndOfTheStartResolvesTheAttributes() {
+		this.runner.withBean("orders", WithName.class).withBean("early", EarlyCaller.class).run((context) -> {
+			assertThat(context.getBean(DelayedTaskOperations.class).find(TaskId.of("close", 1))).isPresent();
+			assertThat(context.getBean(OrderProperties.class).getGrace()).isEqualTo(Duration.ofMinutes(5));
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { BrokenDelay.class, BrokenExpireAfter.class, BrokenName.class, BrokenExecutor.class,
+			BrokenAlias.class, BrokenTimeout.class, BrokenCancel.class })
+	<T> void aBrokenExpressionStopsTheStartBeforeAnyBeanIsCreated(Class<T> bean) {
+		this.runner.withBean(MemoryStore.class)
+			.withBean("orders", bean)
+			.withBean(InstantiatedBean.class)
+			.run((context) -> {
+				assertThat(context).getFailure()
+					.isInstanceOf(InvalidAnnotatedMethodException.class)
+					.hasMessageContaining(bean.getName() + "#run(")
+					.hasMessageContaining("\"#{1 +}\" cannot be parsed");
+				assertThat(InstantiatedBean.instantiated).isFalse();
+			});
+	}
+
+	@Test
+	void twoNamesThatTurnOutToBeTheSameStopTheStart() {
+		this.runner.withBean("orders", WithName.class)
+			.withBean("others", SameName.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("the name \"close\" of @Delayed belongs to"));
+	}
+
+	@Test
+	void anExecutorThatTurnsOutToBeMissingStopsTheStart() {
+		this.runner.withPropertyValues("orders.executor=nobody")
+			.withBean("orders", WithExecutor.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("@Delayed names the executor \"nobody\""));
+	}
+
+	@Test
+	void anExpressionThatGivesNoNameStopsTheStart() {
+		this.runner.withBean("orders", NullName.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("the name of @Delayed is unusable (\"#{null}\" gives null)"));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableConfigurationProperties
+	static class Settings {
+
+		final BlockingQueue<Runnable> busy = new LinkedBlockingQueue<>();
+
+		@Bean
+		Executor busyExecutor() {
+			return this.busy::add;
+		}
+
+		@Bean
+		OrderProperties orderProperties() {
+			return new OrderProperties();
+		}
+
+		@Bean
+		Executor mine() {
+			return new SimpleAsyncTaskExecutor("mine-");
+		}
+
+	}
+
+	@ConfigurationProperties("orders")
+	public static class OrderProperties {
+
+		private String name;
+
+		private String executor;
+
+		private Duration delay;
+
+		private Duration grace;
+
+		public String getName() {
+			return this.name;
+		}
+
+		public void setName(String name) {
+			this.name = name;
+		}
+
+		public String getExecutor() {
+			return this.executor;
+		}
+
+		public void setExecutor(String executor) {
+			this.executor = executor;
+		}
+
+		public Duration getDelay() {
+			return this.delay;
+		}
+
+		public void setDelay(Duration delay) {
+			this.delay = delay;
+		}
+
+		public Duration getGrace() {
+			return this.grace;
+		}
+
+		public void setGrace(Duration grace) {
+			this.grace = grace;
+		}
+
+	}
+
+	static class InstantiatedBean {
+
+		static boolean instantiated;
+
+		InstantiatedBean() {
+			instantiated = true;
+		}
+
+	}
+
+	static class WithDelay {
+
+		@Delayed("#{@orderProperties.delay}")
+		public void run() {
+		}
+
+	}
+
+	static class WithExpireAfter {
+
+		@Delayed(delay = "0", expireAfter = "#{@orderProperties.grace}", executor = "busyExecutor")
+		public void run() {
+			calls.add("in time");
+		}
+
+	}
+
+	static class WithName {
+
+		@Delayed(delay = "1h", name = "#{@orderProperties.name}", key = "#id")
+		public void run(long id) {
+		}
+
+	}
+
+	static class SameName {
+
+		@Delayed(delay = "1h", name = "#{@orderProperties.name}", key = "#id")
+		public void other(long id) {
+		}
+
+	}
+
+	static class NullName {
+
+		@Delayed(delay = "1h", name = "#{null}")
+		public void run() {
+		}
+
+	}
+
+	static class WithExecutor {
+
+		@Delayed(delay = "0", executor = "#{@orderProperties.executor}")
+		public void run() {
+			calls.add(Thread.currentThread().getName());
+		}
+
+	}
+
+	static class WithAlias {
+
+		@Delayed(delay = "1h", name = "close-order", aliases = "#{@orderProperties.name}", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class WithTimeout {
+
+		@Timeout("#{@orderProperties.grace}")
+		public void run() {
+		}
+
+	}
+
+	static class WithCancel {
+
+		@Delayed(delay = "1h", name = "#{@orderProperties.name}", key = "#id")
+		public void run(long id) {
+		}
+
+		@CancelDelayed(name = "#{@orderProperties.name}", key = "#id")
+		public void pay(long id) {
+		}
+
+	}
+
+	static class EarlyCaller {
+
+		private final WithName orders;
+
+		EarlyCaller(WithName orders) {
+			this.orders = orders;
+		}
+
+		@PostConstruct
+		void call() {
+			this.orders.run(1);
+		}
+
+	}
+
+	static class BrokenDelay {
+
+		@Delayed("#{1 +}")
+		public void run() {
+		}
+
+	}
+
+	static class BrokenExpireAfter {
+
+		@Delayed(delay = "1s", expireAfter = "#{1 +}")
+		public void run() {
+		}
+
+	}
+
+	static class BrokenName {
+
+		@Delayed(delay = "1s", name = "#{1 +}")
+		public void run() {
+		}
+
+	}
+
+	static class BrokenExecutor {
+
+		@Delayed(delay = "1s", executor = "#{1 +}")
+		public void run() {
+		}
+
+	}
+
+	static class BrokenAlias {
+
+		@Delayed(delay = "1s", name = "run", aliases = "#{1 +}", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class BrokenTimeout {
+
+		@Timeout("#{1 +}")
+		public void run() {
+		}
+
+	}
+
+	static class BrokenCancel {
+
+		@CancelDelayed(name = "#{1 +}", key = "#id")
+		public void run(long id) {
+		}
+
+	}
+
+}

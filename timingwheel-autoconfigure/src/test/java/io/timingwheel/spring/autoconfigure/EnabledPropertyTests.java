@@ -1,0 +1,213 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.stream.IntStream;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Timeout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.scheduling.TaskScheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * The switches take what Spring Boot's booleans take. Any other value stops the start.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class EnabledPropertyTests {
+
+	@ParameterizedTest
+	@ValueSource(strings = { "true", "TRUE", "yes", "on", "1", " true ", "" })
+	void whatBootTakesAsTrueSwitchesOn(String value) {
+		try (ConfigurableApplicationContext context = run(Orders.class, "timingwheel.enabled", value)) {
+			assertThat(context.getBeansOfType(TimingWheel.class)).hasSize(1);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "false", "FALSE", "no", "off", "0", " false " })
+	void whatBootTakesAsFalseSwitchesOffWithOneWarningThatNamesTheBeans(String value, CapturedOutput output) {
+		try (ConfigurableApplicationContext context = run(Orders.class, "timingwheel.enabled", value)) {
+			assertThat(context.getBeansOfType(TimingWheel.class)).isEmpty();
+		}
+		assertThat(output.getOut().lines().filter((line) -> line.contains("timingwheel.enabled"))).singleElement()
+			.asString()
+			.contains("WARN")
+			.contains("@Delayed, @CancelDelayed and @Timeout have no effect")
+			.contains("closing, enabledPropertyTests.Orders, lazy, limited");
+	}
+
+	@Test
+	void theWarningNamesAFewOfManyBeans(CapturedOutput output) {
+		new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.initializers((context) -> IntStream.range(10, 24)
+				.forEach((i) -> ((GenericApplicationContext) context).registerBean("many" + i, Closing.class)))
+			.run("--timingwheel.enabled=false")
+			.close();
+		assertThat(output).contains("many10, many11, ").contains("many19 and 4 more").doesNotContain("many20");
+	}
+
+	@Test
+	void withoutAnnotatedBeansThereIsNoWarning(CapturedOutput output) {
+		run(Application.class, "timingwheel.enabled", "false").close();
+		assertThat(output).doesNotContain("timingwheel.enabled");
+	}
+
+	@Test
+	void whenSwitchedOnThereIsNoWarning(CapturedOutput output) {
+		run(Orders.class, "timingwheel.enabled", "true").close();
+		assertThat(output).doesNotContain("timingwheel.enabled");
+	}
+
+	@Test
+	void anInvalidAnnotationIsNoErrorWhenSwitchedOff(CapturedOutput output) {
+		run(Invalid.class, "timingwheel.enabled", "false").close();
+		assertThat(output).contains("enabledPropertyTests.Invalid");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "timingwheel.enabled, maybe, java.lang.Boolean", "timingwheel.enabled, yess, java.lang.Boolean",
+			"timingwheel.enabled, 2, java.lang.Boolean", "timingwheel.task-scheduler.enabled, maybe, java.lang.Boolean",
+			"timingwheel.observations.enabled, maybe, java.lang.Boolean",
+			"timingwheel.store.type, sql, TimingWheelStoreProperties\\$Type",
+			"timingwheel.shutdown.pending, maybe, Pending" })
+	void anyOtherValueStopsTheStartAndNamesTheProperty(String property, String value, String type,
+			CapturedOutput output) {
+		assertThatException().isThrownBy(() -> run(Application.class, property, value));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.containsPattern("Failed to bind properties under '%s' to .*%s".formatted(property, type))
+			.contains("Value: \"%s\"".formatted(value))
+			.contains("commandLineArgs")
+			.doesNotContain("\tat ");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "yes", "on", "1", "true " })
+	void theTaskSchedulerIsSwitchedOnByWhatBootTakesAsTrue(String value) {
+		try (ConfigurableApplicationContext context = run(Application.class, "timingwheel.task-scheduler.enabled",
+				value)) {
+			assertThat(context.getBean(TaskScheduler.class).getClass().getPackageName()).startsWith("io.timingwheel.");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "yes", "on", "1", "true " })
+	void observationsStaySwitchedOnByWhatBootTakesAsTrue(String value) {
+		try (ConfigurableApplicationContext context = run(Application.class, "timingwheel.observations.enabled",
+				value)) {
+			assertThat(context.containsBean("timingWheelObservedTaskExecution")).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "run", "RUN", "run " })
+	void theExecutorIsCustomizedForEverySpellingOfRun(String value) {
+		try (ConfigurableApplicationContext context = run(Application.class, "timingwheel.shutdown.pending", value)) {
+			assertThat(context.containsBean("timingWheelTaskExecutorCustomizer")).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc", "JDBC", "jdbc " })
+	void theStoreIsThereForEverySpellingOfItsType(String value) {
+		try (ConfigurableApplicationContext context = run(WithDataSource.class, "timingwheel.store.type", value)) {
+			assertThat(context.containsBean("timingWheelDelayedTaskStore")).isTrue();
+		}
+	}
+
+	private static ConfigurableApplicationContext run(Class<?> source, String property, String value) {
+		return new SpringApplicationBuilder(Application.class, source).web(WebApplicationType.NONE)
+			.run("--" + property + "=" + value);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+			ObservationAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+			TimingWheelDisabledAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class,
+			TimingWheelTaskSchedulerAutoConfiguration.class })
+	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, TimingWheelJdbcStoreAutoConfiguration.class })
+	static class WithDataSource {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Orders {
+
+		@Bean
+		Closing closing() {
+			return new Closing();
+		}
+
+		@Bean
+		@Lazy
+		Limited lazy() {
+			throw new IllegalStateException("A lazy bean was created");
+		}
+
+		@Bean
+		Limited limited() {
+			return new Limited();
+		}
+
+		@Bean
+		Object unrelated() {
+			return new Object();
+		}
+
+		@CancelDelayed(name = "closing", key = "#id")
+		public void cancel(long id) {
+		}
+
+	}
+
+	static class Closing {
+
+		@Delayed(delay = "1h", name = "closing")
+		public void close() {
+		}
+
+	}
+
+	static class Limited {
+
+		@Timeout("1h")
+		public void limited() {
+		}
+
+	}
+
+	static class Invalid {
+
+		@Delayed("banana")
+		private void run() {
+		}
+
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.List;
+
+import io.timingwheel.spring.durable.support.MemoryStore;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One line at the start says that the wheel runs.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class StartupMessageTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
+
+	@Test
+	void theLineNamesTheSettingsOfTheWheel(CapturedOutput output) {
+		this.runner.withPropertyValues("timingwheel.tick=10ms", "timingwheel.wheel-size=64", "timingwheel.shards=2")
+			.run((context) -> assertThat(messages(output)).singleElement()
+				.asString()
+				.contains("INFO")
+				.endsWith("Timing wheel runs: tick 10ms, up to 7 levels of 64 slots, 2 shards, no store"));
+	}
+
+	@Test
+	void theLineNamesTheStore(CapturedOutput output) {
+		this.runner.withBean(MemoryStore.class)
+			.withPropertyValues("timingwheel.tick=100us", "timingwheel.shards=1")
+			.run((context) -> assertThat(messages(output)).singleElement()
+				.asString()
+				.endsWith("tick 100us, up to 6 levels of 256 slots, 1 shard, store MemoryStore"));
+	}
+
+	@Test
+	void theLineIsThereUnderLazyInitialization(CapturedOutput output) {
+		this.runner
+			.withInitializer(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+			.run((context) -> assertThat(messages(output)).hasSize(1));
+	}
+
+	@Test
+	void aRestartAndAChildContextAddNoLine(CapturedOutput output) {
+		this.runner.run((parent) -> {
+			parent.stop();
+			parent.start();
+			this.runner.withParent(parent).run((child) -> assertThat(messages(output)).hasSize(1));
+		});
+	}
+
+	@Test
+	void withoutAWheelThereIsNoLine(CapturedOutput output) {
+		this.runner.withPropertyValues("timingwheel.enabled=false")
+			.run((context) -> assertThat(messages(output)).isEmpty());
+	}
+
+	private static List<String> messages(CapturedOutput output) {
+		return output.getAll().lines().filter((line) -> line.contains("Timing wheel runs")).toList();
+	}
+
+}
