@@ -105,23 +105,24 @@ class NamedTasks {
 		// Finds the executor, so that a missing one fails here and not on the wheel's
 		// thread.
 		submission.definition().executor();
-		PendingTask task = this.pending.compute(submission.slot(), (slot, current) -> place(submission, current, due));
+		this.pending.compute(submission.slot(), (slot, current) -> place(submission, current, due));
 		if (submission.hasReplaced()) {
 			this.recorder.count(TaskOutcome.REPLACED);
 			submission.completeReplaced();
 		}
-		if (!shutdown.isAccepting()) {
+		if (!shutdown.mayRun(due.dueNanos())) {
 			// The shutdown may have visited this map before the task was in it.
-			cancel(submission.slot(), task.future());
-			shutdown.checkAccepting(submission.definition().name());
+			cancel(submission.slot(), (task) -> task.sequence() == submission.sequence());
 		}
 		return submission.future();
 	}
 
 	/**
-	 * Decides, under the lock of the key, which task is pending from now on.
+	 * Decides, under the lock of the key, which task is pending from now on. If the
+	 * shutdown has begun, the current task stays as it is.
 	 */
 	private PendingTask place(TaskSubmission submission, @Nullable PendingTask current, Deadline due) {
+		this.environment.shutdown().checkAccepting(submission.definition().name());
 		if (current == null) {
 			return start(submission, due);
 		}

@@ -137,6 +137,10 @@ public final class TaskSubmission {
 		return this.ifPending;
 	}
 
+	long sequence() {
+		return this.sequence;
+	}
+
 	Object slot() {
 		return this.slot;
 	}
