@@ -55,6 +55,9 @@ final class DelayedMethodReader {
 		if (annotation.durable()) {
 			this.rules.checkDurable(method, beanClass, name, aliases);
 		}
+		else if (annotation.afterCommit()) {
+			this.rules.warnOfReactiveTransactions(method);
+		}
 		return new DelayedMethod(publicName, method, name, aliases, annotation.durable(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
 				readKey(method, annotation), annotation.ifPending(), readExecutor(method, annotation),
