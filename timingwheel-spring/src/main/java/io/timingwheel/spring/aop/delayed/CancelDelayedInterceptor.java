@@ -58,7 +58,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 			return result;
 		}
 		if (result != null && REACTOR_PRESENT) {
-			Object publisher = ReactorCancellation.apply(result, cancellation);
+			Object publisher = ReactorCancellation.apply(result, invocation.getMethod().getReturnType(), cancellation);
 			if (publisher != null) {
 				return publisher;
 			}

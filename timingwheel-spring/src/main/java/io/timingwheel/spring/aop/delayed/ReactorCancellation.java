@@ -33,12 +33,13 @@ final class ReactorCancellation {
 	 * Adds the cancellation to what a method returned, if it is a publisher or a type
 	 * that Spring can adapt to a publisher.
 	 * @param returned the returned object
+	 * @param declared the return type of the method
 	 * @param cancellation cancels the task
 	 * @return what the caller gets, {@code null} if this is no publisher
 	 */
-	static @Nullable Object apply(Object returned, TaskCancellation cancellation) {
+	static @Nullable Object apply(Object returned, Class<?> declared, TaskCancellation cancellation) {
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, returned);
-		if (adapter == null) {
+		if (adapter == null || !declared.isAssignableFrom(adapter.getReactiveType())) {
 			return null;
 		}
 		Publisher<?> source = adapter.toPublisher(returned);
