@@ -11,7 +11,6 @@ import io.timingwheel.spring.durable.support.DurableSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.dao.DataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,12 +46,12 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 	}
 
 	@Test
-	void aPrimaryThatHangsHoldsUpItsOwnTasksAlone(CapturedOutput output) {
+	void aPrimaryThatHangsHoldsUpItsOwnTasksAlone() {
 		Set<Integer> held = enqueueOn(LOST, 1, 60, HELD);
 		Instant due = Instant.now().plus(HELD);
 		cluster.process(LOST).hang();
 		try {
-			awaitLost(cluster.address(LOST), output);
+			awaitLost(cluster.address(LOST));
 			assertOthersGoOn();
 			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueueOn(LOST, 9, 1, Duration.ZERO))
 				.withMessageContaining("timed out");
@@ -62,16 +61,16 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 		finally {
 			cluster.process(LOST).goOn();
 		}
-		awaitBack(held, output);
+		awaitBack(held);
 	}
 
 	@Test
-	void aPrimaryThatIsDeadHoldsUpItsOwnTasksAloneUntilItIsStartedAgain(CapturedOutput output) {
+	void aPrimaryThatIsDeadHoldsUpItsOwnTasksAloneUntilItIsStartedAgain() {
 		Set<Integer> held = enqueueOn(LOST, 1, 60, HELD);
 		Instant due = Instant.now().plus(HELD);
 		cluster.process(LOST).kill();
 		try {
-			awaitLost(cluster.address(LOST), output);
+			awaitLost(cluster.address(LOST));
 			assertOthersGoOn();
 			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueueOn(LOST, 9, 1, Duration.ZERO));
 			await().until(() -> Instant.now().isAfter(due));
@@ -80,16 +79,16 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 		finally {
 			cluster.process(LOST).start();
 		}
-		awaitBack(held, output);
+		awaitBack(held);
 		cluster.awaitOk();
 	}
 
 	@Test
-	void aClusterThatIsDownIsReportedUntilItsLastPrimaryIsBack(CapturedOutput output) {
+	void aClusterThatIsDownIsReportedUntilItsLastPrimaryIsBack() {
 		Set<Integer> held = enqueueOn(LOST, 1, 20, Duration.ofSeconds(1));
 		IntStream.range(0, 3).forEach((server) -> cluster.process(server).kill());
 		try {
-			await().until(() -> output.toString().contains(GONE));
+			await().until(() -> this.log.toString().contains(GONE));
 			assertThat(this.node.durable().missingStoreParts()).isEmpty();
 		}
 		finally {
@@ -98,11 +97,11 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 		}
 		await().until(() -> this.node.durable().missingStoreParts().equals(Set.of(cluster.address(LOST))));
 		assertOthersGoOn();
-		assertThat(output).doesNotContain(BACK);
+		assertThat(this.log).doesNotContain(BACK);
 		cluster.process(LOST).start();
 		awaitRun(held);
 		awaitUp();
-		assertThat(output).containsOnlyOnce(GONE).containsOnlyOnce(BACK);
+		assertThat(this.log).containsOnlyOnce(GONE).containsOnlyOnce(BACK);
 		awaitEmptyStore();
 		cluster.awaitOk();
 	}

@@ -7,8 +7,6 @@ import java.util.stream.IntStream;
 
 import io.lettuce.core.cluster.SlotHash;
 
-import org.springframework.boot.test.system.CapturedOutput;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -47,21 +45,21 @@ abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
 	/**
 	 * Waits until the node reports this server, and no other, as missing.
 	 */
-	final void awaitLost(String server, CapturedOutput output) {
+	final void awaitLost(String server) {
 		await().until(() -> !this.node.durable().missingStoreParts().isEmpty());
 		assertThat(this.node.durable().missingStoreParts()).containsExactly(server);
 		assertThat(this.node.durable().storeError()).isPresent();
 		assertThat(this.node.durable().storeDownSince()).isPresent();
-		assertThat(output).contains(PARTLY_GONE + " (" + server + ")");
+		assertThat(this.log).contains(PARTLY_GONE + " (" + server + ")");
 	}
 
 	/**
 	 * Waits until the delayed tasks have run, and the node reports no missing server.
 	 */
-	final void awaitBack(Set<Integer> held, CapturedOutput output) {
+	final void awaitBack(Set<Integer> held) {
 		awaitRun(held);
 		awaitUp();
-		assertThat(output).containsOnlyOnce(PARTLY_GONE).containsOnlyOnce(BACK).doesNotContain(GONE);
+		assertThat(this.log).containsOnlyOnce(PARTLY_GONE).containsOnlyOnce(BACK).doesNotContain(GONE);
 		awaitEmptyStore();
 	}
 

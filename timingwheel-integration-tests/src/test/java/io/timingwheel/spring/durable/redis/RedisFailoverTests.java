@@ -14,7 +14,6 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.dao.DataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -55,21 +54,21 @@ class RedisFailoverTests extends RedisClusterTestSupport {
 	}
 
 	@Test
-	void aPrimaryThatDiesIsReplacedByItsReplica(CapturedOutput output) {
+	void aPrimaryThatDiesIsReplacedByItsReplica() {
 		Set<Integer> tasks = enqueueEverywhere(1);
 		this.cluster.process(LOST).kill();
 		awaitFailover();
-		awaitBack(tasks, output);
+		awaitBack(tasks);
 		assertNewTasksRun();
 	}
 
 	@Test
-	void aPrimaryThatHangsIsReplacedByItsReplicaAndTakesNoPartWhenItGoesOn(CapturedOutput output) {
+	void aPrimaryThatHangsIsReplacedByItsReplicaAndTakesNoPartWhenItGoesOn() {
 		Set<Integer> tasks = enqueueEverywhere(1);
 		this.cluster.process(LOST).hang();
 		try {
 			awaitFailover();
-			awaitBack(tasks, output);
+			awaitBack(tasks);
 		}
 		finally {
 			this.cluster.process(LOST).goOn();

@@ -9,27 +9,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.TestLog;
 import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * A node that runs tasks, and another that only stores them, while Redis fails in some
- * way. Only one such class runs at a time, because each class reads the log of the store.
+ * way.
  */
-@ExtendWith(OutputCaptureExtension.class)
-@Execution(ExecutionMode.SAME_THREAD)
 abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	static final String PARTLY_GONE = "A part of the store of durable tasks does not answer";
@@ -37,6 +31,9 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 	static final String GONE = "The store of durable tasks cannot be reached";
 
 	static final String BACK = "The store of durable tasks is back after";
+
+	/** What the node that runs the tasks logs. */
+	final TestLog log = new TestLog();
 
 	/** How late each task has run, by the number of the task. */
 	final Map<Integer, Duration> lateness = new ConcurrentHashMap<>();
@@ -47,8 +44,8 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 	TestNode storing;
 
 	@BeforeEach
-	void startNodes() {
-		this.node = TestNode.start(this.store, this::run);
+	void startNodes() throws Exception {
+		this.node = this.log.of(() -> TestNode.start(this.store, this::run));
 		this.storing = TestNode.withoutHandler(this.other);
 	}
 
@@ -95,8 +92,8 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 		await().until(() -> this.store.counts().isEmpty());
 	}
 
-	static int count(CapturedOutput output, String text) {
-		return StringUtils.countOccurrencesOf(output.toString(), text);
+	final int timesLogged(String text) {
+		return StringUtils.countOccurrencesOf(this.log.toString(), text);
 	}
 
 }
