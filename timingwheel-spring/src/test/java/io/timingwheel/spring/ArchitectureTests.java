@@ -76,14 +76,16 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.task\\.support\\.Transactions(\\$.*)?")
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.support\\.Transactions"
+				+ "|aop\\.delayed\\.ReactiveTransaction)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");
 
 	@ArchTest
 	static final ArchRule reactorIsOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.timeout\\.ReactorTimeout(\\$.*)?")
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.(timeout\\.ReactorTimeout"
+				+ "|delayed\\.(ReactorCancellation|ReactiveTransaction))(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("reactor..", "org.reactivestreams..");

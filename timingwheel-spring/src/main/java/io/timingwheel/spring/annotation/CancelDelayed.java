@@ -11,8 +11,10 @@ import org.springframework.aot.hint.annotation.Reflective;
 /**
  * Cancels the pending task of a {@link Delayed} method once the annotated method has
  * returned normally. If the annotated method returns a future, the task is cancelled once
- * the future has completed normally. An exception leaves the task pending. If no task is
- * pending, nothing happens.
+ * the future has completed normally. If it returns a {@code Mono}, a {@code Flux} or
+ * another reactive type, or if it is a Kotlin {@code suspend} function, the task is
+ * cancelled at the normal completion of each subscription. An exception leaves the task
+ * pending. If no task is pending, nothing happens.
  *
  * <pre class="code">
  * &#64;CancelDelayed(name = "close-order", key = "#orderId")
@@ -20,9 +22,10 @@ import org.springframework.aot.hint.annotation.Reflective;
  * </pre>
  *
  * <p>
- * In a transaction the task is cancelled after the commit, and not after a rollback. If a
- * database keeps the durable tasks and takes part in the transaction, a durable task is
- * cancelled within the transaction.
+ * In a transaction, also a reactive one, the task is cancelled after the commit, and not
+ * after a rollback. If a database keeps the durable tasks and takes part in the
+ * transaction, a durable task is cancelled within the transaction. A task that is
+ * scheduled after the call, by the same transaction or by another thread, stays.
  *
  * @since 0.1
  */

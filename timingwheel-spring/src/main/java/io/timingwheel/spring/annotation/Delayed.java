@@ -137,7 +137,8 @@ public @interface Delayed {
 	/**
 	 * Whether a call in a transaction is scheduled only after the commit, and never after
 	 * a rollback. A call outside of a transaction is scheduled at once. Durable calls
-	 * always behave like this.
+	 * always behave like this. A call cannot see a reactive transaction, which is not
+	 * bound to the thread.
 	 * @return whether to wait for the commit
 	 */
 	boolean afterCommit() default false;

@@ -132,7 +132,9 @@ public interface DelayedTaskOperations {
 	/**
 	 * Cancels a pending task, in memory or in the store. Another node may have stored the
 	 * durable task. A name that this node does not know is looked up in memory first,
-	 * then in the store.
+	 * then in the store. A task in memory is cancelled at once, also within a
+	 * transaction. This includes a task that an earlier call of the transaction is going
+	 * to schedule at the commit. A durable task is cancelled with the transaction.
 	 * @param id name and key
 	 * @return {@code true} if there was one; this task will never run
 	 */

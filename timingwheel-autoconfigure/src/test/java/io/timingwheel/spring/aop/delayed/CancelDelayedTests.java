@@ -14,6 +14,7 @@ import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
@@ -172,6 +174,61 @@ class CancelDelayedTests {
 	}
 
 	@Test
+	void aFutureThatCompletesWithinTheTransactionCancelsLikeANormalReturn() {
+		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			for (Future<String> payment : List.of(CompletableFuture.completedFuture("paid"),
+					new CompletableFuture<String>(), new FutureTask<>(() -> "paid"))) {
+				DelayedTask<?> earlier = orders.closeLater(1);
+				DelayedTask<?> later = transaction.execute((status) -> {
+					orders.payWithin(1, payment);
+					complete(payment);
+					return orders.closeLater(1);
+				});
+				assertThat(earlier.status()).isEqualTo(DelayedTask.Status.REPLACED);
+				assertThat(later.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+				later.cancel(false);
+			}
+		});
+	}
+
+	@Test
+	void aFutureThatCompletesAfterTheTransactionCancelsOnlyIfItCommits() {
+		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			TransactionTemplate transaction = context.getBean(TransactionTemplate.class);
+			orders.closeLater(1);
+			CompletableFuture<String> rolledBack = new CompletableFuture<>();
+			transaction.executeWithoutResult((status) -> {
+				orders.payWithin(1, rolledBack);
+				status.setRollbackOnly();
+			});
+			rolledBack.complete("paid");
+			assertThat(pending(context)).isOne();
+			CompletableFuture<String> failed = new CompletableFuture<>();
+			CompletableFuture<String> committed = new CompletableFuture<>();
+			transaction.executeWithoutResult((status) -> {
+				orders.payWithin(1, failed);
+				orders.payWithin(1, committed);
+				failed.completeExceptionally(new IllegalStateException());
+			});
+			assertThat(pending(context)).isOne();
+			committed.complete("paid");
+			assertThat(pending(context)).isZero();
+		});
+	}
+
+	private static void complete(Future<String> payment) {
+		if (payment instanceof FutureTask<?> task) {
+			task.run();
+		}
+		else {
+			((CompletableFuture<String>) payment).complete("paid");
+		}
+	}
+
+	@Test
 	void oneMethodMayCancelOneTaskAndScheduleAnother() {
 		this.runner.run((context) -> {
 			Orders orders = context.getBean(Orders.class);
@@ -287,6 +344,16 @@ class CancelDelayedTests {
 		@Delayed(delay = "30m", name = "close-order", key = "#orderId")
 		public void close(long orderId) {
 			calls.add("close " + orderId);
+		}
+
+		@Delayed(delay = "30m", name = "close-later", key = "#orderId")
+		public DelayedTask<Void> closeLater(long orderId) {
+			return DelayedTask.completed(null);
+		}
+
+		@CancelDelayed(name = "close-later", key = "#orderId")
+		public Future<String> payWithin(long orderId, Future<String> payment) {
+			return payment;
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")

@@ -1,17 +1,25 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.context.ApplicationContext;
 
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Classes written in Kotlin, whose classes and functions are final unless they are open.
@@ -59,6 +67,59 @@ class KotlinTests {
 		assertFails(Suspending.class, "run(Continuation)",
 				"@Delayed is on a suspend function, whose caller would wait for the delayed body.",
 				"Make it an ordinary function that returns nothing or a CompletableFuture.");
+	}
+
+	@Test
+	void aSuspendFunctionCancelsOnceItHasCompletedNormally() {
+		DelayedContexts.runner().withBean(SuspendingPayments.class).run((context) -> {
+			SuspendingPayments payments = context.getBean(SuspendingPayments.class);
+			assertCancelsAtCompletion(context, (bank) -> Blocking.pay(payments, 1, bank), "paid");
+			assertCancelsAtCompletion(context, (bank) -> {
+				Blocking.payWithoutReceipt(payments, 1, bank);
+				return "";
+			}, "");
+			assertCancelsAtCompletion(context, (bank) -> Blocking.payInParts(payments, 1, bank),
+					List.of("first", "paid"));
+		});
+	}
+
+	private static void assertCancelsAtCompletion(ApplicationContext context,
+			Function<CompletableFuture<String>, Object> pay, Object expected) throws Exception {
+		SuspendingPayments payments = context.getBean(SuspendingPayments.class);
+		payments.closeIfUnpaid(1);
+		assertThatIllegalStateException()
+			.isThrownBy(() -> pay.apply(CompletableFuture.failedFuture(new IllegalStateException())));
+		assertThat(pending(context)).isOne();
+		CompletableFuture<String> bank = new CompletableFuture<>();
+		CompletableFuture<Object> paid = CompletableFuture.supplyAsync(() -> pay.apply(bank));
+		await().until(() -> bank.getNumberOfDependents() > 0);
+		assertThat(pending(context)).isOne();
+		bank.complete("paid");
+		assertThat(paid.get(10, TimeUnit.SECONDS)).isEqualTo(expected);
+		assertThat(pending(context)).isZero();
+	}
+
+	@Test
+	void aSuspendFunctionMayCancelFirst() {
+		DelayedContexts.runner().withBean(SuspendingPayments.class).run((context) -> {
+			SuspendingPayments payments = context.getBean(SuspendingPayments.class);
+			payments.closeIfUnpaid(1);
+			assertThatIllegalStateException().isThrownBy(
+					() -> Blocking.giveUp(payments, 1, CompletableFuture.failedFuture(new IllegalStateException())));
+			assertThat(pending(context)).isZero();
+		});
+	}
+
+	@Test
+	void aSuspendFunctionThatCancelsStopsTheStartWithoutTheLibraryThatAdaptsIt() {
+		DelayedContexts.runner()
+			.withClassLoader(new FilteredClassLoader("kotlinx.coroutines.reactor"))
+			.withBean(SuspendingPayments.class)
+			.run((context) -> {
+				assertThat(context).getFailure().isInstanceOf(InvalidAnnotatedMethodException.class);
+				assertThat(context.getStartupFailure()).hasMessageContaining("@CancelDelayed is on a suspend function")
+					.hasMessageContaining("add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor");
+			});
 	}
 
 	private static void assertFails(Class<?> bean, String function, String problem, String remedy) {

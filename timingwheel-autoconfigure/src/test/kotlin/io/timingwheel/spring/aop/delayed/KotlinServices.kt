@@ -3,7 +3,13 @@ package io.timingwheel.spring.aop.delayed
 import io.timingwheel.spring.annotation.CancelDelayed
 import io.timingwheel.spring.annotation.Delayed
 import io.timingwheel.spring.annotation.Timeout
+import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CopyOnWriteArrayList
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.future.await
+import kotlinx.coroutines.runBlocking
 
 /** A class as Kotlin compiles it by default: the class and its functions are final. */
 class FinalByDefault {
@@ -47,5 +53,52 @@ open class OpenService {
     open fun slow() {
         Thread.sleep(60_000)
     }
+
+}
+
+/** Payments that suspend until the bank has answered. */
+open class SuspendingPayments {
+
+    @Delayed(delay = "10s", name = "close-order", key = "#orderId")
+    open fun closeIfUnpaid(orderId: Long) {
+    }
+
+    @CancelDelayed(name = "close-order", key = "#orderId")
+    open suspend fun pay(orderId: Long, bank: CompletableFuture<String>): String = bank.await()
+
+    @CancelDelayed(name = "close-order", key = "#orderId")
+    open suspend fun payWithoutReceipt(orderId: Long, bank: CompletableFuture<String>) {
+        bank.await()
+    }
+
+    @CancelDelayed(name = "close-order", key = "#orderId")
+    open fun payInParts(orderId: Long, bank: CompletableFuture<String>): Flow<String> = flow {
+        emit("first")
+        emit(bank.await())
+    }
+
+    @CancelDelayed(name = "close-order", key = "#orderId", beforeInvocation = true)
+    open suspend fun giveUp(orderId: Long, bank: CompletableFuture<String>): String = bank.await()
+
+}
+
+/** Calls suspending functions from Java. */
+object Blocking {
+
+    @JvmStatic
+    fun pay(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>): String =
+        runBlocking { payments.pay(orderId, bank) }
+
+    @JvmStatic
+    fun payWithoutReceipt(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>) =
+        runBlocking { payments.payWithoutReceipt(orderId, bank) }
+
+    @JvmStatic
+    fun payInParts(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>): List<String> =
+        runBlocking { payments.payInParts(orderId, bank).toList() }
+
+    @JvmStatic
+    fun giveUp(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>): String =
+        runBlocking { payments.giveUp(orderId, bank) }
 
 }

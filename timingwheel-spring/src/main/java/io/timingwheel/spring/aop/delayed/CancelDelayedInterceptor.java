@@ -2,22 +2,22 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
 
-import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.delayed.CancelDelayedMethodRegistry.Cancellation;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.FutureCompletion;
 import io.timingwheel.spring.task.support.Transactions;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.ClassUtils;
 
 /**
  * The advice for {@code @CancelDelayed}. It is the innermost advice, so that a
@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class CancelDelayedInterceptor implements MethodInterceptor {
 
-	private static final Log logger = LogFactory.getLog(CancelDelayedInterceptor.class);
+	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Mono",
+			CancelDelayedInterceptor.class.getClassLoader());
 
 	private final CancelDelayedMethodRegistry methods;
 
@@ -42,80 +43,86 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Cancellation method = find(invocation);
 		TaskId taskId = TaskId.of(method.name(), method.key().key(invocation.getArguments()));
+		TaskCancellation cancellation = new TaskCancellation(taskId, this.runtime);
 		if (method.beforeInvocation()) {
-			cancel(taskId);
+			cancellation.run();
 			return invocation.proceed();
 		}
 		Object result = invocation.proceed();
-		if (!Transactions.isActive()) {
-			cancelOnSuccess(taskId, result);
+		if (result instanceof CompletionStage<?> stage) {
+			cancelOnSuccess(cancellation, futureOf(stage));
+			return result;
 		}
-		else if (!(result instanceof Future || result instanceof CompletionStage)
-				&& this.runtime.storeOf(taskId) != null) {
-			// A store that takes no part in the transaction cancels after the commit.
-			cancel(taskId);
+		if (result instanceof Future<?> future) {
+			cancelOnSuccess(cancellation, future);
+			return result;
 		}
-		else {
-			Transactions.afterCompletion(() -> cancelOnSuccess(taskId, result), () -> {
-			});
+		if (result != null && REACTOR_PRESENT) {
+			Object publisher = ReactorCancellation.apply(result, invocation.getMethod().getReturnType(), cancellation);
+			if (publisher != null) {
+				return publisher;
+			}
 		}
+		cancellation.runWithTransaction();
 		return result;
 	}
 
-	private void cancelOnSuccess(TaskId taskId, @Nullable Object result) {
-		if (result instanceof CompletionStage<?> stage) {
-			stage.whenComplete((value, error) -> {
-				if (error == null) {
-					cancelLater(taskId);
-				}
-			});
+	private static CompletableFuture<@Nullable Object> futureOf(CompletionStage<?> stage) {
+		CompletableFuture<@Nullable Object> future = new CompletableFuture<>();
+		stage.whenComplete((value, error) -> {
+			if (error == null) {
+				future.complete(null);
+			}
+			else {
+				future.completeExceptionally(error);
+			}
+		});
+		return future;
+	}
+
+	/**
+	 * Cancels a task once a future has completed normally. If the future completes before
+	 * the end of the caller's transaction, this is like a normal return at that time.
+	 * Otherwise the task is cancelled at the completion, if the transaction commits.
+	 */
+	private static void cancelOnSuccess(TaskCancellation cancellation, Future<?> future) {
+		if (!Transactions.isActive()) {
+			whenSucceeded(future, cancellation::runOrLog);
 		}
-		else if (result instanceof Future<?> future) {
-			FutureCompletion.whenDone(future, ForkJoinPool.commonPool(), (value, error) -> {
-				if (error == null) {
-					cancelLater(taskId);
-				}
-			});
+		else if (future.isDone()) {
+			whenSucceeded(future, cancellation::runWithTransaction);
 		}
 		else {
-			cancel(taskId);
+			Transactions.when(future::isDone, () -> whenSucceeded(future, cancellation::runWithTransaction),
+					() -> whenSucceeded(future, cancellation::runOrLog));
 		}
 	}
 
 	/**
-	 * Cancels a task when no caller can get an exception of the store. Logs the
-	 * exception.
+	 * Runs an action at once if the future has completed. The caller gets an exception of
+	 * the action then.
 	 */
-	private void cancelLater(TaskId taskId) {
-		try {
-			cancel(taskId);
-		}
-		catch (RuntimeException ex) {
-			logger.error("The task \"%s\" could not be cancelled".formatted(taskId.name()), ex);
-		}
-	}
-
-	private void cancel(TaskId taskId) {
-		DurableTaskManager durable = this.runtime.storeOf(taskId);
-		if (durable != null) {
-			durable.cancel(taskId);
+	private static void whenSucceeded(Future<?> future, Runnable action) {
+		BiConsumer<@Nullable Object, @Nullable Throwable> callback = (value, error) -> {
+			if (error == null) {
+				action.run();
+			}
+		};
+		if (future instanceof CompletableFuture<?> completable && !future.isDone()) {
+			completable.whenComplete(callback);
 		}
 		else {
-			this.runtime.tasks().cancel(taskId);
+			FutureCompletion.whenDone(future, ForkJoinPool.commonPool(), callback);
 		}
 	}
 
 	private Cancellation find(MethodInvocation invocation) {
+		InvokedMethod invoked = InvokedMethod.of(invocation);
 		Cancellation known = this.cancellations.get(invocation.getMethod());
-		Class<?> targetClass = DelayedInterceptor.targetClass(invocation);
-		Method specific = AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass);
-		if (known != null && known.method().equals(specific)) {
+		if (known != null && known.method().equals(invoked.method())) {
 			return known;
 		}
-		Cancellation method = this.methods.of(targetClass).get(specific);
-		if (method == null) {
-			throw new IllegalStateException("No @CancelDelayed on " + specific);
-		}
+		Cancellation method = invoked.find("@CancelDelayed", this.methods.of(invoked.targetClass()));
 		this.cancellations.put(invocation.getMethod(), method);
 		return method;
 	}

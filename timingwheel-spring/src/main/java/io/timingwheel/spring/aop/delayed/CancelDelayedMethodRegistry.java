@@ -63,9 +63,12 @@ public final class CancelDelayedMethodRegistry {
 	 * intercept them.
 	 */
 	void register(Class<?> beanClass, String beanName) {
-		for (Method method : of(beanClass).keySet()) {
-			this.proxyRules.check("@CancelDelayed", method, beanClass, beanName);
-		}
+		of(beanClass).values().forEach((method) -> {
+			this.proxyRules.check("@CancelDelayed", method.method(), beanClass, beanName);
+			if (!method.beforeInvocation()) {
+				this.rules.checkCompletion(method.method());
+			}
+		});
 	}
 
 	/**

@@ -4,12 +4,9 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.timingwheel.spring.aop.AnnotatedMethods;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.aop.support.AopUtils;
 
 /**
  * The advice for the {@code @Delayed} methods of one bean: submits a call instead of
@@ -43,22 +40,10 @@ final class DelayedInterceptor implements MethodInterceptor {
 	}
 
 	private MethodTasks find(MethodInvocation invocation) {
-		Class<?> targetClass = targetClass(invocation);
-		Method specific = AnnotatedMethods.mostSpecific(invocation.getMethod(), targetClass);
-		DelayedMethod method = this.methods.register(targetClass, this.beanName).get(specific);
-		if (method == null) {
-			throw new IllegalStateException("No @Delayed on " + specific);
-		}
+		InvokedMethod invoked = InvokedMethod.of(invocation);
+		DelayedMethod method = invoked.find("@Delayed", this.methods.register(invoked.targetClass(), this.beanName));
 		return method.durable() ? DurableMethodTasks.register(method, this.runtime)
 				: new MemoryMethodTasks(method, this.runtime);
-	}
-
-	/**
-	 * The class of the target of an invocation.
-	 */
-	static Class<?> targetClass(MethodInvocation invocation) {
-		Object target = invocation.getThis();
-		return (target != null) ? AopUtils.getTargetClass(target) : invocation.getMethod().getDeclaringClass();
 	}
 
 }

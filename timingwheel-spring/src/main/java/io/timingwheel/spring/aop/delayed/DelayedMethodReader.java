@@ -56,6 +56,9 @@ final class DelayedMethodReader {
 		if (annotation.durable()) {
 			this.rules.checkDurable(method, beanClass);
 		}
+		else if (annotation.afterCommit()) {
+			this.rules.warnOfReactiveTransactions(method);
+		}
 		TaskNames names = new TaskNames(readName(method, annotation, publicName), readAliases(method, annotation));
 		return new DelayedMethod(publicName, method, names, annotation.durable(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),

@@ -13,13 +13,18 @@ import java.util.concurrent.Future;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTask;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
 
 /**
  * Checks at startup that {@code @Delayed} can take effect on a method. A check that fails
@@ -30,7 +35,17 @@ final class DelayedMethodRules {
 	private static final Set<Class<?>> RESULTS = Set.of(Future.class, CompletionStage.class, CompletableFuture.class,
 			DelayedTask.class);
 
+	private static final Log logger = LogFactory.getLog(DelayedMethodRules.class);
+
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+	private static final String COROUTINES_REACTOR = "kotlinx.coroutines.reactor.MonoKt";
+
+	private static final String REACTOR = "reactor.core.publisher.Mono";
+
+	private static final String TRANSACTIONS = "org.springframework.transaction.PlatformTransactionManager";
+
+	private static final String REACTIVE_TRANSACTIONS = "org.springframework.transaction.ReactiveTransactionManager";
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -63,6 +78,57 @@ final class DelayedMethodRules {
 				method, "@Delayed is on a method that returns %s, which cannot be given before the body has run"
 					.formatted(type.getName()),
 				"return void, Future, CompletionStage, CompletableFuture or DelayedTask");
+	}
+
+	/**
+	 * Checks that {@code @CancelDelayed} can see when what a method returns completes.
+	 */
+	void checkCompletion(Method method) {
+		Class<?> type = method.getReturnType();
+		if (isSuspending(method) && !isPresent(COROUTINES_REACTOR)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@CancelDelayed is on a suspend function, whose completion Spring shows only with kotlinx-coroutines-reactor",
+					"add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor, or set beforeInvocation = true");
+		}
+		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
+		if (adapter == null || CompletionStage.class.isAssignableFrom(type)) {
+			return;
+		}
+		if (!isPresent(REACTOR)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@CancelDelayed is on a method that returns %s, whose completion is seen only with Reactor"
+						.formatted(type.getName()),
+					"add the dependency io.projectreactor:reactor-core, or set beforeInvocation = true");
+		}
+		if (!type.isAssignableFrom(adapter.getReactiveType())) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@CancelDelayed is on a method that returns %s, which hides the completion of its subscriptions"
+						.formatted(type.getName()),
+					"return %s, or set beforeInvocation = true".formatted(adapter.getReactiveType().getSimpleName()));
+		}
+	}
+
+	private boolean isPresent(String className) {
+		return ClassUtils.isPresent(className, this.beanFactory.getBeanClassLoader());
+	}
+
+	/**
+	 * Warns if the calls of a method have to wait for the commit, while the application
+	 * has only transactions that such a call does not see.
+	 */
+	void warnOfReactiveTransactions(Method method) {
+		if (hasBean(REACTIVE_TRANSACTIONS) && !hasBean(TRANSACTIONS)) {
+			logger.warn(("%s: @Delayed(afterCommit = true) does not see reactive transactions, and there are no others."
+					+ " In a reactive transaction a call schedules its task at once, and the task stays after a rollback."
+					+ " Call the method once the transaction has committed, such as in doOnSuccess(..) after"
+					+ " TransactionalOperator.transactional(..)")
+				.formatted(InvalidAnnotatedMethodException.describe(method)));
+		}
+	}
+
+	private boolean hasBean(String typeName) {
+		return isPresent(typeName) && BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
+				ClassUtils.resolveClassName(typeName, this.beanFactory.getBeanClassLoader()), true, false).length > 0;
 	}
 
 	private static boolean isSuspending(Method method) {

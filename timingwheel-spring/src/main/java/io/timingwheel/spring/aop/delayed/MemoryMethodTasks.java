@@ -2,7 +2,6 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 
-import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.support.Deadline;
 import io.timingwheel.spring.task.support.TaskClock;
 import io.timingwheel.spring.task.support.TaskDefinition;
@@ -47,27 +46,10 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTa
 		TaskSubmission submission = new TaskSubmission(this, key, this.method.ifPending(), payload(invocation),
 				this.method.givesResult());
 		if (this.method.afterCommit() && Transactions.isActive()) {
-			return scheduleAfterCommit(submission, due, arguments);
+			return submission.scheduleAfterCommit(due,
+					(ex) -> this.runtime.uncaught(ex, this.method.method(), arguments));
 		}
 		return submission.schedule(due);
-	}
-
-	private @Nullable Object scheduleAfterCommit(TaskSubmission submission, Deadline due,
-			@Nullable Object[] arguments) {
-		DelayedTask<?> result = this.method.givesResult() ? submission.resultOf(due) : null;
-		Transactions.afterCompletion(() -> {
-			try {
-				submission.schedule(this.clock.restart(due));
-			}
-			catch (RuntimeException ex) {
-				// The caller's transaction has committed, so the caller must not get an
-				// exception.
-				if (!submission.fail(ex)) {
-					this.runtime.uncaught(ex, this.method.method(), arguments);
-				}
-			}
-		}, submission::abandon);
-		return result;
 	}
 
 	/**

@@ -3,9 +3,13 @@ package io.timingwheel.spring.durable.support;
 import java.util.function.BooleanSupplier;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DeferredCall;
+import io.timingwheel.spring.task.support.DeferredCall.Effect;
 import io.timingwheel.spring.task.support.Transactions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The transaction of the calling thread, seen from the store. Either the store takes part
@@ -42,27 +46,32 @@ final class CallerTransaction {
 	}
 
 	/**
-	 * Changes a pending task, now or after the commit.
+	 * Changes a pending task after the commit.
+	 * @param id the name of the handler, and the key of the task; {@code null} for a task
+	 * without a key
+	 * @param effect what the change does to the task
 	 * @param change changes the task and tells whether it was pending
-	 * @param expected tells, before the commit, whether the task is pending
-	 * @return what {@code change} or {@code expected} tells
 	 */
-	boolean change(BooleanSupplier change, BooleanSupplier expected) {
-		if (!isDeferred()) {
-			return change.getAsBoolean();
-		}
-		boolean result = expected.getAsBoolean();
-		defer(() -> {
-			try {
-				boolean done = change.getAsBoolean();
-				logger.debug(done ? "Changed a durable task after the commit"
-						: "Found no pending durable task to change after the commit");
-			}
-			catch (RuntimeException ex) {
-				logger.error("A durable task could not be cancelled or moved after the commit", ex);
-			}
-		}, NOTHING);
-		return result;
+	void defer(@Nullable TaskId id, Effect effect, BooleanSupplier change) {
+		Transactions.defer(new DeferredChange((id != null) ? key(id) : null, effect, change));
+	}
+
+	/**
+	 * What the latest call with a key will do at the commit.
+	 * @param id the name of the handler, and the key
+	 * @return the effect, {@link Effect#NONE} if no call waits for the commit
+	 */
+	Effect effectOfEarlierCalls(TaskId id) {
+		DeferredCall latest = Transactions.latest(key(id));
+		return (latest != null) ? latest.effect() : Effect.NONE;
+	}
+
+	/**
+	 * Identifies the calls with a key among those that wait for the commit.
+	 * @param id the name of the handler, and the key
+	 */
+	Object key(TaskId id) {
+		return new KeyInTransaction(this, id);
 	}
 
 	/**
@@ -91,6 +100,36 @@ final class CallerTransaction {
 	 */
 	void onRollback(Runnable action) {
 		onceCertain(NOTHING, action);
+	}
+
+	private record KeyInTransaction(CallerTransaction transaction, TaskId id) {
+
+	}
+
+	/**
+	 * A change of a pending task after the commit.
+	 */
+	private static final class DeferredChange extends DeferredCall {
+
+		private final BooleanSupplier change;
+
+		DeferredChange(@Nullable Object key, Effect effect, BooleanSupplier change) {
+			super(key, effect);
+			this.change = change;
+		}
+
+		@Override
+		protected void commit() {
+			try {
+				boolean done = this.change.getAsBoolean();
+				logger.debug(done ? "Changed a durable task after the commit"
+						: "Found no pending durable task to change after the commit");
+			}
+			catch (RuntimeException ex) {
+				logger.error("A durable task could not be cancelled or moved after the commit", ex);
+			}
+		}
+
 	}
 
 }

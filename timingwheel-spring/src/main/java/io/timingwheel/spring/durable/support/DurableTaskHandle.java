@@ -35,6 +35,9 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 	/** Whether the store has the task, or had it. */
 	private volatile boolean stored;
 
+	/** Whether the task is about to be stored after the commit; guarded by this. */
+	private boolean storing;
+
 	/**
 	 * Creates the handle of a task that is about to be stored.
 	 */
@@ -90,6 +93,31 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 		return this.stored;
 	}
 
+	/**
+	 * Cancels a task that waits for the commit before it is stored.
+	 * @return {@code false} if the task does not wait
+	 */
+	synchronized boolean withdraw() {
+		if (this.cancelled || this.storing || this.stored) {
+			return false;
+		}
+		this.cancelled = true;
+		return true;
+	}
+
+	/**
+	 * Ends the wait for the commit.
+	 * @return {@code false} if the task has been cancelled in the meantime
+	 */
+	synchronized boolean beginStoring() {
+		this.storing = !this.cancelled;
+		return this.storing;
+	}
+
+	private synchronized boolean isWaiting() {
+		return !this.cancelled && !this.storing && !this.stored;
+	}
+
 	String name() {
 		return this.name;
 	}
@@ -134,6 +162,10 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
+		if (withdraw()) {
+			this.tasks.withdrawn(this.name, () -> this.cancelled = false);
+			return true;
+		}
 		if (this.cancelled || !this.tasks.cancel(this.name, this.id)) {
 			return false;
 		}
@@ -144,7 +176,7 @@ final class DurableTaskHandle implements DelayedTask<@Nullable Void> {
 
 	@Override
 	public boolean reschedule(Duration delay) {
-		if (this.cancelled || !this.tasks.reschedule(this.name, this.id, delay)) {
+		if (this.cancelled || !this.tasks.reschedule(this.name, this.id, delay, isWaiting())) {
 			return false;
 		}
 		this.dueAt = this.tasks.find(this.id).map((task) -> Instant.ofEpochMilli(task.dueAt())).orElse(this.dueAt);

@@ -191,6 +191,15 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
+	 * Finds the pending task with a key, for a cancellation later.
+	 * @param id its name and key
+	 * @return cancels the task that has been found, if it is still pending
+	 */
+	public Runnable cancellation(TaskId id) {
+		return this.pendingTasks.cancellation(id);
+	}
+
+	/**
 	 * Cancels a pending task.
 	 * @param name its name
 	 * @param id its id

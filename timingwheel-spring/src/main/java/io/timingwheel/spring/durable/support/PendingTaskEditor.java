@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.support;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -13,8 +14,10 @@ import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DeferredCall.Effect;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskOutcome;
+import io.timingwheel.spring.task.support.Transactions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,17 +64,74 @@ final class PendingTaskEditor {
 	}
 
 	boolean cancel(TaskId id) {
-		return this.transaction.change(() -> {
+		if (!this.transaction.isDeferred()) {
 			boolean cancelled = false;
 			for (TaskId each : ids(id)) {
 				cancelled |= this.store.cancel(each);
 			}
 			return countCancelled(cancelled, id.name());
-		}, () -> find(id).isPresent());
+		}
+		Effect earlier = this.transaction.effectOfEarlierCalls(canonical(id));
+		if (earlier == Effect.CANCEL) {
+			return false;
+		}
+		List<String> pending = pendingIds(id);
+		if (pending.isEmpty() && !earlier.leavesPending()) {
+			return false;
+		}
+		this.transaction.defer(canonical(id), Effect.CANCEL, () -> cancelAll(id.name(), pending));
+		return true;
+	}
+
+	/**
+	 * A cancellation for later. It takes only a task that is pending now.
+	 */
+	Runnable cancellation(TaskId id) {
+		List<String> pending = pendingIds(id);
+		return () -> cancelAll(id.name(), pending);
+	}
+
+	private List<String> pendingIds(TaskId id) {
+		return ids(id).stream().flatMap((each) -> this.store.find(each).stream()).map(StoredTask::id).toList();
+	}
+
+	private boolean cancelAll(String name, List<String> ids) {
+		boolean cancelled = false;
+		for (String id : ids) {
+			cancelled |= this.store.cancel(id);
+		}
+		return countCancelled(cancelled, name);
 	}
 
 	boolean cancel(String name, String id) {
-		return this.transaction.change(() -> countCancelled(this.store.cancel(id), name), () -> isPending(id));
+		if (!this.transaction.isDeferred()) {
+			return countCancelled(this.store.cancel(id), name);
+		}
+		StoredTask task = this.store.find(id).filter((found) -> found.state() == State.PENDING).orElse(null);
+		if (task == null) {
+			return false;
+		}
+		String key = task.key();
+		TaskId taskId = (key != null) ? canonical(new TaskId(task.name(), key)) : null;
+		Effect earlier = (taskId != null) ? this.transaction.effectOfEarlierCalls(taskId) : Effect.NONE;
+		if (earlier == Effect.CANCEL || earlier == Effect.REPLACE) {
+			return false;
+		}
+		// A call that waits to store a task did not find this one. It is not overridden.
+		this.transaction.defer((earlier == Effect.NONE) ? taskId : null, Effect.CANCEL,
+				() -> cancelAll(name, List.of(id)));
+		return true;
+	}
+
+	/**
+	 * Withdraws a task that waits for the commit before it is stored.
+	 * @param restore runs if the transaction is rolled back to a savepoint from before
+	 * this call
+	 */
+	void withdrawn(String name, Runnable restore) {
+		if (Transactions.isActive()) {
+			Transactions.afterCompletion(() -> countCancelled(true, name), restore);
+		}
 	}
 
 	private boolean countCancelled(boolean cancelled, String name) {
@@ -91,16 +151,34 @@ final class PendingTaskEditor {
 
 	boolean reschedule(TaskId id, Duration delay) {
 		DueTime due = DueTime.after(delay);
-		return this.transaction.change(
-				() -> ids(id).stream()
-					.anyMatch((each) -> move(each.name(), due, (offer) -> this.store.reschedule(each, due, offer))),
-				() -> find(id).isPresent());
+		BooleanSupplier change = () -> ids(id).stream()
+			.anyMatch((each) -> move(each.name(), due, (offer) -> this.store.reschedule(each, due, offer)));
+		if (!this.transaction.isDeferred()) {
+			return change.getAsBoolean();
+		}
+		Effect earlier = this.transaction.effectOfEarlierCalls(canonical(id));
+		boolean pending = (earlier == Effect.NONE) ? find(id).isPresent() : earlier.leavesPending();
+		if (pending) {
+			this.transaction.defer(null, Effect.NONE, change);
+		}
+		return pending;
 	}
 
-	boolean reschedule(String name, String id, Duration delay) {
+	/**
+	 * Moves a task.
+	 * @param waiting whether the task is going to be stored at the commit
+	 */
+	boolean reschedule(String name, String id, Duration delay, boolean waiting) {
 		DueTime due = DueTime.after(delay);
-		return this.transaction.change(() -> move(name, due, (offer) -> this.store.reschedule(id, due, offer)),
-				() -> isPending(id));
+		BooleanSupplier change = () -> move(name, due, (offer) -> this.store.reschedule(id, due, offer));
+		if (!this.transaction.isDeferred()) {
+			return change.getAsBoolean();
+		}
+		boolean pending = waiting || isPending(id);
+		if (pending) {
+			this.transaction.defer(null, Effect.NONE, change);
+		}
+		return pending;
 	}
 
 	private boolean move(String name, DueTime due, Function<@Nullable LeaseOffer, @Nullable Rescheduled> call) {
@@ -130,6 +208,13 @@ final class PendingTaskEditor {
 
 	private boolean isPending(String id) {
 		return this.store.find(id).filter((task) -> task.state() == State.PENDING).isPresent();
+	}
+
+	/**
+	 * The key under the current name of its handler.
+	 */
+	private TaskId canonical(TaskId id) {
+		return new TaskId(this.handlers.canonicalName(id.name()), id.key());
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.support;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
@@ -14,8 +15,11 @@ import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DeferredCall;
+import io.timingwheel.spring.task.support.DeferredCall.Effect;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskOutcome;
+import io.timingwheel.spring.task.support.Transactions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -59,11 +63,13 @@ final class TaskEnqueuer {
 	 * key is pending
 	 */
 	void enqueue(List<DurableSubmission> submissions) {
+		Transactions.settle();
 		if (!this.transaction.isDeferred()) {
 			store(submissions);
 			this.transaction.onRollback(() -> abandon(submissions));
 		}
-		else if (!givesWay(submissions, true)) {
+		else if (!givesWayBeforeCommit(submissions)) {
+			submissions.forEach(this::deferOverride);
 			this.transaction.defer(() -> storeAfterCommit(submissions), () -> abandon(submissions));
 		}
 	}
@@ -73,10 +79,66 @@ final class TaskEnqueuer {
 	}
 
 	/**
-	 * Stores submissions after the commit. The exception handlers get an exception, since
-	 * the caller can no longer get it.
+	 * Gives way before the commit, as KEEP and REJECT ask. What earlier calls of the
+	 * transaction are going to do counts as done.
+	 * @return {@code false} if the submissions have to be stored after the commit
 	 */
-	private void storeAfterCommit(List<DurableSubmission> submissions) {
+	private boolean givesWayBeforeCommit(List<DurableSubmission> submissions) {
+		DurableSubmission first = submissions.get(0);
+		TaskId id = canonicalId(first);
+		Effect earlier = (id != null) ? this.transaction.effectOfEarlierCalls(id) : Effect.NONE;
+		if (earlier == Effect.NONE) {
+			return givesWay(submissions, true);
+		}
+		if (earlier.leavesPending() && first.ifPending() == IfPending.REJECT) {
+			throw new DuplicateTaskException(new TaskId(first.name(), Objects.requireNonNull(id).key()));
+		}
+		return false;
+	}
+
+	/**
+	 * Keeps a submission from being stored if a later call of the transaction cancels or
+	 * replaces its task.
+	 */
+	private void deferOverride(DurableSubmission submission) {
+		TaskId id = canonicalId(submission);
+		if (id == null) {
+			return;
+		}
+		Effect effect = (submission.ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START;
+		Transactions.defer(new DeferredCall(this.transaction.key(id), effect) {
+
+			@Override
+			protected void commit() {
+			}
+
+			@Override
+			protected void override(Effect later) {
+				if (submission.task().withdraw()) {
+					TaskEnqueuer.this.tasks.recorder(id.name())
+						.count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
+				}
+			}
+
+		});
+	}
+
+	private @Nullable TaskId canonicalId(DurableSubmission submission) {
+		String key = submission.task().key();
+		return (key != null) ? new TaskId(this.handlers.canonicalName(submission.name()), key) : null;
+	}
+
+	/**
+	 * Stores the submissions whose tasks nobody has withdrawn before the commit. The
+	 * exception handlers get an exception, since the caller can no longer get it.
+	 */
+	private void storeAfterCommit(List<DurableSubmission> deferred) {
+		List<DurableSubmission> submissions = deferred.stream()
+			.filter((submission) -> submission.task().beginStoring())
+			.toList();
+		if (submissions.isEmpty()) {
+			return;
+		}
 		try {
 			store(submissions);
 		}

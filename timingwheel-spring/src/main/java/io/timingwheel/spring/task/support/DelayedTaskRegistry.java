@@ -15,6 +15,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DeferredCall.Effect;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;
@@ -108,13 +109,46 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Cancels the pending task with a key.
+	 * Cancels the pending task with a key, at once. In a transaction this includes the
+	 * task that an earlier call is going to schedule at the commit.
 	 * @param taskId its name and key
 	 * @return whether there was one
 	 */
 	public boolean cancel(TaskId taskId) {
 		NamedTasks tasks = this.directory.get(taskId.name());
-		return tasks.cancel(slot(tasks, taskId));
+		Object slot = slot(tasks, taskId);
+		boolean cancelled = tasks.cancel(slot);
+		return (Transactions.hasDeferred() && Transactions.override(tasks.keyInTransaction(slot), Effect.CANCEL))
+				|| cancelled;
+	}
+
+	/**
+	 * Cancels the pending task with a key. In a transaction the task is cancelled after
+	 * the commit, and a task that is submitted after this call stays.
+	 * @param taskId its name and key
+	 */
+	public void cancelAfterCommit(TaskId taskId) {
+		if (Transactions.isActive()) {
+			Transactions.defer(deferredCancel(taskId));
+		}
+		else {
+			cancel(taskId);
+		}
+	}
+
+	/**
+	 * A cancellation for later. It takes the task with a key only if the task was
+	 * submitted before this call.
+	 * @param taskId its name and key
+	 * @return cancels the task, if the task is still pending
+	 */
+	public Runnable cancellation(TaskId taskId) {
+		return deferredCancel(taskId)::commit;
+	}
+
+	private DeferredCancel deferredCancel(TaskId taskId) {
+		NamedTasks tasks = this.directory.get(taskId.name());
+		return new DeferredCancel(tasks, slot(tasks, taskId));
 	}
 
 	/**

@@ -6,7 +6,9 @@ import java.util.function.Predicate;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DeferredCall.Effect;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -100,40 +102,72 @@ class NamedTasks {
 	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
 	 */
 	@Nullable TaskFuture<?> schedule(TaskSubmission submission, Deadline due) {
+		boolean afterOthers = submission.isKeyed() && Transactions.hasDeferred();
+		if (afterOthers) {
+			heedEarlierCalls(submission);
+		}
 		ShutdownState shutdown = this.environment.shutdown();
 		shutdown.checkAccepting(submission.definition().name());
 		// Finds the executor, so that a missing one fails here and not on the wheel's
 		// thread.
 		submission.definition().executor();
-		PendingTask task = this.pending.compute(submission.slot(), (slot, current) -> place(submission, current, due));
+		this.pending.compute(submission.slot(), (slot, current) -> place(submission, current, due));
+		if (afterOthers && submission.ifPending() == IfPending.REPLACE) {
+			Transactions.override(submission.keyInTransaction(), Effect.REPLACE);
+		}
 		if (submission.hasReplaced()) {
 			this.recorder.count(TaskOutcome.REPLACED);
 			submission.completeReplaced();
 		}
-		if (!shutdown.isAccepting()) {
+		if (!shutdown.mayRun(due.dueNanos())) {
 			// The shutdown may have visited this map before the task was in it.
-			cancel(submission.slot(), task.future());
-			shutdown.checkAccepting(submission.definition().name());
+			cancel(submission.slot(), (task) -> task.sequence() == submission.sequence());
 		}
 		return submission.future();
 	}
 
 	/**
-	 * Decides, under the lock of the key, which task is pending from now on.
+	 * Takes into account what earlier calls of the transaction will do at the commit. A
+	 * task that one of them cancels is not kept. If one of them schedules a task, this
+	 * task stays only if the transaction is rolled back.
+	 */
+	private static void heedEarlierCalls(TaskSubmission submission) {
+		DeferredCall earlier = Transactions.latest(submission.keyInTransaction());
+		if (earlier instanceof DeferredCancel cancel) {
+			submission.overlook(cancel::covers);
+		}
+		else if (earlier != null && submission.ifPending() == IfPending.REJECT) {
+			throw duplicate(submission);
+		}
+		else {
+			for (DeferredCall call = earlier; call instanceof DeferredSchedule schedule; call = call.previous()) {
+				schedule.precede(submission);
+			}
+		}
+	}
+
+	/**
+	 * Decides, under the lock of the key, which task is pending from now on. If the
+	 * shutdown has begun, the current task stays as it is.
 	 */
 	private PendingTask place(TaskSubmission submission, @Nullable PendingTask current, Deadline due) {
+		this.environment.shutdown().checkAccepting(submission.definition().name());
 		if (current == null) {
 			return start(submission, due);
 		}
-		return switch (submission.ifPending()) {
-			case REPLACE -> replace(submission, current, due);
-			case KEEP -> {
-				submission.yieldTo(current);
-				yield current;
-			}
-			case REJECT -> throw new DuplicateTaskException(
-					new TaskId(submission.definition().name(), String.valueOf(TaskKeys.text(submission.slot()))));
-		};
+		if (submission.mayReplace(current)) {
+			return replace(submission, current, due);
+		}
+		if (submission.ifPending() == IfPending.REJECT) {
+			throw duplicate(submission);
+		}
+		submission.yieldTo(current);
+		return current;
+	}
+
+	private static DuplicateTaskException duplicate(TaskSubmission submission) {
+		return new DuplicateTaskException(
+				new TaskId(submission.definition().name(), String.valueOf(TaskKeys.text(submission.slot()))));
 	}
 
 	private PendingTask start(TaskSubmission submission, Deadline due) {
@@ -157,6 +191,13 @@ class NamedTasks {
 		}
 		submission.replaces(earlier);
 		return task;
+	}
+
+	/**
+	 * Identifies the calls with a key among those that wait for a commit.
+	 */
+	Object keyInTransaction(Object slot) {
+		return new KeyInTransaction(this, slot);
 	}
 
 	/**
@@ -237,6 +278,10 @@ class NamedTasks {
 		Lookup lookup = new Lookup();
 		this.pending.computeIfPresent(slot, lookup::apply);
 		return lookup.future;
+	}
+
+	private record KeyInTransaction(NamedTasks tasks, Object slot) {
+
 	}
 
 	/**

@@ -29,6 +29,8 @@ final class ShutdownState {
 	/** The last deadline at which a task may still run; {@code null} for no limit. */
 	private volatile @Nullable Long lastDueNanos;
 
+	private volatile boolean noneMayRun;
+
 	boolean isAccepting() {
 		return this.accepting;
 	}
@@ -49,11 +51,24 @@ final class ShutdownState {
 	}
 
 	/**
-	 * Whether a task that is due at a time of the wheel's clock may still run.
+	 * Whether a pending task that is due at a time of the wheel's clock may still run.
+	 * The shutdown changes this answer before it looks for the tasks that must not run. A
+	 * thread that makes a task pending asks afterwards. So one of the two cancels the
+	 * task.
 	 */
 	boolean mayRun(long dueNanos) {
+		if (this.accepting) {
+			return true;
+		}
 		Long last = this.lastDueNanos;
-		return last == null || dueNanos - last <= 0;
+		return !this.noneMayRun && (last == null || dueNanos - last <= 0);
+	}
+
+	/**
+	 * Lets no pending task run from now on, if none is accepted any more.
+	 */
+	void setNoneMayRun() {
+		this.noneMayRun = !this.accepting;
 	}
 
 	void setLastDue(long lastDueNanos) {

@@ -34,6 +34,7 @@ public final class TaskShutdown {
 	 * @return how many there were
 	 */
 	public long cancelPending() {
+		this.state.setNoneMayRun();
 		long cancelled = 0;
 		for (NamedTasks tasks : this.directory.all()) {
 			for (PendingTask task : tasks.pending().values()) {

@@ -1,6 +1,8 @@
 package io.timingwheel.spring.task.support;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
@@ -18,6 +20,8 @@ import org.springframework.core.task.TaskRejectedException;
  */
 public final class TaskSubmission {
 
+	private static final LongPredicate NONE = (sequence) -> false;
+
 	private final TaskDefinition<?> definition;
 
 	private final IfPending ifPending;
@@ -26,9 +30,14 @@ public final class TaskSubmission {
 
 	private final boolean givesResult;
 
+	private final boolean keyed;
+
 	private final long sequence;
 
 	private final Object slot;
+
+	/** Tells by its sequence that a pending task counts as absent. */
+	private LongPredicate overlooked = NONE;
 
 	/** The result; {@code null} until it is needed. */
 	private @Nullable TaskFuture<?> future;
@@ -58,6 +67,11 @@ public final class TaskSubmission {
 		this.payload = captured;
 		this.givesResult = givesResult;
 		NamedTasks tasks = definition.tasks();
+		this.keyed = key != null;
+		if (this.keyed) {
+			// What is earlier than this call gets an earlier sequence.
+			Transactions.settle();
+		}
 		this.sequence = tasks.environment().nextSequence();
 		this.slot = tasks.slot(definition.name(),
 				(key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(this.sequence));
@@ -96,24 +110,52 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * The result of a task that is scheduled later. Until then the result can be
-	 * cancelled.
-	 * @param due roughly when the task is going to be due
-	 * @return the task
+	 * Schedules the task once the transaction of the current thread has committed.
+	 * @param due when it would be due if it was scheduled now
+	 * @param errorHandler takes the exception if the task cannot be scheduled then and
+	 * gives no result
+	 * @return the task, which can be cancelled until then; {@code null} if the submission
+	 * gives no result
 	 */
-	public DelayedTask<?> resultOf(Deadline due) {
-		TaskFuture<?> future = newFuture(due);
-		this.future = future;
-		return future;
+	public @Nullable DelayedTask<?> scheduleAfterCommit(Deadline due, Consumer<? super RuntimeException> errorHandler) {
+		this.future = this.givesResult ? newFuture(due) : null;
+		Transactions.defer(new DeferredSchedule(this, due, errorHandler));
+		return this.future;
 	}
 
 	/**
-	 * Gives up the task, and cancels the result if there is one.
+	 * Gives up the task after a rollback, and cancels the result if there is one.
 	 */
-	public void abandon() {
+	void abandon() {
 		if (this.future != null && this.future.cancelled()) {
-			this.definition.tasks().recorder().count(TaskOutcome.CANCELLED);
+			count(TaskOutcome.CANCELLED);
 		}
+	}
+
+	/**
+	 * Gives up the task, since a later call has cancelled it before it was scheduled.
+	 */
+	void cancelled() {
+		if (this.future == null || this.future.cancelled()) {
+			count(TaskOutcome.CANCELLED);
+		}
+	}
+
+	/**
+	 * Gives up the task, since a later call has replaced it before it was scheduled.
+	 */
+	void replaced() {
+		if (this.future == null) {
+			count(TaskOutcome.REPLACED);
+		}
+		else if (!this.future.isDone()) {
+			count(TaskOutcome.REPLACED);
+			this.future.replaced();
+		}
+	}
+
+	private void count(TaskOutcome outcome) {
+		this.definition.tasks().recorder().count(outcome);
 	}
 
 	/**
@@ -121,7 +163,7 @@ public final class TaskSubmission {
 	 * @param error the exception
 	 * @return whether there is a result
 	 */
-	public boolean fail(Throwable error) {
+	boolean fail(Throwable error) {
 		if (this.future == null) {
 			return false;
 		}
@@ -135,6 +177,33 @@ public final class TaskSubmission {
 
 	IfPending ifPending() {
 		return this.ifPending;
+	}
+
+	boolean isKeyed() {
+		return this.keyed;
+	}
+
+	long sequence() {
+		return this.sequence;
+	}
+
+	/**
+	 * Identifies the calls with this key among those that wait for a commit.
+	 */
+	Object keyInTransaction() {
+		return this.definition.tasks().keyInTransaction(this.slot);
+	}
+
+	/**
+	 * Lets some pending tasks count as absent, so that this one replaces them.
+	 * @param sequences tells by the sequence of a task whether it counts as absent
+	 */
+	void overlook(LongPredicate sequences) {
+		this.overlooked = this.overlooked.or(sequences);
+	}
+
+	boolean mayReplace(PendingTask current) {
+		return this.ifPending == IfPending.REPLACE || this.overlooked.test(current.sequence());
 	}
 
 	Object slot() {

@@ -1,19 +1,39 @@
 package io.timingwheel.spring.task.support;
 
-import java.util.HashSet;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+import io.timingwheel.spring.task.support.DeferredCall.Effect;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
 /**
- * The transaction of the current thread. Without {@code spring-tx} on the class path
- * there is none.
+ * The transaction of the current thread, and the calls that wait for its commit. Without
+ * {@code spring-tx} on the class path there is no transaction.
+ *
+ * <p>
+ * The order of the calls in a transaction decides what is pending after the commit. The
+ * calls take effect in this order. A call that a later one with the same key overrides
+ * does not take effect at all, since its task could begin in between. A call that acts at
+ * once asks for the {@link #latest latest} waiting call with its key.
+ *
+ * <p>
+ * A nested transaction with a savepoint is a part of its outer transaction. Any other
+ * nested transaction, as with {@code REQUIRES_NEW}, has calls of its own.
  *
  * @since 0.1
  */
 public final class Transactions {
+
+	private static final Log logger = LogFactory.getLog(Transactions.class);
 
 	private static final boolean PRESENT = ClassUtils.isPresent(
 			"org.springframework.transaction.support.TransactionSynchronizationManager",
@@ -24,76 +44,304 @@ public final class Transactions {
 
 	/**
 	 * Whether the thread is in a transaction.
-	 * @return whether {@link #afterCompletion} may be called
+	 * @return whether {@link #defer} may be called
 	 */
 	public static boolean isActive() {
-		return PRESENT && Manager.isActive();
+		return PRESENT && Calls.isTransactionActive();
+	}
+
+	/**
+	 * Adds a call to the thread's transaction.
+	 * @param call takes effect once the transaction has committed
+	 */
+	public static void defer(DeferredCall call) {
+		Calls.ofTransaction().add(call);
 	}
 
 	/**
 	 * Registers what to do at the end of the thread's transaction.
-	 * @param afterCommit runs once the transaction has committed; must not throw
-	 * @param otherwise runs if the transaction has not committed, or was rolled back to a
-	 * savepoint from before this call; must not throw
+	 * @param afterCommit runs once the transaction has committed
+	 * @param otherwise runs if the transaction was rolled back, also to a savepoint from
+	 * before this call
 	 */
 	public static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
-		Manager.afterCompletion(afterCommit, otherwise);
+		defer(new Action(afterCommit, otherwise));
 	}
 
 	/**
-	 * This class is loaded only if {@code spring-tx} is on the class path.
+	 * Registers what to do when a condition holds: within the thread's transaction if the
+	 * condition holds before the commit, else after the commit. The condition is checked
+	 * before the commit and by {@link #settle()}.
+	 * @param condition once true, stays true
+	 * @param within runs within the transaction; an exception reaches the caller of
+	 * {@code settle()}, or prevents the commit
+	 * @param afterCommit runs after the commit, if {@code within} has not run
 	 */
-	private static final class Manager {
+	public static void when(BooleanSupplier condition, Runnable within, Runnable afterCommit) {
+		Calls.ofTransaction().await(new Awaiting(condition, within, afterCommit));
+	}
 
-		static boolean isActive() {
+	/**
+	 * Runs the actions of {@link #when} whose conditions hold by now. They are earlier
+	 * than the call that the thread is about to make.
+	 */
+	public static void settle() {
+		Calls calls = PRESENT ? Calls.find() : null;
+		if (calls != null) {
+			calls.settle();
+		}
+	}
+
+	/**
+	 * Whether calls wait for the commit of the thread's transaction.
+	 * @return whether {@link #latest} may find one
+	 */
+	public static boolean hasDeferred() {
+		return PRESENT && Calls.find() != null;
+	}
+
+	/**
+	 * The latest call with a key that waits for the commit of the thread's transaction.
+	 * @param key the key of the call
+	 * @return the call, {@code null} if there is none
+	 */
+	public static @Nullable DeferredCall latest(Object key) {
+		Calls calls = PRESENT ? Calls.find() : null;
+		return (calls != null) ? calls.latest(key) : null;
+	}
+
+	/**
+	 * Overrides the waiting calls with a key, on behalf of a call that acts at once.
+	 * @param key the key of the calls
+	 * @param later the effect of the call
+	 * @return whether a task would have been pending after the waiting calls
+	 */
+	static boolean override(Object key, Effect later) {
+		DeferredCall latest = latest(key);
+		for (DeferredCall call = latest; call != null; call = call.previous()) {
+			call.overrideBy(later);
+		}
+		return latest != null && latest.effect().leavesPending();
+	}
+
+	/**
+	 * The calls of one transaction. This class is loaded only if {@code spring-tx} is on
+	 * the class path.
+	 *
+	 * <p>
+	 * The calls take effect in {@code afterCompletion()}. Spring skips
+	 * {@code afterCommit()} if that of another synchronization throws, and if the
+	 * synchronization was registered during {@code afterCommit()}.
+	 */
+	private static final class Calls implements TransactionSynchronization {
+
+		private final List<DeferredCall> calls = new ArrayList<>();
+
+		private final Map<Object, DeferredCall> latest = new HashMap<>();
+
+		private final List<Awaiting> awaiting = new ArrayList<>();
+
+		/** How many calls there were when a savepoint was set. */
+		private final Map<Object, Integer> savepoints = new HashMap<>();
+
+		private boolean completed;
+
+		static boolean isTransactionActive() {
 			return TransactionSynchronizationManager.isSynchronizationActive()
 					&& TransactionSynchronizationManager.isActualTransactionActive();
 		}
 
-		static void afterCompletion(Runnable afterCommit, Runnable otherwise) {
-			TransactionSynchronizationManager.registerSynchronization(new Completion(afterCommit, otherwise));
+		/**
+		 * The calls of the thread's transaction, {@code null} if there are none.
+		 */
+		static @Nullable Calls find() {
+			Calls calls = (Calls) TransactionSynchronizationManager.getResource(Calls.class);
+			return (calls != null && !calls.completed) ? calls : null;
+		}
+
+		static Calls ofTransaction() {
+			Calls calls = find();
+			if (calls == null) {
+				calls = new Calls();
+				// The transaction of another thread may have left its own here.
+				TransactionSynchronizationManager.unbindResourceIfPossible(Calls.class);
+				TransactionSynchronizationManager.registerSynchronization(calls);
+				calls.resume();
+			}
+			return calls;
+		}
+
+		@Override
+		public void suspend() {
+			if (TransactionSynchronizationManager.getResource(Calls.class) == this) {
+				TransactionSynchronizationManager.unbindResource(Calls.class);
+			}
+		}
+
+		@Override
+		public void resume() {
+			TransactionSynchronizationManager.bindResource(Calls.class, this);
+		}
+
+		void add(DeferredCall call) {
+			this.calls.add(call);
+			Object key = call.key();
+			if (key != null) {
+				call.setPrevious(this.latest.put(key, call));
+			}
+		}
+
+		void await(Awaiting call) {
+			add(call);
+			this.awaiting.add(call);
+		}
+
+		@Nullable DeferredCall latest(Object key) {
+			DeferredCall call = this.latest.get(key);
+			while (call != null && call.isOverridden()) {
+				call = call.previous();
+			}
+			return call;
+		}
+
+		void settle() {
+			for (Awaiting call : this.awaiting.isEmpty() ? List.<Awaiting>of() : List.copyOf(this.awaiting)) {
+				if (call.condition.getAsBoolean() && this.awaiting.remove(call)) {
+					call.settle();
+				}
+			}
+		}
+
+		@Override
+		public void savepoint(Object savepoint) {
+			this.savepoints.put(savepoint, this.calls.size());
+		}
+
+		@Override
+		public void savepointRollback(Object savepoint) {
+			rollback(this.savepoints.getOrDefault(savepoint, 0));
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			settle();
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			this.completed = true;
+			suspend();
+			if (status == STATUS_COMMITTED) {
+				commit();
+			}
+			else {
+				rollback(0);
+			}
+		}
+
+		private void commit() {
+			Map<Object, DeferredCall> later = new HashMap<>();
+			for (int i = this.calls.size() - 1; i >= 0; i--) {
+				DeferredCall call = this.calls.get(i);
+				Object key = call.key();
+				if (key != null && !call.isOverridden()) {
+					DeferredCall overriding = call.effect().overrides() ? later.put(key, call) : later.get(key);
+					if (overriding != null) {
+						run(() -> call.overrideBy(overriding.effect()));
+					}
+				}
+			}
+			for (DeferredCall call : this.calls) {
+				if (!call.isOverridden()) {
+					run(call::commit);
+				}
+			}
+		}
+
+		/**
+		 * Gives up the calls from a position on, the latest one first.
+		 */
+		private void rollback(int first) {
+			for (int i = this.calls.size() - 1; i >= first; i--) {
+				DeferredCall call = this.calls.remove(i);
+				Object key = call.key();
+				if (key != null) {
+					this.latest.compute(key, (same, current) -> call.previous());
+				}
+				this.awaiting.remove(call);
+				if (!call.isOverridden()) {
+					run(call::rollback);
+				}
+			}
+		}
+
+		private static void run(Runnable action) {
+			try {
+				action.run();
+			}
+			catch (RuntimeException | Error ex) {
+				logger.error("A call that has waited for the end of a transaction failed", ex);
+			}
 		}
 
 	}
 
 	/**
-	 * Acts in {@code afterCompletion()}. Spring skips {@code afterCommit()} if that of
-	 * another synchronization throws, and if the synchronization was registered during
-	 * {@code afterCommit()}.
+	 * A call that has no key.
 	 */
-	private static final class Completion implements TransactionSynchronization {
+	private static class Action extends DeferredCall {
 
 		private final Runnable afterCommit;
 
 		private final Runnable otherwise;
 
-		/** The savepoints that were set after this was registered. */
-		private final Set<Object> savepoints = new HashSet<>();
-
-		private boolean rolledBack;
-
-		Completion(Runnable afterCommit, Runnable otherwise) {
+		Action(Runnable afterCommit, Runnable otherwise) {
+			super(null, Effect.NONE);
 			this.afterCommit = afterCommit;
 			this.otherwise = otherwise;
 		}
 
 		@Override
-		public void savepoint(Object savepoint) {
-			this.savepoints.add(savepoint);
+		protected void commit() {
+			this.afterCommit.run();
 		}
 
 		@Override
-		public void savepointRollback(Object savepoint) {
-			this.rolledBack |= !this.savepoints.contains(savepoint);
+		protected void rollback() {
+			this.otherwise.run();
+		}
+
+	}
+
+	/**
+	 * A call that acts within the transaction if its condition holds in time.
+	 */
+	private static final class Awaiting extends DeferredCall {
+
+		private final BooleanSupplier condition;
+
+		private final Runnable within;
+
+		private final Runnable afterCommit;
+
+		private boolean settled;
+
+		Awaiting(BooleanSupplier condition, Runnable within, Runnable afterCommit) {
+			super(null, Effect.NONE);
+			this.condition = condition;
+			this.within = within;
+			this.afterCommit = afterCommit;
+		}
+
+		void settle() {
+			this.settled = true;
+			this.within.run();
 		}
 
 		@Override
-		public void afterCompletion(int status) {
-			if (status == STATUS_COMMITTED && !this.rolledBack) {
+		protected void commit() {
+			if (!this.settled) {
 				this.afterCommit.run();
-			}
-			else {
-				this.otherwise.run();
 			}
 		}
 

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.support;
 
+import java.lang.reflect.Proxy;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -13,9 +14,12 @@ import io.timingwheel.TimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 import org.springframework.core.task.TaskRejectedException;
@@ -37,6 +41,9 @@ class TaskShutdownTests {
 			VirtualTasks.executors(this.pool), new SimpleAsyncUncaughtExceptionHandler());
 
 	private final List<String> ran = new CopyOnWriteArrayList<>();
+
+	private Runnable stop = () -> {
+	};
 
 	@AfterEach
 	void close() {
@@ -111,6 +118,63 @@ class TaskShutdownTests {
 			}))
 			.withMessage("The task \"n\" was not accepted: the application is shutting down");
 		assertThat(this.registry.pendingCount()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource(IfPending.class)
+	void aCallThatIsOvertakenByTheStopLeavesThePendingTaskToRun(IfPending ifPending) throws Exception {
+		TaskId id = TaskId.of("n", 1);
+		DelayedTask<?> pending = this.template.schedule(id, Duration.ofMillis(50), () -> this.ran.add("pending"));
+		TaskSubmission overtaken = new TaskSubmission(
+				definition(id.name(), () -> this.registry.atShutdown().stopAccepting()), id.key(), ifPending, "late",
+				true);
+		assertThatExceptionOfType(TaskRejectedException.class)
+			.isThrownBy(() -> overtaken.schedule(this.registry.clock().after(Duration.ofMillis(50))));
+		assertThat(this.registry.isPending(id)).isTrue();
+		assertThat(this.registry.atShutdown().runDue(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.ran).containsExactly("pending");
+		assertThat(pending.status()).isEqualTo(DelayedTask.Status.SUCCEEDED);
+	}
+
+	@Test
+	void aTaskThatTheShutdownHasNotSeenIsCancelledByItsOwnThread() {
+		TimingWheel stopping = (TimingWheel) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { TimingWheel.class }, (proxy, method, arguments) -> {
+					if (method.getName().equals("schedule")) {
+						this.stop.run();
+					}
+					return method.invoke(this.wheel, arguments);
+				});
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(stopping, TimeSource.system(), Clock.systemUTC(),
+				new HandOverExecutors(), null, null);
+		this.stop = () -> {
+			registry.atShutdown().stopAccepting();
+			assertThat(registry.atShutdown().cancelPending()).isZero();
+		};
+		DelayedTask<?> task = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(this.pool),
+				new SimpleAsyncUncaughtExceptionHandler())
+			.schedule(TaskId.of("n", 1), Duration.ofHours(1), () -> {
+			});
+		assertThat(task.isCancelled()).isTrue();
+		assertThat(registry.pendingCount()).isZero();
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	/**
+	 * Tasks whose executor is looked up after something else.
+	 */
+	private TaskDefinition<Object> definition(String name, Runnable beforeLookup) {
+		return new TaskDefinition<>(this.registry, name, () -> {
+			beforeLookup.run();
+			return this.pool;
+		}, null) {
+
+			@Override
+			protected Object run(Object payload) {
+				return TaskShutdownTests.this.ran.add(payload.toString());
+			}
+
+		};
 	}
 
 	@Test

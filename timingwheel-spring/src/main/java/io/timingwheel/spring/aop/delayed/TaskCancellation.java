@@ -1,0 +1,80 @@
+package io.timingwheel.spring.aop.delayed;
+
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.TaskId;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Cancels a task, in memory or in the store, for one call of a {@code @CancelDelayed}
+ * method.
+ *
+ * @param taskId the name and the key of the task
+ * @param runtime gives the place of the task
+ */
+record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
+
+	private static final Log logger = LogFactory.getLog(TaskCancellation.class);
+
+	/**
+	 * Cancels the task now. A store joins a transaction of the current thread or cancels
+	 * after its commit.
+	 */
+	void run() {
+		DurableTaskManager durable = this.runtime.storeOf(this.taskId);
+		if (durable != null) {
+			durable.cancel(this.taskId);
+		}
+		else {
+			this.runtime.tasks().cancel(this.taskId);
+		}
+	}
+
+	/**
+	 * Cancels the task with the transaction of the current thread. Without a transaction
+	 * cancels it now.
+	 */
+	void runWithTransaction() {
+		DurableTaskManager durable = this.runtime.storeOf(this.taskId);
+		if (durable != null) {
+			durable.cancel(this.taskId);
+		}
+		else {
+			this.runtime.tasks().cancelAfterCommit(this.taskId);
+		}
+	}
+
+	/**
+	 * Cancels the task when no caller can get an exception of the store. Logs the
+	 * exception.
+	 */
+	void runOrLog() {
+		try {
+			run();
+		}
+		catch (RuntimeException ex) {
+			logFailure(ex);
+		}
+	}
+
+	/**
+	 * A cancellation for later.
+	 * @return cancels the task if it is pending now and still is then
+	 */
+	Runnable forLater() {
+		DurableTaskManager durable = this.runtime.storeOf(this.taskId);
+		return (durable != null) ? durable.cancellation(this.taskId) : this.runtime.tasks().cancellation(this.taskId);
+	}
+
+	/**
+	 * Whether the task may be in a store, whose answer the thread has to wait for.
+	 */
+	boolean isBlocking() {
+		return this.runtime.storeOf(this.taskId) != null;
+	}
+
+	void logFailure(Throwable ex) {
+		logger.error("The task \"%s\" could not be cancelled".formatted(this.taskId.name()), ex);
+	}
+
+}

@@ -1,0 +1,121 @@
+package io.timingwheel.spring.task.support;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call within a transaction that takes effect once the transaction has committed. Used
+ * by the thread of the transaction.
+ *
+ * @since 0.1
+ */
+public abstract class DeferredCall {
+
+	private final @Nullable Object key;
+
+	private final Effect effect;
+
+	/** The call before this one, in the same transaction and with the same key. */
+	private @Nullable DeferredCall previous;
+
+	private boolean overridden;
+
+	/**
+	 * Creates a call.
+	 * @param key identifies the name and the key of the task; {@code null} if the order
+	 * among other calls does not matter
+	 * @param effect what the call does to the pending task with the key
+	 */
+	protected DeferredCall(@Nullable Object key, Effect effect) {
+		this.key = key;
+		this.effect = effect;
+	}
+
+	/**
+	 * Takes effect. The transaction has committed.
+	 */
+	protected abstract void commit();
+
+	/**
+	 * Gives up. The transaction was rolled back, or rolled back to a savepoint from
+	 * before this call.
+	 */
+	protected void rollback() {
+	}
+
+	/**
+	 * Gives up, since a later call of the same transaction takes away or replaces what
+	 * this call would make pending.
+	 * @param later the effect of the later call
+	 */
+	protected void override(Effect later) {
+	}
+
+	/**
+	 * What the call does to the pending task with its key.
+	 * @return the effect
+	 */
+	public final Effect effect() {
+		return this.effect;
+	}
+
+	final @Nullable Object key() {
+		return this.key;
+	}
+
+	final @Nullable DeferredCall previous() {
+		return this.previous;
+	}
+
+	final void setPrevious(@Nullable DeferredCall previous) {
+		this.previous = previous;
+	}
+
+	final boolean isOverridden() {
+		return this.overridden;
+	}
+
+	final void overrideBy(Effect later) {
+		if (!this.overridden && this.effect.leavesPending()) {
+			this.overridden = true;
+			override(later);
+		}
+	}
+
+	/**
+	 * The effect of a call on the pending task with its key.
+	 *
+	 * @since 0.1
+	 */
+	public enum Effect {
+
+		/** None that matters to other calls. */
+		NONE,
+
+		/** Makes a task pending, unless one is pending. */
+		START,
+
+		/** Makes a task pending in place of the one that is pending. */
+		REPLACE,
+
+		/** Cancels the pending task. */
+		CANCEL;
+
+		/**
+		 * Whether a task is pending after the call.
+		 * @return {@code true} for {@link #START} and {@link #REPLACE}
+		 */
+		public boolean leavesPending() {
+			return this == START || this == REPLACE;
+		}
+
+		/**
+		 * Whether the call overrides an earlier one.
+		 * @return {@code true} for {@link #REPLACE} and {@link #CANCEL}
+		 */
+		boolean overrides() {
+			return this == REPLACE || this == CANCEL;
+		}
+
+	}
+
+}
