@@ -3,12 +3,12 @@ package io.timingwheel.spring.autoconfigure;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.context.MessageSource;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.codec.ServerCodecConfigurer;
 import org.springframework.web.reactive.DispatcherHandler;
@@ -27,8 +27,7 @@ import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandl
  * @since 0.1
  */
 @AutoConfiguration(beforeName = "org.springframework.boot.webflux.autoconfigure.error.ErrorWebFluxAutoConfiguration")
-@ConditionalOnBooleanProperty(name = "timingwheel.enabled", matchIfMissing = true)
-@ConditionalOnBooleanProperty(name = "timingwheel.timeout.problem-details", matchIfMissing = true)
+@Conditional({ OnTimingWheelEnabled.class, TimingWheelProblemDetailsAutoConfiguration.OnProblemDetails.class })
 public final class TimingWheelProblemDetailsAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
@@ -54,6 +53,14 @@ public final class TimingWheelProblemDetailsAutoConfiguration {
 		TimeoutWebExceptionHandler timingWheelTimeoutWebExceptionHandler(ObjectProvider<ServerCodecConfigurer> codecs,
 				MessageSource messages) {
 			return new TimeoutWebExceptionHandler(codecs, messages);
+		}
+
+	}
+
+	static class OnProblemDetails extends BoundPropertyCondition<Boolean> {
+
+		OnProblemDetails() {
+			super("timingwheel.timeout.problem-details", true, true);
 		}
 
 	}
