@@ -1,7 +1,6 @@
 package io.timingwheel;
 
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
@@ -49,8 +48,7 @@ final class WheelBuilder implements TimingWheel.Builder {
 	public WheelBuilder tick(Duration tick) {
 		if (tick.isNegative() || tick.isZero() || tick.compareTo(MAX_TICK) > 0) {
 			throw new IllegalArgumentException(
-					"tick must be a positive duration of at most one day, but is %s: 1 ms suits most"
-						.formatted(tick.toString().substring(2).toLowerCase(Locale.ROOT)));
+					"tick must be a positive duration of at most one day, but is " + tick + ": 1 ms suits most");
 		}
 		this.tick = tick;
 		return this;
