@@ -48,9 +48,8 @@ class UnusualBeansTests {
 
 	private final ManualTimeSource time = new ManualTimeSource();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class));
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+		.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class));
 
 	private final ApplicationContextRunner manualRunner = this.runner.withBean(TimingWheelCustomizer.class,
 			() -> (builder) -> builder.timeSource(this.time));
