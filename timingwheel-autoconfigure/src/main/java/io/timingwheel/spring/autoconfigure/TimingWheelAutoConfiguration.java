@@ -18,6 +18,7 @@ import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.TaskExecutors;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -122,8 +123,8 @@ public final class TimingWheelAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	StartupMessage timingWheelStartupMessage(TimingWheel wheel, ObjectProvider<DelayedTaskStore> store) {
-		return new StartupMessage(wheel, store);
+	StartupMessage timingWheelStartupMessage(TimingWheel wheel, ListableBeanFactory beanFactory) {
+		return new StartupMessage(wheel, beanFactory);
 	}
 
 	/**
