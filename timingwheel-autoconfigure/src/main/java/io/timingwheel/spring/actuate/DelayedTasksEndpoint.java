@@ -108,10 +108,10 @@ public class DelayedTasksEndpoint {
 	@ReadOperation
 	public @Nullable OperationResponseBody task(@Selector(match = Match.ALL_REMAINING) String... path) {
 		TaskPath task = resolve(path);
-		return (task.keyOrId() != null) ? task(task.name(), task.keyOrId()) : tasksOfName(task.name());
+		return (task.keyOrId() != null) ? find(task.name(), task.keyOrId()) : tasksOfName(task.name());
 	}
 
-	private @Nullable TaskDescriptor task(String name, String keyOrId) {
+	private @Nullable TaskDescriptor find(String name, String keyOrId) {
 		return this.tasks.find(name, keyOrId)
 			.map(TaskDescriptor::of)
 			.or(() -> this.store.find(name, keyOrId))

@@ -6,7 +6,8 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -21,21 +22,32 @@ class StartupMessage implements SmartInitializingSingleton {
 
 	private final TimingWheel wheel;
 
-	private final ObjectProvider<DelayedTaskStore> store;
+	private final ListableBeanFactory beanFactory;
 
-	StartupMessage(TimingWheel wheel, ObjectProvider<DelayedTaskStore> store) {
+	StartupMessage(TimingWheel wheel, ListableBeanFactory beanFactory) {
 		this.wheel = wheel;
-		this.store = store;
+		this.beanFactory = beanFactory;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
 		WheelSnapshot wheel = this.wheel.snapshot();
-		DelayedTaskStore store = this.store.getIfAvailable();
 		logger.info("Timing wheel runs: tick %s, up to %d levels of %d slots, %d %s, %s".formatted(
 				DurationFormatterUtils.print(wheel.tick(), DurationFormat.Style.COMPOSITE), levels(wheel),
-				wheel.wheelSize(), wheel.shards(), (wheel.shards() > 1) ? "shards" : "shard",
-				(store != null) ? "store " + store.getClass().getSimpleName() : "no store"));
+				wheel.wheelSize(), wheel.shards(), (wheel.shards() > 1) ? "shards" : "shard", store()));
+	}
+
+	/**
+	 * Reads the type of the store, which may be lazy.
+	 */
+	private String store() {
+		String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DelayedTaskStore.class,
+				true, false);
+		if (names.length == 0) {
+			return "no store";
+		}
+		Class<?> type = this.beanFactory.getType(names[0], false);
+		return "store " + ((type != null) ? type.getSimpleName() : names[0]);
 	}
 
 	/**

@@ -30,7 +30,7 @@ class StartupFailureTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					timingwheel.tick                               | 0    | but is 0s: 1 ms suits most
+					timingwheel.tick                               | 0    | PT0S: 1 ms suits most
 					timingwheel.tick                               | 25h  | at most one day
 					timingwheel.wheel-size                         | 48   | power of two from 2 to 65536, but is 48: take 32 or 64
 					timingwheel.shards                             | 3    | power of two from 1 to 1024, but is 3: take 2 or 4
