@@ -12,8 +12,6 @@ create table if not exists timingwheel_task (
 	attempt integer not null,
 	deliveries integer not null,
 	lost_deliveries integer not null,
-	suspect smallint not null default 0,
-	alone smallint not null default 0,
 	error varchar(2000),
 	created_at bigint not null,
 	died_at bigint
@@ -21,6 +19,6 @@ create table if not exists timingwheel_task (
 
 create unique index if not exists timingwheel_task_pending_key on timingwheel_task (name, pending_key);
 
-create index if not exists timingwheel_task_claim on timingwheel_task (name, suspect, next_at);
+create index if not exists timingwheel_task_next_at on timingwheel_task (next_at, name);
 
 create index if not exists timingwheel_task_name on timingwheel_task (name, status, due_at);

@@ -12,12 +12,10 @@ create table if not exists timingwheel_task (
 	attempt integer not null,
 	deliveries integer not null,
 	lost_deliveries integer not null,
-	suspect smallint not null default 0,
-	alone smallint not null default 0,
 	error varchar(2000) character set utf8mb4,
 	created_at bigint not null,
 	died_at bigint,
 	unique key timingwheel_task_pending_key (name, pending_key),
-	key timingwheel_task_claim (name, suspect, next_at),
+	key timingwheel_task_next_at (next_at, name),
 	key timingwheel_task_name (name, status, due_at)
 ) engine = InnoDB;
