@@ -11,6 +11,7 @@ import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -20,6 +21,8 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -106,6 +109,18 @@ class JdbcStoreTests {
 				.hasMessageContaining("has version 1, and this release needs version " + JdbcStoreSchema.VERSION)
 				.hasMessageContaining(": classpath:io/timingwheel/spring/durable/jdbc/schema-h2-2.sql")
 				.hasMessageContaining("timingwheel.store.jdbc.initialize-schema=always"));
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void warnsIfAConnectionMayTakeAsLongAsALease(CapturedOutput output) {
+		ApplicationContextRunner pooled = this.runner
+			.withPropertyValues("spring.datasource.type=com.zaxxer.hikari.HikariDataSource");
+		pooled.withPropertyValues("spring.datasource.hikari.connection-timeout=10000")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain("may wait 10000 ms");
+		pooled.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("may wait 30000 ms", "timingwheel.store.lease", "to at most 10000 ms");
 	}
 
 	@Test
