@@ -2,6 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelStoreProperties.Type;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
@@ -17,6 +18,7 @@ import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationC
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 
 /**
  * Auto-configuration of the store of durable tasks in a relational database.
@@ -50,6 +52,19 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
 			JdbcStoreDataSources dataSources, TimingWheelJdbcStoreProperties properties) {
 		return new TimingWheelDataSourceScriptDatabaseInitializer(dataSources.store(), properties);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(HikariDataSource.class)
+	@EnableConfigurationProperties(TimingWheelStoreProperties.class)
+	static class HikariConfiguration {
+
+		@Bean
+		ConnectionWaitCheck timingWheelConnectionWaitCheck(JdbcStoreDataSources dataSources,
+				TimingWheelStoreProperties properties) {
+			return new ConnectionWaitCheck(dataSources.store(), properties.getLease());
+		}
+
 	}
 
 	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {

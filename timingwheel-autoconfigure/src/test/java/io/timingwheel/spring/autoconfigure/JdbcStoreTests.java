@@ -7,9 +7,11 @@ import javax.sql.DataSource;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
+import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -19,6 +21,8 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -28,6 +32,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class JdbcStoreTests {
+
+	private static final String TABLE_OF_VERSION_1 = "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
+			+ ";INIT=RUNSCRIPT FROM 'classpath:io/timingwheel/spring/durable/jdbc/schema-h2.sql'";
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
@@ -69,6 +76,8 @@ class JdbcStoreTests {
 			assertThat(jdbc.queryForList("select index_name from information_schema.indexes where table_name = 'LATER'",
 					String.class))
 				.contains("LATER_PENDING_KEY", "LATER_NEXT_AT", "LATER_NAME");
+			assertThat(jdbc.queryForList("select version from later_version", Integer.class))
+				.contains(JdbcStoreSchema.VERSION);
 		});
 	}
 
@@ -80,6 +89,38 @@ class JdbcStoreTests {
 				.withMessageContaining("io/timingwheel/spring/durable/jdbc/schema-h2.sql")
 				.withMessageContaining("timingwheel.store.jdbc.initialize-schema=always");
 		});
+	}
+
+	@Test
+	void bringsTheTableOfAnEarlierReleaseToThisVersion() {
+		this.runner.withPropertyValues(TABLE_OF_VERSION_1).run((context) -> {
+			context.getBean(DelayedTaskStore.class).check();
+			assertThat(JdbcStoreSchema.of(context.getBean(DataSource.class), "timingwheel_task").version())
+				.isEqualTo(JdbcStoreSchema.VERSION);
+		});
+	}
+
+	@Test
+	void namesTheScriptForTheTableOfAnEarlierRelease() {
+		this.withTimingWheel.withPropertyValues(TABLE_OF_VERSION_1, "timingwheel.store.jdbc.initialize-schema=never")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(IllegalStateException.class)
+				.hasMessageContaining("has version 1, and this release needs version " + JdbcStoreSchema.VERSION)
+				.hasMessageContaining(": classpath:io/timingwheel/spring/durable/jdbc/schema-h2-2.sql")
+				.hasMessageContaining("timingwheel.store.jdbc.initialize-schema=always"));
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void warnsIfAConnectionMayTakeAsLongAsALease(CapturedOutput output) {
+		ApplicationContextRunner pooled = this.runner
+			.withPropertyValues("spring.datasource.type=com.zaxxer.hikari.HikariDataSource");
+		pooled.withPropertyValues("spring.datasource.hikari.connection-timeout=10000")
+			.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).doesNotContain("may wait 10000 ms");
+		pooled.run((context) -> assertThat(context).hasNotFailed());
+		assertThat(output).contains("may wait 30000 ms", "timingwheel.store.lease", "to at most 10000 ms");
 	}
 
 	@Test

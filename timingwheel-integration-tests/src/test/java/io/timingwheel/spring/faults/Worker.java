@@ -14,6 +14,9 @@ class Worker {
 
 	static final String NAME = "work";
 
+	/** As the duration of a task: the task ends the JVM. */
+	static final long HALT = -1;
+
 	private final Executions executions;
 
 	private final String node;
@@ -32,6 +35,9 @@ class Worker {
 	void work(long number, long millis) throws InterruptedException {
 		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
 		long execution = this.executions.begin(number, this.node, context);
+		if (millis == HALT) {
+			Runtime.getRuntime().halt(1);
+		}
 		this.gate.await();
 		if (context.deliveries() == 1) {
 			Thread.sleep(millis);
