@@ -60,8 +60,10 @@
  * A node names a task by its id and its fence
  * ({@link io.timingwheel.spring.durable.TaskRef}) in the words from begin to bury. The
  * store refuses these words if the fence is not the one in the store, or if the task is
- * in none of the states above. A lease that has ended still counts until another claim
- * raises the fence. Anyone may use the other words.
+ * in none of the states above. A fence is greater than the fence before it and at least
+ * the time in microseconds by the store's clock. So no fence comes twice, even if a
+ * failover has lost the latest of them. A lease that has ended still counts until another
+ * claim raises the fence. Anyone may use the other words.
  */
 @NullMarked
 package io.timingwheel.spring.durable;

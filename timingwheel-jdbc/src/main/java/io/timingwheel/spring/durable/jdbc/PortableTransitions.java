@@ -191,6 +191,8 @@ final class PortableTransitions extends Transitions {
 	}
 
 	private List<ClaimedRow> lease(JdbcOperations jdbc, ClaimRequest request, long now) {
+		// The database may have failed over since the time was read for the outlook.
+		long leasedAt = this.database.now(jdbc);
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(request.maxPayloadBytes());
 		parameters.add(LeaseTimes.plus(now, request.lookAhead()));
@@ -202,12 +204,14 @@ final class PortableTransitions extends Transitions {
 						+ ", next_at, case when octet_length(payload) <= ? then payload end as payload from "
 						+ this.table + " where next_at <= ? and " + hasNameOf(request)
 						+ " and (owner is null or next_at <= ?) order by next_at limit ? for update skip locked",
-				(rs, rowNum) -> new ClaimedRow(leased(TaskRow.read(rs, this.dialect), rs.getString("payload"), now),
+				(rs, rowNum) -> new ClaimedRow(
+						leased(TaskRow.read(rs, this.dialect), rs.getString("payload"), now, leasedAt),
 						rs.getLong("next_at"), LeaseTimes.leaseEnd(rs.getLong("due_at"), now, request.lease())),
 				parameters.toArray());
 		if (!claimed.isEmpty()) {
 			List<@Nullable Object> values = new ArrayList<>();
-			values.addAll(List.of(request.owner(), now, LeaseTimes.millis(request.lease()), now, now, now));
+			values.addAll(List.of(request.owner(), TaskRow.micros(leasedAt), now, LeaseTimes.millis(request.lease()),
+					now, now, now));
 			Database.addPadded(values, claimed.stream().map((task) -> task.task().id()).toList());
 			jdbc.update(lease(claimed.size()), values.toArray());
 		}
@@ -219,7 +223,7 @@ final class PortableTransitions extends Transitions {
 	 * columns to its left. The assignment of the status is therefore the last one.
 	 */
 	private String lease(int tasks) {
-		return ("update %s set owner = ?, fence = fence + 1, next_at = least(greatest(due_at, ?) + ?, %d),"
+		return ("update %s set owner = ?, " + TaskRow.RAISE_FENCE + ", next_at = least(greatest(due_at, ?) + ?, %d),"
 				+ " lost_deliveries = lost_deliveries + case when status = %d then 1 else 0 end,"
 				+ " deliveries = deliveries + case when due_at <= ? or status = %3$d then 1 else 0 end,"
 				+ " pending_key = case when due_at <= ? or status = %3$d then null else pending_key end,"
@@ -229,10 +233,12 @@ final class PortableTransitions extends Transitions {
 
 	/**
 	 * A task as it is after the lease.
+	 * @param now the time that decides whether the task begins
+	 * @param leasedAt the time of the lease
 	 */
-	private static LeasedTask leased(TaskRow row, @Nullable String payload, long now) {
+	private static LeasedTask leased(TaskRow row, @Nullable String payload, long now, long leasedAt) {
 		boolean begins = row.dueAt() <= now || row.isRunning();
-		return new LeasedTask(row.id(), row.fence() + 1, row.name(), row.key(), payload, row.dueAt(), begins,
+		return new LeasedTask(row.id(), row.nextFence(leasedAt), row.name(), row.key(), payload, row.dueAt(), begins,
 				row.attempt(), row.deliveries() + (begins ? 1 : 0), row.lostDeliveries() + (row.isRunning() ? 1 : 0));
 	}
 

@@ -162,7 +162,7 @@ final class PostgresTransitions extends Transitions {
 						and (owner is null or next_at <= (select now from clock))
 					order by next_at limit ? for update skip locked),
 				claimed as (
-					update %2$s t set owner = ?, fence = t.fence + 1,
+					update %2$s t set owner = ?, fence = greatest(t.fence + 1, clock.now * 1000),
 						next_at = least(greatest(t.due_at, clock.now) + ?, %3$d),
 						lost_deliveries = t.lost_deliveries + case when t.status = %4$d then 1 else 0 end,
 						deliveries = t.deliveries + case when t.due_at <= clock.now or t.status = %4$d then 1 else 0 end,
@@ -295,7 +295,7 @@ final class PostgresTransitions extends Transitions {
 					insert + """
 							update set
 								id = excluded.id, payload = excluded.payload, due_at = excluded.due_at, next_at = excluded.next_at,
-								owner = excluded.owner, fence = t.fence + 1, attempt = 1, deliveries = 0, lost_deliveries = 0,
+								owner = excluded.owner, fence = greatest(t.fence + 1, excluded.created_at * 1000), attempt = 1, deliveries = 0, lost_deliveries = 0,
 								error = null, created_at = excluded.created_at
 							"""
 							+ returning,
