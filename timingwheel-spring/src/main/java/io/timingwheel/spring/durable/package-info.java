@@ -34,7 +34,8 @@
  * begin        leased                     running      end of the lease, deliveries + 1, gives up
  *                                                      the key
  * renew        running                    running      end of the lease
- * acknowledge  running                    deleted
+ * acknowledge  running                    deleted      in a transactional task together with what
+ *                                                      its body has changed
  * retry        running                    scheduled    due time, attempt, error; no owner; takes the
  *                                                      key again
  *              running, key taken by      deleted

@@ -54,6 +54,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * The contract of a store in a database for callers that use transactions.
@@ -229,6 +230,36 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	 */
 	protected Set<Reply> repliesBesideALockedKey() {
 		return Set.of(Reply.DONE);
+	}
+
+	@Test
+	void aTaskIsAcknowledgedInTheTransactionOfItsBody() {
+		LeasedTask task = begun("k");
+		TaskRef stale = new TaskRef(task.id(), task.fence() - 1);
+		this.transaction.executeWithoutResult((status) -> {
+			assertThat(this.store.acknowledgeInTransaction(stale)).isFalse();
+			assertThat(this.store.acknowledgeInTransaction(task.ref())).isTrue();
+			assertThat(onAnotherThread(() -> this.other.renew(refs(task), LEASE))).containsExactly(Reply.BUSY);
+			clockAhead(LEASE.multipliedBy(2));
+			assertThat(onAnotherThread(this::claimByOther)).isEmpty();
+			status.setRollbackOnly();
+		});
+		assertThat(stored(task.id()).deliveries()).isOne();
+		this.transaction
+			.executeWithoutResult((status) -> assertThat(this.store.acknowledgeInTransaction(task.ref())).isTrue());
+		assertThat(this.store.counts()).isEmpty();
+		this.transaction
+			.executeWithoutResult((status) -> assertThat(this.store.acknowledgeInTransaction(task.ref())).isFalse());
+	}
+
+	@Test
+	void aTaskThatHasNotBegunIsNotAcknowledgedInATransaction() {
+		LeasedTask task = leased("k");
+		this.transaction
+			.executeWithoutResult((status) -> assertThat(this.store.acknowledgeInTransaction(task.ref())).isFalse());
+		assertThatIllegalStateException().isThrownBy(() -> this.store.acknowledgeInTransaction(task.ref()))
+			.withMessageContaining("no transaction on the DataSource");
+		assertThat(this.store.counts()).isNotEmpty();
 	}
 
 	@Test

@@ -173,6 +173,15 @@ abstract class Transitions {
 	abstract List<Reply> acknowledge(List<TaskRef> tasks);
 
 	/**
+	 * Acknowledge: deletes a running task, in the transaction of its body.
+	 */
+	final boolean acknowledge(TaskRef task, JdbcOperations joined) {
+		return joined.update(
+				"delete from " + this.table + " where id = ? and fence = ? and status = " + TaskRow.RUNNING, task.id(),
+				task.fence()) > 0;
+	}
+
+	/**
 	 * Retry: makes running tasks pending again for another attempt.
 	 */
 	final List<Reply> retry(List<Retry> retries) {

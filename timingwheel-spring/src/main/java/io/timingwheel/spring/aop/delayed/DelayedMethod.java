@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param name the name of its tasks
  * @param aliases earlier names of its tasks
  * @param durable whether its calls are stored
+ * @param transactional whether a body and its acknowledgement are one transaction
  * @param argumentTypes the types of its arguments
  * @param delay where the delay comes from
  * @param key where the key comes from, {@code null} for none
@@ -27,8 +28,9 @@ import org.jspecify.annotations.Nullable;
  * @param shared whether the bean is one object for all calls
  */
 record DelayedMethod(String beanName, Method method, String name, List<String> aliases, boolean durable,
-		List<Type> argumentTypes, DelaySource delay, @Nullable KeySource key, IfPending ifPending, String executor,
-		@Nullable Duration expireAfter, boolean afterCommit, boolean givesResult, boolean shared) {
+		boolean transactional, List<Type> argumentTypes, DelaySource delay, @Nullable KeySource key,
+		IfPending ifPending, String executor, @Nullable Duration expireAfter, boolean afterCommit, boolean givesResult,
+		boolean shared) {
 
 	/**
 	 * The key of a call.

@@ -55,7 +55,10 @@ final class DelayedMethodReader {
 		if (annotation.durable()) {
 			this.rules.checkDurable(method, beanClass, name, aliases);
 		}
-		return new DelayedMethod(publicName, method, name, aliases, annotation.durable(),
+		if (annotation.transactional()) {
+			this.rules.checkTransactional(method, beanClass, annotation.durable());
+		}
+		return new DelayedMethod(publicName, method, name, aliases, annotation.durable(), annotation.transactional(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
 				readKey(method, annotation), annotation.ifPending(), readExecutor(method, annotation),
 				readExpireAfter(method, annotation), annotation.afterCommit(), method.getReturnType() != void.class,
