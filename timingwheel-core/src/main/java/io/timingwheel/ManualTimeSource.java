@@ -73,7 +73,7 @@ public final class ManualTimeSource implements TimeSource {
 					"The clock is being advanced already. Only one thread may advance it at a time, and no task");
 		}
 		try {
-			long target = saturatedSum(this.elapsed, nanos);
+			long target = WheelClock.saturatedSum(this.elapsed, nanos);
 			while (turnBefore(target)) {
 				// The next turn may find more to do.
 			}
@@ -106,11 +106,6 @@ public final class ManualTimeSource implements TimeSource {
 		this.elapsed += Math.max(0, earliest);
 		next.turn();
 		return true;
-	}
-
-	private static long saturatedSum(long a, long b) {
-		long sum = a + b;
-		return (sum < 0) ? Long.MAX_VALUE : sum;
 	}
 
 	void add(Driver driver) {

@@ -63,12 +63,18 @@ final class WheelClock {
 		if (delay <= 0) {
 			return tickAt(elapsed);
 		}
-		long deadline = elapsed + delay;
-		if (deadline < 0) {
-			deadline = Long.MAX_VALUE;
-		}
+		long deadline = saturatedSum(elapsed, delay);
 		long tick = tickAt(deadline);
 		return (tick * this.tickNanos == deadline) ? tick : tick + 1;
+	}
+
+	/**
+	 * The sum of two durations that are not negative, {@link Long#MAX_VALUE} if it
+	 * exceeds the range.
+	 */
+	static long saturatedSum(long a, long b) {
+		long sum = a + b;
+		return (sum < 0) ? Long.MAX_VALUE : sum;
 	}
 
 	/**

@@ -120,7 +120,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	 * this method ends the task. A later shutdown finds the waiting task and ends it.
 	 */
 	void arm(WheelScheduledTask<?> task) {
-		if (!mayRun(task)) {
+		if (this.state.get() != State.RUNNING) {
 			task.endUnlessWithdrawn(null);
 			return;
 		}
@@ -134,14 +134,6 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	boolean isStopped() {
 		return this.state.get() == State.STOPPED;
-	}
-
-	/**
-	 * Whether a task may begin a run, or be scheduled for one.
-	 */
-	boolean mayRun(WheelScheduledTask<?> task) {
-		State state = this.state.get();
-		return state == State.RUNNING || (state == State.SHUTDOWN && !task.isPeriodic());
 	}
 
 	/**
@@ -162,7 +154,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	 * The deadline of a delay from now, in nanoseconds since the creation of the wheel.
 	 */
 	private long after(long delay) {
-		return saturatedSum(this.time.elapsed(), Math.max(0, delay));
+		return WheelClock.saturatedSum(this.time.elapsed(), Math.max(0, delay));
 	}
 
 	/**
@@ -170,12 +162,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	 * @param deadline the deadline of the run before
 	 */
 	long next(long deadline, long period) {
-		return (period > 0) ? saturatedSum(deadline, period) : after(-period);
-	}
-
-	private static long saturatedSum(long a, long b) {
-		long sum = a + b;
-		return (sum < 0) ? Long.MAX_VALUE : sum;
+		return (period > 0) ? WheelClock.saturatedSum(deadline, period) : after(-period);
 	}
 
 	long nanosUntil(long deadline) {

@@ -70,10 +70,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 		}
 		boolean again = false;
 		try {
-			if (!this.service.mayRun(this)) {
-				cancel(false);
-			}
-			else if (!isPeriodic()) {
+			if (!isPeriodic()) {
 				super.run();
 			}
 			else {
@@ -90,7 +87,8 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	}
 
 	/**
-	 * Begins a run, unless {@code shutdownNow} was called.
+	 * Begins a run, unless {@code shutdownNow} was called and returns the task. A task
+	 * that has begun runs, as {@code shutdownNow} does not return it.
 	 */
 	private synchronized boolean begin() {
 		if (this.service.isStopped()) {

@@ -23,7 +23,7 @@ class ScheduledExecutorServiceRaceTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { PeriodicAndCancel.class, PeriodicAndShutdown.class, PeriodicAndShutdownNow.class,
-			PeriodicAndStop.class, SubmitAndShutdown.class, SubmitAndShutdownNow.class })
+			PeriodicAndStop.class, OneShotAndShutdownNow.class, SubmitAndShutdown.class, SubmitAndShutdownNow.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
 		RaceExploration.explore(race, reporter);
 	}
@@ -114,6 +114,27 @@ class ScheduledExecutorServiceRaceTests {
 		@Override
 		public void verify() {
 			assertThat(this.future.isDone()).isEqualTo(this.withdrawn.isEmpty());
+			assertEnded();
+		}
+
+	}
+
+	private static final class OneShotAndShutdownNow extends OnAService {
+
+		private List<Runnable> withdrawn;
+
+		OneShotAndShutdownNow() {
+			this.future = this.service.schedule(this.runs::incrementAndGet, 1, TimeUnit.MILLISECONDS);
+		}
+
+		@Override
+		void act() {
+			this.withdrawn = this.service.shutdownNow();
+		}
+
+		@Override
+		public void verify() {
+			assertThat(this.runs.get() + this.withdrawn.size()).as("run or returned").isOne();
 			assertEnded();
 		}
 

@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.support.DurableSettings;
@@ -91,9 +92,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	void aBacklogIsSharedAndEachTaskRunsOnce() {
 		int tasks = 3000;
 		TestNode storing = node(TestNode.withoutHandler(this.store));
-		for (int i = 0; i < tasks; i++) {
-			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
-		}
+		storing.durable()
+			.enqueueAll(IntStream.range(0, tasks)
+				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
+				.toList());
 		CountDownLatch bothRun = new CountDownLatch(1);
 		TestNode first = node(TestNode.start(this.store, (argument, context) -> {
 			bothRun.await();
@@ -112,13 +114,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 
 	@Test
 	void tasksThatAreStoredAtOnceRunOnceEachAtTheirTimesWithoutAPoll() {
-		Queue<Duration> lateness = new ConcurrentLinkedQueue<>();
-		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
-			lateness.add(context.lateness());
-			count(argument);
-		}, (settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(), LATE,
-				settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
-				settings.backoff(), settings.maxPayloadBytes())));
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
+				(settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(), LATE,
+						settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
+						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes())));
 		List<DurableCall> calls = new ArrayList<>();
 		for (int i = 0; i < 50; i++) {
 			calls.add(DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ofMillis(300 + i), i));
@@ -128,12 +127,12 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		List<DelayedTask<Void>> tasks = node.durable().enqueueAll(calls);
 		assertThat(tasks).hasSize(101).extracting(DelayedTask::id).doesNotHaveDuplicates();
 		assertThat(tasks.get(2).taskId()).isEqualTo(new TaskId(TestNode.NAME, "k1"));
+		// Long before the second poll.
 		await().until(() -> node.counts().completed() == 100);
 		assertThat(this.runs).hasSize(100)
 			.doesNotContainKey(0)
 			.containsKey(200)
 			.allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
-		assertThat(lateness).allMatch((late) -> late.compareTo(Duration.ofSeconds(10)) < 0);
 		assertThat(node.counts().replaced()).isEqualTo(1);
 		await().until(() -> node.durable().inFlight() == 0);
 		assertThat(this.store.counts()).isEmpty();

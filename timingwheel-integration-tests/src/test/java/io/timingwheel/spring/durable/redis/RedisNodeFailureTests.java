@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.lettuce.core.KillArgs;
@@ -101,7 +102,11 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	void tasksWaitWhileRedisLoads() {
 		// While Redis loads, it handles requests only once every two megabytes.
 		String value = "x".repeat(4000);
-		IntStream.range(0, 10_000).forEach((key) -> admin.set("key" + key, value));
+		for (int start = 0; start < 10_000; start += 500) {
+			admin.mset(IntStream.range(start, start + 500)
+				.boxed()
+				.collect(Collectors.toMap("key%d"::formatted, (key) -> value)));
+		}
 		admin.bgrewriteaof();
 		await().until(() -> admin.info("persistence").contains("aof_rewrite_in_progress:0"));
 		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));

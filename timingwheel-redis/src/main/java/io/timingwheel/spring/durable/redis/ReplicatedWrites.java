@@ -36,9 +36,6 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	private static final int MAX_CONNECTIONS = 16;
 
-	/** How long a call is repeated while a Cluster moves the partition. */
-	private static final Duration MAX_MOVE = Duration.ofSeconds(2);
-
 	private final ScriptRunner scripts;
 
 	private final StoreConnection connection;
@@ -104,7 +101,7 @@ final class ReplicatedWrites implements AutoCloseable {
 		while (true) {
 			RedisAsyncCommands<byte[], byte[]> server = server(own, call.partition());
 			ScriptReply reply = this.scripts.run(server, List.of(call)).get(0);
-			if (isElsewhere(reply) && System.nanoTime() - start < MAX_MOVE.toNanos()) {
+			if (isElsewhere(reply) && System.nanoTime() - start < ScriptRunner.MAX_MOVE.toNanos()) {
 				((RedisClusterClient) this.connection.client()).refreshPartitions();
 				continue;
 			}

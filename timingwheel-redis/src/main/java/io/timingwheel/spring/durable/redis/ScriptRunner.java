@@ -24,7 +24,7 @@ import org.springframework.util.Assert;
 final class ScriptRunner {
 
 	/** How long a call is repeated while a Cluster moves the partition. */
-	private static final Duration MAX_MOVE = Duration.ofSeconds(2);
+	static final Duration MAX_MOVE = Duration.ofSeconds(2);
 
 	private static final Duration PAUSE = Duration.ofMillis(20);
 
