@@ -333,7 +333,10 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		assertThat(claim().get(0).fence()).isNotEqualTo(requeued.fence());
 	}
 
-	private static void restore(JdbcTemplate jdbc, Map<String, Object> row) {
+	private void restore(JdbcTemplate jdbc, Map<String, Object> row) {
+		// A failover takes longer than a millisecond.
+		long now = this.store.now();
+		await().until(() -> this.store.now() > now);
 		String columns = String.join(", ", row.keySet());
 		String values = String.join(", ", Collections.nCopies(row.size(), "?"));
 		jdbc.update("delete from timingwheel_task");
