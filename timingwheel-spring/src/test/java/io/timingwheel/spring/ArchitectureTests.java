@@ -76,7 +76,8 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.task\\.support\\.Transactions(\\$.*)?")
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.support\\.Transactions"
+				+ "|durable\\.support\\.TransactionalBodies|aop\\.delayed\\.TransactionLookup)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");
