@@ -77,7 +77,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
 		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.support\\.Transactions"
-				+ "|aop\\.delayed\\.ReactiveTransaction)(\\$.*)?")
+				+ "|aop\\.delayed\\.(ReactiveTransaction|TransactionLookup)|durable\\.support\\.TransactionalBodies)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");

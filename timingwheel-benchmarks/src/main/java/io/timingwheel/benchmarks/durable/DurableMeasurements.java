@@ -53,7 +53,7 @@ final class DurableMeasurements {
 
 	private List<DurablePeer> contestants(boolean large) {
 		return Arrays.stream(DurablePeer.values())
-			.filter((peer) -> peer.uses(this.store) && (large || peer != DurablePeer.TIMINGWHEEL_500))
+			.filter((peer) -> peer.uses(this.store) && (large || !peer.runsOtherwise()))
 			.toList();
 	}
 

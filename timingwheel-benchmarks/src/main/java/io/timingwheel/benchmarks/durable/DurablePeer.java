@@ -32,6 +32,16 @@ enum DurablePeer implements Contestant {
 
 	},
 
+	/** Each run and its acknowledgement are one transaction. */
+	TIMINGWHEEL_TRANSACTIONAL("timingwheel, transactional", EnumSet.of(Store.POSTGRESQL)) {
+
+		@Override
+		TaskNode start(Store store, String url, Probe probe) {
+			return new TimingWheelNode(store, url, Map.of(ProbeApplication.TRANSACTIONAL, true), probe);
+		}
+
+	},
+
 	DB_SCHEDULER("db-scheduler, polling every 1 s", EnumSet.of(Store.POSTGRESQL)) {
 
 		@Override
@@ -95,7 +105,14 @@ enum DurablePeer implements Contestant {
 
 	@Override
 	public boolean isOurs() {
-		return this == TIMINGWHEEL || this == TIMINGWHEEL_500;
+		return this == TIMINGWHEEL || runsOtherwise();
+	}
+
+	/**
+	 * Whether this is our node with other settings, which change only how it runs tasks.
+	 */
+	boolean runsOtherwise() {
+		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_TRANSACTIONAL;
 	}
 
 }

@@ -2,6 +2,8 @@ package io.timingwheel.spring.faults;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -10,7 +12,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
+import io.timingwheel.spring.faults.Executions.Execution;
+import io.timingwheel.spring.faults.TransactionalWorker.Step;
+import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -62,6 +68,75 @@ abstract class DatabaseFaultTests extends FaultTests {
 			assertThat(complaints(nodes)).isEqualTo(complaints);
 		}
 		assertNeverEarly();
+	}
+
+	@Test
+	void aNodeThatEndsAtAnyStepLeavesOneEffectPerTask() {
+		List<Step> steps = Stream.concat(Arrays.stream(Step.values()), Collections.nCopies(3, Step.COMMITTING).stream())
+			.filter((step) -> step != Step.NONE)
+			.toList();
+		createEffects();
+		for (int i = 0; i < steps.size(); i++) {
+			NodeProcess node = startNode("halting-" + i, List.of()).awaitReady();
+			enqueueTransactional(i, steps.get(i), 0);
+			node.awaitEnd();
+			assertThat(runs().get((long) i)).extracting(Execution::node).containsExactly(node.id());
+		}
+		twoNodes();
+		awaitEmptyStore();
+		assertOneEffectPerTask(steps.size());
+	}
+
+	@Test
+	void killedNodesLeaveOneEffectPerTask() {
+		createEffects();
+		int tasks = 400;
+		twoNodes();
+		for (int i = 0; i < tasks; i++) {
+			enqueueTransactional(i, Step.NONE, 20);
+		}
+		for (int killed = 1; killed < 3; killed++) {
+			int ended = killed * tasks / 4;
+			await(() -> this.executions.numbersEnded() > ended);
+			twoNodes().get(killed - 1).kill();
+		}
+		twoNodes();
+		awaitEmptyStore();
+		assertOneEffectPerTask(tasks);
+	}
+
+	@Test
+	void aBodyThatOutlivesItsLeaseLeavesNoEffect() {
+		createEffects();
+		NodeProcess stopped = pausedNode("a");
+		NodeProcess other = pausedNode("b");
+		stopped.tell("resume");
+		enqueueTransactional(0, Step.NONE, LEASE.toMillis());
+		await(() -> this.executions.startedOn("a") == 1);
+		stopped.stop();
+		other.tell("resume");
+		await(() -> this.executions.startedOn("b") == 1);
+		awaitEmptyStore();
+		stopped.goOn();
+		await(() -> stopped.ask("lost-leases") > 0);
+		await(() -> stopped.ask("in-flight") == 0);
+		assertOneEffectPerTask(1);
+		assertThat(runs().get(0L)).extracting(Execution::node).containsExactly("a", "b");
+	}
+
+	private void createEffects() {
+		this.client.jdbc().execute("create table if not exists effect (number bigint not null)");
+		this.client.jdbc().update("delete from effect");
+	}
+
+	private void enqueueTransactional(long number, Step step, long millis) {
+		this.client.template()
+			.enqueue(TaskId.of(TransactionalWorker.NAME, number), Duration.ZERO, number, step, millis);
+	}
+
+	private void assertOneEffectPerTask(int tasks) {
+		assertThat(this.client.jdbc().queryForList("select number from effect order by number", Long.class))
+			.containsExactlyElementsOf(LongStream.range(0, tasks).boxed().toList());
 	}
 
 	/**

@@ -37,12 +37,13 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * {@link #durable() Durable} calls are stored as JSON and run at least once. A body that
  * failed, or whose node ended, runs again, so it must tolerate repetition (see
- * {@link io.timingwheel.spring.task.DelayedTaskContext DelayedTaskContext}). Such a
- * method returns {@code void} or {@code DelayedTask<Void>}; the result of its body is
- * ignored, and the exception handler gets only its last failure. Arguments are values
- * that Jackson can write and read as the declared types, such as ids and records. JPA
- * entities, lambdas, open resources and types whose JSON would name a class are refused,
- * at startup if the signature shows the problem, else at the call.
+ * {@link io.timingwheel.spring.task.DelayedTaskContext DelayedTaskContext}) or be
+ * {@link #transactional()}. Such a method returns {@code void} or
+ * {@code DelayedTask<Void>}; the result of its body is ignored, and the exception handler
+ * gets only its last failure. Arguments are values that Jackson can write and read as the
+ * declared types, such as ids and records. JPA entities, lambdas, open resources and
+ * types whose JSON would name a class are refused, at startup if the signature shows the
+ * problem, else at the call.
  *
  * @since 0.1
  * @see CancelDelayed
@@ -126,6 +127,23 @@ public @interface Delayed {
 	 * @return whether to store it
 	 */
 	boolean durable() default false;
+
+	/**
+	 * Whether the body runs in a transaction that also deletes the stored task, so that
+	 * what the body changes in the database takes effect exactly once. Only for
+	 * {@link #durable()} methods with the JDBC store. Needs a transaction manager for the
+	 * {@code DataSource} in which the tasks are stored, such as
+	 * {@code JdbcTransactionManager} or {@code JpaTransactionManager}.
+	 *
+	 * <p>
+	 * {@code @Transactional} on the method joins this transaction. If the body throws any
+	 * exception, or marks the transaction as rollback-only, the transaction rolls back,
+	 * and the attempt has failed. If the node loses the lease of the task, the
+	 * transaction rolls back too. What the body does outside of the database may still
+	 * happen more than once.
+	 * @return whether the body and its acknowledgement are one transaction
+	 */
+	boolean transactional() default false;
 
 	/**
 	 * How late the body may start: a duration, as in {@link #delay}. A later task is

@@ -29,9 +29,10 @@ import org.jspecify.annotations.Nullable;
  * transaction of the calling thread if {@link #joinsTransaction()} says so, and may wait
  * for its locks. Nodes claim tasks and report the results, from {@link #claim} to
  * {@link #bury}. These calls are outside of any transaction and do not wait for the locks
- * of others: the reply is {@link Reply#BUSY}. A node may repeat them, since a reply can
- * get lost. A repeated call changes nothing more and gets the reply {@link Reply#DONE},
- * unless its description says otherwise.
+ * of others: the reply is {@link Reply#BUSY}. One call is an exception:
+ * {@link #acknowledgeInTransaction} is part of the body's transaction. A node may repeat
+ * them, since a reply can get lost. A repeated call changes nothing more and gets the
+ * reply {@link Reply#DONE}, unless its description says otherwise.
  *
  * <p>
  * <b>Threads and errors.</b> All methods are thread-safe. They may throw any
@@ -136,6 +137,22 @@ public interface DelayedTaskStore {
 	 * that no longer exists
 	 */
 	List<Reply> acknowledge(List<TaskRef> tasks);
+
+	/**
+	 * Deletes a task that has run, in the transaction of the calling thread, in which the
+	 * body has made its changes. The caller rolls back if the store refuses. May wait for
+	 * the locks of others. Only stores that take part in transactions can do this.
+	 * @param task the task, begun by the caller
+	 * @return {@code true} if the task is deleted once the transaction commits;
+	 * {@code false} if the caller does not have the task (any more)
+	 * @throws IllegalStateException if the thread has no transaction that this store
+	 * takes part in
+	 * @throws UnsupportedOperationException if {@link #canJoinTransactions()} is
+	 * {@code false}
+	 */
+	default boolean acknowledgeInTransaction(TaskRef task) {
+		throw new UnsupportedOperationException("This store takes part in no transaction");
+	}
 
 	/**
 	 * Makes failed tasks pending again for another attempt, with their keys. A task whose
@@ -279,6 +296,14 @@ public interface DelayedTaskStore {
 	 */
 	default @Nullable PartialOutage partialOutage() {
 		return null;
+	}
+
+	/**
+	 * Tells whether this store takes part in transactions of its callers at all.
+	 * @return whether {@link #acknowledgeInTransaction} is possible
+	 */
+	default boolean canJoinTransactions() {
+		return false;
 	}
 
 	/**

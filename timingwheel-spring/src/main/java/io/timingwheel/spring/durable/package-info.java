@@ -46,7 +46,8 @@
  *                                                      the key; a suspect is alone
  *              running suspect            running      end of the lease, deliveries + 1, alone
  * renew        running                    running      end of the lease
- * acknowledge  running                    deleted
+ * acknowledge  running                    deleted      in a transactional task together with what
+ *                                                      its body has changed
  * retry        running                    scheduled    due time, attempt, error; no owner; takes the
  *                                                      key again; no suspect
  *              running, key taken by      deleted
@@ -73,8 +74,10 @@
  * A node names a task by its id and its fence
  * ({@link io.timingwheel.spring.durable.TaskRef}) in the words from begin to bury. The
  * store refuses these words if the fence is not the one in the store, or if the task is
- * in none of the states above. A lease that has ended still counts until another claim
- * raises the fence. Anyone may use the other words.
+ * in none of the states above. A fence is greater than the fence before it and at least
+ * the time in microseconds by the store's clock. So no fence comes twice, even if a
+ * failover has lost the latest of them. A lease that has ended still counts until another
+ * claim raises the fence. Anyone may use the other words.
  */
 @NullMarked
 package io.timingwheel.spring.durable;

@@ -4,13 +4,17 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -18,6 +22,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
 import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
+import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -25,6 +30,8 @@ import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.Rescheduled;
+import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.IfPending;
@@ -47,6 +54,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * The contract of a store in a database for callers that use transactions.
@@ -224,6 +232,117 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		return Set.of(Reply.DONE);
 	}
 
+	@Test
+	void aTaskIsAcknowledgedInTheTransactionOfItsBody() {
+		LeasedTask task = begun("k");
+		TaskRef stale = new TaskRef(task.id(), task.fence() - 1);
+		this.transaction.executeWithoutResult((status) -> {
+			assertThat(this.store.acknowledgeInTransaction(stale)).isFalse();
+			assertThat(this.store.acknowledgeInTransaction(task.ref())).isTrue();
+			assertThat(onAnotherThread(() -> this.other.renew(refs(task), LEASE))).containsExactly(Reply.BUSY);
+			clockAhead(LEASE.multipliedBy(2));
+			assertThat(onAnotherThread(this::claimByOther)).isEmpty();
+			status.setRollbackOnly();
+		});
+		assertThat(stored(task.id()).deliveries()).isOne();
+		this.transaction
+			.executeWithoutResult((status) -> assertThat(this.store.acknowledgeInTransaction(task.ref())).isTrue());
+		assertThat(this.store.counts()).isEmpty();
+		this.transaction
+			.executeWithoutResult((status) -> assertThat(this.store.acknowledgeInTransaction(task.ref())).isFalse());
+	}
+
+	@Test
+	void aTaskThatHasNotBegunIsNotAcknowledgedInATransaction() {
+		LeasedTask task = leased("k");
+		this.transaction
+			.executeWithoutResult((status) -> assertThat(this.store.acknowledgeInTransaction(task.ref())).isFalse());
+		assertThatIllegalStateException().isThrownBy(() -> this.store.acknowledgeInTransaction(task.ref()))
+			.withMessageContaining("no transaction on the DataSource");
+		assertThat(this.store.counts()).isNotEmpty();
+	}
+
+	@Test
+	void manyRetriesWaitOnlyAFractionOfTheLeaseForTheirKeys() {
+		Duration lease = Duration.ofSeconds(2);
+		List<NewTask> tasks = IntStream.range(0, 100).mapToObj((i) -> task("k" + i, Duration.ZERO)).toList();
+		this.store.enqueueAll(tasks);
+		List<Retry> retries = this.store.claim(new ClaimRequest("a", NAMES, 100, LOOK_AHEAD, lease, ANY_SIZE))
+			.tasks()
+			.stream()
+			.map((task) -> new Retry(task.ref(), 2, HOUR, "it failed"))
+			.toList();
+		assertThat(retries).hasSize(100);
+		this.transaction.executeWithoutResult((status) -> {
+			this.store.enqueueAll(tasks.stream().map((task) -> task(task.key(), HOUR)).toList());
+			onAnotherThread(() -> {
+				long start = System.nanoTime();
+				assertThat(this.other.retry(retries)).containsOnly(Reply.BUSY);
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(6));
+				return null;
+			});
+			status.setRollbackOnly();
+		});
+		assertThat(this.other.retry(retries)).containsOnly(Reply.DONE);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aTaskThatIsGoneLocksNothing(ById call) {
+		TransactionTemplate repeatable = new TransactionTemplate(new JdbcTransactionManager(this.pool));
+		repeatable.setIsolationLevel(TransactionDefinition.ISOLATION_REPEATABLE_READ);
+		repeatable.executeWithoutResult((status) -> {
+			Enqueued own = enqueue(null, HOUR);
+			assertThat(call.findsPending(this.store, UUID.randomUUID().toString())).isFalse();
+			onAnotherThread(
+					() -> this.other.enqueueAll(IntStream.range(0, 100).mapToObj((i) -> task(null, HOUR)).toList()));
+			assertThat(call.findsPending(this.store, own.id())).isTrue();
+		});
+	}
+
+	/**
+	 * An asynchronous failover takes the tasks back to an earlier state.
+	 */
+	@Test
+	void aFenceThatAFailoverHasLostIsNotUsedAgain() {
+		JdbcTemplate jdbc = new JdbcTemplate(this.pool);
+		Enqueued task = enqueue("k", Duration.ZERO);
+		Map<String, Object> before = jdbc.queryForMap("select * from timingwheel_task");
+		LeasedTask lost = claim().get(0);
+		restore(jdbc, before);
+		LeasedTask claimed = claimByOther().get(0);
+		assertThat(claimed.id()).isEqualTo(task.id());
+		assertThat(claimed.fence()).isNotEqualTo(lost.fence());
+		assertThat(begin(this.store, lost.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(acknowledge(this.store, lost.ref())).isEqualTo(Reply.REFUSED);
+
+		restore(jdbc, before);
+		Rescheduled moved = this.store.reschedule(task.id(), DueTime.after(SOON), OFFER);
+		restore(jdbc, before);
+		Rescheduled movedAgain = this.store.reschedule(task.id(), DueTime.after(SOON), OFFER);
+		assertThat(movedAgain.task().fence()).isNotIn(moved.task().fence(), claimed.fence(), lost.fence());
+		assertThat(begin(this.store, moved.task().ref())).isEqualTo(Reply.REFUSED);
+		assertThat(begin(this.store, movedAgain.task().ref())).isEqualTo(Reply.DONE);
+
+		assertThat(bury(this.store, movedAgain.task().ref())).isEqualTo(Reply.DONE);
+		Map<String, Object> dead = jdbc.queryForMap("select * from timingwheel_task");
+		this.store.requeue(task.id());
+		LeasedTask requeued = claim().get(0);
+		restore(jdbc, dead);
+		this.store.requeue(task.id());
+		assertThat(claim().get(0).fence()).isNotEqualTo(requeued.fence());
+	}
+
+	private void restore(JdbcTemplate jdbc, Map<String, Object> row) {
+		// A failover takes longer than a millisecond.
+		long now = this.store.now();
+		await().until(() -> this.store.now() > now);
+		String columns = String.join(", ", row.keySet());
+		String values = String.join(", ", Collections.nCopies(row.size(), "?"));
+		jdbc.update("delete from timingwheel_task");
+		jdbc.update("insert into timingwheel_task (" + columns + ") values (" + values + ")", row.values().toArray());
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void anEarlierReadOfTheTransactionDoesNotDecideWhichTaskIsPending(IfPending ifPending) {
@@ -380,6 +499,33 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		finally {
 			executor.shutdownNow();
 		}
+	}
+
+	/**
+	 * The calls that name a task by its id.
+	 */
+	enum ById {
+
+		CANCEL {
+
+			@Override
+			boolean findsPending(DelayedTaskStore store, String id) {
+				return store.cancel(id);
+			}
+
+		},
+
+		RESCHEDULE {
+
+			@Override
+			boolean findsPending(DelayedTaskStore store, String id) {
+				return store.reschedule(id, DueTime.after(HOUR), null) != null;
+			}
+
+		};
+
+		abstract boolean findsPending(DelayedTaskStore store, String id);
+
 	}
 
 }

@@ -45,6 +45,14 @@ abstract class Dialect {
 	}
 
 	/**
+	 * Whether a statement that finds no row may lock the place where the row would be, up
+	 * to the end of the caller's transaction. Nobody can then insert rows in this place.
+	 */
+	boolean locksAbsentRows() {
+		return false;
+	}
+
+	/**
 	 * The last clause of a {@code select} of the pending task with a key. With this
 	 * clause the statement fails at once if another transaction is storing that task. The
 	 * clause is empty if the database does not show such a task. An update that takes the

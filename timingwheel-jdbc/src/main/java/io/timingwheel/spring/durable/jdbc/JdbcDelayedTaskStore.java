@@ -23,6 +23,9 @@ import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.util.Assert;
+
 /**
  * Keeps durable tasks in a table of H2, PostgreSQL, MariaDB or MySQL.
  *
@@ -93,6 +96,13 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public List<Reply> acknowledge(List<TaskRef> tasks) {
 		return tasks.isEmpty() ? List.of() : transitions().acknowledge(tasks);
+	}
+
+	@Override
+	public boolean acknowledgeInTransaction(TaskRef task) {
+		JdbcOperations joined = this.transaction.current();
+		Assert.state(joined != null, "The thread has no transaction on the DataSource of the application");
+		return transitions().acknowledge(task, joined);
 	}
 
 	@Override
@@ -173,6 +183,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public void check() {
 		JdbcStoreSchema.of(this.storeDataSource, this.table.qualified()).check();
+	}
+
+	@Override
+	public boolean canJoinTransactions() {
+		return true;
 	}
 
 	@Override

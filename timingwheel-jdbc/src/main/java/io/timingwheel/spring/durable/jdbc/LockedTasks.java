@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
@@ -24,6 +26,9 @@ import org.springframework.transaction.TransactionStatus;
  */
 final class LockedTasks {
 
+	/** A lease is this much longer than the time that a transaction waits for keys. */
+	private static final int LEASES_PER_WAIT = 10;
+
 	private final Database database;
 
 	private final JdbcOperations jdbc;
@@ -35,6 +40,12 @@ final class LockedTasks {
 	private final Map<String, TaskRow> notLocked;
 
 	private boolean lockWaitLimited;
+
+	/** When the first of the leases ends, by the database's clock. */
+	private long leaseEnd = Long.MAX_VALUE;
+
+	/** How long all waits for keys together may still take, in nanoseconds. */
+	private long waitNanos;
 
 	private LockedTasks(Database database, JdbcOperations jdbc, TransactionStatus transaction, List<TaskRef> tasks) {
 		this.database = database;
@@ -57,7 +68,8 @@ final class LockedTasks {
 	}
 
 	/**
-	 * Locks tasks and changes each, in a short transaction.
+	 * Locks tasks and changes each, in a short transaction. If there are too many keys to
+	 * wait for, the reply for the last of these tasks is {@link Reply#BUSY}.
 	 * @param task gives the task of a request
 	 * @param change changes the task of a request
 	 * @return the reply to each request, in this order
@@ -66,6 +78,7 @@ final class LockedTasks {
 		return database.store().transaction((jdbc, status) -> {
 			LockedTasks locked = lock(database, jdbc, status, requests.stream().map(task).toList());
 			long now = database.now(jdbc);
+			locked.waitNanos = Math.max(1, TimeUnit.MILLISECONDS.toNanos(locked.leaseEnd - now) / LEASES_PER_WAIT);
 			try {
 				return locked.replies(requests, task, Reply.REFUSED,
 						(request, row) -> change.apply(request, row, locked, now));
@@ -80,35 +93,40 @@ final class LockedTasks {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		Database.addPadded(parameters, ids);
 		Map<String, TaskRow> rows = new HashMap<>();
-		this.jdbc.query("select " + TaskRow.COLUMNS + " from " + this.database.table() + " where id in "
+		this.jdbc.query("select " + TaskRow.COLUMNS + ", next_at from " + this.database.table() + " where id in "
 				+ Database.placeholders(ids.size()) + suffix, (rs) -> {
 					TaskRow row = TaskRow.read(rs, this.database.dialect());
 					rows.put(row.id(), row);
+					this.leaseEnd = Math.min(this.leaseEnd, row.leased() ? rs.getLong("next_at") : Long.MAX_VALUE);
 				}, parameters.toArray());
 		return rows;
 	}
 
 	/**
-	 * The replies to requests.
+	 * The replies to requests. Begins anywhere among the requests: if the first of them
+	 * use up the time for waiting again and again, the others have their turn too.
 	 * @param task gives the task of a request
 	 * @param gone the reply if there is no such task
 	 * @param change changes a task that is locked, if the task is as the request expects
 	 */
 	<Q> List<Reply> replies(List<Q> requests, Function<Q, TaskRef> task, Reply gone,
 			BiFunction<Q, TaskRow, Reply> change) {
-		List<Reply> replies = new ArrayList<>(requests.size());
-		for (Q request : requests) {
+		Reply[] replies = new Reply[requests.size()];
+		int first = ThreadLocalRandom.current().nextInt(replies.length);
+		for (int i = 0; i < replies.length; i++) {
+			int index = (first + i) % replies.length;
+			Q request = requests.get(index);
 			TaskRef ref = task.apply(request);
 			TaskRow row = this.locked.get(ref.id());
 			if (row != null) {
-				replies.add(change.apply(request, row));
+				replies[index] = change.apply(request, row);
 			}
 			else {
 				TaskRow other = this.notLocked.get(ref.id());
-				replies.add(replyForNotLocked(ref, (other != null) ? other.fence() : null, gone));
+				replies[index] = replyForNotLocked(ref, (other != null) ? other.fence() : null, gone);
 			}
 		}
-		return replies;
+		return List.of(replies);
 	}
 
 	/**
@@ -144,11 +162,15 @@ final class LockedTasks {
 	 * {@link Reply#BUSY}.
 	 */
 	private Reply takeKey(TaskRow row, String sql, List<Object> parameters) {
+		if (this.waitNanos <= 0) {
+			return Reply.BUSY;
+		}
 		if (!this.lockWaitLimited) {
 			this.database.dialect().limitLockWait(this.jdbc);
 			this.lockWaitLimited = true;
 		}
 		Object savepoint = this.transaction.createSavepoint();
+		long start = System.nanoTime();
 		try {
 			if (isKeyPending(row)) {
 				return giveWay(row);
@@ -162,6 +184,7 @@ final class LockedTasks {
 			return giveWay(row);
 		}
 		catch (CannotAcquireLockException ex) {
+			this.waitNanos -= System.nanoTime() - start;
 			this.transaction.rollbackToSavepoint(savepoint);
 			return Reply.BUSY;
 		}

@@ -30,6 +30,11 @@ final class MySqlDialect extends PortableDialect {
 	}
 
 	@Override
+	boolean locksAbsentRows() {
+		return true;
+	}
+
+	@Override
 	String lockNoWait() {
 		return " for update nowait";
 	}

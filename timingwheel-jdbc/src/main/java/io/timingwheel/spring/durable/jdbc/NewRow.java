@@ -53,13 +53,14 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable LeaseOffer lease) {
 	 * The statement for {@link #replaceValues}.
 	 */
 	static String replace(TableName table) {
-		return "update " + table + " set id = ?, payload = ?, due_at = ?, next_at = ?, owner = ?, fence = fence + 1,"
-				+ " attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null, created_at = ? where id = ?";
+		return "update " + table + " set id = ?, payload = ?, due_at = ?, next_at = ?, owner = ?, "
+				+ TaskRow.RAISE_FENCE
+				+ ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null, created_at = ? where id = ?";
 	}
 
 	Object[] replaceValues(TaskRow pending) {
-		return values(this.task.id(), this.task.payload(), this.dueAt, nextAt(), LeaseTimes.owner(this.lease), this.now,
-				pending.id());
+		return values(this.task.id(), this.task.payload(), this.dueAt, nextAt(), LeaseTimes.owner(this.lease),
+				TaskRow.micros(this.now), this.now, pending.id());
 	}
 
 	private static Object[] values(@Nullable Object... values) {
@@ -75,7 +76,7 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable LeaseOffer lease) {
 	}
 
 	Enqueued replaced(TaskRow pending) {
-		return new Enqueued(Outcome.REPLACED, this.task.id(), pending.fence() + 1, this.dueAt, this.now,
+		return new Enqueued(Outcome.REPLACED, this.task.id(), pending.nextFence(this.now), this.dueAt, this.now,
 				this.lease != null);
 	}
 

@@ -208,11 +208,11 @@ final class PortableTransitions extends Transitions {
 		for (int i = 0; i < names.size(); i++) {
 			Object name = this.dialect.text(names.get(i));
 			searches.add(sql.formatted(i));
-			parameters.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
+			parameters
+				.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
 		}
-		return Outlook.of(names, request.suspect(),
-				jdbc.query(String.join(" union all ", searches),
-						(rs, rowNum) -> NameOutlook.read(rs), parameters.toArray()));
+		return Outlook.of(names, request.suspect(), jdbc.query(String.join(" union all ", searches),
+				(rs, rowNum) -> NameOutlook.read(rs), parameters.toArray()));
 	}
 
 	/**
@@ -253,23 +253,26 @@ final class PortableTransitions extends Transitions {
 	 */
 	private Claimed lease(JdbcOperations jdbc, ClaimRequest request, Outlook outlook, List<FoundRow> found) {
 		long now = outlook.now();
+		// The database may have failed over since the time was read for the outlook.
+		long leasedAt = this.database.now(jdbc);
 		List<FoundRow> lost = found.stream().filter(FoundRow::isLost).toList();
 		List<FoundRow> leased = found.stream().filter((row) -> !row.isLost()).toList();
 		if (!lost.isEmpty()) {
-			List<@Nullable Object> ids = new ArrayList<>();
-			Database.addPadded(ids, lost.stream().map(FoundRow::id).toList());
-			jdbc.update("update " + this.table + " set owner = null, fence = fence + 1,"
-					+ " lost_deliveries = lost_deliveries + alone, suspect = 1, alone = 0 where id in "
-					+ Database.placeholders(lost.size()), ids.toArray());
+			List<@Nullable Object> values = new ArrayList<>(List.of(TaskRow.micros(leasedAt)));
+			Database.addPadded(values, lost.stream().map(FoundRow::id).toList());
+			jdbc.update("update " + this.table + " set owner = null, " + TaskRow.RAISE_FENCE
+					+ ", lost_deliveries = lost_deliveries + alone, suspect = 1, alone = 0 where id in "
+					+ Database.placeholders(lost.size()), values.toArray());
 		}
 		if (!leased.isEmpty()) {
-			List<@Nullable Object> values = new ArrayList<>(
-					List.of(request.owner(), now, LeaseTimes.millis(request.lease()), now, now, now));
+			List<@Nullable Object> values = new ArrayList<>(List.of(request.owner(), TaskRow.micros(leasedAt), now,
+					LeaseTimes.millis(request.lease()), now, now, now));
 			Database.addPadded(values, leased.stream().map(FoundRow::id).toList());
 			jdbc.update(lease(leased.size()), values.toArray());
 		}
 		long nextAt = lost.stream().mapToLong(FoundRow::foundAt).reduce(outlook.nextAt(), Math::min);
-		return ClaimedRow.claim(leased.stream().map((row) -> row.leased(now, request.lease())).toList(), now, nextAt);
+		return ClaimedRow.claim(leased.stream().map((row) -> row.leased(now, leasedAt, request.lease())).toList(), now,
+				nextAt);
 	}
 
 	/**
@@ -277,7 +280,8 @@ final class PortableTransitions extends Transitions {
 	 * columns to its left. The assignment of the status is therefore the last one.
 	 */
 	private String lease(int tasks) {
-		return ("update %1$s set owner = ?, fence = fence + 1, next_at = least(greatest(due_at, ?) + ?, %2$d),"
+		return ("update %1$s set owner = ?, " + TaskRow.RAISE_FENCE
+				+ ", next_at = least(greatest(due_at, ?) + ?, %2$d),"
 				+ " deliveries = deliveries + case when %4$s then 1 else 0 end,"
 				+ " pending_key = case when %4$s then null else pending_key end,"
 				+ " status = case when %4$s then %3$d else status end where id in %5$s")
@@ -409,12 +413,14 @@ final class PortableTransitions extends Transitions {
 
 		/**
 		 * The task as it is after the lease.
+		 * @param now the time that decides whether the task begins
+		 * @param leasedAt the time of the lease
 		 */
-		ClaimedRow leased(long now, Duration lease) {
+		ClaimedRow leased(long now, long leasedAt, Duration lease) {
 			boolean begins = !this.row.suspect() && this.row.dueAt() <= now;
-			LeasedTask task = new LeasedTask(id(), this.row.fence() + 1, this.row.name(), this.row.key(), this.payload,
-					this.row.dueAt(), begins, this.row.attempt(), this.row.deliveries() + (begins ? 1 : 0),
-					this.row.lostDeliveries(), this.row.suspect());
+			LeasedTask task = new LeasedTask(id(), this.row.nextFence(leasedAt), this.row.name(), this.row.key(),
+					this.payload, this.row.dueAt(), begins, this.row.attempt(),
+					this.row.deliveries() + (begins ? 1 : 0), this.row.lostDeliveries(), this.row.suspect());
 			return new ClaimedRow(task, this.foundAt, LeaseTimes.leaseEnd(this.row.dueAt(), now, lease));
 		}
 

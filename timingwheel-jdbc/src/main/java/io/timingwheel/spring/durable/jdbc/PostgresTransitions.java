@@ -181,7 +181,8 @@ final class PostgresTransitions extends Transitions {
 						order by next_at limit ?)
 					union all select id, next_at, true from suspect),
 				claimed as (
-					update %2$s t set owner = case when taken then ? end, fence = t.fence + 1,
+					update %2$s t set owner = case when taken then ? end,
+						fence = greatest(t.fence + 1, clock.now * 1000),
 						next_at = case when taken then least(greatest(t.due_at, clock.now) + ?, %3$d) else t.next_at end,
 						lost_deliveries = t.lost_deliveries + t.alone,
 						suspect = case when taken then t.suspect else 1 end,
@@ -327,7 +328,8 @@ final class PostgresTransitions extends Transitions {
 					insert + """
 							update set
 								id = excluded.id, payload = excluded.payload, due_at = excluded.due_at, next_at = excluded.next_at,
-								owner = excluded.owner, fence = t.fence + 1, attempt = 1, deliveries = 0, lost_deliveries = 0,
+								owner = excluded.owner,
+								fence = greatest(t.fence + 1, excluded.created_at * 1000), attempt = 1, deliveries = 0, lost_deliveries = 0,
 								suspect = 0, alone = 0, error = null, created_at = excluded.created_at
 							"""
 							+ returning,

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.TaskRef;
@@ -27,6 +28,11 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, int sta
 
 	static final String COLUMNS = "id, name, task_key, due_at, status, owner, fence, attempt, deliveries, lost_deliveries,"
 			+ " suspect, alone";
+
+	/**
+	 * The assignment of {@link #nextFence}, with {@link #micros} as its parameter.
+	 */
+	static final String RAISE_FENCE = "fence = greatest(fence + 1, ?)";
 
 	private static final State[] STATES = State.values();
 
@@ -58,6 +64,23 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, int sta
 	 */
 	boolean isGivenBackBy(TaskRef task) {
 		return this.status == PENDING && !this.leased && this.fence == task.fence();
+	}
+
+	/**
+	 * The fence that a claim, a move, a replacement or a requeue gives the task. No fence
+	 * is used again after a failover of the database, even if the failover has lost the
+	 * latest fences of the task: the clock has gone on.
+	 * @param now the time by the database's clock, in milliseconds
+	 */
+	long nextFence(long now) {
+		return Math.max(this.fence + 1, micros(now));
+	}
+
+	/**
+	 * A time in microseconds.
+	 */
+	static long micros(long millis) {
+		return TimeUnit.MILLISECONDS.toMicros(millis);
 	}
 
 	boolean isRunning() {

@@ -173,6 +173,15 @@ abstract class Transitions {
 	abstract List<Reply> acknowledge(List<TaskRef> tasks);
 
 	/**
+	 * Acknowledge: deletes a running task, in the transaction of its body.
+	 */
+	final boolean acknowledge(TaskRef task, JdbcOperations joined) {
+		return joined.update(
+				"delete from " + this.table + " where id = ? and fence = ? and status = " + TaskRow.RUNNING, task.id(),
+				task.fence()) > 0;
+	}
+
+	/**
 	 * Retry: makes running tasks pending again for another attempt.
 	 */
 	final List<Reply> retry(List<Retry> retries) {
@@ -226,7 +235,7 @@ abstract class Transitions {
 	final boolean cancel(TaskId taskId, @Nullable JdbcOperations joined) {
 		String id = pendingId(taskId, null, joined);
 		while (id != null) {
-			if (cancel(id, joined)) {
+			if (delete(id, joined)) {
 				return true;
 			}
 			id = pendingId(taskId, id, joined);
@@ -234,7 +243,23 @@ abstract class Transitions {
 		return false;
 	}
 
+	/**
+	 * As for a key, looks up the id first. In MySQL with the isolation "repeatable read",
+	 * a lock by an absent id would also lock the ids of new tasks.
+	 */
 	final boolean cancel(String id, @Nullable JdbcOperations joined) {
+		return mayBePending(id, joined) && delete(id, joined);
+	}
+
+	private boolean mayBePending(String id, @Nullable JdbcOperations joined) {
+		return joined == null || !this.dialect.locksAbsentRows()
+				|| !joined
+					.queryForList("select id from " + this.table + " where id = ? and status = " + TaskRow.PENDING,
+							String.class, id)
+					.isEmpty();
+	}
+
+	private boolean delete(String id, @Nullable JdbcOperations joined) {
 		return run(joined, (jdbc) -> jdbc
 			.update("delete from " + this.table + " where id = ? and status = " + TaskRow.PENDING, id)) > 0;
 	}
@@ -247,7 +272,7 @@ abstract class Transitions {
 			@Nullable JdbcOperations joined) {
 		String id = pendingId(taskId, null, joined);
 		while (id != null) {
-			Rescheduled moved = reschedule(id, due, lease, joined);
+			Rescheduled moved = move(id, due, lease, joined);
 			if (moved != null) {
 				return moved;
 			}
@@ -258,6 +283,11 @@ abstract class Transitions {
 
 	final @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease,
 			@Nullable JdbcOperations joined) {
+		return mayBePending(id, joined) ? move(id, due, lease, joined) : null;
+	}
+
+	private @Nullable Rescheduled move(String id, DueTime due, @Nullable LeaseOffer lease,
+			@Nullable JdbcOperations joined) {
 		if (joined != null) {
 			return move(joined, id, due, lease);
 		}
@@ -266,20 +296,22 @@ abstract class Transitions {
 	}
 
 	private @Nullable Rescheduled move(JdbcOperations jdbc, String id, DueTime due, @Nullable LeaseOffer lease) {
-		PendingTask pending = DataAccessUtils.singleResult(jdbc.query(
+		LockedTask locked = DataAccessUtils.singleResult(jdbc.query(
 				"select " + TaskRow.COLUMNS + ", payload from " + this.table + " where id = ? and status = "
 						+ TaskRow.PENDING + " for update",
-				(rs, rowNum) -> new PendingTask(TaskRow.read(rs, this.dialect), rs.getString("payload")), id));
-		if (pending == null) {
+				(rs, rowNum) -> new LockedTask(TaskRow.read(rs, this.dialect), rs.getString("payload")), id));
+		if (locked == null) {
 			return null;
 		}
 		long now = this.database.now(jdbc);
 		long dueAt = due.resolve(now);
-		LeaseOffer accepted = pending.row().suspect() ? null : LeaseTimes.accepted(lease, dueAt, now);
-		jdbc.update("update " + this.table + " set due_at = ?, next_at = ?, owner = ?, fence = fence + 1 where id = ?",
-				dueAt, LeaseTimes.nextAt(dueAt, now, accepted), LeaseTimes.owner(accepted), id);
-		TaskRow row = pending.row();
-		LeasedTask task = new LeasedTask(id, row.fence() + 1, row.name(), row.key(), pending.payload(), dueAt, false,
+		LeaseOffer accepted = locked.row().suspect() ? null : LeaseTimes.accepted(lease, dueAt, now);
+		jdbc.update(
+				"update " + this.table + " set due_at = ?, next_at = ?, owner = ?, " + TaskRow.RAISE_FENCE
+						+ " where id = ?",
+				dueAt, LeaseTimes.nextAt(dueAt, now, accepted), LeaseTimes.owner(accepted), TaskRow.micros(now), id);
+		TaskRow row = locked.row();
+		LeasedTask task = new LeasedTask(id, row.nextFence(now), row.name(), row.key(), locked.payload(), dueAt, false,
 				row.attempt(), row.deliveries(), row.lostDeliveries(), row.suspect());
 		return new Rescheduled(task, now, accepted != null);
 	}
@@ -314,9 +346,9 @@ abstract class Transitions {
 			Object savepoint = status.createSavepoint();
 			try {
 				jdbc.update("update " + this.table + " set status = " + TaskRow.PENDING
-						+ ", pending_key = task_key, due_at = ?, next_at = ?, fence = fence + 1, attempt = 1,"
-						+ " deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
-						+ " died_at = null where id = ?", now, now, id);
+						+ ", pending_key = task_key, due_at = ?, next_at = ?, " + TaskRow.RAISE_FENCE
+						+ ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
+						+ " died_at = null where id = ?", now, now, TaskRow.micros(now), id);
 				return Requeue.REQUEUED;
 			}
 			catch (DuplicateKeyException ex) {
@@ -345,7 +377,7 @@ abstract class Transitions {
 		return (joined != null) ? statement.apply(joined) : this.database.application().single(statement);
 	}
 
-	private record PendingTask(TaskRow row, String payload) {
+	private record LockedTask(TaskRow row, String payload) {
 
 	}
 

@@ -20,6 +20,7 @@ import org.springframework.util.StringUtils;
  * @param method the most specific method
  * @param names the name of its tasks, and the earlier names
  * @param durable whether its calls are stored
+ * @param transactional whether a body and its acknowledgement are one transaction
  * @param argumentTypes the types of its arguments
  * @param delay where the delay comes from
  * @param key where the key comes from, {@code null} for none
@@ -30,9 +31,10 @@ import org.springframework.util.StringUtils;
  * @param givesResult whether the method returns a task or future rather than nothing
  * @param shared whether the bean is one object for all calls
  */
-record DelayedMethod(String beanName, Method method, TaskNames names, boolean durable, List<Type> argumentTypes,
-		DelaySource delay, @Nullable KeySource key, IfPending ifPending, FixedAttribute<String> executorName,
-		@Nullable FixedAttribute<Duration> maxLateness, boolean afterCommit, boolean givesResult, boolean shared) {
+record DelayedMethod(String beanName, Method method, TaskNames names, boolean durable, boolean transactional,
+		List<Type> argumentTypes, DelaySource delay, @Nullable KeySource key, IfPending ifPending,
+		FixedAttribute<String> executorName, @Nullable FixedAttribute<Duration> maxLateness, boolean afterCommit,
+		boolean givesResult, boolean shared) {
 
 	String name() {
 		return this.names.name().get();

@@ -59,8 +59,11 @@ final class DelayedMethodReader {
 		else if (annotation.afterCommit()) {
 			this.rules.warnOfReactiveTransactions(method);
 		}
+		if (annotation.transactional()) {
+			this.rules.checkTransactional(method, beanClass, annotation.durable());
+		}
 		TaskNames names = new TaskNames(readName(method, annotation, publicName), readAliases(method, annotation));
-		return new DelayedMethod(publicName, method, names, annotation.durable(),
+		return new DelayedMethod(publicName, method, names, annotation.durable(), annotation.transactional(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
 				readKey(method, annotation), annotation.ifPending(), readExecutor(method, annotation),
 				readExpireAfter(method, annotation), annotation.afterCommit(), method.getReturnType() != void.class,

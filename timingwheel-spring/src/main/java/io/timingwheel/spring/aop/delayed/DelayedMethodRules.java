@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop.delayed;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -23,6 +24,9 @@ import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ClassUtils;
 
@@ -36,6 +40,11 @@ final class DelayedMethodRules {
 			DelayedTask.class);
 
 	private static final Log logger = LogFactory.getLog(DelayedMethodRules.class);
+
+	private static final String TRANSACTIONAL = "org.springframework.transaction.annotation.Transactional";
+
+	/** The propagations with which a body is not part of the caller's transaction. */
+	private static final Set<String> OUTSIDE = Set.of("REQUIRES_NEW", "NOT_SUPPORTED", "NEVER");
 
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
@@ -188,6 +197,31 @@ final class DelayedMethodRules {
 					"set timingwheel.store.type to jdbc or redis, or remove durable = true");
 		}
 		checkNoResult(method, beanClass);
+	}
+
+	/**
+	 * Checks that the body can be part of the transaction that deletes its task.
+	 */
+	void checkTransactional(Method method, Class<?> beanClass, boolean durable) {
+		if (!durable) {
+			throw new InvalidAnnotatedMethodException(method, "@Delayed is transactional, but not durable",
+					"set durable = true, or use @Transactional in place of transactional = true");
+		}
+		MergedAnnotation<?> own = transactional(method);
+		MergedAnnotation<?> effective = own.isPresent() ? own : transactional(beanClass);
+		if (effective.isPresent()) {
+			String propagation = String.valueOf(effective.getValue("propagation").orElse(""));
+			if (OUTSIDE.contains(propagation)) {
+				throw new InvalidAnnotatedMethodException(method,
+						"@Delayed is transactional, but @Transactional(propagation = %s) keeps the body out of its transaction"
+							.formatted(propagation),
+						"remove the propagation");
+			}
+		}
+	}
+
+	private static MergedAnnotation<?> transactional(AnnotatedElement element) {
+		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(TRANSACTIONAL);
 	}
 
 	private static void checkNoResult(Method method, Class<?> beanClass) {

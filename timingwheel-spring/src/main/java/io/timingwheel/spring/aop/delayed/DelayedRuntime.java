@@ -4,7 +4,9 @@ import java.lang.reflect.Method;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.TransactionalBodies;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskExecutors;
@@ -68,6 +70,14 @@ public final class DelayedRuntime {
 		DurableTaskManager tasks = this.durableTasks.get();
 		Assert.state(tasks != null, "There is a DelayedTaskStore, but no DurableTaskManager to use it");
 		return tasks;
+	}
+
+	/**
+	 * The transactions in which the bodies of a method run.
+	 * @throws InvalidAnnotatedMethodException if the store takes part in no transaction
+	 */
+	TransactionalBodies transactions(Method method) {
+		return TransactionLookup.find(this.beanFactory, method);
 	}
 
 	/**

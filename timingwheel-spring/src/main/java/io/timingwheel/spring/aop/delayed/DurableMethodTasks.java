@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.support.DurableHandler;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.TransactionalBodies;
 import io.timingwheel.spring.durable.support.UnsupportedArgumentException;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.support.SecurityContextExecutors;
@@ -42,6 +43,8 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 
 	private final DurableTaskManager tasks;
 
+	private final @Nullable TransactionalBodies transactions;
+
 	/** The first handler of the method, which runs the stored calls. */
 	private final DurableHandler handler;
 
@@ -50,6 +53,7 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 		this.runtime = runtime;
 		this.executor = runtime.executor(method);
 		this.tasks = runtime.requireDurableTasks();
+		this.transactions = method.transactional() ? runtime.transactions(method.method()) : null;
 		DurableHandler known = this.tasks.handler(method.name());
 		this.handler = (known != null) ? known : this.tasks.register(this);
 	}
@@ -124,6 +128,11 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 	@Override
 	public Method method() {
 		return this.method.method();
+	}
+
+	@Override
+	public @Nullable TransactionalBodies transactions() {
+		return this.transactions;
 	}
 
 	@Override

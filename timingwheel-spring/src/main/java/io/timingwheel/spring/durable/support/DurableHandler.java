@@ -54,6 +54,14 @@ public interface DurableHandler {
 	@Nullable Duration expireAfter();
 
 	/**
+	 * The transactions in which the bodies run and their tasks are acknowledged.
+	 * @return the transactions, {@code null} if tasks are acknowledged after their bodies
+	 */
+	default @Nullable TransactionalBodies transactions() {
+		return null;
+	}
+
+	/**
 	 * Runs the body within all other advice of the method, such as a transaction.
 	 * @param arguments the arguments
 	 * @return what the body returned

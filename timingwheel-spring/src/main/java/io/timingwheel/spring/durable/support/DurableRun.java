@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 
 import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.TaskId;
@@ -49,6 +50,8 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	private long latenessNanos;
 
 	private @Nullable Object @Nullable [] arguments;
+
+	private @Nullable Reply reply;
 
 	/**
 	 * Creates a run.
@@ -237,6 +240,36 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
+	 * Marks the body as ended before its transaction ends. From now on this object
+	 * interrupts the thread no more.
+	 */
+	synchronized void endBody() {
+		if (this.interruption != Interruption.NONE) {
+			Thread.interrupted();
+		}
+		if (this.state == State.RUNNING) {
+			this.state = State.SETTLING;
+		}
+	}
+
+	/**
+	 * Records the reply to an acknowledgement in the transaction of the body.
+	 */
+	void replied(Reply reply) {
+		this.reply = reply;
+	}
+
+	/**
+	 * The reply to the acknowledgement in the transaction of the body.
+	 * @return {@link Reply#DONE} if the transaction has committed, {@link Reply#REFUSED}
+	 * if it was rolled back because the node no longer has the task, {@code null} if the
+	 * task is not acknowledged
+	 */
+	@Nullable Reply reply() {
+		return this.reply;
+	}
+
+	/**
 	 * Marks the body as ended, and clears an interrupt by this object. This object
 	 * interrupts only under the monitor and while a body runs, so that no interrupt
 	 * outlives its body.
@@ -247,7 +280,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		if (this.interruption != Interruption.NONE) {
 			Thread.interrupted();
 		}
-		if (this.state == State.RUNNING) {
+		if (this.state == State.RUNNING || this.state == State.SETTLING) {
 			this.state = State.SETTLING;
 			return this.interruption;
 		}
@@ -260,7 +293,9 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		if (arguments == null) {
 			throw new IllegalStateException("The task has no arguments yet");
 		}
-		return this.handler.invoke(arguments);
+		TransactionalBodies transactions = this.handler.transactions();
+		return (transactions != null) ? transactions.run(this, () -> this.handler.invoke(arguments))
+				: this.handler.invoke(arguments);
 	}
 
 	@Override
@@ -321,7 +356,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		/** The body runs. */
 		RUNNING,
 
-		/** The body has ended, and the store does not know yet. */
+		/** The body has ended, and its transaction or the store does not know yet. */
 		SETTLING,
 
 		/** The node no longer has the task. */

@@ -5,6 +5,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskExecution;
@@ -165,7 +166,11 @@ final class TaskRunner {
 
 	private void ended(DurableRun run, TaskRecorder recorder, @Nullable Throwable error) {
 		DurableRun.Interruption interruption = run.end();
-		if (interruption == DurableRun.Interruption.LEASE_LOST) {
+		Reply reply = run.reply();
+		if (reply != null) {
+			this.settler.acknowledged(run, reply);
+		}
+		else if (interruption == DurableRun.Interruption.LEASE_LOST) {
 			recorder.abandoned();
 		}
 		else if (error == null) {

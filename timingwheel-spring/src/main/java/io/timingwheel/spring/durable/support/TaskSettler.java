@@ -67,6 +67,14 @@ final class TaskSettler extends Batcher<Settlement> {
 	}
 
 	/**
+	 * Ends a task that was acknowledged in the transaction of its body.
+	 * @param reply the reply of the store
+	 */
+	void acknowledged(DurableRun run, Reply reply) {
+		settled(Settlement.of(run, Kind.COMPLETED), reply);
+	}
+
+	/**
 	 * Acknowledges a task that was too late to start.
 	 */
 	void expired(DurableRun run) {

@@ -1,0 +1,113 @@
+package io.timingwheel.spring.faults;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTaskContext;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * A durable method whose body commits with its task. The effect of the body is a row in
+ * the database of the store.
+ */
+@ConditionalOnProperty(name = "timingwheel.store.type", havingValue = "jdbc")
+class TransactionalWorker {
+
+	static final String NAME = "transactional";
+
+	private static final long MAX_COMMIT_NANOS = 3_000_000;
+
+	private final Executions executions;
+
+	private final JdbcTemplate jdbc;
+
+	private final String node;
+
+	TransactionalWorker(Executions executions, JdbcTemplate jdbc, @Value("${timingwheel.store.node-id}") String node) {
+		this.executions = executions;
+		this.jdbc = jdbc;
+		this.node = node;
+	}
+
+	/**
+	 * Inserts the effect. In the first run of a task, halts the JVM at a step, or sleeps.
+	 */
+	@Delayed(delay = "0s", name = NAME, durable = true, transactional = true)
+	void work(long number, Step step, long millis) throws InterruptedException {
+		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
+		long execution = this.executions.begin(number, this.node, context);
+		Step halt = (context.deliveries() == 1) ? step : Step.NONE;
+		haltAt(Step.BEGUN, halt);
+		this.jdbc.update("insert into effect (number) values (?)", number);
+		haltAt(Step.CHANGED, halt);
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCompletion() {
+				haltAt(Step.ACKNOWLEDGED, halt);
+				if (halt == Step.COMMITTING) {
+					haltSoon();
+				}
+			}
+
+			@Override
+			public void afterCommit() {
+				haltAt(Step.COMMITTED, halt);
+			}
+
+		});
+		if (context.deliveries() == 1) {
+			Thread.sleep(millis);
+		}
+		this.executions.end(execution);
+	}
+
+	private static void haltAt(Step here, Step halt) {
+		if (here == halt) {
+			Runtime.getRuntime().halt(1);
+		}
+	}
+
+	/**
+	 * Halts the JVM before, during or just after the commit.
+	 */
+	private static void haltSoon() {
+		long nanos = ThreadLocalRandom.current().nextLong(MAX_COMMIT_NANOS);
+		new Thread(() -> {
+			LockSupport.parkNanos(nanos);
+			Runtime.getRuntime().halt(1);
+		}).start();
+	}
+
+	/**
+	 * Where a JVM ends.
+	 */
+	enum Step {
+
+		/** Nowhere. */
+		NONE,
+
+		/** Before the body has changed anything. */
+		BEGUN,
+
+		/** After the body has made its change. */
+		CHANGED,
+
+		/** After the transaction has deleted the task, before its commit. */
+		ACKNOWLEDGED,
+
+		/** At about the time of the commit. */
+		COMMITTING,
+
+		/** After the commit, before the node knows it. */
+		COMMITTED
+
+	}
+
+}

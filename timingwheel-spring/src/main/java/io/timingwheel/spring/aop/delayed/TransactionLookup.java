@@ -1,0 +1,71 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.support.TransactionalBodies;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Finds the transaction manager for transactional tasks. This class is loaded only if
+ * there is such a task, since {@code spring-tx} is optional.
+ */
+final class TransactionLookup {
+
+	private static final String REMEDY = "or remove transactional = true";
+
+	private TransactionLookup() {
+	}
+
+	/**
+	 * Finds the manager whose transactions the store takes part in, by a transaction of
+	 * each. The manager may have another resource than the {@code DataSource}: a
+	 * {@code JpaTransactionManager} also offers its JDBC connection. The primary manager
+	 * comes before all others.
+	 * @throws InvalidAnnotatedMethodException if there is none, or more than one
+	 */
+	static TransactionalBodies find(ConfigurableListableBeanFactory beanFactory, Method method) {
+		DelayedTaskStore store = beanFactory.getBean(DelayedTaskStore.class);
+		if (!store.canJoinTransactions()) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is transactional, but the store of its tasks takes part in no transaction",
+					"set timingwheel.store.type to jdbc, " + REMEDY);
+		}
+		ObjectProvider<PlatformTransactionManager> managers = beanFactory
+			.getBeanProvider(PlatformTransactionManager.class);
+		PlatformTransactionManager primary = managers.getIfUnique();
+		if (primary != null) {
+			TransactionalBodies transactions = new TransactionalBodies(primary, store);
+			if (transactions.reachTheStore()) {
+				return transactions;
+			}
+		}
+		List<TransactionalBodies> found = new ArrayList<>();
+		for (PlatformTransactionManager manager : managers) {
+			TransactionalBodies transactions = new TransactionalBodies(manager, store);
+			if (manager != primary && transactions.reachTheStore()) {
+				found.add(transactions);
+			}
+		}
+		if (found.isEmpty()) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is transactional, but no PlatformTransactionManager has transactions on the DataSource"
+							+ " of the stored tasks",
+					"declare a JdbcTransactionManager or a JpaTransactionManager for this DataSource, " + REMEDY);
+		}
+		if (found.size() > 1) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is transactional, and several PlatformTransactionManagers have transactions on the"
+							+ " DataSource of the stored tasks",
+					"mark one of them as @Primary");
+		}
+		return found.get(0);
+	}
+
+}
