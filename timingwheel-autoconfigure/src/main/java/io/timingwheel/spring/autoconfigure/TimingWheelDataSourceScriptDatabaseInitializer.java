@@ -17,8 +17,9 @@ import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.util.StringUtils;
 
 /**
- * Creates the table of durable tasks if the table does not exist. Several nodes may do
- * this at the same time.
+ * Creates the table of durable tasks if the table does not exist, and brings the table of
+ * an earlier release to the version of this one. Several nodes may do this at the same
+ * time.
  *
  * @since 0.1
  */
@@ -29,6 +30,8 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	private static final int ATTEMPTS = 10;
 
 	private final JdbcStoreSchema schema;
+
+	private final boolean ownScripts;
 
 	/**
 	 * Creates an initializer.
@@ -46,42 +49,55 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 			TimingWheelJdbcStoreProperties properties, JdbcStoreSchema schema) {
 		super(dataSource, settings(properties, schema));
 		this.schema = schema;
+		this.ownScripts = hasOwnScripts(properties);
+	}
+
+	/**
+	 * Whether the scripts are those of the store, and not those of the application.
+	 */
+	private static boolean hasOwnScripts(TimingWheelJdbcStoreProperties properties) {
+		return properties.getSchema().equals(properties.getDefaultSchemaLocation());
 	}
 
 	private static DatabaseInitializationSettings settings(TimingWheelJdbcStoreProperties properties,
 			JdbcStoreSchema schema) {
 		String platform = properties.getPlatform();
-		String location = properties.getSchema()
-			.replace("@@platform@@", StringUtils.hasText(platform) ? platform : schema.platform());
+		String inName = StringUtils.hasText(platform) ? platform : schema.platform();
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-		settings.setSchemaLocations(List.of(location));
+		settings.setSchemaLocations(hasOwnScripts(properties) ? JdbcStoreSchema.scripts(inName, 0)
+				: List.of(properties.getSchema().replace("@@platform@@", inName)));
 		settings.setMode(properties.getInitializeSchema());
 		settings.setContinueOnError(properties.isContinueOnError());
 		return settings;
 	}
 
 	/**
-	 * Another node may create the table after this node has found no table. The script
-	 * then fails, and runs again.
+	 * Runs the scripts of the versions that the database does not have yet. Another node
+	 * may run the same script at the same time. The script then fails on one node, which
+	 * looks for the version again.
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
-		List<Resource> resources = StreamSupport.stream(scripts.spliterator(), false)
-			.map(this.schema::forTable)
-			.toList();
-		Scripts ours = new Scripts(resources).continueOnError(scripts.isContinueOnError())
-			.separator(scripts.getSeparator())
-			.encoding(StandardCharsets.UTF_8);
 		for (int i = 1; i < ATTEMPTS; i++) {
 			try {
-				super.runScripts(ours);
+				super.runScripts(missing(scripts));
 				return;
 			}
 			catch (ScriptException ex) {
 				logger.debug("Failed to create the table of durable tasks. Another node may be creating it.", ex);
 			}
 		}
-		super.runScripts(ours);
+		super.runScripts(missing(scripts));
+	}
+
+	private Scripts missing(Scripts scripts) {
+		List<Resource> resources = StreamSupport.stream(scripts.spliterator(), false)
+			.skip(this.ownScripts ? this.schema.version() : 0)
+			.map(this.schema::forTable)
+			.toList();
+		return new Scripts(resources).continueOnError(scripts.isContinueOnError())
+			.separator(scripts.getSeparator())
+			.encoding(StandardCharsets.UTF_8);
 	}
 
 }

@@ -15,8 +15,6 @@ import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 @ConfigurationProperties("timingwheel.store.jdbc")
 public final class TimingWheelJdbcStoreProperties extends DatabaseInitializationProperties implements InitializingBean {
 
-	private static final String DEFAULT_SCHEMA_LOCATION = "classpath:io/timingwheel/spring/durable/jdbc/schema-@@platform@@.sql";
-
 	/**
 	 * Name of the table of the tasks, with or without a schema.
 	 */
@@ -50,7 +48,7 @@ public final class TimingWheelJdbcStoreProperties extends DatabaseInitialization
 
 	@Override
 	public String getDefaultSchemaLocation() {
-		return DEFAULT_SCHEMA_LOCATION;
+		return JdbcStoreSchema.FIRST_SCRIPT;
 	}
 
 }

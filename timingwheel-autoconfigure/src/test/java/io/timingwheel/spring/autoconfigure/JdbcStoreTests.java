@@ -7,6 +7,7 @@ import javax.sql.DataSource;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
+import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import org.junit.jupiter.api.Test;
@@ -28,6 +29,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class JdbcStoreTests {
+
+	private static final String TABLE_OF_VERSION_1 = "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
+			+ ";INIT=RUNSCRIPT FROM 'classpath:io/timingwheel/spring/durable/jdbc/schema-h2.sql'";
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
@@ -69,6 +73,8 @@ class JdbcStoreTests {
 			assertThat(jdbc.queryForList("select index_name from information_schema.indexes where table_name = 'LATER'",
 					String.class))
 				.contains("LATER_PENDING_KEY", "LATER_NEXT_AT", "LATER_NAME");
+			assertThat(jdbc.queryForList("select version from later_version", Integer.class))
+				.contains(JdbcStoreSchema.VERSION);
 		});
 	}
 
@@ -80,6 +86,26 @@ class JdbcStoreTests {
 				.withMessageContaining("io/timingwheel/spring/durable/jdbc/schema-h2.sql")
 				.withMessageContaining("timingwheel.store.jdbc.initialize-schema=always");
 		});
+	}
+
+	@Test
+	void bringsTheTableOfAnEarlierReleaseToThisVersion() {
+		this.runner.withPropertyValues(TABLE_OF_VERSION_1).run((context) -> {
+			context.getBean(DelayedTaskStore.class).check();
+			assertThat(JdbcStoreSchema.of(context.getBean(DataSource.class), "timingwheel_task").version())
+				.isEqualTo(JdbcStoreSchema.VERSION);
+		});
+	}
+
+	@Test
+	void namesTheScriptForTheTableOfAnEarlierRelease() {
+		this.withTimingWheel.withPropertyValues(TABLE_OF_VERSION_1, "timingwheel.store.jdbc.initialize-schema=never")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(IllegalStateException.class)
+				.hasMessageContaining("has version 1, and this release needs version " + JdbcStoreSchema.VERSION)
+				.hasMessageContaining(": classpath:io/timingwheel/spring/durable/jdbc/schema-h2-2.sql")
+				.hasMessageContaining("timingwheel.store.jdbc.initialize-schema=always"));
 	}
 
 	@Test

@@ -7,7 +7,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
@@ -423,7 +426,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		assertThat(claim.tasks()).hasSize(1);
 		assertThat(task.fence()).isGreaterThan(soon.fence());
 		assertThat(task).isEqualTo(new LeasedTask(soon.id(), task.fence(), NAME, "soon", payloadOf(soon.id()),
-				soon.dueAt(), false, 1, 0, 0));
+				soon.dueAt(), false, 1, 0, 0, false));
 		assertThat(stored(soon.id()).state()).isEqualTo(State.PENDING);
 		assertThat(claimByOther()).isEmpty();
 	}
@@ -513,18 +516,149 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aDeliveryThatWasLostWithItsNodeIsCounted() {
+	void aTaskWhoseDeliveryWasLostIsASuspectThatDoesNotBeginWithItsClaim() {
 		LeasedTask mine = begun("k");
 		clockAhead(AFTER_LEASE);
-		LeasedTask theirs = claimByOther().get(0);
-		assertThat(theirs.begun()).isTrue();
-		assertThat(theirs.attempt()).isEqualTo(1);
-		assertThat(theirs.deliveries()).isEqualTo(2);
-		assertThat(theirs.lostDeliveries()).isEqualTo(1);
-		assertThat(staleReplies(mine.ref())).containsOnly(Reply.REFUSED);
+		Claimed found = claim(this.other, "b", 10);
+		assertThat(found.tasks()).isEmpty();
+		assertThat(found.nextAt()).isLessThanOrEqualTo(found.now());
 		assertThat(stored(mine.id()).state()).isEqualTo(State.RUNNING);
-		clockAhead(AFTER_LEASE.multipliedBy(2));
-		assertThat(claim()).singleElement().extracting(LeasedTask::lostDeliveries).isEqualTo(2);
+		assertThat(staleReplies(mine.ref())).containsOnly(Reply.REFUSED);
+		LeasedTask theirs = claimByOther().get(0);
+		assertThat(theirs.suspect()).isTrue();
+		assertThat(theirs.begun()).isFalse();
+		assertThat(theirs.attempt()).isEqualTo(1);
+		assertThat(theirs.deliveries()).isEqualTo(1);
+		assertThat(theirs.lostDeliveries()).isZero();
+		assertThat(theirs.payload()).isEqualTo(mine.payload());
+		assertThat(stored(mine.id()).state()).isEqualTo(State.RUNNING);
+		assertThat(this.store.cancel(mine.id())).isFalse();
+		assertThat(staleReplies(mine.ref())).containsOnly(Reply.REFUSED);
+		assertThat(begin(this.other, theirs.ref())).isEqualTo(Reply.DONE);
+		assertThat(begin(this.other, theirs.ref())).isEqualTo(Reply.DONE);
+		assertThat(stored(mine.id()).deliveries()).isEqualTo(2);
+		assertThat(this.store.counts().get(NAME)).isEqualTo(new StoredCounts(0, 0, 1, 0));
+		assertThat(acknowledge(this.other, theirs.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void onlyADeliveryThatWasAloneCountsAsLost() {
+		begun("k");
+		for (int lost = 0; lost < 3; lost++) {
+			clockAhead(AFTER_LEASE.multipliedBy(3 * lost + 1));
+			LeasedTask unheard = suspect(this.other, "b");
+			assertThat(unheard.lostDeliveries()).isEqualTo(lost);
+			// The reply to this claim was lost: the node never begins the task.
+			clockAhead(AFTER_LEASE.multipliedBy(3 * lost + 2));
+			LeasedTask alone = suspect(this.store, "a");
+			assertThat(alone.id()).isEqualTo(unheard.id());
+			assertThat(alone.lostDeliveries()).isEqualTo(lost);
+			assertThat(begin(this.other, unheard.ref())).isEqualTo(Reply.REFUSED);
+			assertThat(begin(this.store, alone.ref())).isEqualTo(Reply.DONE);
+			assertThat(this.store.renew(refs(alone), LEASE)).containsExactly(Reply.DONE);
+		}
+	}
+
+	@Test
+	void aClaimTakesOneSuspectAndNothingElseOrNoSuspect() {
+		for (int i = 0; i < 5; i++) {
+			enqueue((i < 3) ? "k" + i : null, NOW);
+		}
+		assertThat(claim()).hasSize(5);
+		clockAhead(AFTER_LEASE);
+		assertThat(claimByOther()).isEmpty();
+		Enqueued fresh = enqueue("fresh", NOW);
+		Set<String> suspects = new HashSet<>();
+		for (int i = 0; i < 5; i++) {
+			List<LeasedTask> claimed = claimByOther();
+			assertThat(claimed).hasSize(1).allMatch(LeasedTask::suspect);
+			suspects.add(claimed.get(0).id());
+			if (i == 2) {
+				assertThat(claimWithoutSuspects()).extracting(LeasedTask::id).containsExactly(fresh.id());
+				assertThat(claimWithoutSuspects()).isEmpty();
+			}
+		}
+		assertThat(suspects).hasSize(5).doesNotContain(fresh.id());
+		assertThat(claimByOther()).isEmpty();
+	}
+
+	private List<LeasedTask> claimWithoutSuspects() {
+		return this.other
+			.claim(new ClaimRequest("b", Map.of(NAME, new Limit(10, 10)), 10, false, LOOK_AHEAD, LEASE, ANY_SIZE))
+			.tasks();
+	}
+
+	/**
+	 * Claims the only suspect. The first claim may only find it.
+	 */
+	private static LeasedTask suspect(DelayedTaskStore store, String owner) {
+		List<LeasedTask> tasks = claim(store, owner, 10).tasks();
+		LeasedTask task = (tasks.isEmpty() ? claim(store, owner, 10).tasks() : tasks).get(0);
+		assertThat(task.suspect()).isTrue();
+		return task;
+	}
+
+	@Test
+	void aSuspectStaysOneWhenItIsReleasedUntilItsBodyFails() {
+		LeasedTask lost = begun("k");
+		clockAhead(AFTER_LEASE);
+		LeasedTask suspect = suspect(this.store, "a");
+		assertThat(release(this.store, suspect.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::state).isEqualTo(State.PENDING);
+		assertThat(this.store.counts().get(NAME)).isEqualTo(new StoredCounts(1, 1, 0, 0));
+		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::id).containsExactly(lost.id());
+		LeasedTask again = suspect(this.other, "b");
+		assertThat(this.store.counts().get(NAME).pending()).isEqualTo(1);
+		assertThat(begin(this.other, again.ref())).isEqualTo(Reply.DONE);
+		assertThat(release(this.other, again.ref())).isEqualTo(Reply.DONE);
+		LeasedTask cutOff = suspect(this.store, "a");
+		assertThat(cutOff.lostDeliveries()).isZero();
+		assertThat(begin(this.store, cutOff.ref())).isEqualTo(Reply.DONE);
+		assertThat(retry(this.store, cutOff.ref(), 2, NOW)).isEqualTo(Reply.DONE);
+		LeasedTask failed = claim().get(0);
+		assertThat(failed.suspect()).isFalse();
+		assertThat(failed.begun()).isTrue();
+		assertThat(failed.attempt()).isEqualTo(2);
+	}
+
+	@Test
+	void aPendingSuspectCanBeCancelledReplacedAndMovedButIsNotLeasedByItsMove() {
+		Enqueued moved = pendingSuspect("moved");
+		assertThat(this.store.reschedule(moved.id(), DueTime.after(NOW), OFFER)).isNotNull()
+			.extracting(Rescheduled::leased)
+			.isEqualTo(false);
+		assertThat(suspect(this.store, "a").id()).isEqualTo(moved.id());
+		Enqueued replaced = pendingSuspect("replaced");
+		assertThat(enqueue("replaced", NOW).outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(claim()).singleElement().matches((task) -> task.begun() && !task.suspect());
+		assertThat(this.store.find(replaced.id())).isEmpty();
+		pendingSuspect("cancelled");
+		assertThat(this.store.cancel(key("cancelled"))).isTrue();
+		assertThat(claim()).isEmpty();
+	}
+
+	private Enqueued pendingSuspect(String key) {
+		clockAhead(NOW);
+		Enqueued task = enqueue(key, NOW);
+		claimWithoutSuspects();
+		clockAhead(AFTER_LEASE);
+		claimWithoutSuspects();
+		LeasedTask suspect = this.other.find(task.id()).map((found) -> suspect(this.other, "b")).orElseThrow();
+		assertThat(release(this.other, suspect.ref())).isEqualTo(Reply.DONE);
+		return task;
+	}
+
+	@Test
+	void aSuspectThatDiesIsNoneWhenItIsRequeued() {
+		begun("k");
+		clockAhead(AFTER_LEASE);
+		LeasedTask suspect = suspect(this.store, "a");
+		assertThat(bury(this.store, suspect.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.counts().get(NAME)).isEqualTo(new StoredCounts(0, 0, 0, 1));
+		assertThat(this.store.dead(NAME, 10)).hasSize(1);
+		assertThat(this.store.requeue(suspect.id())).isEqualTo(Requeue.REQUEUED);
+		assertThat(claim()).singleElement().matches((task) -> task.begun() && !task.suspect());
 	}
 
 	@Test
@@ -532,8 +666,38 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		LeasedTask lost = begun("k");
 		Enqueued newer = enqueue("k", HOUR);
 		clockAhead(AFTER_LEASE);
-		assertThat(claimByOther()).singleElement().extracting(LeasedTask::id).isEqualTo(lost.id());
+		LeasedTask suspect = suspect(this.other, "b");
+		assertThat(suspect.id()).isEqualTo(lost.id());
+		assertThat(begin(this.other, suspect.ref())).isEqualTo(Reply.DONE);
 		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::id).isEqualTo(newer.id());
+	}
+
+	@Test
+	void aClaimTakesNoMoreOfANameThanItsLimits() {
+		List<String> names = List.of("slow", "quick", "idle");
+		for (int i = 0; i < 30; i++) {
+			this.store.enqueue(task("slow", null, DueTime.after(NOW), IfPending.REPLACE, null));
+			this.store.enqueue(task("slow", null, DueTime.after(SOON), IfPending.REPLACE, null));
+		}
+		for (int i = 0; i < 5; i++) {
+			this.store.enqueue(task("quick", null, DueTime.after(NOW), IfPending.REPLACE, null));
+		}
+		this.store.enqueue(task("idle", null, DueTime.after(HOUR), IfPending.REPLACE, null));
+		Map<String, Limit> limits = Map.of("slow", new Limit(3, 2), "quick", new Limit(20, 0), "idle", new Limit(7, 7));
+		Claimed claim = this.store.claim(new ClaimRequest("a", limits, 50, false, LOOK_AHEAD, LEASE, ANY_SIZE));
+		Map<String, List<LeasedTask>> byName = claim.tasks().stream().collect(Collectors.groupingBy(LeasedTask::name));
+		assertThat(byName).containsOnlyKeys("slow", "quick");
+		assertThat(byName.get("slow")).hasSizeBetween(3, 5).filteredOn(LeasedTask::begun).hasSize(3);
+		assertThat(byName.get("quick")).hasSize(5).allMatch(LeasedTask::begun);
+		Claimed none = this.store
+			.claim(new ClaimRequest("a", Map.of("slow", new Limit(0, 4)), 50, false, LOOK_AHEAD, LEASE, ANY_SIZE));
+		assertThat(none.tasks()).noneMatch(LeasedTask::begun);
+		for (int limit : List.of(1, 17, 40)) {
+			Map<String, Limit> all = names.stream()
+				.collect(Collectors.toMap(Function.identity(), (name) -> new Limit(limit, limit)));
+			Claimed some = this.store.claim(new ClaimRequest("a", all, limit, false, LOOK_AHEAD, LEASE, ANY_SIZE));
+			assertThat(some.tasks()).hasSizeBetween(1, limit);
+		}
 	}
 
 	private List<Reply> staleReplies(TaskRef stale) {
@@ -559,7 +723,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		clockAhead(LEASE.multipliedBy(2).minusSeconds(20));
 		assertThat(claimByOther()).isEmpty();
 		clockAhead(LEASE.multipliedBy(2).plusSeconds(5));
-		assertThat(claimByOther()).hasSize(1);
+		assertThat(suspect(this.other, "b").id()).isEqualTo(task.id());
 	}
 
 	@Test

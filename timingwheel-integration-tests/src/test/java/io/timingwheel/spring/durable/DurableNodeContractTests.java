@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -11,9 +12,12 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.DelayedTask.Status;
@@ -267,15 +271,147 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		storing.durable().enqueue(new TaskId(TestNode.NAME, "k"), Duration.ZERO, 1);
 		ClaimRequest crashing = new ClaimRequest("crashing", Set.of(TestNode.NAME), 10, Duration.ZERO,
 				Duration.ofSeconds(1), ANY_SIZE);
-		for (int i = 0; i < 3; i++) {
+		assertThat(this.store.claim(crashing).tasks()).hasSize(1);
+		for (int i = 1; i <= 2; i++) {
 			clockAhead(LATE.multipliedBy(i));
-			assertThat(this.store.claim(crashing).tasks()).hasSize(1);
+			assertThat(this.store.claim(crashing).tasks()).isEmpty();
+			LeasedTask suspect = this.store.claim(crashing).tasks().get(0);
+			assertThat(begin(this.store, suspect.ref())).isEqualTo(Reply.DONE);
 		}
 		clockAhead(LATE.multipliedBy(4));
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
 		await().until(() -> node.durable().dead(TestNode.NAME, 10).size() == 1);
 		assertThat(node.durable().dead(TestNode.NAME, 10).get(0).error()).contains("max-lost-deliveries");
 		assertThat(this.runs).isEmpty();
+	}
+
+	@Test
+	void theNeighboursOfATaskThatKillsItsNodesRun() {
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		for (int i = 0; i < 10; i++) {
+			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
+		}
+		// Nodes that die when they run the first task.
+		ClaimRequest dying = new ClaimRequest("dying", Set.of(TestNode.NAME), 10, Duration.ZERO, LEASE, ANY_SIZE);
+		Set<String> ran = new HashSet<>();
+		String poison = "";
+		for (int deaths = 0, claims = 0; deaths < 3 && claims < 100; claims++) {
+			clockAhead(LATE.multipliedBy(deaths));
+			List<LeasedTask> tasks = this.store.claim(dying).tasks();
+			poison = (claims == 0) ? tasks.get(0).id() : poison;
+			for (LeasedTask task : tasks) {
+				if (!task.begun()) {
+					assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
+				}
+				if (task.id().equals(poison)) {
+					deaths++;
+					break;
+				}
+				assertThat(acknowledge(this.store, task.ref())).isEqualTo(Reply.DONE);
+				ran.add(task.id());
+			}
+		}
+		clockAhead(LATE.multipliedBy(4));
+		TestNode node = node(TestNode.start(this.other, (argument, context) -> count(argument)));
+		int before = ran.size();
+		await().until(() -> before + this.runs.size() == 9 && node.durable().dead(TestNode.NAME, 10).size() == 1);
+		assertThat(node.durable().dead(TestNode.NAME, 10)).extracting(StoredTask::id).containsExactly(poison);
+		assertThat(ran).doesNotContain(poison);
+	}
+
+	@Test
+	void tasksWhoseNodesWereNeverHeardOfRunOnceThereIsANode() {
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		for (int i = 0; i < 20; i++) {
+			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
+		}
+		// The replies to these claims are lost.
+		ClaimRequest lost = new ClaimRequest("lost", Set.of(TestNode.NAME), 20, Duration.ZERO, LEASE, ANY_SIZE);
+		for (int i = 0; i < 10; i++) {
+			clockAhead(LATE.multipliedBy(i));
+			this.store.claim(lost);
+		}
+		clockAhead(LATE.multipliedBy(11));
+		TestNode node = node(TestNode.start(this.other, (argument, context) -> count(argument)));
+		await().until(() -> node.counts().completed() == 20);
+		assertThat(this.runs).hasSize(20).allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void aNodeRunsOneSuspectAtATimeBesideOtherTasks() throws Exception {
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		for (int i = 0; i < 5; i++) {
+			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
+		}
+		ClaimRequest dead = new ClaimRequest("dead", Set.of(TestNode.NAME), 10, Duration.ZERO, LEASE, ANY_SIZE);
+		assertThat(this.store.claim(dead).tasks()).hasSize(5);
+		clockAhead(LATE);
+		CountDownLatch end = new CountDownLatch(1);
+		AtomicInteger suspects = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		TestNode node = node(TestNode.start(this.other, (argument, context) -> {
+			if (context.deliveries() > 1) {
+				most.accumulateAndGet(suspects.incrementAndGet(), Math::max);
+				end.await();
+				suspects.decrementAndGet();
+			}
+			count(argument);
+		}));
+		await().until(() -> suspects.get() == 1);
+		for (int i = 100; i < 120; i++) {
+			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
+		}
+		await().until(() -> node.counts().completed() == 20);
+		assertThat(this.runs).hasSize(20).doesNotContainKeys(0, 1, 2, 3, 4);
+		end.countDown();
+		await().until(() -> node.counts().completed() == 25);
+		assertThat(most).hasValue(1);
+	}
+
+	@Test
+	void aSlowNameLeavesItsBacklogInTheStoreAndRoomForOthers() {
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		List<DurableCall> calls = new ArrayList<>();
+		for (int i = 0; i < 1000; i++) {
+			calls.add(DurableCall.of(new TaskId("slow", "k" + i), Duration.ZERO, i));
+		}
+		List<DelayedTask<Void>> slow = storing.durable().enqueueAll(calls);
+		CountDownLatch begin = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		TestNode node = node(TestNode.start(this.other, Map.of("slow", (argument, context) -> {
+			begin.await();
+			end.await(100, TimeUnit.MILLISECONDS);
+		}, "quick", (argument, context) -> count(argument)), UnaryOperator.identity()));
+		await().until(() -> node.busyThreads() == 4);
+		long cancelled = slow.subList(400, 1000).stream().filter((task) -> task.cancel(false)).count();
+		assertThat(cancelled).isGreaterThan(580);
+		for (int i = 0; i < 20; i++) {
+			storing.durable().enqueue(new TaskId("quick", "k" + i), Duration.ZERO, i);
+		}
+		begin.countDown();
+		await().until(() -> node.counts("quick").completed() == 20);
+		assertThat(node.counts("slow").completed()).isLessThan(200);
+		end.countDown();
+		await().until(() -> node.counts("slow").completed() == 1000 - cancelled);
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void tasksThatFallDueAtOnceAndCannotStartSoonAreGivenBack() {
+		CountDownLatch end = new CountDownLatch(1);
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> end.await()));
+		List<DurableCall> calls = new ArrayList<>();
+		for (int i = 0; i < 200; i++) {
+			calls.add(DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ofMillis(300), i));
+		}
+		List<DelayedTask<Void>> tasks = node.durable().enqueueAll(calls);
+		await().until(() -> node.busyThreads() == 4 && node.durable().inFlight() < 20);
+		TestNode other = node(TestNode.start(this.other, (argument, context) -> count(argument)));
+		await().until(() -> other.counts().completed() > 150);
+		assertThat(tasks).filteredOn((task) -> task.status() == Status.RUNNING).hasSizeBetween(4, 20);
+		end.countDown();
+		await().until(() -> node.counts().completed() + other.counts().completed() == 200);
 	}
 
 	@Test
@@ -342,17 +478,17 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		TestNode node = node(TestNode.start(this.other, (argument, context) -> {
 			end.await();
 			count(argument);
-		}, (settings) -> with(settings, settings.lease(), 20)));
-		await().until(() -> node.durable().inFlight() == 20);
+		}, (settings) -> with(settings, settings.lease(), 10)));
+		await().until(() -> node.durable().inFlight() == 10);
 		most.set(node.durable().inFlight());
 		// While a claim is in progress, the node has less room.
-		await().until(() -> this.store.counts().get(TestNode.NAME).pending() == 180);
+		await().until(() -> this.store.counts().get(TestNode.NAME).pending() == 190);
 		end.countDown();
 		await().until(() -> {
 			most.accumulateAndGet(node.durable().inFlight(), Math::max);
 			return node.counts().completed() == 200;
 		});
-		assertThat(most).hasValue(20);
+		assertThat(most).hasValue(10);
 	}
 
 	@Test

@@ -5,6 +5,7 @@ import java.lang.reflect.Type;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A node as the auto-configuration creates it, with one handler that takes a number.
+ * A node as the auto-configuration creates it, with handlers that take a number.
  */
 public final class TestNode implements AutoCloseable {
 
@@ -49,7 +50,7 @@ public final class TestNode implements AutoCloseable {
 
 	private final Handler handler;
 
-	private TestNode(DelayedTaskStore store, DurableSettings settings, @Nullable Body body, int threads) {
+	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, Body> bodies, int threads) {
 		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
 		this.wheel = TimingWheel.builder(this.executor).build();
 		HandOverExecutors handOvers = new HandOverExecutors();
@@ -58,10 +59,9 @@ public final class TestNode implements AutoCloseable {
 		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
 				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes()), this.wheel, this.tasks,
 				handOvers, null);
-		this.handler = new Handler(body, this.executor);
-		if (body != null) {
-			this.durable.register(this.handler);
-		}
+		this.handler = new Handler(NAME, bodies.get(NAME), this.executor);
+		bodies.forEach((name, body) -> this.durable
+			.register(name.equals(NAME) ? this.handler : new Handler(name, body, this.executor)));
 	}
 
 	public static TestNode start(DelayedTaskStore store, Body body) {
@@ -69,7 +69,14 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	public static TestNode start(DelayedTaskStore store, Body body, UnaryOperator<DurableSettings> settings) {
-		TestNode node = new TestNode(store, settings.apply(SETTINGS), body, 4);
+		return start(store, Map.of(NAME, body), settings);
+	}
+
+	/**
+	 * Starts a node that has a handler for each of these names.
+	 */
+	static TestNode start(DelayedTaskStore store, Map<String, Body> bodies, UnaryOperator<DurableSettings> settings) {
+		TestNode node = new TestNode(store, settings.apply(SETTINGS), bodies, 4);
 		node.durable.start();
 		return node;
 	}
@@ -78,7 +85,7 @@ public final class TestNode implements AutoCloseable {
 	 * Returns a node that has no handler, and so only stores tasks.
 	 */
 	public static TestNode withoutHandler(DelayedTaskStore store) {
-		return new TestNode(store, SETTINGS, null, 1);
+		return new TestNode(store, SETTINGS, Map.of(), 1);
 	}
 
 	public DurableTaskManager durable() {
@@ -86,7 +93,11 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	public TaskCounts counts() {
-		return this.tasks.counts(NAME);
+		return counts(NAME);
+	}
+
+	TaskCounts counts(String name) {
+		return this.tasks.counts(name);
 	}
 
 	public int busyThreads() {
@@ -125,20 +136,23 @@ public final class TestNode implements AutoCloseable {
 
 	private static final class Handler implements DurableHandler {
 
+		private final String name;
+
 		private final @Nullable Body body;
 
 		private final Executor executor;
 
 		private volatile @Nullable Throwable finalError;
 
-		Handler(@Nullable Body body, Executor executor) {
+		Handler(String name, @Nullable Body body, Executor executor) {
+			this.name = name;
 			this.body = body;
 			this.executor = executor;
 		}
 
 		@Override
 		public String name() {
-			return NAME;
+			return this.name;
 		}
 
 		@Override

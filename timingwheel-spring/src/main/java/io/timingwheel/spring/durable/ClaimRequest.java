@@ -1,21 +1,63 @@
 package io.timingwheel.spring.durable;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * The request of a node for tasks.
  *
  * @param owner the node
- * @param names the names that the node has handlers for; other tasks stay as they are
- * @param limit the largest number of tasks, at least 1
+ * @param names how many tasks the node wants of each name that it has a handler for;
+ * tasks of other names stay as they are
+ * @param limit the largest number of tasks of all names together, at least 1
+ * @param suspect whether the node wants a task whose earlier delivery was lost. If such a
+ * task is due, the claim takes the earliest one of these names, whatever the limit of its
+ * name, and no other task
  * @param lookAhead the claim includes tasks that are due within this time
  * @param lease how long the lease of a task lasts from its due time, or from now if the
  * due time has passed
  * @param maxPayloadBytes the store does not read payloads with more bytes of UTF-8
  * @since 0.1
  */
-public record ClaimRequest(String owner, Set<String> names, int limit, Duration lookAhead, Duration lease,
-		long maxPayloadBytes) {
+public record ClaimRequest(String owner, Map<String, Limit> names, int limit, boolean suspect, Duration lookAhead,
+		Duration lease, long maxPayloadBytes) {
+
+	/**
+	 * Creates a request that has no limits by name, and takes a task whose earlier
+	 * delivery was lost if there is one.
+	 * @param owner the node
+	 * @param names the names that the node has handlers for
+	 * @param limit the largest number of tasks, at least 1
+	 * @param lookAhead the claim includes tasks that are due within this time
+	 * @param lease how long the lease of a task lasts from its due time
+	 * @param maxPayloadBytes the store does not read payloads with more bytes of UTF-8
+	 */
+	public ClaimRequest(String owner, Set<String> names, int limit, Duration lookAhead, Duration lease,
+			long maxPayloadBytes) {
+		this(owner, names.stream().collect(Collectors.toMap(Function.identity(), (name) -> new Limit(limit, limit))),
+				limit, true, lookAhead, lease, maxPayloadBytes);
+	}
+
+	/**
+	 * How many tasks of a name a claim takes at most.
+	 *
+	 * @param due the limit for the tasks that are due already and begin with the claim
+	 * @param soon the limit for the tasks that are due within the look-ahead
+	 * @since 0.1
+	 */
+	public record Limit(int due, int soon) {
+
+		/**
+		 * Both limits together.
+		 * @return the sum
+		 */
+		public int total() {
+			return this.due + this.soon;
+		}
+
+	}
 
 }

@@ -88,7 +88,18 @@ public interface DelayedTaskStore {
 	/**
 	 * Leases tasks that are due within the look-ahead, and tasks whose lease has ended,
 	 * the earliest first. A task that is already due begins with the claim. Makes one
-	 * cheap request if there is nothing to claim.
+	 * cheap request if there is nothing to claim. The tasks of names that the request
+	 * does not have, and the tasks beyond the limit of their name, do not slow the claim
+	 * down, however many there are.
+	 *
+	 * <p>
+	 * <b>Suspects.</b> If the lease of a task that has begun ends, its delivery is lost:
+	 * the task may have ended its node, or may have been beside a task that has. Or the
+	 * node has never heard of it, since the reply to the claim was lost. Such a task is a
+	 * suspect. A claim that finds it does not lease it yet. A request for a suspect
+	 * leases one, and this task begins by {@link #begin} only. A lost delivery counts
+	 * ({@link LeasedTask#lostDeliveries()}) if the task was a suspect when it began. A
+	 * suspect whose body fails is none any more.
 	 *
 	 * <p>
 	 * A claim is not idempotent. If its reply is lost, the tasks are claimed again when
@@ -100,7 +111,8 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Begins leased tasks. From now on nobody can cancel, move or replace them. Gives up
-	 * the key, counts the delivery, and makes the lease last from now.
+	 * the key, counts the delivery, and makes the lease last from now. A suspect that was
+	 * lost before has given up its key already.
 	 * @param tasks the tasks, leased by the caller
 	 * @param lease how long the lease lasts
 	 * @return a reply for each task, in this order; {@link Reply#REFUSED} if the task was

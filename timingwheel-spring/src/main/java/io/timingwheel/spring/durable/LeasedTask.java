@@ -12,14 +12,16 @@ import org.jspecify.annotations.Nullable;
  * @param payload the arguments for its handler, {@code null} if they are larger than the
  * request allowed
  * @param dueAt when it is due, in milliseconds since the epoch
- * @param begun whether the task began with the claim
+ * @param begun whether the task began with the claim; a suspect never does
  * @param attempt which attempt this is, from 1
  * @param deliveries how often it has begun, this time included if {@code begun}
- * @param lostDeliveries how many of the deliveries ended with their node
+ * @param lostDeliveries how many of the deliveries of a suspect ended with their node
+ * @param suspect whether a delivery was lost since the task was last known not to end its
+ * node. A node has one such task at a time
  * @since 0.1
  */
 public record LeasedTask(String id, long fence, String name, @Nullable String key, @Nullable String payload, long dueAt,
-		boolean begun, int attempt, int deliveries, int lostDeliveries) {
+		boolean begun, int attempt, int deliveries, int lostDeliveries, boolean suspect) {
 
 	/**
 	 * The reference to this task under this lease.

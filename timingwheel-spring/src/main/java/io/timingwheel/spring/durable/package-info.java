@@ -13,6 +13,12 @@
  * running task is the end of its lease. A dead task has no time.
  *
  * <p>
+ * A scheduled, leased or running task may be a <em>suspect</em>: its last delivery was
+ * lost. A running suspect is <em>lost</em> while no node has it, and <em>leased
+ * again</em> until its node begins it. A suspect that has begun is no suspect but
+ * <em>alone</em>, as its node has no other such task.
+ *
+ * <p>
  * The words in the table change the state of a task. {@code DelayedTaskStore} and each
  * store define the words in this order.
  *
@@ -30,17 +36,24 @@
  *              look-ahead
  *              scheduled and due          running      the same, deliveries + 1, gives up the key
  *              leased, lease ended        running      the same, deliveries + 1, gives up the key
- *              running, lease ended       running      the same, deliveries + 1, lost deliveries + 1
+ *              running, lease ended       running      suspect; fence; no owner; its time stays;
+ *                                                      lost deliveries + 1 if it was alone
+ * claim of a   scheduled and due, or      leased       owner, fence, end of the lease
+ * suspect      leased, lease ended
+ *              running, lost, or leased   running      owner, fence, end of the lease
+ *              again and lease ended
  * begin        leased                     running      end of the lease, deliveries + 1, gives up
- *                                                      the key
+ *                                                      the key; a suspect is alone
+ *              running suspect            running      end of the lease, deliveries + 1, alone
  * renew        running                    running      end of the lease
  * acknowledge  running                    deleted
  * retry        running                    scheduled    due time, attempt, error; no owner; takes the
- *                                                      key again
+ *                                                      key again; no suspect
  *              running, key taken by      deleted
  *              a newer task
  * release      leased                     scheduled    no owner
- *              running                    scheduled    no owner; takes the key again
+ *              running                    scheduled    no owner; takes the key again; a suspect if
+ *                                                      it was alone
  *              running, key taken by      deleted
  *              a newer task
  * bury         leased or running          dead         error, time of death; no owner, no time;
@@ -48,9 +61,9 @@
  * cancel       pending                    deleted
  * reschedule   pending                    scheduled    due time, fence; no owner
  *              pending, due soon, with    leased       due time, fence, owner, end of the lease
- *              a lease offer
+ *              a lease offer, no suspect
  * requeue      dead                       scheduled    due now, fence, attempt 1, no deliveries, no
- *                                                      error; takes the key again
+ *                                                      error; takes the key again; no suspect
  *              dead, key taken by         dead         nothing
  *              a newer task
  * discard      dead                       deleted

@@ -182,7 +182,7 @@ public final class MemoryStore implements DelayedTaskStore {
 		List<LeasedTask> claimed = new ArrayList<>();
 		this.tasks.values()
 			.stream()
-			.filter((task) -> request.names().contains(task.name) && task.state != StoredTask.State.DEAD)
+			.filter((task) -> request.names().containsKey(task.name) && task.state != StoredTask.State.DEAD)
 			.filter((task) -> task.nextAt <= now
 					|| (task.owner == null && task.nextAt <= now + request.lookAhead().toMillis()))
 			.sorted(Comparator.comparingLong((task) -> task.nextAt))
@@ -198,7 +198,7 @@ public final class MemoryStore implements DelayedTaskStore {
 			});
 		long next = this.tasks.values()
 			.stream()
-			.filter((task) -> request.names().contains(task.name))
+			.filter((task) -> request.names().containsKey(task.name))
 			.mapToLong((task) -> task.nextAt)
 			.min()
 			.orElse(Long.MAX_VALUE);
@@ -405,7 +405,7 @@ public final class MemoryStore implements DelayedTaskStore {
 
 		LeasedTask leased() {
 			return new LeasedTask(this.id, this.fence, this.name, this.key, this.payload, this.dueAt,
-					this.state == StoredTask.State.RUNNING, this.attempt, this.deliveries, 0);
+					this.state == StoredTask.State.RUNNING, this.attempt, this.deliveries, 0, false);
 		}
 
 		StoredTask stored() {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.UUID;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -99,6 +100,18 @@ public enum TestDatabase {
 	 */
 	public synchronized HikariDataSource pool(Class<?> testClass) {
 		return this.pools.computeIfAbsent(testClass, this::open);
+	}
+
+	/**
+	 * A pool of connections to a new database without any table.
+	 */
+	synchronized HikariDataSource newDatabase() {
+		try {
+			return newPool(create("db" + UUID.randomUUID().toString().replace("-", "")), CONNECTIONS);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private HikariDataSource open(Class<?> testClass) {

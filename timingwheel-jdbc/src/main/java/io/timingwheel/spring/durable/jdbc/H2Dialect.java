@@ -45,9 +45,4 @@ final class H2Dialect extends PortableDialect {
 		return this.server.single((fresh) -> number(fresh, NOW));
 	}
 
-	@Override
-	String nameWithoutIndex() {
-		return "coalesce(name, x'')";
-	}
-
 }

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
@@ -17,11 +18,29 @@ import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * The table of durable tasks in one database. Immutable and thread-safe.
+ * The table of durable tasks in one database, and the version of its schema. Immutable
+ * and thread-safe.
+ *
+ * <p>
+ * Each version has a script, which makes the schema of this version from the schema of
+ * the version before it. A script only adds: tables, indexes, and columns that may be
+ * null or have a default. So nodes of the release before can use the new schema, and a
+ * node accepts a schema that is newer than its own. From version 2 on, the last statement
+ * of each script stores the version in the table {@code timingwheel_task_version}.
  *
  * @since 0.1
  */
 public final class JdbcStoreSchema {
+
+	/**
+	 * The version of the schema that this release needs.
+	 */
+	public static final int VERSION = 2;
+
+	/**
+	 * The location of the first script, with a placeholder for the platform.
+	 */
+	public static final String FIRST_SCRIPT = "classpath:io/timingwheel/spring/durable/jdbc/schema-@@platform@@.sql";
 
 	private static final Log logger = LogFactory.getLog(JdbcDelayedTaskStore.class);
 
@@ -62,7 +81,7 @@ public final class JdbcStoreSchema {
 
 	/**
 	 * The kind of database, as in the names of the scripts in this package. For example,
-	 * {@code schema-h2.sql} is the script for {@code h2}.
+	 * {@code schema-h2.sql} is the first script for {@code h2}.
 	 * @return {@code h2}, {@code postgresql}, {@code mariadb} or {@code mysql}
 	 */
 	public String platform() {
@@ -70,10 +89,56 @@ public final class JdbcStoreSchema {
 	}
 
 	/**
-	 * Replaces the default name in a script by the name of this table. The scripts of
-	 * this package create the table only if the table does not exist. Several nodes may
-	 * run such a script at the same time. If the script then fails on a node, this node
-	 * has to run the script again.
+	 * The version of the schema in the database. A table of tasks that has no version
+	 * beside it has version 1.
+	 * @return the version, 0 if there is no table of tasks
+	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 */
+	public int version() {
+		if (!exists("select id from " + this.table + " where 1 = 0")) {
+			return 0;
+		}
+		String versions = "select version from " + this.table.versionTable();
+		if (!exists(versions + " where 1 = 0")) {
+			return 1;
+		}
+		return this.settings.transactions()
+			.single((jdbc) -> jdbc.queryForList(versions, Integer.class))
+			.stream()
+			.mapToInt(Integer::intValue)
+			.max()
+			.orElse(1);
+	}
+
+	private boolean exists(String query) {
+		try {
+			this.settings.transactions().single((jdbc) -> jdbc.queryForList(query));
+			return true;
+		}
+		catch (BadSqlGrammarException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * The locations of the scripts that bring a schema to {@link #VERSION}, in the order
+	 * in which they have to run.
+	 * @param platform the platform in the names of the scripts, as in {@link #platform()}
+	 * @param version the version of the schema
+	 * @return the locations, none if the version is not older
+	 */
+	public static List<String> scripts(String platform, int version) {
+		String first = FIRST_SCRIPT.replace("@@platform@@", platform);
+		return IntStream.rangeClosed(version + 1, VERSION)
+			.mapToObj((next) -> (next == 1) ? first : first.replace(".sql", "-" + next + ".sql"))
+			.toList();
+	}
+
+	/**
+	 * Replaces the default name in a script by the name of this table. Several nodes may
+	 * run the scripts of this package at the same time. If a script then fails on a node,
+	 * this node has to look for the {@link #version()} again, and run the scripts that
+	 * are left.
 	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
 	 * @return the script with the name of this table
 	 * @throws UncheckedIOException if the script cannot be read
@@ -95,21 +160,42 @@ public final class JdbcStoreSchema {
 	void check() {
 		this.settings.platform().checkVersion(this.settings.major(), this.settings.minor());
 		ShortTransactions transactions = this.settings.transactions();
+		checkTable(transactions);
+		switch (this.settings.platform()) {
+			case H2 -> transactions.single(this::checkWriteDelay);
+			case MARIADB, MYSQL -> transactions.single(this::checkStorageEngine);
+			default -> {
+			}
+		}
+	}
+
+	private void checkTable(ShortTransactions transactions) {
+		int version = version();
+		List<String> scripts = scripts(platform(), version);
+		if (version == 0) {
+			throw new IllegalStateException(
+					("The table %s of the durable tasks is missing. Create it with these scripts,"
+							+ " in this order: %s. Or set timingwheel.store.jdbc.initialize-schema=always to have it created.")
+						.formatted(this.table, String.join(", ", scripts)));
+		}
+		if (!scripts.isEmpty()) {
+			throw new IllegalStateException(("The schema of the table %s of the durable tasks has version %d, and this"
+					+ " release needs version %d. Run these scripts, in this order: %s. Nodes of the earlier release can"
+					+ " go on meanwhile. Or set timingwheel.store.jdbc.initialize-schema=always to have the scripts run"
+					+ " at the start.")
+				.formatted(this.table, version, VERSION, String.join(", ", scripts)));
+		}
 		try {
 			transactions.single((jdbc) -> jdbc
 				.queryForList("select %s, payload, pending_key, next_at, error, created_at, died_at from %s where 1 = 0"
 					.formatted(TaskRow.COLUMNS, this.table)));
 		}
 		catch (BadSqlGrammarException ex) {
-			throw new IllegalStateException(("The table %s of the durable tasks is missing or has other columns. Create"
-					+ " it with the script %s, or set timingwheel.store.jdbc.initialize-schema=always to have it created.")
-				.formatted(this.table, this.settings.platform().script()), ex);
-		}
-		switch (this.settings.platform()) {
-			case H2 -> transactions.single(this::checkWriteDelay);
-			case MARIADB, MYSQL -> transactions.single(this::checkStorageEngine);
-			default -> {
-			}
+			throw new IllegalStateException(
+					("The table %s of the durable tasks has other columns than version %d of its"
+							+ " schema. Compare it with the scripts %s.")
+						.formatted(this.table, version, String.join(", ", scripts(platform(), 0))),
+					ex);
 		}
 	}
 

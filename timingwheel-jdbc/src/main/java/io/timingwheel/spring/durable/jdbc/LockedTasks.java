@@ -125,13 +125,14 @@ final class LockedTasks {
 
 	/**
 	 * Makes a leased or running task pending, and ends its lease. A running task takes
-	 * its key again. If a newer task has the key, the older task is deleted instead.
+	 * its key again. If a newer task has the key, the older task is deleted instead. The
+	 * task is no longer alone.
 	 * @param assignments the other assignments of the statement
 	 * @param values the parameters of the assignments
 	 */
 	Reply makePending(TaskRow row, String assignments, Object... values) {
 		String sql = "update " + this.database.table() + " set status = " + TaskRow.PENDING
-				+ ", owner = null, pending_key = task_key, " + assignments + " where id = ?";
+				+ ", owner = null, alone = 0, pending_key = task_key, " + assignments + " where id = ?";
 		List<Object> parameters = new ArrayList<>(List.of(values));
 		parameters.add(row.id());
 		return (row.isRunning() && row.key() != null) ? takeKey(row, sql, parameters) : update(sql, parameters);

@@ -20,11 +20,6 @@ final class MySqlDialect extends PortableDialect {
 		return "(" + NOW + " + ?)";
 	}
 
-	@Override
-	String nameWithoutIndex() {
-		return "concat(name, '')";
-	}
-
 	/**
 	 * An insert that fails would keep a shared lock on the pending task, and two such
 	 * inserts would cause a deadlock.

@@ -60,13 +60,6 @@ enum Platform {
 		}
 	}
 
-	/**
-	 * The location of the script that creates the table.
-	 */
-	String script() {
-		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(name().toLowerCase(Locale.ROOT));
-	}
-
 	String product() {
 		return this.product;
 	}

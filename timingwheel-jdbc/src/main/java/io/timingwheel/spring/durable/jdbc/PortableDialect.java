@@ -32,13 +32,6 @@ abstract class PortableDialect extends Dialect {
 	}
 
 	/**
-	 * The name within a search by time. The database must not use the indexes that begin
-	 * with the name. With these indexes the database would read and sort all tasks of
-	 * that name.
-	 */
-	abstract String nameWithoutIndex();
-
-	/**
 	 * The last clause of an {@code insert}. With this clause the statement does nothing
 	 * if the key is pending. The clause is empty if the database has none. The statement
 	 * then fails with a {@code DuplicateKeyException}, and the transaction can go on.

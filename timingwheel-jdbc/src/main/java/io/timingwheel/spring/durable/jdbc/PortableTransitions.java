@@ -4,6 +4,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -164,54 +166,110 @@ final class PortableTransitions extends Transitions {
 	@Override
 	Claimed claim(ClaimRequest request) {
 		Outlook outlook = this.database.store().single((jdbc) -> outlook(jdbc, request));
-		if (outlook.claimableAt() == null) {
+		if (outlook.suspects().isEmpty() && outlook.claimable().isEmpty()) {
 			return new Claimed(List.of(), outlook.now(), outlook.nextAt());
 		}
-		List<ClaimedRow> claimed = this.database.store()
-			.transaction((jdbc, status) -> lease(jdbc, request, outlook.now()));
-		return ClaimedRow.claim(claimed, outlook.now(), outlook.nextAt());
+		return this.database.store().transaction((jdbc, status) -> {
+			for (String name : outlook.suspects()) {
+				List<FoundRow> suspect = find(jdbc, request, outlook.now(), name, 1, 1);
+				if (!suspect.isEmpty()) {
+					return lease(jdbc, request, outlook, suspect);
+				}
+			}
+			List<FoundRow> found = new ArrayList<>();
+			for (String name : outlook.claimable()) {
+				Limit limit = Objects.requireNonNull(request.names().get(name));
+				found.addAll(within(limit, find(jdbc, request, outlook.now(), name, 0, limit.total()), outlook.now()));
+			}
+			found.sort(Comparator.comparingLong(FoundRow::foundAt));
+			return lease(jdbc, request, outlook, found.subList(0, Math.min(request.limit(), found.size())));
+		});
 	}
 
+	/**
+	 * Looks at the first task of each name. The searches of all names are one statement.
+	 */
 	private Outlook outlook(JdbcOperations jdbc, ClaimRequest request) {
-		String sql = "select %1$s as now_at, (select next_at from %2$s where next_at <= %1$s + ? and %3$s"
-				+ " and (owner is null or next_at <= %1$s) order by next_at limit 1) as claimable_at,"
-				+ " (select next_at from %2$s where next_at > %1$s and %3$s"
-				+ " and (owner is not null or next_at > %1$s + ?) order by next_at limit 1) as next_at";
+		List<String> names = List.copyOf(request.names().keySet());
+		if (names.isEmpty()) {
+			return new Outlook(this.database.now(jdbc), List.of(), List.of(), Long.MAX_VALUE);
+		}
+		String now = this.dialect.nowExpression();
+		String sql = ("select %%d as number, %1$s as now_at, (select next_at from %2$s where name = ? and suspect = 0"
+				+ " and next_at <= %1$s + ? and (owner is null or next_at <= %1$s) order by next_at limit 1)"
+				+ " as claimable_at, (select next_at from %2$s where name = ? and suspect = 1 and next_at <= %1$s"
+				+ " order by next_at limit 1) as suspect_at, (select next_at from %2$s where name = ? and suspect = 0"
+				+ " and next_at > %1$s and (owner is not null or next_at > %1$s + ?) order by next_at limit 1) as next_at")
+			.formatted(now, this.table);
 		long clock = this.dialect.nowParameter(this.database.offset().getAsLong());
 		long lookAhead = LeaseTimes.millis(request.lookAhead());
-		List<@Nullable Object> parameters = new ArrayList<>(List.of(clock, clock, lookAhead));
-		addNames(parameters, request);
-		parameters.addAll(List.of(clock, clock));
-		addNames(parameters, request);
-		parameters.addAll(List.of(clock, lookAhead));
-		return jdbc
-			.query(sql.formatted(this.dialect.nowExpression(), this.table, hasNameOf(request)),
-					(rs, rowNum) -> Outlook.read(rs), parameters.toArray())
-			.get(0);
+		List<String> searches = new ArrayList<>();
+		List<Object> parameters = new ArrayList<>();
+		for (int i = 0; i < names.size(); i++) {
+			Object name = this.dialect.text(names.get(i));
+			searches.add(sql.formatted(i));
+			parameters.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
+		}
+		return Outlook.of(names, request.suspect(),
+				jdbc.query(String.join(" union all ", searches),
+						(rs, rowNum) -> NameOutlook.read(rs), parameters.toArray()));
 	}
 
-	private List<ClaimedRow> lease(JdbcOperations jdbc, ClaimRequest request, long now) {
-		List<@Nullable Object> parameters = new ArrayList<>();
-		parameters.add(request.maxPayloadBytes());
-		parameters.add(LeaseTimes.plus(now, request.lookAhead()));
-		addNames(parameters, request);
-		parameters.add(now);
-		parameters.add(request.limit());
-		List<ClaimedRow> claimed = jdbc.query(
+	/**
+	 * Locks the first claimable tasks of a name.
+	 * @param suspect 1 for suspects, 0 for other tasks
+	 */
+	private List<FoundRow> find(JdbcOperations jdbc, ClaimRequest request, long now, String name, int suspect,
+			int limit) {
+		return jdbc.query(
 				"select " + TaskRow.COLUMNS
 						+ ", next_at, case when octet_length(payload) <= ? then payload end as payload from "
-						+ this.table + " where next_at <= ? and " + hasNameOf(request)
+						+ this.table + " where name = ? and suspect = ? and next_at <= ?"
 						+ " and (owner is null or next_at <= ?) order by next_at limit ? for update skip locked",
-				(rs, rowNum) -> new ClaimedRow(leased(TaskRow.read(rs, this.dialect), rs.getString("payload"), now),
-						rs.getLong("next_at"), LeaseTimes.leaseEnd(rs.getLong("due_at"), now, request.lease())),
-				parameters.toArray());
-		if (!claimed.isEmpty()) {
-			List<@Nullable Object> values = new ArrayList<>();
-			values.addAll(List.of(request.owner(), now, LeaseTimes.millis(request.lease()), now, now, now));
-			Database.addPadded(values, claimed.stream().map((task) -> task.task().id()).toList());
-			jdbc.update(lease(claimed.size()), values.toArray());
+				(rs, rowNum) -> new FoundRow(TaskRow.read(rs, this.dialect), rs.getLong("next_at"),
+						rs.getString("payload")),
+				request.maxPayloadBytes(), this.dialect.text(name), suspect,
+				(suspect == 1) ? now : LeaseTimes.plus(now, request.lookAhead()), now, limit);
+	}
+
+	/**
+	 * Leaves out the tasks beyond the limits of their name. Lost deliveries have no
+	 * limit.
+	 */
+	private static List<FoundRow> within(Limit limit, List<FoundRow> found, long now) {
+		int due = limit.due();
+		int soon = limit.soon();
+		List<FoundRow> within = new ArrayList<>();
+		for (FoundRow row : found) {
+			if (row.isLost() || ((row.foundAt() <= now) ? due-- : soon--) > 0) {
+				within.add(row);
+			}
 		}
-		return claimed;
+		return within;
+	}
+
+	/**
+	 * Leases tasks. Those whose delivery was lost become suspects instead.
+	 */
+	private Claimed lease(JdbcOperations jdbc, ClaimRequest request, Outlook outlook, List<FoundRow> found) {
+		long now = outlook.now();
+		List<FoundRow> lost = found.stream().filter(FoundRow::isLost).toList();
+		List<FoundRow> leased = found.stream().filter((row) -> !row.isLost()).toList();
+		if (!lost.isEmpty()) {
+			List<@Nullable Object> ids = new ArrayList<>();
+			Database.addPadded(ids, lost.stream().map(FoundRow::id).toList());
+			jdbc.update("update " + this.table + " set owner = null, fence = fence + 1,"
+					+ " lost_deliveries = lost_deliveries + alone, suspect = 1, alone = 0 where id in "
+					+ Database.placeholders(lost.size()), ids.toArray());
+		}
+		if (!leased.isEmpty()) {
+			List<@Nullable Object> values = new ArrayList<>(
+					List.of(request.owner(), now, LeaseTimes.millis(request.lease()), now, now, now));
+			Database.addPadded(values, leased.stream().map(FoundRow::id).toList());
+			jdbc.update(lease(leased.size()), values.toArray());
+		}
+		long nextAt = lost.stream().mapToLong(FoundRow::foundAt).reduce(outlook.nextAt(), Math::min);
+		return ClaimedRow.claim(leased.stream().map((row) -> row.leased(now, request.lease())).toList(), now, nextAt);
 	}
 
 	/**
@@ -219,40 +277,23 @@ final class PortableTransitions extends Transitions {
 	 * columns to its left. The assignment of the status is therefore the last one.
 	 */
 	private String lease(int tasks) {
-		return ("update %s set owner = ?, fence = fence + 1, next_at = least(greatest(due_at, ?) + ?, %d),"
-				+ " lost_deliveries = lost_deliveries + case when status = %d then 1 else 0 end,"
-				+ " deliveries = deliveries + case when due_at <= ? or status = %3$d then 1 else 0 end,"
-				+ " pending_key = case when due_at <= ? or status = %3$d then null else pending_key end,"
-				+ " status = case when due_at <= ? then %3$d else status end where id in %s")
-			.formatted(this.table, DelayedTaskStore.MAX_TIME, TaskRow.RUNNING, Database.placeholders(tasks));
+		return ("update %1$s set owner = ?, fence = fence + 1, next_at = least(greatest(due_at, ?) + ?, %2$d),"
+				+ " deliveries = deliveries + case when %4$s then 1 else 0 end,"
+				+ " pending_key = case when %4$s then null else pending_key end,"
+				+ " status = case when %4$s then %3$d else status end where id in %5$s")
+			.formatted(this.table, DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
+					"status = " + TaskRow.PENDING + " and suspect = 0 and due_at <= ?", Database.placeholders(tasks));
 	}
 
 	/**
-	 * A task as it is after the lease.
-	 */
-	private static LeasedTask leased(TaskRow row, @Nullable String payload, long now) {
-		boolean begins = row.dueAt() <= now || row.isRunning();
-		return new LeasedTask(row.id(), row.fence() + 1, row.name(), row.key(), payload, row.dueAt(), begins,
-				row.attempt(), row.deliveries() + (begins ? 1 : 0), row.lostDeliveries() + (row.isRunning() ? 1 : 0));
-	}
-
-	private String hasNameOf(ClaimRequest request) {
-		return this.dialect.nameWithoutIndex() + " in " + Database.placeholders(request.names().size());
-	}
-
-	private void addNames(List<@Nullable Object> parameters, ClaimRequest request) {
-		Database.addPadded(parameters, request.names().stream().map(this.dialect::text).toList());
-	}
-
-	/**
-	 * As in a claim, the status comes after the assignment that depends on it.
+	 * As in a claim, a column that an assignment depends on is assigned after it.
 	 */
 	@Override
 	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
 		return change(tasks,
 				"update " + this.table + " set deliveries = deliveries + case when status = " + TaskRow.PENDING
-						+ " then 1 else 0 end, pending_key = null, status = " + TaskRow.RUNNING + ","
-						+ this.leaseFromNow,
+						+ " or suspect = 1 then 1 else 0 end, alone = greatest(alone, suspect),"
+						+ " suspect = 0, pending_key = null, status = " + TaskRow.RUNNING + "," + this.leaseFromNow,
 				fromNow(lease), Set.of(TaskRow.PENDING, TaskRow.RUNNING), Reply.REFUSED);
 	}
 
@@ -302,16 +343,79 @@ final class PortableTransitions extends Transitions {
 	/**
 	 * The result of the check for tasks to claim.
 	 *
-	 * @param claimableAt the {@code next_at} of the first task to claim, {@code null} if
-	 * there is none
+	 * @param suspects the names with a suspect, the earliest first; empty if the request
+	 * is not for suspects
+	 * @param claimable the names with other tasks to claim
 	 * @param nextAt when there will be more to claim
 	 */
-	private record Outlook(long now, @Nullable Long claimableAt, long nextAt) {
+	private record Outlook(long now, List<String> suspects, List<String> claimable, long nextAt) {
 
-		static Outlook read(ResultSet rs) throws SQLException {
-			Long nextAt = rs.getObject("next_at", Long.class);
-			return new Outlook(rs.getLong("now_at"), rs.getObject("claimable_at", Long.class),
-					(nextAt != null) ? nextAt : Long.MAX_VALUE);
+		static Outlook of(List<String> names, boolean suspects, List<NameOutlook> outlooks) {
+			return new Outlook(outlooks.get(0).now(),
+					outlooks.stream()
+						.filter((outlook) -> suspects && outlook.suspectAt() != null)
+						.sorted(Comparator.comparing((outlook) -> Objects.requireNonNull(outlook.suspectAt())))
+						.map((outlook) -> names.get(outlook.number()))
+						.toList(),
+					outlooks.stream()
+						.filter((outlook) -> outlook.claimableAt() != null)
+						.map((outlook) -> names.get(outlook.number()))
+						.toList(),
+					outlooks.stream()
+						.map(NameOutlook::nextAt)
+						.filter(Objects::nonNull)
+						.mapToLong(Long::longValue)
+						.min()
+						.orElse(Long.MAX_VALUE));
+		}
+
+	}
+
+	/**
+	 * The {@code next_at} of the first tasks of a name, {@code null} if there are none.
+	 *
+	 * @param number the position of the name
+	 * @param claimableAt of the tasks to claim
+	 * @param suspectAt of the suspects to claim
+	 * @param nextAt of the tasks to claim later
+	 */
+	private record NameOutlook(int number, long now, @Nullable Long claimableAt, @Nullable Long suspectAt,
+			@Nullable Long nextAt) {
+
+		static NameOutlook read(ResultSet rs) throws SQLException {
+			return new NameOutlook(rs.getInt("number"), rs.getLong("now_at"), rs.getObject("claimable_at", Long.class),
+					rs.getObject("suspect_at", Long.class), rs.getObject("next_at", Long.class));
+		}
+
+	}
+
+	/**
+	 * A row that the claim has locked.
+	 *
+	 * @param foundAt its {@code next_at}
+	 */
+	private record FoundRow(TaskRow row, long foundAt, @Nullable String payload) {
+
+		String id() {
+			return this.row.id();
+		}
+
+		/**
+		 * Whether the task has begun and its lease has ended.
+		 */
+		boolean isLost() {
+			return this.row.isRunning() && !this.row.suspect();
+		}
+
+		/**
+		 * The task as it is after the lease.
+		 */
+		ClaimedRow leased(long now, Duration lease) {
+			boolean begins = !this.row.suspect() && this.row.dueAt() <= now;
+			LeasedTask task = new LeasedTask(id(), this.row.fence() + 1, this.row.name(), this.row.key(), this.payload,
+					this.row.dueAt(), begins, this.row.attempt(), this.row.deliveries() + (begins ? 1 : 0),
+					this.row.lostDeliveries(), this.row.suspect());
+			return new ClaimedRow(task, this.foundAt, LeaseTimes.leaseEnd(this.row.dueAt(), now, lease));
 		}
 
 	}

@@ -13,6 +13,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 
 import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -75,7 +76,8 @@ final class PostgresTransitions extends Transitions {
 		String lease = "next_at = least(%s + ? + ?, %d)".formatted(PostgresDialect.NOW, MAX_TIME);
 		String update = "update %s t set %s where t.id = any(array(select id from held)) returning t.id, t.fence";
 		this.begin = LeaseStatement.of(table, "status <> " + TaskRow.DEAD, update.formatted(table,
-				"deliveries = t.deliveries + case when t.status = %d then 1 else 0 end, pending_key = null, status = %d, %s"
+				("deliveries = t.deliveries + case when t.status = %d or t.suspect = 1 then 1 else 0 end,"
+						+ " alone = greatest(t.alone, t.suspect), suspect = 0, pending_key = null, status = %d, %s")
 					.formatted(TaskRow.PENDING, TaskRow.RUNNING, lease)),
 				Reply.REFUSED);
 		this.renew = LeaseStatement.of(table, "status = " + TaskRow.RUNNING, update.formatted(table, lease),
@@ -148,44 +150,69 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	/**
-	 * The statement that claims tasks. The statement is cheap if there are none. Its
-	 * condition on the name makes PostgreSQL expect that most tasks match, whatever the
-	 * statistics of the table say. PostgreSQL then reads the index in the order of time,
-	 * and does not sort all tasks of these names.
+	 * The statement that claims tasks. The statement is cheap if there are none. It reads
+	 * the index once for each name, and no tasks of other names. Of tasks whose delivery
+	 * was lost it makes suspects ({@code taken} is false).
 	 */
 	private static String claim(TableName table) {
 		return """
-				with clock as (select %1$s + ? as now, ? as look_ahead, ?::text[] as names),
-				due as (
-					select id, next_at from %2$s
-					where next_at <= (select now + look_ahead from clock) and array_position((select names from clock), name::text) is not null
-						and (owner is null or next_at <= (select now from clock))
-					order by next_at limit ? for update skip locked),
+				with clock as (select %1$s + ? as now, ? as look_ahead),
+				wanted as (select * from unnest(?::text[], ?::int[], ?::int[]) as w (name, due, soon)),
+				suspect as (
+					select first.id, first.next_at from wanted w, clock, lateral (
+						select id, next_at from %2$s
+						where name = w.name and suspect = 1 and next_at <= clock.now
+						order by next_at limit 1 for update skip locked) first
+					where ?
+					order by first.next_at limit 1),
+				found as (
+					select first.*, w.due, w.soon, first.next_at <= clock.now as is_due
+					from wanted w, clock, lateral (
+						select id, name, next_at, status from %2$s
+						where name = w.name and suspect = 0 and next_at <= clock.now + clock.look_ahead
+							and (owner is null or next_at <= clock.now)
+						order by next_at limit w.due + w.soon for update skip locked) first
+					where not exists (select 1 from suspect)),
+				ranked as (
+					select *, row_number() over (partition by name, is_due, status order by next_at) as rank from found),
+				chosen as (
+					(select id, next_at, status <> %4$d as taken from ranked
+						where status = %4$d or rank <= case when is_due then due else soon end
+						order by next_at limit ?)
+					union all select id, next_at, true from suspect),
 				claimed as (
-					update %2$s t set owner = ?, fence = t.fence + 1,
-						next_at = least(greatest(t.due_at, clock.now) + ?, %3$d),
-						lost_deliveries = t.lost_deliveries + case when t.status = %4$d then 1 else 0 end,
-						deliveries = t.deliveries + case when t.due_at <= clock.now or t.status = %4$d then 1 else 0 end,
-						pending_key = case when t.due_at <= clock.now or t.status = %4$d then null else t.pending_key end,
-						status = case when t.due_at <= clock.now then %4$d else t.status end
-					from due, clock where t.id = due.id
-					returning due.next_at as found_at, t.*)
-				select clock.now as now_at, found_at, claimed.next_at as lease_end, id, fence, name, task_key, due_at, status,
-					attempt, deliveries, lost_deliveries, case when octet_length(payload) <= ? then payload end as payload,
+					update %2$s t set owner = case when taken then ? end, fence = t.fence + 1,
+						next_at = case when taken then least(greatest(t.due_at, clock.now) + ?, %3$d) else t.next_at end,
+						lost_deliveries = t.lost_deliveries + t.alone,
+						suspect = case when taken then t.suspect else 1 end,
+						alone = 0,
+						deliveries = t.deliveries + case when %5$s then 1 else 0 end,
+						pending_key = case when %5$s then null else t.pending_key end,
+						status = case when %5$s then %4$d else t.status end
+					from chosen, clock where t.id = chosen.id
+					returning chosen.next_at as found_at, taken, t.*)
+				select clock.now as now_at, found_at, taken, claimed.next_at as lease_end, id, fence, name, task_key, due_at,
+					status, attempt, deliveries, lost_deliveries, suspect,
+					case when taken and octet_length(payload) <= ? then payload end as payload,
 					case when (select count(*) from claimed) < ? then (
-						select next_at from %2$s
-						where next_at > (select now from clock) and array_position((select names from clock), name::text) is not null
-							and (owner is not null or next_at > (select now + look_ahead from clock))
-						order by next_at limit 1) end as later_at
+						select min(first.next_at) from wanted w, lateral (
+							select next_at from %2$s
+							where name = w.name and suspect = 0 and next_at > (select now from clock)
+								and (owner is not null or next_at > (select now + look_ahead from clock))
+							order by next_at limit 1) first) end as later_at
 				from clock left join claimed on true
 				"""
-			.formatted(PostgresDialect.NOW, table, MAX_TIME, TaskRow.RUNNING);
+			.formatted(PostgresDialect.NOW, table, MAX_TIME, TaskRow.RUNNING,
+					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now");
 	}
 
 	@Override
 	Claimed claim(ClaimRequest request) {
-		String[] names = request.names().stream().map(this.dialect::text).toArray(String[]::new);
-		Object[] parameters = { this.database.offset().getAsLong(), LeaseTimes.millis(request.lookAhead()), names,
+		List<Map.Entry<String, Limit>> names = List.copyOf(request.names().entrySet());
+		Object[] parameters = { this.database.offset().getAsLong(), LeaseTimes.millis(request.lookAhead()),
+				names.stream().map((name) -> this.dialect.text(name.getKey())).toArray(String[]::new),
+				names.stream().map((name) -> name.getValue().due()).toArray(Integer[]::new),
+				names.stream().map((name) -> name.getValue().soon()).toArray(Integer[]::new), request.suspect(),
 				request.limit(), request.owner(), LeaseTimes.millis(request.lease()), request.maxPayloadBytes(),
 				request.limit() };
 		return this.database.store().single((jdbc) -> jdbc.query(this.claim, this::claimed, parameters));
@@ -195,20 +222,25 @@ final class PostgresTransitions extends Transitions {
 		List<ClaimedRow> tasks = new ArrayList<>();
 		long now = 0;
 		long nextAt = Long.MAX_VALUE;
+		long lostAt = Long.MAX_VALUE;
 		while (rs.next()) {
 			now = rs.getLong("now_at");
 			Long later = rs.getObject("later_at", Long.class);
 			nextAt = (later != null) ? later : Long.MAX_VALUE;
 			String id = rs.getString("id");
-			if (id != null) {
+			if (id != null && !rs.getBoolean("taken")) {
+				lostAt = Math.min(lostAt, rs.getLong("found_at"));
+			}
+			else if (id != null) {
+				boolean suspect = rs.getInt("suspect") != 0;
 				LeasedTask task = new LeasedTask(id, rs.getLong("fence"), TaskRow.name(rs, this.dialect),
 						this.dialect.text(rs, "task_key"), rs.getString("payload"), rs.getLong("due_at"),
-						rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"), rs.getInt("deliveries"),
-						rs.getInt("lost_deliveries"));
+						!suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"),
+						rs.getInt("deliveries"), rs.getInt("lost_deliveries"), suspect);
 				tasks.add(new ClaimedRow(task, rs.getLong("found_at"), rs.getLong("lease_end")));
 			}
 		}
-		return ClaimedRow.claim(tasks, now, nextAt);
+		return ClaimedRow.claim(tasks, now, Math.min(nextAt, lostAt));
 	}
 
 	@Override
@@ -296,7 +328,7 @@ final class PostgresTransitions extends Transitions {
 							update set
 								id = excluded.id, payload = excluded.payload, due_at = excluded.due_at, next_at = excluded.next_at,
 								owner = excluded.owner, fence = t.fence + 1, attempt = 1, deliveries = 0, lost_deliveries = 0,
-								error = null, created_at = excluded.created_at
+								suspect = 0, alone = 0, error = null, created_at = excluded.created_at
 							"""
 							+ returning,
 					insert + "nothing" + returning);

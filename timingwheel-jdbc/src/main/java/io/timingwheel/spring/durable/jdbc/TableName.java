@@ -14,7 +14,9 @@ record TableName(String qualified) {
 
 	static final String DEFAULT = "timingwheel_task";
 
-	private static final Pattern IN_SCRIPT = Pattern.compile("\\b" + DEFAULT + "(_|\\b)");
+	private static final String VERSION = "_version";
+
+	private static final Pattern IN_SCRIPT = Pattern.compile("\\b" + DEFAULT + "(" + VERSION + "\\b|_|\\b)");
 
 	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
@@ -24,14 +26,21 @@ record TableName(String qualified) {
 	}
 
 	/**
-	 * Replaces the name of the default table in a script. The names of the indexes begin
-	 * with the name of the table.
+	 * The table with the version of the schema.
+	 */
+	String versionTable() {
+		return this.qualified + VERSION;
+	}
+
+	/**
+	 * Replaces the names of the default tables in a script. The names of the indexes
+	 * begin with the name of the table of tasks.
 	 * @param script a script for the default table
 	 */
 	String appliedTo(String script) {
 		String simple = this.qualified.substring(this.qualified.indexOf('.') + 1);
 		return IN_SCRIPT.matcher(script)
-			.replaceAll((match) -> match.group(1).isEmpty() ? this.qualified : simple + "_");
+			.replaceAll((match) -> match.group(1).equals("_") ? simple + "_" : this.qualified + match.group(1));
 	}
 
 	@Override

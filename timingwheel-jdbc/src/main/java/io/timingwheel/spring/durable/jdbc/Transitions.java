@@ -179,8 +179,8 @@ abstract class Transitions {
 		return LockedTasks.change(this.database, retries, Retry::task, (retry, row, locked, now) -> {
 			if (row.isHeldAs(retry.task()) && row.isRunning()) {
 				long dueAt = LeaseTimes.plus(now, retry.delay());
-				return locked.makePending(row, "due_at = ?, next_at = ?, attempt = ?, error = ?", dueAt, dueAt,
-						retry.attempt(), this.dialect.error(retry.error()));
+				return locked.makePending(row, "suspect = 0, due_at = ?, next_at = ?, attempt = ?, error = ?", dueAt,
+						dueAt, retry.attempt(), this.dialect.error(retry.error()));
 			}
 			return doneIf(row.isGivenBackBy(retry.task()) && row.attempt() == retry.attempt());
 		});
@@ -191,7 +191,8 @@ abstract class Transitions {
 	 */
 	final List<Reply> release(List<TaskRef> tasks) {
 		return LockedTasks.change(this.database, tasks, Function.identity(),
-				(task, row, locked, now) -> row.isHeldAs(task) ? locked.makePending(row, "next_at = due_at")
+				(task, row, locked, now) -> row.isHeldAs(task) ? locked.makePending(row,
+						"next_at = due_at, suspect = ?", (row.suspect() || row.alone()) ? 1 : 0)
 						: doneIf(row.isGivenBackBy(task)));
 	}
 
@@ -274,12 +275,12 @@ abstract class Transitions {
 		}
 		long now = this.database.now(jdbc);
 		long dueAt = due.resolve(now);
-		LeaseOffer accepted = LeaseTimes.accepted(lease, dueAt, now);
+		LeaseOffer accepted = pending.row().suspect() ? null : LeaseTimes.accepted(lease, dueAt, now);
 		jdbc.update("update " + this.table + " set due_at = ?, next_at = ?, owner = ?, fence = fence + 1 where id = ?",
 				dueAt, LeaseTimes.nextAt(dueAt, now, accepted), LeaseTimes.owner(accepted), id);
 		TaskRow row = pending.row();
 		LeasedTask task = new LeasedTask(id, row.fence() + 1, row.name(), row.key(), pending.payload(), dueAt, false,
-				row.attempt(), row.deliveries(), row.lostDeliveries());
+				row.attempt(), row.deliveries(), row.lostDeliveries(), row.suspect());
 		return new Rescheduled(task, now, accepted != null);
 	}
 
@@ -312,11 +313,10 @@ abstract class Transitions {
 			long now = this.database.now(jdbc);
 			Object savepoint = status.createSavepoint();
 			try {
-				jdbc.update(
-						"update " + this.table + " set status = " + TaskRow.PENDING
-								+ ", pending_key = task_key, due_at = ?, next_at = ?, fence = fence + 1, attempt = 1,"
-								+ " deliveries = 0, lost_deliveries = 0, error = null, died_at = null where id = ?",
-						now, now, id);
+				jdbc.update("update " + this.table + " set status = " + TaskRow.PENDING
+						+ ", pending_key = task_key, due_at = ?, next_at = ?, fence = fence + 1, attempt = 1,"
+						+ " deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
+						+ " died_at = null where id = ?", now, now, id);
 				return Requeue.REQUEUED;
 			}
 			catch (DuplicateKeyException ex) {

@@ -18,6 +18,10 @@
  * statement.
  * <li>{@code TaskQueries} reads without locks. {@code Dialect} and its subclasses have
  * the small differences between the databases.
+ * <li>{@code JdbcStoreSchema} knows the version of the schema and its scripts. The
+ * scripts of MySQL look up a column before they add it, since MySQL has no
+ * {@code add column if not exists}. Each script may therefore run again after it has
+ * failed.
  * <li>{@code ApplicationTransaction} finds the transaction that a call joins;
  * {@code ShortTransactions} runs everything else.
  * </ul>

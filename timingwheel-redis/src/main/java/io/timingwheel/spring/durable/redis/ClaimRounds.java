@@ -3,23 +3,28 @@ package io.timingwheel.spring.durable.redis;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntUnaryOperator;
 
 import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Claims tasks from all partitions at once. In the first round each partition gives at
- * most its share of the limit, and the times of a few more tasks. In further rounds the
+ * most its share of the limits, and the times of a few more tasks. In further rounds the
  * partitions with more tasks give the missing tasks, the earliest tasks first.
  *
  * <p>
- * If the limit is less than the number of partitions, the first round leases nothing and
- * only asks for times, so that the claim gives the earliest tasks of all partitions. If
- * the limit cannot be divided evenly, each claim gives the remainder to other partitions.
+ * If a limit is less than the number of partitions, the first round leases nothing and
+ * only asks for times, so that the claim gives the earliest tasks of all partitions. If a
+ * limit cannot be divided evenly, each claim gives the remainder to other partitions.
  * Thread-safe.
  */
 final class ClaimRounds {
@@ -42,7 +47,35 @@ final class ClaimRounds {
 	}
 
 	Claimed claim(ClaimRequest request) {
-		return new Rounds(request).run();
+		Claimed suspect = request.suspect() ? claimSuspect(request) : null;
+		return (suspect != null) ? suspect : new Rounds(request).run();
+	}
+
+	/**
+	 * Asks all partitions for their first suspect, and claims the earliest.
+	 * @return {@code null} if there is none
+	 */
+	private @Nullable Claimed claimSuspect(ClaimRequest request) {
+		List<Call> calls = new ArrayList<>();
+		for (int partition = 0; partition < this.partitions; partition++) {
+			calls.add(suspect(partition, false, request));
+		}
+		ScriptReply first = this.scripts.run(calls)
+			.stream()
+			.filter((reply) -> reply.failure() == null && reply.number(1) >= 0)
+			.min(Comparator.comparingLong((reply) -> reply.number(1)))
+			.orElse(null);
+		if (first == null) {
+			return null;
+		}
+		ScriptReply reply = this.scripts.run(List.of(suspect(first.partition(), true, request))).get(0);
+		return (reply.size() <= 2) ? null
+				: new Claimed(List.of(reply.list(2).leasedTask()), reply.number(0), reply.number(0));
+	}
+
+	private static Call suspect(int partition, boolean take, ClaimRequest request) {
+		return Script.SUSPECT.on(partition, take, request.lease(), request.maxPayloadBytes())
+			.with(request.names().keySet().toArray());
 	}
 
 	private final class Rounds {
@@ -51,11 +84,16 @@ final class ClaimRounds {
 
 		private final ClaimRequest request;
 
+		private final List<String> names;
+
 		/** The partition that comes first in this claim. */
 		private final int first = Math.floorMod(ClaimRounds.this.turn.getAndIncrement(), this.count);
 
-		/** By partition: the times of the further tasks that it could give. */
-		private final long[][] more = new long[this.count][];
+		/** What is left of the limits. */
+		private final Limits left;
+
+		/** The further tasks that the partitions could give. */
+		private final List<Candidate> more = new ArrayList<>();
 
 		/** By partition: the time of the first task that it cannot give yet. */
 		private final long[] later = new long[this.count];
@@ -70,61 +108,72 @@ final class ClaimRounds {
 
 		Rounds(ClaimRequest request) {
 			this.request = request;
-			Arrays.fill(this.more, new long[0]);
+			this.names = List.copyOf(request.names().keySet());
+			this.left = new Limits(request.limit(), this.names.stream().mapToInt((name) -> limit(name).due()).toArray(),
+					this.names.stream().mapToInt((name) -> limit(name).soon()).toArray());
 			Arrays.fill(this.later, Long.MAX_VALUE);
+		}
+
+		private Limit limit(String name) {
+			return Objects.requireNonNull(this.request.names().get(name));
 		}
 
 		Claimed run() {
 			int limit = this.request.limit();
-			int share = limit / this.count;
-			int[] shares = new int[this.count];
-			Arrays.fill(shares, share);
-			for (int i = 0; share > 0 && i < limit % this.count; i++) {
-				shares[(this.first + i) % this.count]++;
+			Map<Integer, Limits> shares = new LinkedHashMap<>();
+			for (int i = 0; i < this.count; i++) {
+				int position = i;
+				shares.put((this.first + i) % this.count, this.left.map((whole) -> share(whole, position)));
 			}
-			ask(shares, (share > 0) ? TOLD : limit, false);
-			while (this.tasks.size() < limit && hasMore()) {
-				ask(allot(limit - this.tasks.size()), TOLD, true);
+			ask(shares, (limit >= this.count) ? TOLD : limit);
+			for (shares = allot(); !shares.isEmpty(); shares = allot()) {
+				ask(shares, TOLD);
 			}
 			if (this.failure != null && !this.reached) {
 				throw this.failure;
 			}
 			this.tasks.sort(Comparator.comparingLong(Rounds::foundAt));
-			return new Claimed(this.tasks.stream().map(ScriptReply::leasedTask).toList(), this.now, nextAt());
+			return new Claimed(this.tasks.stream().map(ScriptReply::leasedTask).toList(), this.now,
+					Arrays.stream(this.later).min().orElse(Long.MAX_VALUE));
 		}
 
 		/**
 		 * The time in the index by which the claim found a task.
 		 */
 		private static long foundAt(ScriptReply task) {
-			return task.number(10);
+			return task.number(11);
 		}
 
-		private boolean hasMore() {
-			return Arrays.stream(this.more).anyMatch((times) -> times.length > 0);
+		/**
+		 * The share of a partition, 0 if there is not one for each partition.
+		 */
+		private int share(int whole, int position) {
+			int share = whole / this.count;
+			return (share > 0 && position < whole % this.count) ? share + 1 : share;
 		}
 
-		private void ask(int[] shares, int told, boolean onlyShares) {
+		/**
+		 * Asks partitions for tasks.
+		 * @param shares the limits by partition
+		 */
+		private void ask(Map<Integer, Limits> shares, int told) {
 			List<Call> calls = new ArrayList<>();
-			for (int i = 0; i < this.count; i++) {
-				int partition = (this.first + i) % this.count;
-				if (shares[partition] > 0 || !onlyShares) {
-					calls.add(call(partition, shares[partition], told));
-				}
-			}
+			shares.forEach((partition, share) -> calls.add(call(partition, share, told)));
 			ClaimRounds.this.scripts.run(calls).forEach(this::read);
 		}
 
-		private Call call(int partition, int share, int told) {
-			return Script.CLAIM
-				.on(partition, share, told, this.request.lookAhead(), this.request.lease(),
-						this.request.maxPayloadBytes())
-				.with(this.request.names().toArray());
+		private Call call(int partition, Limits share, int told) {
+			Call call = Script.CLAIM.on(partition, share.all, told, this.request.lookAhead(), this.request.lease(),
+					this.request.maxPayloadBytes());
+			for (int i = 0; i < this.names.size(); i++) {
+				call.with(this.names.get(i), share.due[i], share.soon[i]);
+			}
+			return call;
 		}
 
 		private void read(ScriptReply reply) {
 			int partition = reply.partition();
-			this.more[partition] = new long[0];
+			this.more.removeIf((candidate) -> candidate.partition() == partition);
 			if (reply.failure() != null) {
 				// The other partitions have leased tasks to this node. After an exception
 				// nobody would run them until their leases end.
@@ -138,12 +187,13 @@ final class ClaimRounds {
 			this.reached = true;
 			this.later[partition] = (reply.number(1) >= 0) ? reply.number(1) : Long.MAX_VALUE;
 			ScriptReply times = reply.list(2);
-			this.more[partition] = new long[times.size()];
-			for (int i = 0; i < times.size(); i++) {
-				this.more[partition][i] = times.number(i);
+			for (int i = 0; i < times.size(); i += 2) {
+				this.more.add(new Candidate(times.number(i), partition, times.integer(i + 1), times.number(i) <= now));
 			}
 			for (int i = 3; i < reply.size(); i++) {
-				this.tasks.add(reply.list(i));
+				ScriptReply task = reply.list(i);
+				this.tasks.add(task);
+				this.left.taken(this.names.indexOf(task.text(2)), task.flag(6));
 			}
 		}
 
@@ -151,38 +201,71 @@ final class ClaimRounds {
 		 * Gives each partition a share for each of the earliest tasks whose times are
 		 * known. If these are too few, the partitions that may have more tasks share the
 		 * rest evenly.
+		 * @return the shares by partition, empty if there is nothing more to claim
 		 */
-		private int[] allot(int missing) {
-			int[] shares = new int[this.count];
-			List<Candidate> known = new ArrayList<>();
-			List<Integer> rich = new ArrayList<>();
-			for (int i = 0; i < this.count; i++) {
-				int partition = (this.first + i) % this.count;
-				for (long time : this.more[partition]) {
-					known.add(new Candidate(time, partition));
+		private Map<Integer, Limits> allot() {
+			Map<Integer, Limits> shares = new LinkedHashMap<>();
+			Limits rest = this.left.map((whole) -> whole);
+			this.more.sort(Comparator.comparingLong(Candidate::time));
+			boolean given = true;
+			while (given) {
+				given = false;
+				for (Candidate one : this.more) {
+					if (rest.take(one.name(), one.due())) {
+						shares.computeIfAbsent(one.partition(), (partition) -> rest.map((whole) -> 0))
+							.give(one.name(), one.due());
+						given = true;
+					}
 				}
-				if (this.more[partition].length > 0) {
-					rich.add(partition);
-				}
-			}
-			known.sort(Comparator.comparingLong(Candidate::time));
-			int left = missing;
-			for (Candidate one : known.subList(0, Math.min(missing, known.size()))) {
-				shares[one.partition()]++;
-				left--;
-			}
-			for (int i = 0; i < left; i++) {
-				shares[rich.get(i % rich.size())]++;
 			}
 			return shares;
 		}
 
-		private long nextAt() {
-			long next = Arrays.stream(this.later).min().orElse(Long.MAX_VALUE);
-			for (long[] times : this.more) {
-				next = (times.length > 0) ? Math.min(next, times[0]) : next;
+	}
+
+	/**
+	 * The limits for all names together, and by name. A limit by name may become less
+	 * than 0, since a task that was due soon may be due when it is claimed.
+	 */
+	private static final class Limits {
+
+		private int all;
+
+		private final int[] due;
+
+		private final int[] soon;
+
+		Limits(int all, int[] due, int[] soon) {
+			this.all = all;
+			this.due = due;
+			this.soon = soon;
+		}
+
+		Limits map(IntUnaryOperator change) {
+			return new Limits(change.applyAsInt(this.all), Arrays.stream(this.due).map(change).toArray(),
+					Arrays.stream(this.soon).map(change).toArray());
+		}
+
+		void taken(int name, boolean due) {
+			this.all--;
+			(due ? this.due : this.soon)[name]--;
+		}
+
+		/**
+		 * Takes one task from the limits.
+		 * @return {@code false} if the limits allow no such task
+		 */
+		boolean take(int name, boolean due) {
+			if (this.all <= 0 || (due ? this.due : this.soon)[name] <= 0) {
+				return false;
 			}
-			return next;
+			taken(name, due);
+			return true;
+		}
+
+		void give(int name, boolean due) {
+			this.all++;
+			(due ? this.due : this.soon)[name]++;
 		}
 
 	}
@@ -192,8 +275,10 @@ final class ClaimRounds {
 	 *
 	 * @param time the time by which it is found
 	 * @param partition its partition
+	 * @param name the number of its name
+	 * @param due whether it is due already
 	 */
-	private record Candidate(long time, int partition) {
+	private record Candidate(long time, int partition, int name, boolean due) {
 
 	}
 

@@ -104,7 +104,7 @@ final class ScriptReply {
 	 */
 	LeasedTask leasedTask() {
 		return new LeasedTask(publicId(0), number(1), text(2), textOrNull(3), textOrNull(4), number(5), flag(6),
-				integer(7), integer(8), integer(9));
+				integer(7), integer(8), integer(9), flag(10));
 	}
 
 	/**

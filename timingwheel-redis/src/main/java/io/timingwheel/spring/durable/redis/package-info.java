@@ -16,12 +16,13 @@
  * <p>
  * All scores of the index are 0, so Redis orders its members by their bytes: the length
  * of the name in one byte, the name, a letter for the state ({@code s} scheduled,
- * {@code l} leased, {@code r} running, {@code d} dead), the time in eight bytes, the id.
- * Within a name and a state, the members are therefore in the order of time. From this
- * one key a script reads in logarithmic time the first task of a name that is due, the
- * dead tasks of a name, and the number of tasks in each state. If no node knows a name,
- * its tasks do not slow down the claims. A leased task has two members: one with the end
- * of its lease, and one (letter {@code w}) with its due time.
+ * {@code l} leased, {@code r} running, {@code d} dead; a capital if the task is a
+ * suspect), the time in eight bytes, the id. Within a name and a state, the members are
+ * therefore in the order of time. From this one key a script reads in logarithmic time
+ * the first task of a name that is due, the dead tasks of a name, and the number of tasks
+ * in each state. If no node knows a name, its tasks do not slow down the claims. A leased
+ * task has two members: one with the end of its lease, and one (letter {@code w}) with
+ * its due time.
  *
  * <h2>Transitions</h2>
  *
@@ -34,8 +35,11 @@
  * enqueue      r w    w      r w      new task -&gt; scheduled, or leased if due soon;
  *                                     the pending task that it replaces -&gt; deleted
  * claim        r w    r w    w        scheduled and due soon -&gt; leased, or running if due now;
- *                                     leased or running, lease ended -&gt; the same
- * begin        r w    w      w        leased -&gt; running
+ *                                     leased, lease ended -&gt; the same;
+ *                                     running, lease ended -&gt; running suspect
+ * suspect      r w    r w             suspect, scheduled and due -&gt; leased;
+ *                                     suspect, lost or lease ended -&gt; the same
+ * begin        r w    w      w        leased, or running suspect -&gt; running
  * renew        r w    w               running -&gt; running, with a new end of the lease
  * acknowledge  r w    w               running -&gt; deleted
  * retry        r w    w      r w      running -&gt; scheduled, or deleted if a newer pending task has the key

@@ -1,50 +1,89 @@
--- scheduled and due within the look-ahead, or leased or running with an ended lease -> leased, or running if due now
--- ARGV: offset, limit, how many further times to return, look-ahead, lease, largest
--- payload, names...
--- Returns: now, the earliest time of the tasks that cannot be claimed yet (-1 for none), a list of the earliest times
--- of the tasks that could be claimed too, tasks...
+-- scheduled and due within the look-ahead, or leased with an ended lease -> leased, or running if due now;
+-- running with an ended lease -> running suspect that no node has
+-- ARGV: offset, limit, how many further times of each name to return, look-ahead, lease, largest payload,
+-- then for each name: name, limit of the tasks that are due, limit of those that are due soon
+-- Returns: now, the earliest time of the tasks that cannot be claimed yet and of the new suspects (-1 for none), a list
+-- of the earliest times of the tasks that could be claimed too (each followed by the number of its name), tasks...
 local limit, told = tonumber(ARGV[2]), tonumber(ARGV[3])
-local lease = tonumber(ARGV[5])
-local bounds = { { SCHEDULED, now + ARGV[4] }, { LEASED, now }, { RUNNING, now } }
-local due, later = {}, math.huge
+local ahead, lease = now + ARGV[4], tonumber(ARGV[5])
+local chosen, lost, more, later = {}, {}, {}, math.huge
 
-for i = 7, #ARGV do
-  for _, bound in ipairs(bounds) do
-    local found = entries(ARGV[i], bound[1], 1)
-    if found[1] and found[1].at <= bound[2] then
-      found = entries(ARGV[i], bound[1], limit + told + 1)
+local function by_time(one, other)
+  return one.at < other.at
+end
+
+-- The first entries of a section up to a time.
+local function up_to(time, name, state, max)
+  local found = entries(name, state, 1)
+  if found[1] and found[1].at <= time then
+    found = entries(name, state, max)
+  end
+  local claimable = {}
+  for _, one in ipairs(found) do
+    if one.at > time then
+      later = math.min(later, one.at)
+      break
     end
-    for _, one in ipairs(found) do
-      if one.at > bound[2] then
-        later = math.min(later, one.at)
-        break
-      end
-      due[#due + 1] = one
+    claimable[#claimable + 1] = one
+  end
+  return claimable
+end
+
+local function choose(number, name, due, soon)
+  local max = due + soon + told + 1
+  local found = up_to(ahead, name, SCHEDULED, max)
+  for _, one in ipairs(up_to(now, name, LEASED, max)) do
+    found[#found + 1] = one
+  end
+  for _, one in ipairs(up_to(now, name, RUNNING, max)) do
+    lost[#lost + 1] = one
+  end
+  table.sort(found, by_time)
+  local left = told
+  for _, one in ipairs(found) do
+    one.number = number
+    if one.at <= now and due > 0 then
+      due = due - 1
+      chosen[#chosen + 1] = one
+    elseif one.at > now and soon > 0 then
+      soon = soon - 1
+      chosen[#chosen + 1] = one
+    elseif left > 0 then
+      left = left - 1
+      more[#more + 1] = one
     end
   end
 end
 
-table.sort(due, function(one, other)
-  return one.at < other.at
-end)
-local more = {}
-for i = limit + 1, math.min(limit + told, #due) do
-  more[#more + 1] = due[i].at
+for i = 7, #ARGV, 3 do
+  choose((i - 7) / 3, ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]))
 end
-local reply = { now, later < math.huge and later or -1, more }
-for _, task in ipairs(load_entries(due, limit)) do
+
+table.sort(chosen, by_time)
+for i = limit + 1, math.min(limit + told, #chosen) do
+  more[#more + 1] = chosen[i]
+end
+local reply = { now, -1, {} }
+for _, one in ipairs(more) do
+  reply[3][#reply[3] + 1] = one.at
+  reply[3][#reply[3] + 1] = one.number
+end
+for _, task in ipairs(load_claimable(lost, #lost, false)) do
+  later = math.min(later, task.at)
+  raise_fence(task)
+  change(task, { lost = task.lost + (has(task, ALONE) and 1 or 0), suspect = true, alone = false })
+end
+for _, task in ipairs(load_claimable(chosen, limit, false)) do
   local found_at = task.at
   local to = { state = LEASED, at = task.due + lease }
   if task.due <= now then
     to = { state = RUNNING, at = now + lease, deliveries = task.deliveries + 1 }
-    if task.state == RUNNING then
-      to.lost = task.lost + 1
-    end
     give_up_key(task)
   end
   raise_fence(task)
   change(task, to)
   reply[#reply + 1] = leased_task(task, found_at, tonumber(ARGV[6]))
 end
+reply[2] = later < math.huge and later or -1
 save()
 return reply

@@ -11,7 +11,7 @@
 --
 -- The fields of a task:
 --   state       SCHEDULED, LEASED, RUNNING or DEAD; a scheduled or leased task is pending
---   flags       KEYED, FAILED, UNTOUCHED
+--   flags       KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE
 --   fence       raised by each claim, move and requeue
 --   at          the time in INDEX: when a scheduled task is due, when the lease of a leased or running task ends,
 --               when a dead task died
@@ -28,8 +28,9 @@ local TASKS, INDEX, HOLDERS = KEYS[1], KEYS[2], KEYS[3]
 local SCHEDULED, LEASED, RUNNING, DEAD = 's', 'l', 'r', 'd' -- states, and letters in INDEX
 local WAITING = 'w' -- the letter of the second member of a leased task, which has the due time
 
--- Flags: has a key; has an error; was leased by its enqueue and not changed since.
-local KEYED, FAILED, UNTOUCHED = 1, 2, 4
+-- Flags: has a key; has an error; was leased by its enqueue and not changed since; waits to be tried alone, and has
+-- capital letters in INDEX; was a suspect when it began.
+local KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE = 1, 2, 4, 8, 16
 
 local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies
 
@@ -137,11 +138,36 @@ local function find(id)
   return read[id]
 end
 
+-- The letter in INDEX of a task with this state. Claims thus read suspects apart from other tasks.
+local function letter(task, state)
+  return has(task, SUSPECT) and state ~= DEAD and string.upper(state) or state
+end
+
 local function append_members(task, list)
   if task.state == LEASED then
-    list[#list + 1] = member(WAITING, task.due, task)
+    list[#list + 1] = member(letter(task, WAITING), task.due, task)
   end
-  list[#list + 1] = member(task.state, task.at, task)
+  list[#list + 1] = member(letter(task, task.state), task.at, task)
+end
+
+-- The tasks of the first entries of a list to claim. A node that does not know suspects may have left an entry that is
+-- not the task's own. Such an entry is replaced, and the next claim finds the task.
+local function load_claimable(list, limit, suspect)
+  local tasks = load_entries(list, limit)
+  local at, claimable = {}, {}
+  for _, one in ipairs(list) do
+    at[one.id] = one
+  end
+  for _, task in ipairs(tasks) do
+    local one = at[task.id]
+    if task.at == one.at and has(task, SUSPECT) == suspect then
+      claimable[#claimable + 1] = task
+    else
+      removed[#removed + 1] = one.member
+      append_members(task, added)
+    end
+  end
+  return claimable
 end
 
 -- The field of HOLDERS for the key of a task: length of the name in one byte, name, key.
@@ -174,10 +200,14 @@ local function give_up_key(task)
   end
 end
 
--- Sets fields of a task, among them state and at.
+-- Sets fields of a task, among them state and at, and the flags SUSPECT and ALONE if they are given.
 local function change(task, to)
   append_members(task, removed)
   set(task, UNTOUCHED, false)
+  if to.suspect ~= nil then
+    set(task, SUSPECT, to.suspect)
+    set(task, ALONE, to.alone)
+  end
   for field, value in pairs(to) do
     task[field] = value
   end
@@ -312,8 +342,8 @@ end
 local function leased_task(task, found_at, max_payload)
   local text = payload(task)
   return { task.id, task.fence, task.name, has(task, KEYED) and task.key or false,
-    #text <= max_payload and text, task.due, task.state == RUNNING and 1 or 0, task.attempt, task.deliveries,
-    task.lost, found_at }
+    #text <= max_payload and text, task.due, task.state == RUNNING and not has(task, SUSPECT) and 1 or 0, task.attempt,
+    task.deliveries, task.lost, has(task, SUSPECT) and 1 or 0, found_at }
 end
 
 -- Read by ScriptReply.storedTask.

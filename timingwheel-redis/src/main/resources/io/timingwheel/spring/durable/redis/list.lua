@@ -3,7 +3,7 @@
 -- Returns: tasks...
 local from_the_end = ARGV[2] == 'dead'
 local found = {}
-for _, letter in ipairs(from_the_end and { DEAD } or { SCHEDULED, WAITING }) do
+for _, letter in ipairs(from_the_end and { DEAD } or { SCHEDULED, WAITING, 'S', 'W' }) do
   for _, one in ipairs(entries(ARGV[3], letter, ARGV[4], from_the_end)) do
     found[#found + 1] = one
   end

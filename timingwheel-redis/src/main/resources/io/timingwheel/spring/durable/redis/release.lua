@@ -3,7 +3,8 @@
 -- Returns, for each task: a reply
 return for_each(2, 2, function(task)
   if task and (task.state == LEASED or task.state == RUNNING) then
-    return schedule_again(task, {}) and DONE or SUPERSEDED
+    local suspect = has(task, SUSPECT) or has(task, ALONE)
+    return schedule_again(task, { suspect = suspect, alone = false }) and DONE or SUPERSEDED
   end
   return task and task.state == SCHEDULED and DONE or REFUSED
 end)

@@ -11,6 +11,6 @@ if has(task, KEYED) and holder(holder_field(task)) then
 end
 raise_fence(task)
 set_error(task, '')
-schedule_again(task, { due = now, attempt = 1, deliveries = 0, lost = 0 })
+schedule_again(task, { due = now, attempt = 1, deliveries = 0, lost = 0, suspect = false, alone = false })
 save()
 return REQUEUED

@@ -1,4 +1,4 @@
--- scheduled or leased -> scheduled, or leased if due within the look-ahead
+-- scheduled or leased -> scheduled, or leased if due within the look-ahead and no suspect
 -- ARGV: offset, 'id' or 'key', the id or the field of HOLDERS, due time or delay, '1' if a due time, look-ahead
 -- (negative: do not lease), lease
 -- Returns: now, 1 if leased by the caller, the task; or nothing if the task was not pending
@@ -7,7 +7,7 @@ if not task then
   return false
 end
 local due = due_time(ARGV[4], ARGV[5])
-local state, at = placed(due, ARGV[6], ARGV[7])
+local state, at = placed(due, has(task, SUSPECT) and -1 or ARGV[6], ARGV[7])
 raise_fence(task)
 change(task, { state = state, at = at, due = due })
 save()

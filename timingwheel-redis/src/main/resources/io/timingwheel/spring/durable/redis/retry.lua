@@ -4,7 +4,8 @@
 return for_each(2, 5, function(task, i)
   if task and task.state == RUNNING then
     set_error(task, ARGV[i + 4])
-    local again = { attempt = tonumber(ARGV[i + 2]), due = limited(now + ARGV[i + 3]) }
+    local again = { attempt = tonumber(ARGV[i + 2]), due = limited(now + ARGV[i + 3]), suspect = false,
+      alone = false }
     return schedule_again(task, again) and DONE or SUPERSEDED
   end
   return task and task.state == SCHEDULED and DONE or REFUSED

@@ -29,6 +29,8 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	private final TaskRunner runner;
 
+	private final Lane lane;
+
 	private final long dueNanos;
 
 	private State state = State.WAITING;
@@ -41,6 +43,9 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	private volatile LeaseTerm term = LeaseTerm.NONE;
 
+	/** When the task has begun, by the clock of the lane. */
+	private long begunAt;
+
 	private long latenessNanos;
 
 	private @Nullable Object @Nullable [] arguments;
@@ -50,12 +55,14 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	 * @param task the task
 	 * @param handler its handler
 	 * @param runner runs its body
+	 * @param lane the tasks of its name
 	 * @param dueNanos its due time, by the clock of the wheel
 	 */
-	DurableRun(LeasedTask task, DurableHandler handler, TaskRunner runner, long dueNanos) {
+	DurableRun(LeasedTask task, DurableHandler handler, TaskRunner runner, Lane lane, long dueNanos) {
 		this.task = task;
 		this.handler = handler;
 		this.runner = runner;
+		this.lane = lane;
 		this.dueNanos = dueNanos;
 	}
 
@@ -69,6 +76,10 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	DurableHandler handler() {
 		return this.handler;
+	}
+
+	Lane lane() {
+		return this.lane;
 	}
 
 	LeaseTerm term() {
@@ -110,6 +121,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		}
 		this.term = term;
 		this.state = State.BEGUN;
+		this.begunAt = this.lane.begun();
 		this.timer = null;
 		return true;
 	}
@@ -133,7 +145,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		if (this.state != State.WAITING && this.state != State.BEGUN) {
 			return false;
 		}
-		this.state = State.GONE;
+		leave();
 		if (this.timer != null) {
 			this.timer.cancel();
 			this.timer = null;
@@ -151,8 +163,15 @@ final class DurableRun implements RoutedTask, TaskExecution {
 			return false;
 		}
 		interrupt(Interruption.LEASE_LOST);
-		this.state = State.GONE;
+		leave();
 		return true;
+	}
+
+	private void leave() {
+		if (this.state == State.BEGUN) {
+			this.lane.dropped();
+		}
+		this.state = State.GONE;
 	}
 
 	/**
@@ -198,6 +217,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 			return false;
 		}
 		this.state = State.RUNNING;
+		this.lane.started(this.begunAt);
 		this.thread = Thread.currentThread();
 		this.latenessNanos = Math.max(0, now - this.dueNanos);
 		return true;

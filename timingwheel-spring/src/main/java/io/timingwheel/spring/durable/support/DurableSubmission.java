@@ -40,7 +40,7 @@ record DurableSubmission(DurableTaskHandle task, @Nullable DurableHandler handle
 	 */
 	LeasedTask leased(Enqueued enqueued) {
 		return new LeasedTask(enqueued.id(), enqueued.fence(), name(), this.task.key(), this.payload, enqueued.dueAt(),
-				false, 1, 0, 0);
+				false, 1, 0, 0, false);
 	}
 
 	/**

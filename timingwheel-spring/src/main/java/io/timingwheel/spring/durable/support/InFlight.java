@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.support;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.TaskRef;
@@ -16,6 +17,11 @@ final class InFlight {
 
 	private static final Log logger = LogFactory.getLog(InFlight.class);
 
+	/** A name may hold so many times the free room. */
+	private static final int OTHERS = 3;
+
+	private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private final Map<TaskRef, DurableRun> runs = new ConcurrentHashMap<>();
 
 	private final AtomicInteger free;
@@ -24,7 +30,16 @@ final class InFlight {
 
 	private final NodeFigures figures;
 
+	private final AtomicInteger suspects = new AtomicInteger();
+
+	private volatile long refusedAt;
+
+	private volatile boolean refused;
+
 	private volatile Runnable onRoom = () -> {
+	};
+
+	private volatile Runnable onSuspectGone = () -> {
 	};
 
 	/** The amount of free room at which {@link #onRoom} is called. */
@@ -58,6 +73,18 @@ final class InFlight {
 	}
 
 	/**
+	 * How many tasks of a name the node may take, so that there is room for other names:
+	 * it holds no more than three times as many as there is free room.
+	 * @param lane the tasks of the name
+	 * @param room how much of the room the caller has reserved
+	 */
+	int share(Lane lane, int room) {
+		int held = lane.size();
+		int share = (OTHERS * (this.free.get() + room) - held) / (OTHERS + 1);
+		return Math.max(share, (held == 0) ? 1 : 0);
+	}
+
+	/**
 	 * Gives back reserved room.
 	 */
 	void free(int amount) {
@@ -80,15 +107,60 @@ final class InFlight {
 	}
 
 	/**
+	 * Registers a callback for more free room than now.
+	 */
+	void expectMore(int more, Runnable onRoom) {
+		expect(this.free.get() + more, onRoom);
+	}
+
+	/**
+	 * Registers a callback for the end of the last suspect.
+	 */
+	void onSuspectGone(Runnable callback) {
+		this.onSuspectGone = callback;
+	}
+
+	boolean hasSuspect() {
+		return this.suspects.get() > 0;
+	}
+
+	/**
+	 * Records that the wheel has refused a task, since it is full.
+	 */
+	void refused() {
+		this.refusedAt = System.nanoTime();
+		this.refused = true;
+	}
+
+	/**
+	 * How long the node takes no tasks after the wheel has refused one, in nanoseconds.
+	 */
+	long refusalNanos() {
+		long left = this.refused ? REFUSAL_NANOS - (System.nanoTime() - this.refusedAt) : 0;
+		if (left <= 0) {
+			this.refused = false;
+		}
+		return Math.max(0, left);
+	}
+
+	/**
 	 * Adds a task, for which the caller has reserved room.
 	 */
 	void add(DurableRun run) {
 		this.runs.put(run.ref(), run);
+		run.lane().added();
+		if (run.task().suspect()) {
+			this.suspects.incrementAndGet();
+		}
 	}
 
 	void remove(DurableRun run) {
 		if (this.runs.remove(run.ref(), run)) {
+			run.lane().removed();
 			free(1);
+			if (run.task().suspect() && this.suspects.decrementAndGet() == 0) {
+				this.onSuspectGone.run();
+			}
 		}
 	}
 

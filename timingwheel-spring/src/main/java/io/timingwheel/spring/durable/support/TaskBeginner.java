@@ -3,14 +3,18 @@ package io.timingwheel.spring.durable.support;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
- * Begins tasks that are due: the store decides whether this node still has them.
+ * Begins tasks that are due: the store decides whether this node still has them. A task
+ * that could not start soon is held back, and given back to the store if it stays so.
  */
 final class TaskBeginner extends Batcher<DurableRun> {
 
@@ -22,21 +26,60 @@ final class TaskBeginner extends Batcher<DurableRun> {
 
 	private final TaskRunner runner;
 
+	private final TaskSettler settler;
+
+	private final TimingWheel wheel;
+
 	TaskBeginner(DelayedTaskStore store, DurableSettings settings, TimingWheel wheel, InFlight inFlight,
-			TaskRunner runner, StoreAvailability availability) {
+			TaskRunner runner, TaskSettler settler, StoreAvailability availability) {
 		super("timing-wheel-begins", settings.batchSize(), wheel, availability, Caller.BEGIN);
 		this.store = store;
 		this.lease = settings.lease();
 		this.inFlight = inFlight;
 		this.runner = runner;
+		this.settler = settler;
+		this.wheel = wheel;
 	}
 
 	@Override
 	void send(List<DurableRun> runs) {
-		runs.removeIf((run) -> !run.isWaiting());
+		runs.removeIf((run) -> !run.isWaiting() || isHeldBack(run));
 		if (runs.isEmpty()) {
 			return;
 		}
+		List<DurableRun> tried = List.copyOf(runs);
+		try {
+			begin(runs);
+		}
+		finally {
+			tried.forEach((run) -> run.lane().triedToBegin());
+		}
+	}
+
+	/**
+	 * Holds a task back if too many tasks of its name wait for a thread already.
+	 */
+	private boolean isHeldBack(DurableRun run) {
+		if (run.lane().tryBegin(run)) {
+			return false;
+		}
+		try {
+			this.wheel.schedule((DirectTask) () -> giveBack(run), Lane.MAX_WAIT_NANOS, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			// The wheel is full.
+			giveBack(run);
+		}
+		return true;
+	}
+
+	private void giveBack(DurableRun run) {
+		if (run.lane().removeHeldBack(run)) {
+			this.settler.giveBack(run);
+		}
+	}
+
+	private void begin(List<DurableRun> runs) {
 		LeaseTerm term = LeaseTerm.of(this.lease);
 		List<Reply> replies = this.store.begin(runs.stream().map(DurableRun::ref).toList(), this.lease);
 		List<DurableRun> busy = new ArrayList<>();

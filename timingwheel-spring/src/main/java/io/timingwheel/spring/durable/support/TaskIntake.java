@@ -29,6 +29,8 @@ final class TaskIntake {
 
 	private final InFlight inFlight;
 
+	private final Lanes lanes;
+
 	private final TaskBeginner beginner;
 
 	private final TaskRunner runner;
@@ -45,17 +47,19 @@ final class TaskIntake {
 	 * @param handlers the handlers of the node
 	 * @param wheel where tasks wait
 	 * @param inFlight limits and holds the tasks
+	 * @param lanes limits the tasks of each name
 	 * @param beginner begins tasks that are due
 	 * @param runner runs tasks that began with their claim
 	 * @param settler takes the tasks that the node cannot run
 	 * @param claiming tells whether the node claims tasks now
 	 */
 	TaskIntake(DurableSettings settings, DurableHandlerRegistry handlers, TimingWheel wheel, InFlight inFlight,
-			TaskBeginner beginner, TaskRunner runner, TaskSettler settler, BooleanSupplier claiming) {
+			Lanes lanes, TaskBeginner beginner, TaskRunner runner, TaskSettler settler, BooleanSupplier claiming) {
 		this.settings = settings;
 		this.handlers = handlers;
 		this.wheel = wheel;
 		this.inFlight = inFlight;
+		this.lanes = lanes;
 		this.beginner = beginner;
 		this.runner = runner;
 		this.settler = settler;
@@ -68,10 +72,15 @@ final class TaskIntake {
 	 * left to the poller
 	 */
 	@Nullable LeaseOffer offer(String name, DueTime due) {
-		if (!this.claiming.getAsBoolean() || this.handlers.find(name) == null) {
+		DurableHandler handler = this.handlers.find(name);
+		if (handler == null || !this.claiming.getAsBoolean() || this.inFlight.refusalNanos() > 0) {
 			return null;
 		}
 		if (!due.absolute() && due.millis() > this.settings.lookAhead().toMillis()) {
+			return null;
+		}
+		Lane lane = this.lanes.of(handler);
+		if (lane.hasBacklog() || lane.room() == 0) {
 			return null;
 		}
 		// A quarter of the room stays for tasks that are in the store already.
@@ -102,7 +111,7 @@ final class TaskIntake {
 			return;
 		}
 		long dueNanos = ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt());
-		DurableRun run = new DurableRun(task, handler, this.runner, dueNanos);
+		DurableRun run = new DurableRun(task, handler, this.runner, this.lanes.of(handler), dueNanos);
 		this.inFlight.add(run);
 		try {
 			accept(run, term);
@@ -117,7 +126,8 @@ final class TaskIntake {
 
 	private void accept(DurableRun run, LeaseTerm term) {
 		LeasedTask task = run.task();
-		if (this.closed) {
+		if (this.closed || !this.claiming.getAsBoolean()) {
+			// The node may have been paused or closed since the task was leased.
 			this.settler.giveBack(run);
 		}
 		else if (task.lostDeliveries() >= this.settings.maxLostDeliveries()) {
@@ -141,6 +151,7 @@ final class TaskIntake {
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full or stopped.
+			this.inFlight.refused();
 			this.settler.giveBack(run);
 		}
 	}

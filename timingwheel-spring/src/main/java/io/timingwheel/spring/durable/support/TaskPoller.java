@@ -1,19 +1,26 @@
 package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
  * Claims tasks that are due soon, as long as the store has any and the node has room.
  * Otherwise the poller sleeps until the next task is due within the look-ahead, but no
- * longer than the poll interval.
+ * longer than the poll interval. Of each name the poller takes only a share of the room,
+ * and of those that are due already only what can start soon.
+ *
+ * <p>
+ * A suspect is claimed while the node has no other suspect, and alone: the next claim
+ * waits until the suspect has ended, but not long. Suspects and other tasks take turns.
  */
 final class TaskPoller {
 
@@ -27,6 +34,9 @@ final class TaskPoller {
 	 */
 	private static final long MIN_SLEEP_MILLIS = 50;
 
+	/** How long the other tasks wait for a suspect. */
+	private static final long SUSPECT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	private final DelayedTaskStore store;
 
 	private final DurableSettings settings;
@@ -36,6 +46,8 @@ final class TaskPoller {
 	private final StoreClock clock;
 
 	private final InFlight inFlight;
+
+	private final Lanes lanes;
 
 	private final TaskIntake intake;
 
@@ -57,20 +69,28 @@ final class TaskPoller {
 
 	private int failures;
 
+	/** When the node asks for a suspect again. */
+	private long suspectAt = System.nanoTime();
+
+	/** Whether the last claim gave a suspect. The next claim is for other tasks. */
+	private boolean suspectClaimed;
+
 	private volatile boolean paused;
 
 	TaskPoller(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers, StoreClock clock,
-			InFlight inFlight, TaskIntake intake, NodeFigures figures, StoreAvailability availability) {
+			InFlight inFlight, Lanes lanes, TaskIntake intake, NodeFigures figures, StoreAvailability availability) {
 		this.store = store;
 		this.settings = settings;
 		this.handlers = handlers;
 		this.clock = clock;
 		this.inFlight = inFlight;
+		this.lanes = lanes;
 		this.intake = intake;
 		this.figures = figures;
 		this.availability = availability;
 		this.usualRoom = Math.max(1, Math.min(settings.batchSize(), settings.maxInFlight() / 4));
 		this.minRoom = this.usualRoom;
+		inFlight.onSuspectGone(this.thread::wake);
 	}
 
 	void start() {
@@ -78,7 +98,7 @@ final class TaskPoller {
 	}
 
 	/**
-	 * Ends the claims for good. The node still accepts what a claim under way returns.
+	 * Ends the claims for good. The node gives back what a claim under way returns.
 	 */
 	void stop() {
 		this.thread.stop();
@@ -101,12 +121,22 @@ final class TaskPoller {
 
 	void resume() {
 		this.paused = false;
+		wake();
+	}
+
+	/**
+	 * Makes the poller claim again, if it waits for room.
+	 */
+	void wake() {
 		this.thread.wake();
 	}
 
 	private void round() {
-		Set<String> names = this.handlers.names();
-		boolean claims = !this.paused && !names.isEmpty();
+		if (this.inFlight.refusalNanos() > 0) {
+			this.thread.sleep(this.inFlight.refusalNanos());
+			return;
+		}
+		boolean claims = !this.paused && !this.handlers.names().isEmpty();
 		int room = claims ? this.inFlight.reserve(this.minRoom, this.settings.batchSize()) : 0;
 		if (!claims) {
 			// A claim that was under way when the poller was paused may have failed.
@@ -118,26 +148,49 @@ final class TaskPoller {
 		}
 		this.minRoom = this.usualRoom;
 		this.waitedNanos = 0;
+		boolean suspect = isSuspectNext();
+		Map<String, Limit> limits = this.lanes.limits(room, suspect);
 		int used = 0;
-		long sleepNanos;
+		long sleepNanos = this.settings.pollInterval().toNanos();
 		try {
-			LeaseTerm term = LeaseTerm.of(this.settings.lease());
-			long sent = this.clock.wheelNanos();
-			Claimed claimed = claim(names, room);
-			long ahead = this.clock.heard(claimed.now(), sent);
-			used = claimed.tasks().size();
-			accept(claimed, term, ahead);
-			sleepNanos = (used == room) ? 0 : sleepNanos(claimed);
+			if (!limits.isEmpty()) {
+				Claimed claimed = claim(limits, room, suspect);
+				used = claimed.tasks().size();
+				boolean more = this.lanes.mayHaveMore(limits, claimed.tasks()) || used == room;
+				sleepNanos = more ? 0 : sleepNanos(claimed);
+			}
 		}
 		catch (RuntimeException ex) {
 			this.failures = Math.min(this.failures + 1, MAX_FAILURES);
 			this.availability.failed(Caller.CLAIM, ex);
-			sleepNanos = BACKOFF.after(this.failures).toNanos();
+			this.thread.sleep(BACKOFF.after(this.failures).toNanos());
+			return;
 		}
 		finally {
 			this.inFlight.free(room - used);
 		}
-		this.thread.sleep(sleepNanos);
+		if (this.suspectClaimed) {
+			awaitSuspect();
+		}
+		else {
+			this.thread.await(sleepNanos);
+		}
+	}
+
+	private boolean isSuspectNext() {
+		return !this.suspectClaimed && !this.inFlight.hasSuspect() && System.nanoTime() - this.suspectAt >= 0;
+	}
+
+	/**
+	 * Waits until a suspect has ended, so that the suspect has no new neighbours, but not
+	 * long.
+	 */
+	private void awaitSuspect() {
+		long end = System.nanoTime() + SUSPECT_NANOS;
+		for (long left = SUSPECT_NANOS; left > 0 && this.inFlight.hasSuspect()
+				&& !this.thread.isStopped(); left = end - System.nanoTime()) {
+			this.thread.await(left);
+		}
 	}
 
 	/**
@@ -154,20 +207,24 @@ final class TaskPoller {
 		this.minRoom = (this.waitedNanos >= interval) ? 1 : this.usualRoom;
 	}
 
-	private Claimed claim(Set<String> names, int limit) {
-		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), names, limit,
+	private Claimed claim(Map<String, Limit> limits, int room, boolean suspect) {
+		LeaseTerm term = LeaseTerm.of(this.settings.lease());
+		long sent = this.clock.wheelNanos();
+		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), limits, room, suspect,
 				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes()));
 		this.availability.succeeded(Caller.CLAIM);
 		this.failures = 0;
 		this.figures.addClaim(claimed.tasks().size());
-		return claimed;
-	}
-
-	private void accept(Claimed claimed, LeaseTerm term, long ahead) {
+		long ahead = this.clock.heard(claimed.now(), sent);
 		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
-		if (this.paused) {
-			this.intake.giveBackWaiting();
+		this.suspectClaimed = claimed.tasks().stream().anyMatch(LeasedTask::suspect);
+		if (claimed.nextAt() <= claimed.now()) {
+			this.suspectAt = System.nanoTime();
 		}
+		else if (suspect && !this.suspectClaimed) {
+			this.suspectAt = System.nanoTime() + this.settings.pollInterval().toNanos();
+		}
+		return claimed;
 	}
 
 	/**

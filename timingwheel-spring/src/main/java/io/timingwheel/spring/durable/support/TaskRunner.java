@@ -62,6 +62,7 @@ final class TaskRunner {
 				this.wheel.schedule(run, 0, TimeUnit.NANOSECONDS);
 			}
 			catch (RejectedExecutionException full) {
+				this.inFlight.refused();
 				this.settler.giveBack(run);
 			}
 		}

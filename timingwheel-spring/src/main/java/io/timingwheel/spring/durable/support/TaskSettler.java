@@ -181,7 +181,10 @@ final class TaskSettler extends Batcher<Settlement> {
 			case DEAD -> {
 				// The store counts dead tasks.
 			}
-			case GIVEN_BACK -> this.figures.addReleased();
+			case GIVEN_BACK -> {
+				this.figures.addReleased();
+				settlement.run().lane().gaveBack();
+			}
 			case CUT_OFF -> {
 				recorder.abandoned();
 				this.figures.addReleased();

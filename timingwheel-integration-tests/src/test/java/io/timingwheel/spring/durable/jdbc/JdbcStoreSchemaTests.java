@@ -1,0 +1,317 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
+import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.StoredTask.State;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.core.io.Resource;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * The scripts of the schema, and nodes on a schema that is older or newer than their own.
+ */
+@ParameterizedClass
+@EnumSource
+class JdbcStoreSchemaTests extends StoreTestSupport {
+
+	private static final int NODES = 8;
+
+	private final Scripts scripts;
+
+	private final HikariDataSource pool;
+
+	private final JdbcTemplate jdbc;
+
+	JdbcStoreSchemaTests(Scripts scripts) {
+		this.scripts = scripts;
+		this.pool = scripts.database.newDatabase();
+		this.jdbc = new JdbcTemplate(this.pool);
+	}
+
+	@AfterEach
+	void close() {
+		this.pool.close();
+	}
+
+	@Override
+	protected void clear() {
+	}
+
+	@Override
+	protected JdbcDelayedTaskStore node() {
+		return new JdbcDelayedTaskStore(this.pool, this.pool, TableName.DEFAULT);
+	}
+
+	@Test
+	void theScriptsStoreTheVersionAndMayRunAgain() {
+		assertThat(schema().version()).isZero();
+		for (int version = 1; version <= JdbcStoreSchema.VERSION; version++) {
+			runScript(version);
+			assertThat(schema().version()).isEqualTo(version);
+			runScript(version);
+			assertThat(schema().version()).isEqualTo(version);
+		}
+		this.store.check();
+	}
+
+	@Test
+	void theCheckNamesTheScriptsThatAreMissing() {
+		assertThatIllegalStateException().isThrownBy(this.store::check)
+			.withMessageContaining("is missing")
+			.withMessageContaining(String.join(", ", JdbcStoreSchema.scripts(schema().platform(), 0)));
+		for (int version = 1; version < JdbcStoreSchema.VERSION; version++) {
+			runScript(version);
+			assertThatIllegalStateException().isThrownBy(this.store::check)
+				.withMessageContaining("has version " + version)
+				.withMessageContaining("needs version " + JdbcStoreSchema.VERSION)
+				.withMessageContaining(
+						"order: " + String.join(", ", JdbcStoreSchema.scripts(schema().platform(), version)) + ". ");
+		}
+	}
+
+	@Test
+	void nodesThatStartTogetherCreateTheTable() throws Exception {
+		initializeOnAllNodes(TableName.DEFAULT);
+		this.store.check();
+	}
+
+	@Test
+	void nodesThatStartTogetherBringTheTableToThisVersion() throws Exception {
+		runScript(1);
+		initializeOnAllNodes(TableName.DEFAULT);
+		this.store.check();
+	}
+
+	@Test
+	void aTableOfThisVersionIsLeftAlone() {
+		initialize(TableName.DEFAULT);
+		this.jdbc.execute("drop index timingwheel_task_name"
+				+ ((this.scripts.database == TestDatabase.MARIADB) ? " on timingwheel_task" : ""));
+		initialize(TableName.DEFAULT);
+		assertThat(indexes()).noneMatch((index) -> index.contains("timingwheel_task_name ")).hasSizeGreaterThan(2);
+	}
+
+	@Test
+	void twoTablesInOneDatabaseHaveVersionsOfTheirOwn() {
+		initialize("one");
+		initialize("two");
+		this.jdbc.update("delete from one_version");
+		assertThat(JdbcStoreSchema.of(this.pool, "one").version()).isOne();
+		assertThat(JdbcStoreSchema.of(this.pool, "two").version()).isEqualTo(JdbcStoreSchema.VERSION);
+	}
+
+	@Test
+	void theScriptsOnlyAdd() {
+		runScript(1);
+		for (int version = 2; version <= JdbcStoreSchema.VERSION; version++) {
+			Map<String, String> columns = columns();
+			Set<String> indexes = indexes();
+			runScript(version);
+			assertThat(columns()).containsAllEntriesOf(columns);
+			assertThat(indexes()).containsAll(indexes);
+			Map<String, String> added = columns();
+			added.keySet().removeAll(columns.keySet());
+			assertThat(added.values()).noneMatch((column) -> column.contains("required"));
+			Set<String> addedIndexes = indexes();
+			addedIndexes.removeAll(indexes);
+			assertThat(addedIndexes).noneMatch((index) -> index.startsWith("unique"));
+		}
+	}
+
+	/**
+	 * Runs statements that were recorded from a node of the release with the first
+	 * version of the schema. They store, replace, claim, begin, renew, retry, release,
+	 * bury, requeue and acknowledge tasks.
+	 */
+	@Test
+	void nodesOfTheReleaseBeforeUseTheNewSchema() {
+		initialize(TableName.DEFAULT);
+		run(new ClassPathResource("release-with-schema-1-" + schema().platform() + ".sql", getClass()));
+		assertThat(this.jdbc.queryForList("select id from timingwheel_task order by id", String.class))
+			.containsExactly("buried", "leased", "replaced", "retried");
+		assertThat(stored("buried").state()).isEqualTo(State.DEAD);
+		assertThat(stored("leased").state()).isEqualTo(State.PENDING);
+		assertThat(stored("replaced").state()).isEqualTo(State.PENDING);
+		assertThat(stored("retried")).extracting(StoredTask::state, StoredTask::attempt, StoredTask::error)
+			.containsExactly(State.PENDING, 2, "it failed");
+		this.other.setClockOffset(HOUR);
+		assertThat(claimByOther()).extracting(LeasedTask::id)
+			.containsExactlyInAnyOrder("leased", "replaced", "retried");
+	}
+
+	@Test
+	void aNodeUsesANewerSchema() {
+		initialize(TableName.DEFAULT);
+		this.jdbc.execute("alter table timingwheel_task add column of_the_future varchar(20)");
+		this.jdbc.execute("create table timingwheel_of_the_future (id integer)");
+		this.jdbc.update("insert into timingwheel_task_version (version) values (?)", JdbcStoreSchema.VERSION + 1);
+		initialize(TableName.DEFAULT);
+		this.store.check();
+		enqueue("k", HOUR);
+		enqueue("k", SOON);
+		LeasedTask task = claim().get(0);
+		assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.renew(refs(task), LEASE)).containsExactly(Reply.DONE);
+		assertThat(retry(this.store, task.ref(), 2, SOON)).isEqualTo(Reply.DONE);
+		LeasedTask again = claimByOther().get(0);
+		assertThat(begin(this.other, again.ref())).isEqualTo(Reply.DONE);
+		assertThat(acknowledge(this.other, again.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	private JdbcStoreSchema schema() {
+		return JdbcStoreSchema.of(this.pool, TableName.DEFAULT);
+	}
+
+	private void runScript(int version) {
+		String location = JdbcStoreSchema.scripts(this.scripts.platform(), version - 1).get(0);
+		run(new DefaultResourceLoader().getResource(location));
+	}
+
+	private void run(Resource script) {
+		new ResourceDatabasePopulator(script).execute(this.pool);
+	}
+
+	private void initialize(String table) {
+		TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
+		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
+		properties.setPlatform(this.scripts.platform());
+		properties.setTableName(table);
+		new TimingWheelDataSourceScriptDatabaseInitializer(this.pool, properties).initializeDatabase();
+	}
+
+	private void initializeOnAllNodes(String table) throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(NODES);
+		try {
+			CyclicBarrier start = new CyclicBarrier(NODES);
+			List<Callable<Void>> nodes = new ArrayList<>();
+			for (int i = 0; i < NODES; i++) {
+				nodes.add(() -> {
+					start.await();
+					initialize(table);
+					return null;
+				});
+			}
+			for (Future<Void> node : threads.invokeAll(nodes)) {
+				node.get();
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	/**
+	 * The columns of the table of tasks, with what an insert has to know about them.
+	 */
+	private Map<String, String> columns() {
+		Map<String, String> columns = new TreeMap<>();
+		read((metaData, table) -> metaData.getColumns(table.getCatalog(), table.getSchema(), tableName(metaData), "%"),
+				(rs) -> {
+					boolean required = rs.getString("IS_NULLABLE").equals("NO") && rs.getString("COLUMN_DEF") == null;
+					columns.put(rs.getString("COLUMN_NAME"), rs.getString("TYPE_NAME") + "(" + rs.getInt("COLUMN_SIZE")
+							+ ")" + (required ? " required" : ""));
+				});
+		return columns;
+	}
+
+	private Set<String> indexes() {
+		Map<String, String> indexes = new TreeMap<>();
+		read((metaData, table) -> metaData.getIndexInfo(table.getCatalog(), table.getSchema(), tableName(metaData),
+				false, true), (rs) -> {
+					if (rs.getString("INDEX_NAME") != null) {
+						indexes.merge(
+								(rs.getBoolean("NON_UNIQUE") ? "" : "unique ")
+										+ rs.getString("INDEX_NAME").toLowerCase(Locale.ROOT),
+								" " + rs.getString("COLUMN_NAME"), String::concat);
+					}
+				});
+		Set<String> result = new HashSet<>();
+		indexes.forEach((name, columns) -> result.add(name + " on" + columns));
+		return result;
+	}
+
+	private static String tableName(DatabaseMetaData metaData) throws SQLException {
+		return metaData.storesUpperCaseIdentifiers() ? TableName.DEFAULT.toUpperCase(Locale.ROOT) : TableName.DEFAULT;
+	}
+
+	private void read(MetaDataQuery query, RowReader reader) {
+		this.jdbc.execute((ConnectionCallback<Void>) (connection) -> {
+			try (ResultSet rs = query.run(connection.getMetaData(), connection)) {
+				while (rs.next()) {
+					reader.read(rs);
+				}
+			}
+			return null;
+		});
+	}
+
+	/**
+	 * Databases, and the platforms whose scripts run on them. MariaDB also runs the
+	 * scripts for MySQL.
+	 */
+	enum Scripts {
+
+		H2(TestDatabase.H2_MEMORY), POSTGRESQL(TestDatabase.POSTGRESQL), MARIADB(TestDatabase.MARIADB),
+
+		MYSQL(TestDatabase.MARIADB);
+
+		private final TestDatabase database;
+
+		Scripts(TestDatabase database) {
+			this.database = database;
+		}
+
+		String platform() {
+			return name().toLowerCase(Locale.ROOT);
+		}
+
+	}
+
+	private interface MetaDataQuery {
+
+		ResultSet run(DatabaseMetaData metaData, Connection connection) throws SQLException;
+
+	}
+
+	private interface RowReader {
+
+		void read(ResultSet rs) throws SQLException;
+
+	}
+
+}

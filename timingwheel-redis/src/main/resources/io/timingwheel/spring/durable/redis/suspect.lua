@@ -1,0 +1,24 @@
+-- scheduled and due suspect, or leased suspect with an ended lease -> leased; running suspect that no node has, or with
+-- an ended lease -> running suspect; at most one
+-- ARGV: offset, '1' to lease it, lease, largest payload, names...
+-- Returns: now, the time of the first suspect (-1 for none), the task if it was leased
+local found = {}
+for i = 5, #ARGV do
+  for _, state in ipairs({ SCHEDULED, LEASED, RUNNING }) do
+    local one = entries(ARGV[i], string.upper(state), 1)[1]
+    if one and one.at <= now and (not found[1] or one.at < found[1].at) then
+      found[1] = one
+    end
+  end
+end
+local reply = { now, found[1] and found[1].at or -1 }
+if ARGV[2] == '1' then
+  for _, task in ipairs(load_claimable(found, 1, true)) do
+    local found_at = task.at
+    raise_fence(task)
+    change(task, { state = task.state == RUNNING and RUNNING or LEASED, at = math.max(task.due, now) + ARGV[3] })
+    reply[3] = leased_task(task, found_at, tonumber(ARGV[4]))
+  end
+  save()
+end
+return reply

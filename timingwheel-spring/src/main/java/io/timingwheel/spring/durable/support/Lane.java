@@ -1,0 +1,251 @@
+package io.timingwheel.spring.durable.support;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The tasks of one name on this node. Limits how many of them have begun and wait for a
+ * thread, since nobody can cancel these any more, and no other node can take them.
+ *
+ * <p>
+ * The limit, called the window, follows what the bodies do. It doubles when all tasks of
+ * a full window have started without delay, as there may be free threads. When tasks have
+ * waited longer than {@link #MAX_WAIT_NANOS}, the window becomes the number of tasks that
+ * have started within this time lately. Thread-safe.
+ */
+final class Lane {
+
+	/** How long a task that has begun should wait for a thread. */
+	static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+	static final int MIN_WINDOW = 8;
+
+	private static final int MAX_WINDOW = 1 << 20;
+
+	/** After this time without a start the rate is not known any more. */
+	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+	private final LongSupplier clock;
+
+	private final Consumer<DurableRun> beginner;
+
+	private final Runnable onRoom;
+
+	/** The tasks that are due and may not begin yet, the first one due first. */
+	private final Deque<DurableRun> heldBack = new ArrayDeque<>();
+
+	private int window = MIN_WINDOW;
+
+	/** How many tasks the node is about to begin. */
+	private int beginning;
+
+	/** How many tasks have begun and wait for a thread. */
+	private int waiting;
+
+	/** Whether the window was full, and no task has started late since. */
+	private boolean full;
+
+	/** Whether the store has more tasks that are due. */
+	private boolean backlog;
+
+	private boolean roomExpected;
+
+	private int size;
+
+	/** When a task has started last, or when the first of those that wait has begun. */
+	private long startedAt;
+
+	/** Since when {@link #starts} and {@link #late} are counted. */
+	private long since;
+
+	private int starts;
+
+	/** Whether a task has started late. */
+	private boolean late;
+
+	/**
+	 * Creates a lane without tasks.
+	 * @param clock a monotonic clock, in nanoseconds
+	 * @param beginner gets the tasks that were held back when there is room for them
+	 * @param onRoom called when there is room that somebody has waited for
+	 */
+	Lane(LongSupplier clock, Consumer<DurableRun> beginner, Runnable onRoom) {
+		this.clock = clock;
+		this.beginner = beginner;
+		this.onRoom = onRoom;
+		this.startedAt = clock.getAsLong();
+		this.since = this.startedAt;
+	}
+
+	/**
+	 * How many more tasks may begin with a claim. Calls back later if there is no room.
+	 */
+	synchronized int room() {
+		long now = this.clock.getAsLong();
+		if (this.waiting == 0 && now - this.startedAt > IDLE_NANOS) {
+			this.window = MIN_WINDOW;
+		}
+		int used = used();
+		boolean stuck = this.waiting >= MIN_WINDOW && now - this.startedAt > MAX_WAIT_NANOS;
+		int room = (stuck || !this.heldBack.isEmpty()) ? 0 : Math.max(0, this.window - used);
+		this.roomExpected |= room == 0;
+		return room;
+	}
+
+	/**
+	 * Waits for half a window of room after a claim that has found more tasks than may
+	 * begin.
+	 * @return {@code false} if there is that much room already
+	 */
+	synchronized boolean expectRoom() {
+		boolean used = used() > this.window / 2 || !this.heldBack.isEmpty();
+		this.roomExpected |= used;
+		return used;
+	}
+
+	/**
+	 * Allows a task to begin, or holds it back until there is room.
+	 * @return {@code false} if the task was held back
+	 */
+	synchronized boolean tryBegin(DurableRun run) {
+		if (used() >= this.window) {
+			this.full = true;
+			this.heldBack.add(run);
+			return false;
+		}
+		this.beginning++;
+		return true;
+	}
+
+	/**
+	 * Ends what {@link #tryBegin} has allowed. If the task has begun, {@link #begun()}
+	 * was called before.
+	 */
+	synchronized void triedToBegin() {
+		this.beginning--;
+		changed();
+	}
+
+	/**
+	 * Takes a task away that was held back.
+	 * @return {@code false} if it is not held back (any more)
+	 */
+	synchronized boolean removeHeldBack(DurableRun run) {
+		return this.heldBack.remove(run);
+	}
+
+	/**
+	 * The store has a task back that this node could not start. Calls back when there is
+	 * room, since the store does not tell of the task.
+	 */
+	synchronized void gaveBack() {
+		this.backlog = true;
+		this.roomExpected = true;
+		changed();
+	}
+
+	/**
+	 * A task has begun, and waits for a thread.
+	 * @return the time, for {@link #started}
+	 */
+	synchronized long begun() {
+		long now = this.clock.getAsLong();
+		if (this.waiting == 0) {
+			this.startedAt = now;
+			restart(now);
+		}
+		this.waiting++;
+		this.full |= used() >= this.window;
+		return now;
+	}
+
+	/**
+	 * The body of a task starts.
+	 * @param begunAt when the task has begun
+	 */
+	synchronized void started(long begunAt) {
+		long now = this.clock.getAsLong();
+		this.startedAt = now;
+		this.waiting--;
+		this.starts++;
+		if (now - begunAt > MAX_WAIT_NANOS) {
+			this.full = false;
+			this.late = true;
+		}
+		if (now - this.since >= MAX_WAIT_NANOS) {
+			if (this.late) {
+				this.window = (int) Math.max(MIN_WINDOW, this.starts * MAX_WAIT_NANOS / (now - this.since));
+			}
+			restart(now);
+		}
+		changed();
+	}
+
+	private void restart(long now) {
+		this.since = now;
+		this.starts = 0;
+		this.late = false;
+	}
+
+	/**
+	 * A task that has begun does not start on this node.
+	 */
+	synchronized void dropped() {
+		this.waiting--;
+		changed();
+	}
+
+	private int used() {
+		return this.beginning + this.waiting;
+	}
+
+	private void changed() {
+		if (used() > this.window / 2) {
+			return;
+		}
+		if (this.full && used() == 0) {
+			this.full = false;
+			this.window = Math.min(2 * this.window, MAX_WINDOW);
+		}
+		for (int room = this.window - used(); room > 0 && !this.heldBack.isEmpty(); room--) {
+			this.beginner.accept(this.heldBack.remove());
+		}
+		if (this.roomExpected && this.heldBack.isEmpty()) {
+			this.roomExpected = false;
+			this.onRoom.run();
+		}
+	}
+
+	/**
+	 * Tells whether tasks that are due wait for room.
+	 */
+	synchronized boolean hasBacklog() {
+		return this.backlog || !this.heldBack.isEmpty();
+	}
+
+	/**
+	 * Remembers whether the last claim left tasks in the store that are due.
+	 */
+	synchronized void setBacklog(boolean backlog) {
+		this.backlog = backlog;
+	}
+
+	/**
+	 * How many tasks the node holds.
+	 */
+	synchronized int size() {
+		return this.size;
+	}
+
+	synchronized void added() {
+		this.size++;
+	}
+
+	synchronized void removed() {
+		this.size--;
+	}
+
+}

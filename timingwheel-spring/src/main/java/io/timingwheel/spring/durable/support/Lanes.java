@@ -1,0 +1,115 @@
+package io.timingwheel.spring.durable.support;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
+import io.timingwheel.spring.durable.LeasedTask;
+
+/**
+ * The lanes of this node, one for each handler. Decides what a claim takes of each name.
+ * {@link #of} is thread-safe; only the poller calls the other methods.
+ */
+final class Lanes {
+
+	private final Map<String, Lane> lanes = new ConcurrentHashMap<>();
+
+	private final DurableHandlerRegistry handlers;
+
+	private final InFlight inFlight;
+
+	private final Consumer<DurableRun> beginner;
+
+	private final Runnable onRoom;
+
+	/** The lanes that got tasks with the last claim. */
+	private Set<Lane> busy = Set.of();
+
+	/**
+	 * Creates an empty set.
+	 * @param handlers the handlers of this node
+	 * @param inFlight the tasks of this node
+	 * @param beginner gets the tasks that were held back when there is room for them
+	 * @param onRoom called when there is room that a claim had to do without
+	 */
+	Lanes(DurableHandlerRegistry handlers, InFlight inFlight, Consumer<DurableRun> beginner, Runnable onRoom) {
+		this.handlers = handlers;
+		this.inFlight = inFlight;
+		this.beginner = beginner;
+		this.onRoom = onRoom;
+	}
+
+	Lane of(DurableHandler handler) {
+		return this.lanes.computeIfAbsent(handler.name(),
+				(name) -> new Lane(System::nanoTime, this.beginner, this.onRoom));
+	}
+
+	private Lane of(String name) {
+		return of(Objects.requireNonNull(this.handlers.find(name)));
+	}
+
+	/**
+	 * What a claim takes of each name at most. The names that got tasks with the last
+	 * claim divide the room among each other, so that the store does not lock many more
+	 * tasks than there is room for. A name with a backlog gets no tasks that are due
+	 * later.
+	 * @param room the room for all names together, reserved by the caller
+	 * @param everyName whether to include the names that have no room
+	 */
+	Map<String, Limit> limits(int room, boolean everyName) {
+		Set<String> names = this.handlers.names();
+		boolean several = names.stream().map(this::of).distinct().limit(2).count() > 1;
+		int divided = (2 * room + this.busy.size() - 1) / Math.max(1, this.busy.size());
+		Map<String, Limit> limits = new HashMap<>();
+		for (String name : names) {
+			Lane lane = of(name);
+			int share = several ? Math.min(room, this.inFlight.share(lane, room)) : room;
+			if (share < room) {
+				this.inFlight.expectMore(room, this.onRoom);
+			}
+			if (this.busy.size() > 1 && this.busy.contains(lane)) {
+				share = Math.min(share, divided);
+			}
+			int due = (share > 0) ? Math.min(share, lane.room()) : 0;
+			if (due > 0 || everyName) {
+				limits.put(name, new Limit(due, (due == 0 || lane.hasBacklog()) ? 0 : share));
+			}
+		}
+		return limits;
+	}
+
+	/**
+	 * Learns from a claim.
+	 * @return whether the store may have more tasks for which there is room now; if there
+	 * is no room, the callback comes when there is
+	 */
+	boolean mayHaveMore(Map<String, Limit> limits, List<LeasedTask> tasks) {
+		Map<String, Integer> due = new HashMap<>();
+		Map<String, Integer> soon = new HashMap<>();
+		Set<Lane> busy = new HashSet<>();
+		for (LeasedTask task : tasks) {
+			(task.begun() ? due : soon).merge(task.name(), 1, Integer::sum);
+			busy.add(of(task.name()));
+		}
+		this.busy = busy;
+		boolean more = false;
+		for (Map.Entry<String, Limit> limit : limits.entrySet()) {
+			String name = limit.getKey();
+			if (limit.getValue().due() > 0) {
+				Lane lane = of(name);
+				boolean backlog = due.getOrDefault(name, 0) >= limit.getValue().due();
+				lane.setBacklog(backlog);
+				boolean full = backlog || soon.getOrDefault(name, 0) >= Math.max(1, limit.getValue().soon());
+				more |= full && !lane.expectRoom();
+			}
+		}
+		return more;
+	}
+
+}
