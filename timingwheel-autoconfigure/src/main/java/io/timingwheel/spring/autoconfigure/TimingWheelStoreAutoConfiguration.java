@@ -2,6 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.support.Backoff;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
@@ -43,9 +44,10 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	PayloadCodec timingWheelPayloadCodec(ObjectProvider<JsonMapper> mapper, TimingWheelStoreProperties properties) {
+	PayloadCodec timingWheelPayloadCodec(ObjectProvider<JsonMapper> mapper, ObjectProvider<PayloadMigration> migrations,
+			TimingWheelStoreProperties properties) {
 		return new PayloadCodec(mapper.getIfAvailable(() -> JsonMapper.builder().findAndAddModules().build()),
-				properties.getMaxPayloadSize().toBytes());
+				properties.getMaxPayloadSize().toBytes(), () -> migrations.orderedStream().toList());
 	}
 
 	@Bean

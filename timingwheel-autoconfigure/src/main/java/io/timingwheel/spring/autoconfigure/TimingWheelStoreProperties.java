@@ -54,9 +54,10 @@ public class TimingWheelStoreProperties implements InitializingBean {
 	private int maxInFlight = 1000;
 
 	/**
-	 * Number of failures after which a task is dead.
+	 * Number of failures after which a task is dead. With the default backoff 16 failures
+	 * take more than an hour.
 	 */
-	private int maxAttempts = 10;
+	private int maxAttempts = 16;
 
 	/**
 	 * Number of lost runs after which a task is dead. A run is lost if its node dies.

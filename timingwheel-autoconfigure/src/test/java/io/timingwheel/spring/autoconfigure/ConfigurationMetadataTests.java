@@ -59,7 +59,7 @@ class ConfigurationMetadataTests {
 				entry("timingwheel.store.node-id", null), entry("timingwheel.store.lease", "30s"),
 				entry("timingwheel.store.look-ahead", "2s"), entry("timingwheel.store.poll-interval", "1s"),
 				entry("timingwheel.store.batch-size", 100), entry("timingwheel.store.max-in-flight", 1000),
-				entry("timingwheel.store.max-attempts", 10), entry("timingwheel.store.max-lost-deliveries", 5),
+				entry("timingwheel.store.max-attempts", 16), entry("timingwheel.store.max-lost-deliveries", 5),
 				entry("timingwheel.store.backoff.initial", "1s"), entry("timingwheel.store.backoff.multiplier", 2),
 				entry("timingwheel.store.backoff.max", "10m"), entry("timingwheel.store.backoff.jitter", 0.2),
 				entry("timingwheel.store.max-payload-size", "64KB"),

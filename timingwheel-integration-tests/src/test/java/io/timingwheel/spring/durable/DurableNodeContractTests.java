@@ -19,6 +19,7 @@ import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.durable.support.Backoff;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
@@ -509,7 +510,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aTaskThatCannotBeReadIsDeadAndATaskWithAnUnknownNameWaits() {
+	void aTaskThatCannotBeReadFailsItsAttemptsAndATaskWithAnUnknownNameWaits() {
 		String broken = "{\"v\":1,\"handler\":\"count\",\"args\":[";
 		String tagged = "{\"v\":1,\"handler\":\"count\",\"args\":[{\"@class\":\"java.io.File\"}]}";
 		store(TestNode.NAME, broken);
@@ -520,10 +521,29 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
 		await().until(() -> node.counts().completed() == 1);
 		await().until(() -> node.durable().dead(TestNode.NAME, 10).size() == 3);
-		assertThat(node.durable().dead(TestNode.NAME, 10)).allMatch((task) -> task.error() != null);
+		assertThat(node.durable().dead(TestNode.NAME, 10)).allMatch((task) -> task.error() != null)
+			.allMatch((task) -> task.attempt() == 3);
+		assertThat(node.counts().failed()).isEqualTo(9);
 		assertThat(this.runs).containsOnlyKeys(5);
 		assertThat(node.durable().counts().get("unknown").pending()).isEqualTo(1);
 		assertThat(node.durable().unknownCount()).isEqualTo(1);
+	}
+
+	@Test
+	void aTaskThatOneNodeCannotReadIsLeftToTheOthers() {
+		Queue<Integer> attempts = new ConcurrentLinkedQueue<>();
+		TestNode small = node(TestNode.start(this.store, (argument, context) -> count(argument),
+				(settings) -> withPayload(settings, 100, new Backoff(IN_A_WHILE, 1, IN_A_WHILE, 0))));
+		store(TestNode.NAME, "{\"v\":1,\"handler\":\"count\",\"args\":[5]}" + " ".repeat(100));
+		await().until(() -> small.counts().failed() == 1);
+		// The first node claims the task for its next attempt, and does not keep it.
+		await().until(() -> small.durable().figures().released() > 0);
+		node(TestNode.start(this.other, (argument, context) -> attempts.add(context.attempt()),
+				DurableNodeContractTests::withLookAhead));
+		await().until(() -> !attempts.isEmpty());
+		assertThat(attempts).containsExactly(2);
+		assertThat(this.runs).isEmpty();
+		assertThat(small.counts().failed()).isEqualTo(1);
 	}
 
 	private void store(String name, String payload) {
@@ -547,6 +567,12 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		return new DurableSettings(settings.nodeId(), settings.lease(), IN_A_WHILE.plusSeconds(1),
 				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
 				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes());
+	}
+
+	private static DurableSettings withPayload(DurableSettings settings, long maxPayloadBytes, Backoff backoff) {
+		return new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(), settings.pollInterval(),
+				settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
+				backoff, maxPayloadBytes);
 	}
 
 	private static DurableSettings with(DurableSettings settings, Duration lease, int maxInFlight) {

@@ -57,8 +57,8 @@ public final class TestNode implements AutoCloseable {
 		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), handOvers, null,
 				null);
 		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
-				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes()), this.wheel, this.tasks,
-				handOvers, null);
+				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel,
+				this.tasks, handOvers, null);
 		this.handler = new Handler(NAME, bodies.get(NAME), this.executor);
 		bodies.forEach((name, body) -> this.durable
 			.register(name.equals(NAME) ? this.handler : new Handler(name, body, this.executor)));

@@ -197,7 +197,7 @@ class DurableTests {
 	}
 
 	@Test
-	void brokenPayloadsDieAndTheOthersGoOn() {
+	void brokenPayloadsFailTheirAttemptsAndTheOthersGoOn() {
 		this.runner.run((context) -> {
 			this.store.insert("later", "broken",
 					"{\"v\":1,\"handler\":\"later\",\"args\":[\"PT1H\",[\"java.io.File\"]]}");
@@ -208,6 +208,7 @@ class DurableTests {
 				.singleElement()
 				.asString()
 				.startsWith("Argument 2 (order) cannot be read"));
+			assertThat(context.getBean(DelayedTaskRegistry.class).counts("later").failed()).isEqualTo(3);
 		});
 	}
 

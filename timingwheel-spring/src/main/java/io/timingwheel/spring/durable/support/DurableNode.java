@@ -65,15 +65,17 @@ final class DurableNode {
 			@Nullable TaskExecutionInterceptor interceptor) {
 		this.availability = new StoreAvailability(store::partialOutage);
 		this.inFlight = new InFlight(settings.maxInFlight(), this.figures);
-		this.settler = new TaskSettler(store, settings, wheel, tasks, this.inFlight, this.figures, this.availability);
+		UnreadableTasks unreadable = new UnreadableTasks();
+		this.settler = new TaskSettler(store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
+				this.availability);
 		TaskRunner runner = new TaskRunner(codec, wheel, tasks, handOvers, interceptor, this.inFlight, this.settler);
 		this.beginner = new TaskBeginner(store, settings, wheel, this.inFlight, runner, this.settler,
 				this.availability);
 		Lanes lanes = new Lanes(handlers, this.inFlight, this.beginner::add, this::wakePoller);
 		this.intake = new TaskIntake(settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
-				this.settler, () -> this.started && isClaiming());
-		this.poller = new TaskPoller(store, settings, handlers, clock, this.inFlight, lanes, this.intake, this.figures,
-				this.availability);
+				this.settler, unreadable, () -> this.started && isClaiming());
+		this.poller = new TaskPoller(store, settings, handlers, clock, this.inFlight, lanes, this.intake, unreadable,
+				this.figures, this.availability);
 		this.leases = new LeaseKeeper(store, settings, this.inFlight, this.availability);
 	}
 

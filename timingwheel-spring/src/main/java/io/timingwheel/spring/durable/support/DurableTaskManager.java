@@ -304,8 +304,10 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	/**
 	 * Begins to run tasks. A second call does nothing.
+	 * @throws IllegalStateException if two migrations have the same name
 	 */
 	public void start() {
+		this.codec.checkMigrations(this.handlers);
 		this.node.start();
 	}
 

@@ -4,13 +4,21 @@ import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
+import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.support.PayloadMapper.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -23,6 +31,8 @@ import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
 
 /**
@@ -37,11 +47,18 @@ public final class PayloadCodec {
 
 	private static final int VERSION = 1;
 
+	/** The defaults of parameters that are not {@code null}. */
+	private static final Map<Class<?>, Object> EMPTY = Map.of(Optional.class, Optional.empty(), OptionalInt.class,
+			OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
+			OptionalDouble.empty());
+
 	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
 	private final PayloadMapper mapper;
 
 	private final long maxBytes;
+
+	private final PayloadMigrations migrations;
 
 	private final Map<DurableHandler, List<JavaType>> types = new ConcurrentHashMap<>();
 
@@ -50,10 +67,13 @@ public final class PayloadCodec {
 	 * @param mapper the mapper of the application; the codec uses a copy with other
 	 * settings
 	 * @param maxBytes how many bytes of UTF-8 a payload may have
+	 * @param migrations gives the migrations of the application, at most one for a name;
+	 * called once, not before the node starts
 	 */
-	public PayloadCodec(JsonMapper mapper, long maxBytes) {
+	public PayloadCodec(JsonMapper mapper, long maxBytes, Supplier<? extends Collection<PayloadMigration>> migrations) {
 		this.mapper = new PayloadMapper(mapper);
 		this.maxBytes = maxBytes;
+		this.migrations = new PayloadMigrations(migrations);
 	}
 
 	/**
@@ -73,7 +93,7 @@ public final class PayloadCodec {
 		String payload = write(handler.name(), handler.method(), types, arguments);
 		String again;
 		try {
-			again = write(handler.name(), handler.method(), types, decode(handler, payload));
+			again = write(handler.name(), handler.method(), types, read(handler, payload));
 		}
 		catch (UndecodablePayloadException ex) {
 			throw new IllegalArgumentException("The arguments of the durable task \"%s\" cannot be read back: %s"
@@ -97,7 +117,8 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Decodes the arguments of a call.
+	 * Decodes the arguments of a call. Migrates them if they do not fit the handler and
+	 * there is a migration.
 	 * @param handler the handler
 	 * @param payload the payload
 	 * @return the arguments
@@ -105,16 +126,84 @@ public final class PayloadCodec {
 	 * message says why, and quotes nothing of the payload
 	 */
 	@Nullable Object[] decode(DurableHandler handler, String payload) throws UndecodablePayloadException {
-		try (JsonParser parser = this.mapper.json().createParser(payload)) {
-			@Nullable Object[] arguments = readEnvelope(handler, parser);
-			if (parser.nextToken() != null) {
-				throw new UndecodablePayloadException("The payload has content after its JSON object");
+		try {
+			return read(handler, payload);
+		}
+		catch (UndecodablePayloadException ex) {
+			PayloadMigration migration = this.migrations.find(handler);
+			if (migration == null) {
+				throw ex;
 			}
-			return arguments;
+			return migrate(handler, payload, migration);
+		}
+	}
+
+	private @Nullable Object[] migrate(DurableHandler handler, String payload, PayloadMigration migration)
+			throws UndecodablePayloadException {
+		StoredArguments stored = read(payload,
+				(parser) -> readEnvelope(handler, parser, () -> storedArguments(parser, payload)));
+		String migrated;
+		try {
+			migrated = Objects.requireNonNull(migration.migrate(stored.arity(), stored.json()),
+					"it returned null instead of a JSON array");
+		}
+		catch (Exception ex) {
+			throw new UndecodablePayloadException("The PayloadMigration for \"%s\" failed with %d arguments: %s"
+				.formatted(migration.taskName(), stored.arity(), ex), ex);
+		}
+		try {
+			return read(migrated, (parser) -> {
+				parser.nextToken();
+				return readArguments(handler, parser);
+			});
+		}
+		catch (UndecodablePayloadException ex) {
+			throw new UndecodablePayloadException("After the PayloadMigration for \"%s\" from %d arguments: %s"
+				.formatted(migration.taskName(), stored.arity(), ex.getMessage()), ex);
+		}
+	}
+
+	private static StoredArguments storedArguments(JsonParser parser, String payload)
+			throws UndecodablePayloadException {
+		checkArray(parser);
+		// The text as it is stored, so that no number loses digits.
+		int start = Math.toIntExact(parser.currentTokenLocation().getCharOffset());
+		int arity = 0;
+		while (parser.nextToken() != JsonToken.END_ARRAY) {
+			parser.skipChildren();
+			arity++;
+		}
+		int end = Math.toIntExact(parser.currentLocation().getCharOffset());
+		return new StoredArguments(arity, payload.substring(start, end));
+	}
+
+	private @Nullable Object[] read(DurableHandler handler, String payload) throws UndecodablePayloadException {
+		return read(payload, (parser) -> readEnvelope(handler, parser, () -> readArguments(handler, parser)));
+	}
+
+	/**
+	 * Reads a JSON text to its end.
+	 */
+	private <T> T read(String json, PayloadReader<T> reader) throws UndecodablePayloadException {
+		try (JsonParser parser = this.mapper.json().createParser(json)) {
+			T content = reader.read(parser);
+			if (parser.nextToken() != null) {
+				throw new UndecodablePayloadException("The payload has content after its JSON");
+			}
+			return content;
 		}
 		catch (JacksonException ex) {
 			throw new UndecodablePayloadException("The payload is not JSON, or nested too deeply", ex);
 		}
+	}
+
+	/**
+	 * Checks the migrations of the application, once its handlers are known.
+	 * @param handlers the handlers
+	 * @throws IllegalStateException if two migrations have the same name
+	 */
+	void checkMigrations(DurableHandlerRegistry handlers) {
+		this.migrations.check(handlers.names());
 	}
 
 	/**
@@ -172,9 +261,9 @@ public final class PayloadCodec {
 		return out.toString(StandardCharsets.UTF_8);
 	}
 
-	private @Nullable Object[] readEnvelope(DurableHandler handler, JsonParser parser)
+	private static <T> T readEnvelope(DurableHandler handler, JsonParser parser, ArgumentsReader<T> reader)
 			throws UndecodablePayloadException {
-		@Nullable Object @Nullable [] arguments = null;
+		@Nullable T arguments = null;
 		boolean versionKnown = false;
 		if (parser.nextToken() != JsonToken.START_OBJECT) {
 			throw new UndecodablePayloadException("The payload is no JSON object");
@@ -192,7 +281,7 @@ public final class PayloadCodec {
 				checkHandler(handler, parser.getValueAsString());
 			}
 			else if ("args".equals(property) && arguments == null) {
-				arguments = readArguments(handler, parser);
+				arguments = reader.read();
 			}
 			else {
 				throw new UndecodablePayloadException("The payload has an unknown or a repeated property");
@@ -212,9 +301,7 @@ public final class PayloadCodec {
 
 	private @Nullable Object[] readArguments(DurableHandler handler, JsonParser parser)
 			throws UndecodablePayloadException {
-		if (parser.currentToken() != JsonToken.START_ARRAY) {
-			throw new UndecodablePayloadException("The \"args\" of the payload are no JSON array");
-		}
+		checkArray(parser);
 		List<JavaType> types = types(handler);
 		List<@Nullable Object> arguments = new ArrayList<>();
 		while (parser.nextToken() != JsonToken.END_ARRAY) {
@@ -233,11 +320,38 @@ public final class PayloadCodec {
 				arguments.add(null);
 			}
 		}
-		if (arguments.size() != types.size()) {
-			throw new UndecodablePayloadException(
-					"The payload has %d arguments, and the method takes %d".formatted(arguments.size(), types.size()));
-		}
+		addMissing(handler.method(), types.size(), arguments);
 		return arguments.toArray();
+	}
+
+	private static void checkArray(JsonParser parser) throws UndecodablePayloadException {
+		if (parser.currentToken() != JsonToken.START_ARRAY) {
+			throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
+		}
+	}
+
+	/**
+	 * Adds the defaults of the parameters that the method has in addition.
+	 */
+	private static void addMissing(Method method, int size, List<@Nullable Object> arguments)
+			throws UndecodablePayloadException {
+		int stored = arguments.size();
+		if (stored > size) {
+			throw new UndecodablePayloadException(
+					"The payload has %d arguments, and the method takes %d".formatted(stored, size));
+		}
+		for (int i = stored; i < size; i++) {
+			Class<?> type = method.getParameterTypes()[i];
+			Object empty = EMPTY.get(type);
+			if (empty == null && (type.isPrimitive()
+					|| Nullness.forMethodParameter(new MethodParameter(method, i)) != Nullness.NULLABLE)) {
+				throw new UndecodablePayloadException(
+						("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
+								+ " so it has no default")
+							.formatted(stored, size, describe(method, i)));
+			}
+			arguments.add(empty);
+		}
 	}
 
 	/**
@@ -302,6 +416,28 @@ public final class PayloadCodec {
 		@Nullable String @Nullable [] names = (method != null) ? PARAMETER_NAMES.getParameterNames(method) : null;
 		return (names != null) ? "Argument %d (%s)".formatted(position + 1, names[position])
 				: "Argument " + (position + 1);
+	}
+
+	/**
+	 * Arguments as they are stored.
+	 *
+	 * @param arity how many there are
+	 * @param json a JSON array
+	 */
+	private record StoredArguments(int arity, String json) {
+
+	}
+
+	private interface PayloadReader<T> {
+
+		T read(JsonParser parser) throws UndecodablePayloadException;
+
+	}
+
+	private interface ArgumentsReader<T> {
+
+		T read() throws UndecodablePayloadException;
+
 	}
 
 }

@@ -37,6 +37,8 @@ final class TaskIntake {
 
 	private final TaskSettler settler;
 
+	private final UnreadableTasks unreadable;
+
 	private final BooleanSupplier claiming;
 
 	private volatile boolean closed;
@@ -51,10 +53,12 @@ final class TaskIntake {
 	 * @param beginner begins tasks that are due
 	 * @param runner runs tasks that began with their claim
 	 * @param settler takes the tasks that the node cannot run
+	 * @param unreadable the tasks that the node leaves to other nodes
 	 * @param claiming tells whether the node claims tasks now
 	 */
 	TaskIntake(DurableSettings settings, DurableHandlerRegistry handlers, TimingWheel wheel, InFlight inFlight,
-			Lanes lanes, TaskBeginner beginner, TaskRunner runner, TaskSettler settler, BooleanSupplier claiming) {
+			Lanes lanes, TaskBeginner beginner, TaskRunner runner, TaskSettler settler, UnreadableTasks unreadable,
+			BooleanSupplier claiming) {
 		this.settings = settings;
 		this.handlers = handlers;
 		this.wheel = wheel;
@@ -63,6 +67,7 @@ final class TaskIntake {
 		this.beginner = beginner;
 		this.runner = runner;
 		this.settler = settler;
+		this.unreadable = unreadable;
 		this.claiming = claiming;
 	}
 
@@ -135,6 +140,9 @@ final class TaskIntake {
 			this.settler.bury(run,
 					"Nodes ended %d times while they were running the task (timingwheel.store.max-lost-deliveries)"
 						.formatted(task.lostDeliveries()));
+		}
+		else if (this.unreadable.isLeft(task.id(), task.begun())) {
+			this.settler.leave(run);
 		}
 		else if (task.begun()) {
 			this.runner.submit(run, term);

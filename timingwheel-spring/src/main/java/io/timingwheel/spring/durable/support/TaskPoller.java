@@ -51,6 +51,8 @@ final class TaskPoller {
 
 	private final TaskIntake intake;
 
+	private final UnreadableTasks unreadable;
+
 	private final NodeFigures figures;
 
 	private final StoreAvailability availability;
@@ -78,7 +80,8 @@ final class TaskPoller {
 	private volatile boolean paused;
 
 	TaskPoller(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers, StoreClock clock,
-			InFlight inFlight, Lanes lanes, TaskIntake intake, NodeFigures figures, StoreAvailability availability) {
+			InFlight inFlight, Lanes lanes, TaskIntake intake, UnreadableTasks unreadable, NodeFigures figures,
+			StoreAvailability availability) {
 		this.store = store;
 		this.settings = settings;
 		this.handlers = handlers;
@@ -86,6 +89,7 @@ final class TaskPoller {
 		this.inFlight = inFlight;
 		this.lanes = lanes;
 		this.intake = intake;
+		this.unreadable = unreadable;
 		this.figures = figures;
 		this.availability = availability;
 		this.usualRoom = Math.max(1, Math.min(settings.batchSize(), settings.maxInFlight() / 4));
@@ -157,7 +161,7 @@ final class TaskPoller {
 				Claimed claimed = claim(limits, room, suspect);
 				used = claimed.tasks().size();
 				boolean more = this.lanes.mayHaveMore(limits, claimed.tasks()) || used == room;
-				sleepNanos = more ? 0 : sleepNanos(claimed);
+				sleepNanos = more ? minSleepNanos(claimed) : sleepNanos(claimed);
 			}
 		}
 		catch (RuntimeException ex) {
@@ -225,6 +229,15 @@ final class TaskPoller {
 			this.suspectAt = System.nanoTime() + this.settings.pollInterval().toNanos();
 		}
 		return claimed;
+	}
+
+	/**
+	 * How long to sleep before a claim of more tasks. Other nodes get some time for the
+	 * tasks that this node leaves to them.
+	 */
+	private long minSleepNanos(Claimed claimed) {
+		boolean left = claimed.tasks().stream().anyMatch((task) -> this.unreadable.isLeft(task.id(), task.begun()));
+		return left ? TimeUnit.MILLISECONDS.toNanos(MIN_SLEEP_MILLIS) : 0;
 	}
 
 	/**

@@ -113,12 +113,7 @@ final class TaskRunner {
 		}
 		Throwable error = null;
 		try {
-			String reason = decode(run);
-			if (reason != null) {
-				run.end();
-				this.settler.bury(run, reason);
-				return;
-			}
+			run.setArguments(decode(run));
 			if (run.isExpired()) {
 				run.end();
 				this.settler.expired(run);
@@ -136,22 +131,13 @@ final class TaskRunner {
 		ended(run, recorder, error);
 	}
 
-	/**
-	 * Reads the arguments.
-	 * @return why they cannot be read, {@code null} if they can
-	 */
-	private @Nullable String decode(DurableRun run) {
+	private @Nullable Object[] decode(DurableRun run) throws UndecodablePayloadException {
 		String payload = run.task().payload();
 		if (payload == null) {
-			return "The payload is larger than timingwheel.store.max-payload-size";
+			throw new UndecodablePayloadException(
+					"The payload is larger than timingwheel.store.max-payload-size of this node");
 		}
-		try {
-			run.setArguments(this.codec.decode(run.handler(), payload));
-			return null;
-		}
-		catch (UndecodablePayloadException ex) {
-			return ex.getMessage();
-		}
+		return this.codec.decode(run.handler(), payload);
 	}
 
 	private @Nullable Throwable invoke(DurableRun run) {

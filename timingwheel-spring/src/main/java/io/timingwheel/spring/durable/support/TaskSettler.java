@@ -37,7 +37,7 @@ final class TaskSettler extends Batcher<Settlement> {
 
 	private static final Set<Kind> BURIED = EnumSet.of(Kind.DEAD);
 
-	private static final Set<Kind> RELEASED = EnumSet.of(Kind.GIVEN_BACK, Kind.CUT_OFF);
+	private static final Set<Kind> RELEASED = EnumSet.of(Kind.GIVEN_BACK, Kind.LEFT, Kind.CUT_OFF);
 
 	private final DelayedTaskStore store;
 
@@ -47,15 +47,18 @@ final class TaskSettler extends Batcher<Settlement> {
 
 	private final InFlight inFlight;
 
+	private final UnreadableTasks unreadable;
+
 	private final NodeFigures figures;
 
 	TaskSettler(DelayedTaskStore store, DurableSettings settings, TimingWheel wheel, DelayedTaskRegistry tasks,
-			InFlight inFlight, NodeFigures figures, StoreAvailability availability) {
+			InFlight inFlight, UnreadableTasks unreadable, NodeFigures figures, StoreAvailability availability) {
 		super("timing-wheel-settlements", 4 * settings.batchSize(), wheel, availability, Caller.SETTLE);
 		this.store = store;
 		this.settings = settings;
 		this.tasks = tasks;
 		this.inFlight = inFlight;
+		this.unreadable = unreadable;
 		this.figures = figures;
 	}
 
@@ -89,7 +92,7 @@ final class TaskSettler extends Batcher<Settlement> {
 		int maxAttempts = this.settings.maxAttempts();
 		String text = limited(describe(error));
 		if (attempt < maxAttempts) {
-			Duration delay = this.settings.backoff().after(attempt);
+			Duration delay = delay(run, error);
 			logger.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
 				.formatted(attempt, maxAttempts, run, delay.toMillis(), text));
 			logger.debug("The error of the failed attempt", error);
@@ -108,6 +111,20 @@ final class TaskSettler extends Batcher<Settlement> {
 	}
 
 	/**
+	 * How long a failed task waits for the next attempt. The next attempt at a task that
+	 * this node cannot read is not due before all other nodes have polled.
+	 */
+	private Duration delay(DurableRun run, Throwable error) {
+		Duration delay = this.settings.backoff().after(run.attempt());
+		if (error instanceof UndecodablePayloadException) {
+			Duration polls = this.settings.pollInterval().multipliedBy(2);
+			delay = (delay.compareTo(polls) < 0) ? polls : delay;
+			this.unreadable.leave(run.id(), delay);
+		}
+		return delay;
+	}
+
+	/**
 	 * Buries a task whose body cannot run.
 	 */
 	void bury(DurableRun run, String reason) {
@@ -121,6 +138,15 @@ final class TaskSettler extends Batcher<Settlement> {
 	void giveBack(DurableRun run) {
 		if (run.withdraw()) {
 			add(Settlement.of(run, Kind.GIVEN_BACK));
+		}
+	}
+
+	/**
+	 * Releases a task that other nodes shall try first.
+	 */
+	void leave(DurableRun run) {
+		if (run.withdraw()) {
+			add(Settlement.of(run, Kind.LEFT));
 		}
 	}
 
@@ -193,6 +219,7 @@ final class TaskSettler extends Batcher<Settlement> {
 				this.figures.addReleased();
 				settlement.run().lane().gaveBack();
 			}
+			case LEFT -> this.figures.addReleased();
 			case CUT_OFF -> {
 				recorder.abandoned();
 				this.figures.addReleased();
@@ -201,7 +228,7 @@ final class TaskSettler extends Batcher<Settlement> {
 		if (reply == Reply.SUPERSEDED) {
 			recorder.count(TaskOutcome.SUPERSEDED);
 		}
-		if (refused && settlement.kind() != Kind.GIVEN_BACK) {
+		if (refused && settlement.kind() != Kind.GIVEN_BACK && settlement.kind() != Kind.LEFT) {
 			this.figures.addLost();
 		}
 		this.inFlight.remove(settlement.run());
@@ -234,7 +261,7 @@ final class TaskSettler extends Batcher<Settlement> {
 	 */
 	private enum Kind {
 
-		COMPLETED, EXPIRED, FAILED, DEAD, GIVEN_BACK, CUT_OFF
+		COMPLETED, EXPIRED, FAILED, DEAD, GIVEN_BACK, LEFT, CUT_OFF
 
 	}
 

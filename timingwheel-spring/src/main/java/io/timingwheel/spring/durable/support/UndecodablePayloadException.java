@@ -1,8 +1,8 @@
 package io.timingwheel.spring.durable.support;
 
 /**
- * Thrown if a stored payload does not fit its handler. The message says why, and quotes
- * nothing of the payload.
+ * Thrown if this node cannot read a stored payload, or it does not fit its handler. The
+ * message says why, and quotes nothing of the payload.
  */
 final class UndecodablePayloadException extends Exception {
 
@@ -21,6 +21,14 @@ final class UndecodablePayloadException extends Exception {
 	 */
 	UndecodablePayloadException(String reason, Throwable cause) {
 		super(reason, cause);
+	}
+
+	/**
+	 * The reason alone, which becomes the error of the task.
+	 */
+	@Override
+	public String toString() {
+		return String.valueOf(getMessage());
 	}
 
 }

@@ -30,7 +30,7 @@ class HostilePayloadTests {
 	private final PayloadCodec codec = new PayloadCodec(JsonMapper.builder()
 		.activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfBaseType(Object.class).build(),
 				DefaultTyping.NON_FINAL)
-		.build(), 64 * 1024);
+		.build(), 64 * 1024, List::of);
 
 	@AfterEach
 	void nothingWasInstantiated() {

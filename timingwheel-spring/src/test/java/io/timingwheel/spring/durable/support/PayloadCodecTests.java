@@ -48,7 +48,7 @@ class PayloadCodecTests {
 	private static final long MAX_BYTES = 1024;
 
 	private final PayloadCodec codec = new PayloadCodec(
-			JsonMapper.builder().addModule(new KotlinModule.Builder().build()).build(), MAX_BYTES);
+			JsonMapper.builder().addModule(new KotlinModule.Builder().build()).build(), MAX_BYTES, List::of);
 
 	@Test
 	void theFormatIsStable() {
@@ -143,7 +143,7 @@ class PayloadCodecTests {
 			.activateDefaultTyping(tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator.builder()
 				.allowIfBaseType(Object.class)
 				.build(), tools.jackson.databind.DefaultTyping.NON_FINAL_AND_ENUMS)
-			.build(), MAX_BYTES);
+			.build(), MAX_BYTES, List::of);
 		DurableHandler handler = handler("timedOrder");
 		Instant time = Instant.parse("2026-01-01T00:00:00.123456789Z");
 		String payload = codec.encode(handler, new Object[] { time, bean("n", new Order(1, List.of(), null)) });

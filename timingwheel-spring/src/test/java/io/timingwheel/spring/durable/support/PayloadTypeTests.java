@@ -41,7 +41,7 @@ class PayloadTypeTests {
 
 	private static final String CLASS_NAME = "by which JSON decides what is instantiated";
 
-	private final PayloadCodec codec = new PayloadCodec(JsonMapper.builder().build(), 1024);
+	private final PayloadCodec codec = new PayloadCodec(JsonMapper.builder().build(), 1024, List::of);
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """

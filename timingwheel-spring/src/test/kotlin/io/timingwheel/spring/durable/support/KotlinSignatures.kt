@@ -1,0 +1,12 @@
+package io.timingwheel.spring.durable.support
+
+@Suppress("unused", "UNUSED_PARAMETER")
+class KotlinSignatures {
+
+    fun nullable(id: Long, reason: String?, count: Int?) {
+    }
+
+    fun withDefault(id: Long, reason: String = "none") {
+    }
+
+}
