@@ -27,7 +27,7 @@ class ArchitectureTests {
 
 	private static final String AUTOCONFIGURE = "io.timingwheel.spring.autoconfigure";
 
-	private static final String JDBC_CONFIGURATION = ".*\\.(TimingWheelJdbcStore(AutoConfiguration|Properties)|JdbcStoreDataSources|TimingWheelDataSourceScriptDatabaseInitializer)(\\$.*)?";
+	private static final String JDBC_CONFIGURATION = ".*\\.(TimingWheelJdbcStore(AutoConfiguration|Properties)|JdbcStoreDataSources|ConnectionWaitCheck|TimingWheelDataSourceScriptDatabaseInitializer)(\\$.*)?";
 
 	private static final String REDIS_CONFIGURATION = ".*\\.(TimingWheelRedisStore(AutoConfiguration|Properties)|RedisStoreConnection)(\\$.*)?";
 

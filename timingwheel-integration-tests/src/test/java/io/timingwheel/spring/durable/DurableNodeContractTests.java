@@ -510,6 +510,24 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
+
+	void aNodeWhoseWheelIsFullPausesItsClaims() {
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		for (int i = 0; i < 20; i++) {
+			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), IN_A_WHILE.multipliedBy(2), i);
+		}
+		TestNode node = node(TestNode.start(this.other, Map.of(TestNode.NAME, (argument, context) -> count(argument)),
+				(settings) -> with(settings, IN_A_WHILE.multipliedBy(3)), 2));
+		await().until(() -> node.durable().figures().released() > 0);
+		long start = System.nanoTime();
+		long claims = node.durable().figures().claims();
+		await().until(() -> node.durable().figures().claims() >= claims + 3 || this.runs.size() == 20);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofSeconds(1));
+		await().until(() -> node.counts().completed() == 20);
+		assertThat(this.runs).hasSize(20).allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
+	}
+
+	@Test
 	void aTaskThatCannotBeReadFailsItsAttemptsAndATaskWithAnUnknownNameWaits() {
 		String broken = "{\"v\":1,\"handler\":\"count\",\"args\":[";
 		String tagged = "{\"v\":1,\"handler\":\"count\",\"args\":[{\"@class\":\"java.io.File\"}]}";
@@ -564,9 +582,13 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	private static DurableSettings withLookAhead(DurableSettings settings) {
-		return new DurableSettings(settings.nodeId(), settings.lease(), IN_A_WHILE.plusSeconds(1),
-				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
-				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes());
+		return with(settings, IN_A_WHILE.plusSeconds(1));
+	}
+
+	private static DurableSettings with(DurableSettings settings, Duration lookAhead) {
+		return new DurableSettings(settings.nodeId(), settings.lease(), lookAhead, settings.pollInterval(),
+				settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
+				settings.backoff(), settings.maxPayloadBytes());
 	}
 
 	private static DurableSettings withPayload(DurableSettings settings, long maxPayloadBytes, Backoff backoff) {

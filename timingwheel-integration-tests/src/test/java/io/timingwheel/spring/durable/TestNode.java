@@ -50,9 +50,10 @@ public final class TestNode implements AutoCloseable {
 
 	private final Handler handler;
 
-	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, Body> bodies, int threads) {
+	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, Body> bodies, int threads,
+			long maxPending) {
 		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
-		this.wheel = TimingWheel.builder(this.executor).build();
+		this.wheel = TimingWheel.builder(this.executor).maxPending(maxPending).build();
 		HandOverExecutors handOvers = new HandOverExecutors();
 		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), handOvers, null,
 				null);
@@ -76,7 +77,16 @@ public final class TestNode implements AutoCloseable {
 	 * Starts a node that has a handler for each of these names.
 	 */
 	static TestNode start(DelayedTaskStore store, Map<String, Body> bodies, UnaryOperator<DurableSettings> settings) {
-		TestNode node = new TestNode(store, settings.apply(SETTINGS), bodies, 4);
+		return start(store, bodies, settings, Long.MAX_VALUE);
+	}
+
+	/**
+	 * Starts a node.
+	 * @param maxPending how many tasks its wheel takes
+	 */
+	static TestNode start(DelayedTaskStore store, Map<String, Body> bodies, UnaryOperator<DurableSettings> settings,
+			long maxPending) {
+		TestNode node = new TestNode(store, settings.apply(SETTINGS), bodies, 4, maxPending);
 		node.durable.start();
 		return node;
 	}
@@ -85,7 +95,7 @@ public final class TestNode implements AutoCloseable {
 	 * Returns a node that has no handler, and so only stores tasks.
 	 */
 	public static TestNode withoutHandler(DelayedTaskStore store) {
-		return new TestNode(store, SETTINGS, Map.of(), 1);
+		return new TestNode(store, SETTINGS, Map.of(), 1, Long.MAX_VALUE);
 	}
 
 	public DurableTaskManager durable() {

@@ -34,6 +34,8 @@ import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.TestNode;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,6 +83,21 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	@Override
 	protected DelayedTaskStore node() {
 		return this.nodes.node();
+	}
+
+	@Test
+	void aPausedNodeGivesBackWhatACommitBrings() throws Exception {
+		try (TestNode node = TestNode.start(this.store, (argument, context) -> {
+		})) {
+			DelayedTask<?> task = this.transaction.execute((status) -> {
+				DelayedTask<?> stored = node.enqueue("k", Duration.ofSeconds(1), 1);
+				node.durable().pause();
+				return stored;
+			});
+			await().until(() -> node.durable().figures().released() == 1);
+			assertThat(node.durable().inFlight()).isZero();
+			assertThat(stored(task.id()).deliveries()).isZero();
+		}
 	}
 
 	@Test

@@ -71,8 +71,11 @@ final class TaskPoller {
 
 	private int failures;
 
-	/** When the node asks for a suspect again. */
+	/** When the node asks for a suspect again, if the last request has found none. */
 	private long suspectAt = System.nanoTime();
+
+	/** Whether the last request for a suspect has found one. */
+	private boolean moreSuspects;
 
 	/** Whether the last claim gave a suspect. The next claim is for other tasks. */
 	private boolean suspectClaimed;
@@ -161,7 +164,7 @@ final class TaskPoller {
 				Claimed claimed = claim(limits, room, suspect);
 				used = claimed.tasks().size();
 				boolean more = this.lanes.mayHaveMore(limits, claimed.tasks()) || used == room;
-				sleepNanos = more ? minSleepNanos(claimed) : sleepNanos(claimed);
+				sleepNanos = (more || this.moreSuspects) ? minSleepNanos(claimed) : sleepNanos(claimed);
 			}
 		}
 		catch (RuntimeException ex) {
@@ -182,7 +185,8 @@ final class TaskPoller {
 	}
 
 	private boolean isSuspectNext() {
-		return !this.suspectClaimed && !this.inFlight.hasSuspect() && System.nanoTime() - this.suspectAt >= 0;
+		return !this.suspectClaimed && !this.inFlight.hasSuspect()
+				&& (this.moreSuspects || System.nanoTime() - this.suspectAt >= 0);
 	}
 
 	/**
@@ -222,11 +226,13 @@ final class TaskPoller {
 		long ahead = this.clock.heard(claimed.now(), sent);
 		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
 		this.suspectClaimed = claimed.tasks().stream().anyMatch(LeasedTask::suspect);
-		if (claimed.nextAt() <= claimed.now()) {
-			this.suspectAt = System.nanoTime();
-		}
-		else if (suspect && !this.suspectClaimed) {
+		if (suspect) {
+			this.moreSuspects = this.suspectClaimed;
 			this.suspectAt = System.nanoTime() + this.settings.pollInterval().toNanos();
+		}
+		if (claimed.nextAt() <= claimed.now()) {
+			// The claim has found a new suspect.
+			this.suspectAt = System.nanoTime();
 		}
 		return claimed;
 	}
