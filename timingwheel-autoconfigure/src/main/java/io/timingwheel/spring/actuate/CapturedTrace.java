@@ -38,9 +38,12 @@ final class CapturedTrace {
 	/**
 	 * The ids of a span.
 	 * @return the ids, {@code null} if the tracer does not use hexadecimal ids of at most
-	 * 128 bits
+	 * 128 bits, or traces nothing
 	 */
 	static @Nullable CapturedTrace of(TraceContext context) {
+		if (context.traceId().isEmpty()) {
+			return null;
+		}
 		try {
 			return new CapturedTrace(context);
 		}

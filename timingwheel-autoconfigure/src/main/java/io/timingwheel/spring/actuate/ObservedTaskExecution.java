@@ -7,6 +7,7 @@ import java.util.concurrent.Future;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.support.FutureCompletion;
 import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
@@ -21,7 +22,9 @@ import org.springframework.core.Ordered;
  * request and its response.
  *
  * <p>
- * If the body returns a future, the execution is observed until the future is done.
+ * If the body returns a future, the execution is observed until the future is done. The
+ * handle of another delayed task is no such future, since that task has an observation of
+ * its own.
  *
  * <p>
  * The order is 0. Interceptors with a lower order are outside of the observation. All
@@ -81,7 +84,10 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 			end(observation, context, ex);
 			throw ex;
 		}
-		if (result instanceof CompletionStage<?> stage) {
+		if (result instanceof DelayedTask<?>) {
+			end(observation, context, null);
+		}
+		else if (result instanceof CompletionStage<?> stage) {
 			stage.whenComplete((value, error) -> end(observation, context, error));
 		}
 		else if (result instanceof Future<?> future) {

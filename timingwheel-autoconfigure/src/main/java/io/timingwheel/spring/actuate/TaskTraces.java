@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TaskTraces {
 
-	private final Supplier<? extends @Nullable Tracer> tracer;
+	private final Supplier<? extends Tracer> tracer;
 
 	/**
 	 * Creates an instance.
-	 * @param tracer gives the tracer, {@code null} for none; called at each use
+	 * @param tracer gives the tracer; called at each use
 	 */
-	public TaskTraces(Supplier<? extends @Nullable Tracer> tracer) {
+	public TaskTraces(Supplier<? extends Tracer> tracer) {
 		this.tracer = tracer;
 	}
 
@@ -30,8 +30,7 @@ public final class TaskTraces {
 	 * @return the trace, {@code null} if there is none
 	 */
 	@Nullable Object capture() {
-		Tracer tracer = this.tracer.get();
-		TraceContext context = (tracer != null) ? tracer.currentTraceContext().context() : null;
+		TraceContext context = this.tracer.get().currentTraceContext().context();
 		return (context != null) ? CapturedTrace.of(context) : null;
 	}
 
@@ -39,11 +38,11 @@ public final class TaskTraces {
 	 * Runs an action within a captured trace.
 	 */
 	void within(@Nullable Object captured, Runnable action) {
-		Tracer tracer = this.tracer.get();
-		if (tracer == null || !(captured instanceof CapturedTrace trace)) {
+		if (!(captured instanceof CapturedTrace trace)) {
 			action.run();
 			return;
 		}
+		Tracer tracer = this.tracer.get();
 		TraceContext context = trace.restore(tracer.traceContextBuilder());
 		CurrentTraceContext.Scope scope = tracer.currentTraceContext().newScope(context);
 		try {

@@ -50,7 +50,7 @@ public final class TimingWheelObservationAutoConfiguration {
 
 		@Bean
 		TaskTraces timingWheelTaskTraces(ObjectProvider<Tracer> tracer) {
-			return new TaskTraces(SingletonSupplier.ofNullable(tracer::getIfUnique));
+			return new TaskTraces(SingletonSupplier.of(() -> tracer.getIfUnique(() -> Tracer.NOOP)));
 		}
 
 	}

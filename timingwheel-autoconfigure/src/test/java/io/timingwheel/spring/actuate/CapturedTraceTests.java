@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
+import com.sun.management.ThreadMXBean;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
@@ -153,6 +154,16 @@ class CapturedTraceTests {
 				assertThat(tasks.pendingCount()).isEqualTo(CALLS);
 			});
 		}
+	}
+
+	@Test
+	void aTracerThatDoesNothingCostsNoExceptionPerCall() {
+		TaskTraces traces = new TaskTraces(() -> Tracer.NOOP);
+		ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+		assertThat(traces.capture()).isNull();
+		long before = threads.getCurrentThreadAllocatedBytes();
+		IntStream.range(0, CALLS).forEach((call) -> traces.capture());
+		assertThat((threads.getCurrentThreadAllocatedBytes() - before) / CALLS).isLessThan(100);
 	}
 
 	private ApplicationContextRunner withTracer(Sampler sampler) {

@@ -164,6 +164,19 @@ class DelayedTaskObservationTests {
 	}
 
 	@Test
+	void anotherTaskThatTheBodySchedulesHasAnObservationOfItsOwn() {
+		this.contextRunner.run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			DelayedTask<DelayedTask<String>> task = tasks.schedule(Duration.ofMinutes(30),
+					() -> tasks.schedule(Duration.ofMinutes(30), () -> "next"));
+			run(task);
+			assertThat(this.observed).hasSize(1);
+			run(task.get());
+			assertThat(this.observed).hasSize(2);
+		});
+	}
+
+	@Test
 	void aCallOutsideOfAnObservationHasNoParentEvenIfAnotherCallHad() {
 		this.contextRunner.run((context) -> {
 			Observation caller = Observation.start("caller", this.registry);

@@ -14,7 +14,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * the future has completed normally. If it returns a {@code Mono}, a {@code Flux} or
  * another reactive type, or if it is a Kotlin {@code suspend} function, the task is
  * cancelled at the normal completion of each subscription. An exception leaves the task
- * pending. If no task is pending, nothing happens.
+ * pending. If no task is pending, nothing happens. The handle of a durable task does not
+ * show when that task ends, so a call that returns one counts as a normal return.
  *
  * <pre class="code">
  * &#64;CancelDelayed(name = "close-order", key = "#orderId")

@@ -82,23 +82,12 @@ public final class AttributeResolver {
 	}
 
 	/**
-	 * Resolves a duration that needs no beans. If a text holds a bean expression, only
-	 * the syntax of the expression is checked.
-	 * @param text the text of the attribute
-	 * @return the duration, may be zero or negative; {@code null} if beans are needed
-	 * @throws IllegalArgumentException if the text is no duration and no valid expression
-	 */
-	public @Nullable Duration resolveDurationWithoutBeans(String text) {
-		return needsBeans(text) ? null : resolveDuration(text);
-	}
-
-	/**
 	 * Resolves a duration. May instantiate beans.
 	 * @param text the text of the attribute
 	 * @return the duration, may be zero or negative
 	 * @throws IllegalArgumentException if the text gives no duration
 	 */
-	public Duration resolveDuration(String text) {
+	Duration resolveDuration(String text) {
 		Object value = resolve(text);
 		try {
 			return toDuration(value);

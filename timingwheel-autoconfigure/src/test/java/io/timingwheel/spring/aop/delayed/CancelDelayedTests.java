@@ -15,6 +15,8 @@ import java.util.function.LongSupplier;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskTemplate;
+import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -147,6 +149,25 @@ class CancelDelayedTests {
 			await().untilAsserted(() -> assertThat(pending(context)).isOne());
 			advanceAndAwait(context, Duration.ofMinutes(31));
 			assertThat(calls).containsExactly("close 1");
+		});
+	}
+
+	@Test
+	void theHandleOfADurableTaskCountsAsANormalReturn() {
+		DurableContexts.runner(TransactionConfiguration.class).withBean("orders", Orders.class).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
+			orders.close(1);
+			assertThat(orders.payAndShip(1, template).status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+			assertThat(template.find(TaskId.of("close-order", 1))).isEmpty();
+			DelayedTask<?> later = context.getBean(TransactionTemplate.class).execute((status) -> {
+				orders.closeLater(2);
+				orders.payLaterAndShip(2, template);
+				return orders.closeLater(2);
+			});
+			assertThat(later.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
+			context.getBean(TransactionTemplate.class).execute((status) -> orders.payLaterAndShip(2, template));
+			assertThat(later.status()).isEqualTo(DelayedTask.Status.CANCELLED);
 		});
 	}
 
@@ -354,6 +375,16 @@ class CancelDelayedTests {
 		@CancelDelayed(name = "close-later", key = "#orderId")
 		public Future<String> payWithin(long orderId, Future<String> payment) {
 			return payment;
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public DelayedTask<Void> payAndShip(long orderId, DelayedTaskTemplate tasks) {
+			return tasks.enqueue(TaskId.of("ship", orderId), Duration.ofHours(1));
+		}
+
+		@CancelDelayed(name = "close-later", key = "#orderId")
+		public DelayedTask<Void> payLaterAndShip(long orderId, DelayedTaskTemplate tasks) {
+			return tasks.enqueue(TaskId.of("ship", orderId), Duration.ofHours(1));
 		}
 
 		@CancelDelayed(name = "close-order", key = "#orderId")

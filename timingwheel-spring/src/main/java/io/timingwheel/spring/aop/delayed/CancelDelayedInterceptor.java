@@ -53,7 +53,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 			cancelOnSuccess(cancellation, futureOf(stage));
 			return result;
 		}
-		if (result instanceof Future<?> future) {
+		if (result instanceof Future<?> future && FutureCompletion.showsResult(future)) {
 			cancelOnSuccess(cancellation, future);
 			return result;
 		}

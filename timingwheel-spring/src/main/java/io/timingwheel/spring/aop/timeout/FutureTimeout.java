@@ -13,6 +13,8 @@ import java.util.function.BiConsumer;
 import io.timingwheel.spring.task.support.FutureCompletion;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * Limits the time of a future that a method returned before the future was done. The
  * deadline still counts from the call. Below, "source" is the future that the method
@@ -33,7 +35,10 @@ abstract class FutureTimeout {
 	 * Chooses how to limit what a method returned.
 	 * @param returned the returned object
 	 * @param guard the guard of the call
-	 * @return the limit; {@code null} if the object is no future or is done
+	 * @return the limit; {@code null} if the object is no future, is done, or is the
+	 * handle of a durable task, which does not show when it is done
+	 * @throws IllegalStateException if the object is a stage that the caller must get and
+	 * that nobody can end
 	 */
 	static @Nullable FutureTimeout of(@Nullable Object returned, InterruptGuard guard) {
 		Class<?> declared = guard.call().returnType();
@@ -41,10 +46,15 @@ abstract class FutureTimeout {
 			if (isDone(stage)) {
 				return null;
 			}
-			return (!declared.isAssignableFrom(CompletableFuture.class) && stage instanceof Future<?> future)
-					? new InPlace(future, guard) : new NewStage<>(stage, guard);
+			if (declared.isAssignableFrom(CompletableFuture.class)) {
+				return new NewStage<>(stage, guard);
+			}
+			Assert.state(stage instanceof Future<?>, () -> guard.call().method()
+					+ ": @Timeout can neither cancel the %s nor return another one; declare CompletionStage or CompletableFuture as the return type"
+						.formatted(declared.getSimpleName()));
+			return new InPlace((Future<?>) stage, guard);
 		}
-		if (returned instanceof Future<?> future && !future.isDone()) {
+		if (returned instanceof Future<?> future && FutureCompletion.showsResult(future) && !future.isDone()) {
 			return declared.isAssignableFrom(FutureWrapper.class) ? new FutureWrapper<>(future, guard)
 					: new InPlace(future, guard);
 		}

@@ -3,6 +3,7 @@ package io.timingwheel.spring.aop.timeout;
 import java.lang.reflect.Method;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,13 @@ final class LimitedCall {
 
 	TimeoutRuntime runtime() {
 		return this.runtime;
+	}
+
+	/**
+	 * Returns the name of the method, for messages.
+	 */
+	String method() {
+		return InvalidAnnotatedMethodException.describe(this.method);
 	}
 
 	Class<?> returnType() {

@@ -3,11 +3,13 @@ package io.timingwheel.spring.aop.timeout;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.jspecify.annotations.Nullable;
 
@@ -23,25 +25,20 @@ final class TimeLimit {
 
 	private final Method method;
 
-	private final String text;
-
-	private final AttributeResolver attributes;
-
 	private final @Nullable ArgumentExpression expression;
 
-	private final @Nullable Fallback fallback;
+	/** The constant limit in nanoseconds; zero if there is an expression. */
+	private final LongSupplier constant;
 
-	/** The constant limit; zero if there is none, or until its beans exist. */
-	private volatile long nanos;
+	private final @Nullable Fallback fallback;
 
 	TimeLimit(Method method, Timeout annotation, @Nullable Fallback fallback, AttributeResolver attributes,
 			ConfigurableBeanFactory beanFactory) {
 		this.method = method;
-		this.text = annotation.timeout();
 		this.fallback = fallback;
-		this.attributes = attributes;
+		String text = annotation.timeout();
 		boolean expression = StringUtils.hasText(annotation.timeoutExpression());
-		if (StringUtils.hasText(this.text) == expression) {
+		if (StringUtils.hasText(text) == expression) {
 			throw expression
 					? new InvalidAnnotatedMethodException(method, "@Timeout has both a timeout and a timeoutExpression",
 							"remove one of them")
@@ -50,6 +47,7 @@ final class TimeLimit {
 		}
 		this.expression = expression ? ArgumentExpression.parse("@Timeout(timeoutExpression)",
 				annotation.timeoutExpression(), method, beanFactory) : null;
+		this.constant = expression ? () -> 0 : constant(method, text, attributes)::get;
 	}
 
 	/**
@@ -57,11 +55,20 @@ final class TimeLimit {
 	 */
 	private TimeLimit(TimeLimit replaced, long nanos) {
 		this.method = replaced.method;
-		this.text = replaced.text;
 		this.fallback = replaced.fallback;
-		this.attributes = replaced.attributes;
 		this.expression = null;
-		this.nanos = nanos;
+		this.constant = () -> nanos;
+	}
+
+	private static FixedAttribute<Long> constant(Method method, String text, AttributeResolver attributes) {
+		return attributes.duration(text, (limit) -> {
+			if (limit.isNegative() || limit.isZero()) {
+				throw new InvalidAnnotatedMethodException(method,
+						"the limit \"%s\" of @Timeout is not positive".formatted(text), EXAMPLE);
+			}
+			return TimeUnit.NANOSECONDS.convert(limit);
+		}, (ex) -> new InvalidAnnotatedMethodException(method,
+				"the limit of @Timeout is unusable (" + ex.getMessage() + ")", EXAMPLE, ex));
 	}
 
 	/**
@@ -81,24 +88,10 @@ final class TimeLimit {
 	}
 
 	/**
-	 * Resolves a constant limit that needs no beans.
-	 */
-	void resolveWithoutBeans() {
-		if (this.expression == null) {
-			Duration limit = check(() -> this.attributes.resolveDurationWithoutBeans(this.text));
-			if (limit != null) {
-				this.nanos = positive(limit);
-			}
-		}
-	}
-
-	/**
 	 * Resolves a constant limit if this has not happened yet.
 	 */
 	void resolve() {
-		if (this.expression == null && this.nanos == 0) {
-			this.nanos = positive(check(() -> this.attributes.resolveDuration(this.text)));
-		}
+		long unused = this.constant.getAsLong();
 	}
 
 	/**
@@ -109,13 +102,7 @@ final class TimeLimit {
 	 * @throws IllegalArgumentException if the expression gives no duration
 	 */
 	long nanos(@Nullable Object[] arguments) {
-		if (this.expression != null) {
-			return evaluate(this.expression, arguments);
-		}
-		if (this.nanos == 0) {
-			resolve();
-		}
-		return this.nanos;
+		return (this.expression != null) ? evaluate(this.expression, arguments) : this.constant.getAsLong();
 	}
 
 	MethodTimeoutException newException(long nanos) {
@@ -131,30 +118,6 @@ final class TimeLimit {
 			throw new IllegalArgumentException("The timeoutExpression \"%s\" of %s gives no duration: %s"
 				.formatted(expression, InvalidAnnotatedMethodException.describe(this.method), ex.getMessage()), ex);
 		}
-	}
-
-	private <T extends @Nullable Object> T check(Resolution<T> resolution) {
-		try {
-			return resolution.get();
-		}
-		catch (IllegalArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(this.method,
-					"the limit of @Timeout is unusable (" + ex.getMessage() + ")", EXAMPLE, ex);
-		}
-	}
-
-	private long positive(Duration limit) {
-		if (limit.isNegative() || limit.isZero()) {
-			throw new InvalidAnnotatedMethodException(this.method,
-					"the limit \"%s\" of @Timeout is not positive".formatted(this.text), EXAMPLE);
-		}
-		return TimeUnit.NANOSECONDS.convert(limit);
-	}
-
-	private interface Resolution<T extends @Nullable Object> {
-
-		T get();
-
 	}
 
 }

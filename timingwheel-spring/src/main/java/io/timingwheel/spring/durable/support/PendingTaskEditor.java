@@ -107,20 +107,35 @@ final class PendingTaskEditor {
 		if (!this.transaction.isDeferred()) {
 			return countCancelled(this.store.cancel(id), name);
 		}
-		StoredTask task = this.store.find(id).filter((found) -> found.state() == State.PENDING).orElse(null);
+		StoredTask task = findPending(id);
 		if (task == null) {
 			return false;
 		}
-		String key = task.key();
-		TaskId taskId = (key != null) ? canonical(new TaskId(task.name(), key)) : null;
-		Effect earlier = (taskId != null) ? this.transaction.effectOfEarlierCalls(taskId) : Effect.NONE;
-		if (earlier == Effect.CANCEL || earlier == Effect.REPLACE) {
-			return false;
-		}
+		TaskId taskId = taskId(task);
 		// A call that waits to store a task did not find this one. It is not overridden.
-		this.transaction.defer((earlier == Effect.NONE) ? taskId : null, Effect.CANCEL,
+		this.transaction.defer((effectOfEarlierCalls(taskId) == Effect.NONE) ? taskId : null, Effect.CANCEL,
 				() -> cancelAll(name, List.of(id)));
 		return true;
+	}
+
+	/**
+	 * Finds a task that is pending and that no earlier call of the transaction is going
+	 * to cancel or replace.
+	 */
+	private @Nullable StoredTask findPending(String id) {
+		return this.store.find(id).filter((task) -> task.state() == State.PENDING).filter((task) -> {
+			Effect earlier = effectOfEarlierCalls(taskId(task));
+			return earlier != Effect.CANCEL && earlier != Effect.REPLACE;
+		}).orElse(null);
+	}
+
+	private @Nullable TaskId taskId(StoredTask task) {
+		String key = task.key();
+		return (key != null) ? canonical(new TaskId(task.name(), key)) : null;
+	}
+
+	private Effect effectOfEarlierCalls(@Nullable TaskId id) {
+		return (id != null) ? this.transaction.effectOfEarlierCalls(id) : Effect.NONE;
 	}
 
 	/**
@@ -174,7 +189,7 @@ final class PendingTaskEditor {
 		if (!this.transaction.isDeferred()) {
 			return change.getAsBoolean();
 		}
-		boolean pending = waiting || isPending(id);
+		boolean pending = waiting || findPending(id) != null;
 		if (pending) {
 			this.transaction.defer(null, Effect.NONE, change);
 		}
@@ -204,10 +219,6 @@ final class PendingTaskEditor {
 			this.transaction.onceCertain(() -> this.intake.accept(moved.task(), LeaseTerm.NONE, ahead),
 					() -> this.intake.withdrawOffers(1));
 		}
-	}
-
-	private boolean isPending(String id) {
-		return this.store.find(id).filter((task) -> task.state() == State.PENDING).isPresent();
 	}
 
 	/**

@@ -9,6 +9,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
+import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,9 +25,27 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Calls back when a future is done. If the future is done already, the current thread
-	 * calls back at once. Otherwise the executor calls back, at most 100 ms after the
-	 * future is done.
+	 * Whether a future shows its result. The handle of a durable task does not, since the
+	 * node that runs the task does not tell the others.
+	 * @param future the future
+	 * @return whether it makes sense to wait for the future
+	 */
+	public static boolean showsResult(Future<?> future) {
+		if (future instanceof DelayedTask<?> task) {
+			try {
+				task.completion();
+			}
+			catch (UnsupportedOperationException ex) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/**
+	 * Calls back when a future is done. If the future is done already, or
+	 * {@linkplain #showsResult shows no result}, the current thread calls back at once.
+	 * Otherwise the executor calls back, at most 100 ms after the future is done.
 	 * @param future the future
 	 * @param executor checks whether the future is done, and calls back; must not reject
 	 * tasks
@@ -34,7 +53,12 @@ public final class FutureCompletion {
 	 */
 	public static void whenDone(Future<?> future, Executor executor,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
-		poll(future, executor, callback, 1);
+		if (showsResult(future)) {
+			poll(future, executor, callback, 1);
+		}
+		else {
+			callback.accept(null, null);
+		}
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop.timeout;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -21,11 +22,14 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.Handles;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 @org.junit.jupiter.api.Timeout(60)
@@ -274,12 +278,40 @@ class TimeoutOfFutureTests {
 	}
 
 	@Test
+	void theLimitEndsWhenACallReturnsTheHandleOfADurableTask() {
+		DelayedTask<Void> handle = Handles.withoutResult();
+		assertThat(this.service.handle(() -> handle)).isSameAs(handle);
+		assertThat(this.wheel.pending()).isZero();
+		assertThat(this.service.plain(() -> handle)).isSameAs(handle);
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	@Test
+	void aStageThatCannotBeReplacedOrCancelledNamesTheRemedy() {
+		Promise<String> promise = promise(new CompletableFuture<>());
+		assertThatIllegalStateException().isThrownBy(() -> this.service.promise(() -> promise))
+			.withMessageContaining("Service#promise(Supplier)")
+			.withMessageContaining("declare CompletionStage or CompletableFuture");
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	@SuppressWarnings("unchecked")
+	private static <T> Promise<T> promise(CompletableFuture<T> future) {
+		return (Promise<T>) Proxy.newProxyInstance(Promise.class.getClassLoader(), new Class<?>[] { Promise.class },
+				(promise, method, arguments) -> method.invoke(future, arguments));
+	}
+
+	@Test
 	void aFutureReturnedAsAnObjectIsLimited() {
 		CompletableFuture<String> source = new CompletableFuture<>();
 		Object result = this.service.object(() -> source);
 		this.time.advance(LIMIT);
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(((CompletableFuture<?>) result)::join);
 		await().until(source::isCancelled);
+	}
+
+	interface Promise<T> extends CompletionStage<T> {
+
 	}
 
 	static class Special extends CompletableFuture<String> {
@@ -299,7 +331,7 @@ class TimeoutOfFutureTests {
 		}
 
 		@Timeout("800ms")
-		public <T> Future<T> plain(Supplier<Future<T>> body) {
+		public <T> Future<T> plain(Supplier<? extends Future<T>> body) {
 			return body.get();
 		}
 
@@ -310,6 +342,16 @@ class TimeoutOfFutureTests {
 
 		@Timeout("800ms")
 		public <T> FutureTask<T> task(Supplier<FutureTask<T>> body) {
+			return body.get();
+		}
+
+		@Timeout("800ms")
+		public DelayedTask<Void> handle(Supplier<DelayedTask<Void>> body) {
+			return body.get();
+		}
+
+		@Timeout("800ms")
+		public <T> Promise<T> promise(Supplier<Promise<T>> body) {
 			return body.get();
 		}
 

@@ -2,10 +2,12 @@ package io.timingwheel.spring.task.support;
 
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.task.Handles;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,6 +39,11 @@ class FutureCompletionTests {
 	}
 
 	@Test
+	void theHandleOfADurableTaskShowsNoResultAndCallsBackAtOnce() {
+		assertThat(outcome(Handles.withoutResult())).isCompletedWithValue(null);
+	}
+
+	@Test
 	void theCommonPoolReplacesAnExecutorThatRefuses() {
 		FutureTask<String> future = new FutureTask<>(() -> "value");
 		CompletableFuture<Object> outcome = new CompletableFuture<>();
@@ -53,7 +60,7 @@ class FutureCompletionTests {
 		return future;
 	}
 
-	private static CompletableFuture<Object> outcome(FutureTask<String> future) {
+	private static CompletableFuture<Object> outcome(Future<?> future) {
 		CompletableFuture<Object> outcome = new CompletableFuture<>();
 		FutureCompletion.whenDone(future, Runnable::run, (value, error) -> {
 			if (error != null) {
