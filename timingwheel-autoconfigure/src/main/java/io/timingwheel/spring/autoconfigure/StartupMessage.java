@@ -1,12 +1,17 @@
 package io.timingwheel.spring.autoconfigure;
 
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -21,21 +26,34 @@ class StartupMessage implements SmartInitializingSingleton {
 
 	private final TimingWheel wheel;
 
-	private final ObjectProvider<DelayedTaskStore> store;
+	private final ListableBeanFactory beanFactory;
 
-	StartupMessage(TimingWheel wheel, ObjectProvider<DelayedTaskStore> store) {
+	StartupMessage(TimingWheel wheel, ListableBeanFactory beanFactory) {
 		this.wheel = wheel;
-		this.store = store;
+		this.beanFactory = beanFactory;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
 		WheelSnapshot wheel = this.wheel.snapshot();
-		DelayedTaskStore store = this.store.getIfAvailable();
+		String store = store();
 		logger.info("Timing wheel runs: tick %s, up to %d levels of %d slots, %d %s, %s".formatted(
 				DurationFormatterUtils.print(wheel.tick(), DurationFormat.Style.COMPOSITE), levels(wheel),
 				wheel.wheelSize(), wheel.shards(), (wheel.shards() > 1) ? "shards" : "shard",
-				(store != null) ? "store " + store.getClass().getSimpleName() : "no store"));
+				store.isEmpty() ? "no store" : "store " + store));
+	}
+
+	/**
+	 * The class of the store. A lazy store is not created for this message.
+	 */
+	private String store() {
+		return Arrays
+			.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DelayedTaskStore.class, true,
+					false))
+			.map(this.beanFactory::getType)
+			.filter(Objects::nonNull)
+			.map(Class::getSimpleName)
+			.collect(Collectors.joining(", "));
 	}
 
 	/**

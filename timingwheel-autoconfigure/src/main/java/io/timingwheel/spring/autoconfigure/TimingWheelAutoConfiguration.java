@@ -20,6 +20,7 @@ import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
@@ -124,8 +125,8 @@ public final class TimingWheelAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	StartupMessage timingWheelStartupMessage(TimingWheel wheel, ObjectProvider<DelayedTaskStore> store) {
-		return new StartupMessage(wheel, store);
+	StartupMessage timingWheelStartupMessage(TimingWheel wheel, ListableBeanFactory beanFactory) {
+		return new StartupMessage(wheel, beanFactory);
 	}
 
 	/**
