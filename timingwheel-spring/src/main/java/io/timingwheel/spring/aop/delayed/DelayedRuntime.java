@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
@@ -14,8 +15,8 @@ import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -28,7 +29,10 @@ public final class DelayedRuntime {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final Supplier<? extends @Nullable DurableTaskManager> durableTasks;
+	/**
+	 * An {@code Optional}, since a supplier locks at each call if it gives {@code null}.
+	 */
+	private final Supplier<Optional<DurableTaskManager>> durableTasks;
 
 	private final AsyncUncaughtExceptionHandler exceptionHandler;
 
@@ -41,8 +45,8 @@ public final class DelayedRuntime {
 	 */
 	public DelayedRuntime(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		this.durableTasks = SingletonSupplier
-			.ofNullable(beanFactory.getBeanProvider(DurableTaskManager.class)::getIfAvailable);
+		ObjectProvider<DurableTaskManager> manager = beanFactory.getBeanProvider(DurableTaskManager.class);
+		this.durableTasks = SingletonSupplier.of(() -> Optional.ofNullable(manager.getIfAvailable()));
 		this.exceptionHandler = new UncaughtExceptions(beanFactory);
 	}
 
@@ -67,9 +71,9 @@ public final class DelayedRuntime {
 	 * @throws IllegalStateException if there is no manager of durable tasks
 	 */
 	DurableTaskManager requireDurableTasks() {
-		DurableTaskManager tasks = this.durableTasks.get();
-		Assert.state(tasks != null, "There is a DelayedTaskStore, but no DurableTaskManager to use it");
-		return tasks;
+		return this.durableTasks.get()
+			.orElseThrow(() -> new IllegalStateException(
+					"There is a DelayedTaskStore, but no DurableTaskManager to use it"));
 	}
 
 	/**
@@ -85,7 +89,7 @@ public final class DelayedRuntime {
 	 * @return the durable tasks, {@code null} for those in memory
 	 */
 	@Nullable DurableTaskManager storeOf(TaskId taskId) {
-		DurableTaskManager durable = this.durableTasks.get();
+		DurableTaskManager durable = this.durableTasks.get().orElse(null);
 		if (durable == null || durable.owns(taskId.name())) {
 			return durable;
 		}

@@ -107,11 +107,14 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * Ends a pause, and hands over the tasks that were held back.
 	 */
 	public void resume() {
+		List<HeldBack> released;
 		synchronized (this.heldBack) {
 			this.paused = false;
-			this.heldBack.forEach((task) -> this.threads.add(task.executor(), task.task(), task.failed()));
+			released = List.copyOf(this.heldBack);
 			this.heldBack.clear();
 		}
+		// Without the lock, for which the wheel's thread may wait.
+		released.forEach((task) -> this.threads.add(task.executor(), task.task(), task.failed()));
 	}
 
 	/**

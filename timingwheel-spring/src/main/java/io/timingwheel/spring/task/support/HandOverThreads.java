@@ -293,7 +293,7 @@ final class HandOverThreads {
 				report(ex, entry.failed());
 			}
 			else if (queue.backoffNanos == FIRST_BACKOFF_NANOS) {
-				logger.debug("Refused by " + queue.executor + ", trying again", ex);
+				logger.debug("Refused by an executor of " + queue.executor.getClass() + ", trying again", ex);
 			}
 		}
 	}
