@@ -160,7 +160,8 @@ final class TaskPoller {
 				Claimed claimed = claim(limits, room, suspect);
 				used = claimed.tasks().size();
 				boolean more = this.lanes.mayHaveMore(limits, claimed.tasks()) || used == room;
-				sleepNanos = (more || this.moreSuspects) ? 0 : sleepNanos(claimed);
+				boolean suspects = this.moreSuspects && !this.inFlight.hasSuspect();
+				sleepNanos = (more || suspects) ? 0 : sleepNanos(claimed);
 			}
 		}
 		catch (RuntimeException ex) {
