@@ -12,9 +12,9 @@ import java.util.function.LongSupplier;
  *
  * <p>
  * The limit, called the window, follows what the bodies do. It doubles when all tasks of
- * a full window have started without delay, as there may be free threads. When tasks have
- * waited longer than {@link #MAX_WAIT_NANOS}, the window becomes the number of tasks that
- * have started within this time lately. Thread-safe.
+ * a full window have started soon, as there may be free threads. When tasks have waited
+ * longer than {@link #MAX_WAIT_NANOS}, the window becomes the number of tasks that have
+ * started within this time lately. Thread-safe.
  */
 final class Lane {
 
@@ -24,6 +24,9 @@ final class Lane {
 	static final int MIN_WINDOW = 8;
 
 	private static final int MAX_WINDOW = 1 << 20;
+
+	/** If a task has waited no longer than this, more tasks may wait. */
+	private static final long SHORT_WAIT_NANOS = MAX_WAIT_NANOS / 2;
 
 	/** After this time without a start the rate is not known any more. */
 	private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -47,6 +50,9 @@ final class Lane {
 
 	/** Whether the window was full, and no task has started late since. */
 	private boolean full;
+
+	/** How many tasks in a row have hardly waited. */
+	private int prompt;
 
 	/** Whether the store has more tasks that are due. */
 	private boolean backlog;
@@ -171,7 +177,9 @@ final class Lane {
 		this.startedAt = now;
 		this.waiting--;
 		this.starts++;
-		if (now - begunAt > MAX_WAIT_NANOS) {
+		long waited = now - begunAt;
+		this.prompt = (waited > SHORT_WAIT_NANOS) ? 0 : this.prompt + 1;
+		if (waited > MAX_WAIT_NANOS) {
 			this.full = false;
 			this.late = true;
 		}
@@ -203,12 +211,13 @@ final class Lane {
 	}
 
 	private void changed() {
+		if (this.full && (used() == 0 || this.prompt >= this.window)) {
+			this.full = false;
+			this.prompt = 0;
+			this.window = Math.min(2 * this.window, MAX_WINDOW);
+		}
 		if (used() > this.window / 2) {
 			return;
-		}
-		if (this.full && used() == 0) {
-			this.full = false;
-			this.window = Math.min(2 * this.window, MAX_WINDOW);
 		}
 		for (int room = this.window - used(); room > 0 && !this.heldBack.isEmpty(); room--) {
 			this.beginner.accept(this.heldBack.remove());

@@ -164,7 +164,8 @@ final class TaskPoller {
 				Claimed claimed = claim(limits, room, suspect);
 				used = claimed.tasks().size();
 				boolean more = this.lanes.mayHaveMore(limits, claimed.tasks()) || used == room;
-				sleepNanos = (more || this.moreSuspects) ? minSleepNanos(claimed) : sleepNanos(claimed);
+				boolean suspects = this.moreSuspects && !this.inFlight.hasSuspect();
+				sleepNanos = (more || suspects) ? minSleepNanos(claimed) : sleepNanos(claimed);
 			}
 		}
 		catch (RuntimeException ex) {
