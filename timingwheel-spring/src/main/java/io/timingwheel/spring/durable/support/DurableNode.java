@@ -150,7 +150,7 @@ final class DurableNode {
 						DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE)));
 				await(this::isIdle, GRACE);
 			}
-			if (!await(this.settler::isEmpty, GRACE)) {
+			if (!await(this::isSettled, GRACE)) {
 				logger.warn(("%d durable tasks could not be settled in the store: other nodes run them once their"
 						+ " leases have ended")
 					.formatted(this.inFlight.size()));
@@ -168,6 +168,14 @@ final class DurableNode {
 
 	private boolean isIdle() {
 		return this.inFlight.runs().stream().noneMatch(DurableRun::isRunning);
+	}
+
+	/**
+	 * Whether the store knows of the end of all bodies. A body that has just ended may
+	 * not have reached the settler yet.
+	 */
+	private boolean isSettled() {
+		return this.settler.isEmpty() && this.inFlight.runs().stream().allMatch(DurableRun::isRunning);
 	}
 
 	private static boolean await(BooleanSupplier condition, Duration period) throws InterruptedException {
