@@ -565,9 +565,9 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	private static DurableSettings with(DurableSettings settings, Duration lookAhead) {
-		return new DurableSettings(settings.nodeId(), settings.lease(), lookAhead,
-				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
-				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes());
+		return new DurableSettings(settings.nodeId(), settings.lease(), lookAhead, settings.pollInterval(),
+				settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
+				settings.backoff(), settings.maxPayloadBytes());
 	}
 
 	private static DurableSettings with(DurableSettings settings, Duration lease, int maxInFlight) {

@@ -259,10 +259,9 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 				false, true), (rs) -> {
 					if (rs.getString("INDEX_NAME") != null) {
 						indexes.merge(
-								(rs.getBoolean("NON_UNIQUE") ? "" : "unique ")
-										+ rs.getString("INDEX_NAME")
-											.toLowerCase(Locale.ROOT)
-											.replaceFirst("^primary_key_.*", "primary_key"),
+								(rs.getBoolean("NON_UNIQUE") ? "" : "unique ") + rs.getString("INDEX_NAME")
+									.toLowerCase(Locale.ROOT)
+									.replaceFirst("^primary_key_.*", "primary_key"),
 								" " + rs.getString("COLUMN_NAME"), String::concat);
 					}
 				});

@@ -208,11 +208,11 @@ final class PortableTransitions extends Transitions {
 		for (int i = 0; i < names.size(); i++) {
 			Object name = this.dialect.text(names.get(i));
 			searches.add(sql.formatted(i));
-			parameters.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
+			parameters
+				.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
 		}
-		return Outlook.of(names, request.suspect(),
-				jdbc.query(String.join(" union all ", searches),
-						(rs, rowNum) -> NameOutlook.read(rs), parameters.toArray()));
+		return Outlook.of(names, request.suspect(), jdbc.query(String.join(" union all ", searches),
+				(rs, rowNum) -> NameOutlook.read(rs), parameters.toArray()));
 	}
 
 	/**

@@ -12,9 +12,9 @@ import java.util.function.LongSupplier;
  *
  * <p>
  * The limit, called the window, follows what the bodies do. It doubles when all tasks of
- * a full window have started soon, as there may be free threads. When tasks have
- * waited longer than {@link #MAX_WAIT_NANOS}, the window becomes the number of tasks that
- * have started within this time lately. Thread-safe.
+ * a full window have started soon, as there may be free threads. When tasks have waited
+ * longer than {@link #MAX_WAIT_NANOS}, the window becomes the number of tasks that have
+ * started within this time lately. Thread-safe.
  */
 final class Lane {
 
@@ -48,7 +48,7 @@ final class Lane {
 	/** How many tasks have begun and wait for a thread. */
 	private int waiting;
 
-	/** Whether the window was full, and no task has started late since. */
+	/** Whether the window was too small, and no task has started late since. */
 	private boolean full;
 
 	/** How many tasks in a row have hardly waited. */
@@ -240,6 +240,7 @@ final class Lane {
 	 */
 	synchronized void setBacklog(boolean backlog) {
 		this.backlog = backlog;
+		this.full |= backlog;
 	}
 
 	/**
