@@ -211,9 +211,11 @@ abstract class FaultTests extends FaultTestSupport {
 		this.client.enqueue(0, 3, Instant.now(), Duration.ZERO, 0);
 		this.client.enqueue(3, 1, Instant.now(), Duration.ZERO, 2 * A_MINUTE);
 		await(() -> this.executions.started() == 4);
+		this.client.enqueue(20, 10, Instant.now().plusSeconds(10), Duration.ZERO, 0);
+		await(() -> closing.ask("in-flight") == 14);
 		this.client.enqueue(10, 10, Instant.now(), Duration.ZERO, 0);
-		this.client.enqueue(20, 10, Instant.now().plusSeconds(5), Duration.ZERO, 0);
-		await(() -> closing.ask("in-flight") == 24);
+		// All threads are busy, so the node takes only some of the tasks that are due.
+		await(() -> closing.ask("in-flight") > 14);
 		other.tell("resume");
 		closing.terminate();
 		long closedAt = System.currentTimeMillis();
@@ -300,7 +302,9 @@ abstract class FaultTests extends FaultTestSupport {
 
 	@Test
 	void nothingInAHostileRowIsInstantiatedOrInvoked() {
-		List<NodeProcess> nodes = twoNodes();
+		List<NodeProcess> nodes = Stream.of("c", "d")
+			.map((id) -> startNode(id, List.of(), "timingwheel.store.max-attempts=1").awaitReady())
+			.toList();
 		String tripwire = Tripwire.class.getName();
 		List<String> unknown = List.of("no-such-handler", "worker.unannotated", Worker.class.getName() + ".unannotated",
 				tripwire, "runtime.exec");

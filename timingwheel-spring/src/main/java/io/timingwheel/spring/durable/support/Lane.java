@@ -48,7 +48,7 @@ final class Lane {
 	/** How many tasks have begun and wait for a thread. */
 	private int waiting;
 
-	/** Whether the window was full, and no task has started late since. */
+	/** Whether the window was too small, and no task has started late since. */
 	private boolean full;
 
 	/** How many tasks in a row have hardly waited. */
@@ -240,6 +240,7 @@ final class Lane {
 	 */
 	synchronized void setBacklog(boolean backlog) {
 		this.backlog = backlog;
+		this.full |= backlog;
 	}
 
 	/**
