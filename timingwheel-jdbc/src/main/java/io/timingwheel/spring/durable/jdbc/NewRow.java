@@ -54,8 +54,8 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable LeaseOffer lease) {
 	 */
 	static String replace(TableName table) {
 		return "update " + table + " set id = ?, payload = ?, due_at = ?, next_at = ?, owner = ?, "
-				+ TaskRow.RAISE_FENCE
-				+ ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null, created_at = ? where id = ?";
+				+ TaskRow.RAISE_FENCE + ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0,"
+				+ " error = null, created_at = ? where id = ?";
 	}
 
 	Object[] replaceValues(TaskRow pending) {
