@@ -66,7 +66,7 @@ public final class TimingWheelStoreAutoConfiguration {
 				properties.getLookAhead(), properties.getPollInterval(), properties.getBatchSize(),
 				properties.getMaxInFlight(), properties.getMaxAttempts(), properties.getMaxLostDeliveries(),
 				new Backoff(backoff.getInitial(), backoff.getMultiplier(), backoff.getMax(), backoff.getJitter()),
-				properties.getMaxPayloadSize().toBytes());
+				properties.getMaxPayloadSize().toBytes(), properties.getDead().getRetention());
 	}
 
 	@Bean

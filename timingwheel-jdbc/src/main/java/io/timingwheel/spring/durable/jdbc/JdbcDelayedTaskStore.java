@@ -10,6 +10,8 @@ import javax.sql.DataSource;
 import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
@@ -141,18 +143,18 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public Requeue requeue(String id) {
-		return transitions().requeue(id);
+	public List<Requeue> requeueAll(List<String> ids) {
+		return ids.isEmpty() ? List.of() : operations().dead().requeue(ids);
 	}
 
 	@Override
-	public boolean discard(String id) {
-		return transitions().discard(id);
+	public int discardAll(List<String> ids) {
+		return operations().dead().discard(ids);
 	}
 
 	@Override
-	public long discardAll(String name) {
-		return transitions().discardAll(name);
+	public int discardOlder(Duration age, int limit) {
+		return operations().dead().discardOlder(age, limit);
 	}
 
 	@Override
@@ -173,6 +175,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public List<StoredTask> dead(String name, int limit) {
 		return operations().queries().dead(name, limit);
+	}
+
+	@Override
+	public DeadTasks dead(DeadQuery query) {
+		return operations().dead().read(query);
 	}
 
 	@Override
@@ -214,7 +221,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		Operations result = this.operations;
 		if (result == null) {
 			Database database = connect();
-			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database));
+			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database),
+					new DeadRows(database));
 			this.operations = result;
 		}
 		return result;
@@ -228,7 +236,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 				() -> this.offset);
 	}
 
-	private record Operations(Database database, Transitions transitions, TaskQueries queries) {
+	private record Operations(Database database, Transitions transitions, TaskQueries queries, DeadRows dead) {
 
 	}
 

@@ -221,13 +221,12 @@ final class PortableTransitions extends Transitions {
 	 */
 	private List<FoundRow> find(JdbcOperations jdbc, ClaimRequest request, long now, String name, int suspect,
 			int limit) {
-		return jdbc.query(
-				"select " + TaskRow.COLUMNS
-						+ ", next_at, case when octet_length(payload) <= ? then payload end as payload from "
-						+ this.table + " where name = ? and suspect = ? and next_at <= ?"
-						+ " and (owner is null or next_at <= ?) order by next_at limit ? for update skip locked",
+		return jdbc.query("select " + TaskRow.COLUMNS
+				+ ", next_at, case when octet_length(payload) <= ? then payload end as payload, traceparent from "
+				+ this.table + " where name = ? and suspect = ? and next_at <= ?"
+				+ " and (owner is null or next_at <= ?) order by next_at limit ? for update skip locked",
 				(rs, rowNum) -> new FoundRow(TaskRow.read(rs, this.dialect), rs.getLong("next_at"),
-						rs.getString("payload")),
+						rs.getString("payload"), rs.getString("traceparent")),
 				request.maxPayloadBytes(), this.dialect.text(name), suspect,
 				(suspect == 1) ? now : LeaseTimes.plus(now, request.lookAhead()), now, limit);
 	}
@@ -398,7 +397,7 @@ final class PortableTransitions extends Transitions {
 	 *
 	 * @param foundAt its {@code next_at}
 	 */
-	private record FoundRow(TaskRow row, long foundAt, @Nullable String payload) {
+	private record FoundRow(TaskRow row, long foundAt, @Nullable String payload, @Nullable String traceparent) {
 
 		String id() {
 			return this.row.id();
@@ -419,7 +418,7 @@ final class PortableTransitions extends Transitions {
 		ClaimedRow leased(long now, long leasedAt, Duration lease) {
 			boolean begins = !this.row.suspect() && this.row.dueAt() <= now;
 			LeasedTask task = new LeasedTask(id(), this.row.nextFence(leasedAt), this.row.name(), this.row.key(),
-					this.payload, this.row.dueAt(), begins, this.row.attempt(),
+					this.payload, this.traceparent, this.row.dueAt(), begins, this.row.attempt(),
 					this.row.deliveries() + (begins ? 1 : 0), this.row.lostDeliveries(), this.row.suspect());
 			return new ClaimedRow(task, this.foundAt, LeaseTimes.leaseEnd(this.row.dueAt(), now, lease));
 		}

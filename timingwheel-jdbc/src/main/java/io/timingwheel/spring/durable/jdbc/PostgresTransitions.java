@@ -66,12 +66,14 @@ final class PostgresTransitions extends Transitions {
 		this.database = database;
 		this.dialect = database.dialect();
 		TableName table = database.table();
-		this.enqueueOne = EnqueueStatements.of(table,
-				"(select ?::text as id, ?::text as name, ?::text as task_key, ?::text as payload, ?::boolean as absolute,"
-						+ " ?::bigint as millis, ?::bigint as look_ahead, ?::bigint as lease, ?::text as owner) as one");
+		this.enqueueOne = EnqueueStatements
+			.of(table, "(select ?::text as id, ?::text as name, ?::text as task_key, ?::text as payload,"
+					+ " ?::text as traceparent, ?::boolean as absolute,"
+					+ " ?::bigint as millis, ?::bigint as look_ahead, ?::bigint as lease, ?::text as owner) as one");
 		this.enqueueMany = EnqueueStatements.of(table,
-				"unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[], ?::bigint[], ?::bigint[],"
-						+ " ?::text[]) as many (id, name, task_key, payload, absolute, millis, look_ahead, lease, owner)");
+				"unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[], ?::bigint[],"
+						+ " ?::bigint[], ?::text[]) as many (id, name, task_key, payload, traceparent, absolute, millis,"
+						+ " look_ahead, lease, owner)");
 		this.claim = claim(table);
 		String lease = "next_at = least(%s + ? + ?, %d)".formatted(PostgresDialect.NOW, MAX_TIME);
 		String update = "update %s t set %s where t.id = any(array(select id from held)) returning t.id, t.fence";
@@ -113,7 +115,7 @@ final class PostgresTransitions extends Transitions {
 		}, this.database.offset().getAsLong(), column(tasks, String[]::new, NewTask::id),
 				column(tasks, String[]::new, (task) -> this.dialect.text(task.name())),
 				column(tasks, String[]::new, (task) -> this.dialect.nullableText(task.key())),
-				column(tasks, String[]::new, NewTask::payload),
+				column(tasks, String[]::new, NewTask::payload), column(tasks, String[]::new, NewTask::traceparent),
 				column(tasks, Boolean[]::new, (task) -> task.due().absolute()),
 				column(tasks, Long[]::new, (task) -> Math.min(task.due().millis(), MAX_TIME)),
 				column(tasks, Long[]::new, (task) -> lookAhead(task.lease())),
@@ -195,7 +197,7 @@ final class PostgresTransitions extends Transitions {
 					from chosen, clock where t.id = chosen.id
 					returning chosen.next_at as found_at, taken, t.*)
 				select clock.now as now_at, found_at, taken, claimed.next_at as lease_end, id, fence, name, task_key, due_at,
-					status, attempt, deliveries, lost_deliveries, suspect,
+					status, attempt, deliveries, lost_deliveries, suspect, traceparent,
 					case when taken and octet_length(payload) <= ? then payload end as payload,
 					case when (select count(*) from claimed) < ? then (
 						select min(first.next_at) from wanted w, lateral (
@@ -237,8 +239,8 @@ final class PostgresTransitions extends Transitions {
 			else if (id != null) {
 				boolean suspect = rs.getInt("suspect") != 0;
 				LeasedTask task = new LeasedTask(id, rs.getLong("fence"), TaskRow.name(rs, this.dialect),
-						this.dialect.text(rs, "task_key"), rs.getString("payload"), rs.getLong("due_at"),
-						!suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"),
+						this.dialect.text(rs, "task_key"), rs.getString("payload"), rs.getString("traceparent"),
+						rs.getLong("due_at"), !suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"),
 						rs.getInt("deliveries"), rs.getInt("lost_deliveries"), suspect);
 				tasks.add(new ClaimedRow(task, rs.getLong("found_at"), rs.getLong("lease_end")));
 			}
@@ -310,16 +312,16 @@ final class PostgresTransitions extends Transitions {
 
 		/**
 		 * Creates the statements.
-		 * @param source gives id, name, task_key, payload, absolute, millis, look_ahead,
-		 * lease and owner of each task
+		 * @param source gives id, name, task_key, payload, traceparent, absolute, millis,
+		 * look_ahead, lease and owner of each task
 		 */
 		static EnqueueStatements of(TableName table, String source) {
 			String insert = """
 					with clock as (select %1$s + ? as now),
 					task as (select *, least(case when absolute then 0 else now end + millis, %2$d) as due_at from clock, %3$s)
-					insert into %4$s as t (id, name, task_key, pending_key, payload, due_at, next_at, status, owner, fence,
-						attempt, deliveries, lost_deliveries, created_at)
-					select id, name, task_key, task_key, payload, due_at,
+					insert into %4$s as t (id, name, task_key, pending_key, payload, traceparent, due_at, next_at, status,
+						owner, fence, attempt, deliveries, lost_deliveries, created_at)
+					select id, name, task_key, task_key, payload, traceparent, due_at,
 						case when due_at <= now + look_ahead then least(greatest(due_at, now) + lease, %2$d) else due_at end, %5$d,
 						case when due_at <= now + look_ahead then owner end, %6$d, 1, 0, 0, now
 					from task
@@ -329,8 +331,8 @@ final class PostgresTransitions extends Transitions {
 			return new EnqueueStatements(
 					insert + """
 							update set
-								id = excluded.id, payload = excluded.payload, due_at = excluded.due_at, next_at = excluded.next_at,
-								owner = excluded.owner,
+								id = excluded.id, payload = excluded.payload, traceparent = excluded.traceparent,
+								due_at = excluded.due_at, next_at = excluded.next_at, owner = excluded.owner,
 								fence = greatest(t.fence + 1, excluded.created_at * 1000), attempt = 1, deliveries = 0, lost_deliveries = 0,
 								suspect = 0, alone = 0, error = null, created_at = excluded.created_at
 							"""

@@ -31,6 +31,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  *
  * <p>
  * {@link LeaseKeeper} renews the leases of the tasks that have begun and are not settled.
+ * {@link DeadTaskRetention} deletes dead tasks at the end of their retention.
  */
 final class DurableNode {
 
@@ -58,6 +59,8 @@ final class DurableNode {
 
 	private final LeaseKeeper leases;
 
+	private final DeadTaskRetention retention;
+
 	private volatile boolean started;
 
 	DurableNode(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers, PayloadCodec codec,
@@ -77,6 +80,7 @@ final class DurableNode {
 		this.poller = new TaskPoller(store, settings, handlers, clock, this.inFlight, lanes, this.intake, unreadable,
 				this.figures, this.availability);
 		this.leases = new LeaseKeeper(store, settings, this.inFlight, this.availability);
+		this.retention = new DeadTaskRetention(store, settings.deadRetention(), this.figures);
 	}
 
 	synchronized void start() {
@@ -86,6 +90,7 @@ final class DurableNode {
 			this.settler.start();
 			this.leases.start();
 			this.poller.start();
+			this.retention.start();
 		}
 	}
 
@@ -138,6 +143,7 @@ final class DurableNode {
 	synchronized void shutdown(Duration period) throws InterruptedException {
 		this.intake.close();
 		stopClaiming();
+		this.retention.stop();
 		if (!this.started) {
 			return;
 		}
@@ -164,6 +170,7 @@ final class DurableNode {
 		this.beginner.join(GRACE);
 		this.leases.join(GRACE);
 		this.settler.join(GRACE);
+		this.retention.join(GRACE);
 	}
 
 	private boolean isIdle() {

@@ -335,6 +335,11 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	@Override
+	public @Nullable String traceparent() {
+		return this.task.traceparent();
+	}
+
+	@Override
 	public Method method() {
 		return this.handler.method();
 	}

@@ -56,6 +56,10 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	private final StoredTaskReader reader;
 
+	private final DeadTaskEditor deadTasks;
+
+	private final @Nullable TaskExecutionInterceptor interceptor;
+
 	private volatile boolean accepting = true;
 
 	/**
@@ -75,6 +79,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.store = store;
 		this.handlers = handlers;
 		this.codec = codec;
+		this.interceptor = interceptor;
 		StoreClock clock = new StoreClock(wheel.timeSource());
 		this.node = new DurableNode(store, settings, handlers, codec, wheel, clock, tasks, handOvers, interceptor);
 		CallerTransaction transaction = new CallerTransaction(store);
@@ -82,6 +87,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock);
 		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock);
 		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null);
+		this.deadTasks = new DeadTaskEditor(store, handlers);
 	}
 
 	/**
@@ -175,14 +181,18 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		TaskLimits.checkName(name);
 		TaskLimits.checkKey(key);
 		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, name, key, due), null, IfPending.REPLACE,
-				due, this.codec.encode(name, arguments), arguments);
+				due, this.codec.encode(name, arguments), traceparent(), arguments);
 	}
 
 	private DurableSubmission submission(DurableHandler handler, @Nullable String key, IfPending ifPending, DueTime due,
 			@Nullable Object[] arguments) {
 		TaskLimits.checkKey(key);
 		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, handler.name(), key, due), handler,
-				ifPending, due, this.codec.encode(handler, arguments), arguments);
+				ifPending, due, this.codec.encode(handler, arguments), traceparent(), arguments);
+	}
+
+	private @Nullable String traceparent() {
+		return (this.interceptor != null) ? this.interceptor.traceparent() : null;
 	}
 
 	@Override
@@ -230,6 +240,51 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public boolean discard(String id) {
 		return this.store.discard(id);
+	}
+
+	/**
+	 * Makes dead tasks of a name, and of the earlier names of its handler, pending again.
+	 * Those that died first come first. A task whose key has a pending task stays dead.
+	 * One call makes a limited number pending; the caller goes on with the cursor of the
+	 * reply.
+	 * @param name the name
+	 * @param error text that the error of a task contains, {@code null} for all tasks
+	 * @param cursor the cursor of the reply before, {@code null} for the first call
+	 * @return the result
+	 * @throws IllegalArgumentException if there is no such cursor
+	 */
+	public DeadStep requeueDead(String name, @Nullable String error, @Nullable String cursor) {
+		return this.deadTasks.requeue(name, error, cursor);
+	}
+
+	/**
+	 * Deletes dead tasks as {@link #requeueDead} requeues them.
+	 * @param name the name
+	 * @param error text that the error of a task contains, {@code null} for all tasks
+	 * @param cursor the cursor of the reply before, {@code null} for the first call
+	 * @return the result
+	 * @throws IllegalArgumentException if there is no such cursor
+	 */
+	public DeadStep deleteDead(String name, @Nullable String error, @Nullable String cursor) {
+		return this.deadTasks.delete(name, error, cursor);
+	}
+
+	/**
+	 * Reads the dead tasks of a name that died last, and groups them by their errors.
+	 * @param name the name
+	 * @return the groups of at most {@link DeadByError#MAX_EXAMINED} tasks
+	 */
+	public DeadByError deadByError(String name) {
+		return this.deadTasks.byError(name);
+	}
+
+	/**
+	 * How many dead tasks the store has deleted through this node because it keeps only
+	 * so many.
+	 * @return the number since the start
+	 */
+	public long droppedDead() {
+		return this.store.droppedDead();
 	}
 
 	@Override
