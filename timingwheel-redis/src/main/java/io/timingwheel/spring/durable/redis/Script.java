@@ -24,7 +24,7 @@ enum Script {
 
 	ENQUEUE, CLAIM, SUSPECT, BEGIN, RENEW, ACKNOWLEDGE, RETRY, RELEASE, BURY, CANCEL, RESCHEDULE, REQUEUE, DISCARD,
 
-	FIND, LIST, COUNTS, NOW;
+	FIND, LIST, COUNTS, NOW, DELETE_ALL;
 
 	private final byte[] source = Partitions.bytes(read("common") + read(name().toLowerCase(Locale.ROOT)));
 
