@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -368,6 +369,30 @@ public interface DelayedTaskStore {
 	 * @param offset the time to add; zero at first
 	 */
 	void setClockOffset(Duration offset);
+
+	/**
+	 * Replaces the store's clock for this object, for tests with virtual time. An offset
+	 * alone would not do: the store's clock would go on while a test runs, and no due
+	 * time would be what the test expects.
+	 * @param millis gives the time, in milliseconds since the epoch; {@code null} for the
+	 * store's own clock
+	 * @throws UnsupportedOperationException if this store has no virtual time
+	 * @since 1.0.0
+	 */
+	default void setClock(@Nullable LongSupplier millis) {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " does not support virtual time: it does not override setClock");
+	}
+
+	/**
+	 * Deletes all tasks of all names, whatever their state, for tests.
+	 * @throws UnsupportedOperationException if this store has no virtual time
+	 * @since 1.0.0
+	 */
+	default void deleteAll() {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " does not support virtual time: it does not override deleteAll");
+	}
 
 	/**
 	 * The reply of the store to a node, for one task.

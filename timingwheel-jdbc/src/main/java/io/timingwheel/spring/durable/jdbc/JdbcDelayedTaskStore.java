@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 import javax.sql.DataSource;
 
@@ -54,6 +55,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	private final ApplicationTransaction transaction;
 
 	private volatile long offset;
+
+	private volatile @Nullable LongSupplier clock;
 
 	private volatile @Nullable Operations operations;
 
@@ -213,6 +216,22 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		this.offset = offset.toMillis();
 	}
 
+	/**
+	 * Replaces the database's clock. While it is replaced, the operations of the nodes
+	 * join a transaction that the calling thread has on the application's data source: a
+	 * test that is rolled back at its end then sees its own tasks run.
+	 */
+	@Override
+	public void setClock(@Nullable LongSupplier millis) {
+		this.clock = millis;
+		this.operations = null;
+	}
+
+	@Override
+	public void deleteAll() {
+		transitions().deleteAll();
+	}
+
 	private Transitions transitions() {
 		return operations().transitions();
 	}
@@ -232,8 +251,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		ConnectionSettings application = ConnectionSettings.read(this.applicationDataSource);
 		ConnectionSettings store = (this.storeDataSource != this.applicationDataSource)
 				? ConnectionSettings.read(this.storeDataSource) : application;
-		return new Database(this.table, store.dialect(), application.transactions(), store.transactions(),
-				() -> this.offset);
+		StoreTime time = new StoreTime(() -> this.offset, this.clock);
+		ShortTransactions transactions = store.transactions();
+		return new Database(this.table, store.dialect(), application.transactions(),
+				time.isGiven() ? transactions.joining(this.transaction) : transactions, time);
 	}
 
 	private record Operations(Database database, Transitions transitions, TaskQueries queries, DeadRows dead) {

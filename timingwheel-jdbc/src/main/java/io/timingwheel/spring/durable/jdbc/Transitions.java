@@ -332,6 +332,13 @@ abstract class Transitions {
 		return Objects.equals(id, earlier) ? null : id;
 	}
 
+	/**
+	 * Deletes all tasks in one statement. Only tests do this.
+	 */
+	final void deleteAll() {
+		this.database.store().single((jdbc) -> jdbc.update("delete from " + this.table));
+	}
+
 	private <T extends @Nullable Object> T run(@Nullable JdbcOperations joined, Function<JdbcOperations, T> statement) {
 		return (joined != null) ? statement.apply(joined) : this.database.application().single(statement);
 	}

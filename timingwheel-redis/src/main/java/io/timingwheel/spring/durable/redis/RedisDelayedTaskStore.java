@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
 import io.timingwheel.spring.durable.Burial;
@@ -316,6 +317,21 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	@Override
 	public void setClockOffset(Duration offset) {
 		this.scripts.setClockOffset(offset);
+	}
+
+	@Override
+	public void setClock(@Nullable LongSupplier millis) {
+		this.scripts.setClock(millis);
+	}
+
+	@Override
+	public void deleteAll() {
+		for (ScriptReply reply : everywhere(Script.DELETE_ALL)) {
+			RuntimeException failure = reply.failure();
+			if (failure != null) {
+				throw failure;
+			}
+		}
 	}
 
 	/**

@@ -20,7 +20,8 @@
 --   deliveries  how often the task has begun
 --   lost        how many of the deliveries were lost with their node
 --   name, key, error, trace, payload
--- Times are milliseconds since the epoch. ARGV[1] is the offset of the clock in milliseconds.
+-- Times are milliseconds since the epoch. ARGV[1] is the offset of the clock in milliseconds,
+-- or, in tests with virtual time, '=' and the time itself.
 local call, sub, packed_as, unpacked_as = redis.call, string.sub, struct.pack, struct.unpack
 
 local TASKS, INDEX, HOLDERS = KEYS[1], KEYS[2], KEYS[3]
@@ -37,7 +38,7 @@ local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies
 local clock = call('TIME')
 local micros = clock[1] * 1000000 + clock[2]
 
-local now = math.floor(micros / 1000) + ARGV[1]
+local now = sub(ARGV[1], 1, 1) == '=' and tonumber(sub(ARGV[1], 2)) or math.floor(micros / 1000) + ARGV[1]
 
 -- Limits a time to 9e15. A double holds all whole numbers up to this limit.
 local function limited(at)

@@ -43,6 +43,8 @@ final class DurableNode {
 	 */
 	private static final Duration GRACE = Duration.ofSeconds(5);
 
+	private final NodeTurns turns;
+
 	private final StoreAvailability availability;
 
 	private final NodeFigures figures = new NodeFigures();
@@ -65,22 +67,25 @@ final class DurableNode {
 
 	DurableNode(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers, PayloadCodec codec,
 			TimingWheel wheel, StoreClock clock, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
-			@Nullable TaskExecutionInterceptor interceptor) {
+			@Nullable TaskExecutionInterceptor interceptor, NodeTurns turns) {
+		this.turns = turns;
 		this.availability = new StoreAvailability(store::partialOutage);
-		this.inFlight = new InFlight(settings.maxInFlight(), this.figures);
-		UnreadableTasks unreadable = new UnreadableTasks();
-		this.settler = new TaskSettler(store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
+		this.inFlight = new InFlight(settings.maxInFlight(), this.figures, turns);
+		UnreadableTasks unreadable = new UnreadableTasks(turns);
+		this.settler = new TaskSettler(turns, store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
 				this.availability);
-		TaskRunner runner = new TaskRunner(codec, wheel, tasks, handOvers, interceptor, this.inFlight, this.settler);
-		this.beginner = new TaskBeginner(store, settings, wheel, this.inFlight, runner, this.settler,
+		TaskRunner runner = new TaskRunner(turns, codec, wheel, tasks, handOvers, interceptor, this.inFlight,
+				this.settler);
+		this.beginner = new TaskBeginner(turns, store, settings, wheel, this.inFlight, runner, this.settler,
 				this.availability);
-		Lanes lanes = new Lanes(handlers, this.inFlight, this.beginner::add, this::wakePoller);
-		this.intake = new TaskIntake(settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
+		Lanes lanes = new Lanes(handlers, this.inFlight, this.beginner::add, this::wakePoller, turns);
+		this.intake = new TaskIntake(turns, settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
 				this.settler, unreadable, () -> this.started && isClaiming());
-		this.poller = new TaskPoller(store, settings, handlers, clock, this.inFlight, lanes, this.intake, unreadable,
-				this.figures, this.availability);
-		this.leases = new LeaseKeeper(store, settings, this.inFlight, this.availability);
-		this.retention = new DeadTaskRetention(store, settings.deadRetention(), this.figures);
+		this.poller = new TaskPoller(turns, store, settings, handlers, clock, this.inFlight, lanes, this.intake,
+				unreadable, this.figures, this.availability);
+		this.leases = new LeaseKeeper(turns, store, settings, this.inFlight, this.availability);
+		this.retention = new DeadTaskRetention(store, turns.settings(settings).deadRetention(), this.figures);
+		turns.onWork(this::lookAgain);
 	}
 
 	synchronized void start() {
@@ -96,6 +101,25 @@ final class DurableNode {
 
 	private void wakePoller() {
 		this.poller.wake();
+	}
+
+	/**
+	 * Looks at the store and at the leases again, after this node has changed something.
+	 */
+	private void lookAgain() {
+		this.poller.wake();
+		if (!this.inFlight.isEmpty()) {
+			this.leases.wake();
+		}
+	}
+
+	/**
+	 * Tells a node that polls only when it is told to that a task was stored or moved.
+	 */
+	void changed() {
+		if (this.turns.isVirtual()) {
+			this.poller.wake();
+		}
 	}
 
 	/**
@@ -125,6 +149,7 @@ final class DurableNode {
 		this.poller.pause();
 		this.availability.idle(StoreAvailability.Caller.CLAIM);
 		this.intake.giveBackWaiting();
+		this.turns.flush();
 	}
 
 	void resume() {
@@ -150,6 +175,7 @@ final class DurableNode {
 		try {
 			this.poller.join(GRACE);
 			this.intake.giveBackWaiting();
+			this.turns.flush();
 			if (!await(this::isIdle, period)) {
 				long cut = this.inFlight.runs().stream().filter(DurableRun::cutOff).count();
 				logger.warn("Interrupted %d durable tasks that were still running after %s".formatted(cut,

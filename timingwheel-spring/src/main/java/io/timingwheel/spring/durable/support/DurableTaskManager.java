@@ -76,16 +76,36 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	public DurableTaskManager(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
 			PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			@Nullable TaskExecutionInterceptor interceptor) {
+		this(store, settings, handlers, codec, wheel, tasks, handOvers, interceptor, NodeTurns.onThreads());
+	}
+
+	/**
+	 * Creates a manager that does not run tasks yet.
+	 * @param store keeps the tasks
+	 * @param settings the settings of this node
+	 * @param handlers what this application can run
+	 * @param codec turns arguments into payloads and back
+	 * @param wheel where tasks wait until they are due
+	 * @param tasks counts the tasks by their names
+	 * @param handOvers keeps executors from blocking
+	 * @param interceptor runs around every body; {@code null} for none
+	 * @param turns how the parts of this node get their turns
+	 */
+	public DurableTaskManager(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
+			PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
+			@Nullable TaskExecutionInterceptor interceptor, NodeTurns turns) {
 		this.store = store;
 		this.handlers = handlers;
 		this.codec = codec;
 		this.interceptor = interceptor;
 		StoreClock clock = new StoreClock(wheel.timeSource());
-		this.node = new DurableNode(store, settings, handlers, codec, wheel, clock, tasks, handOvers, interceptor);
+		this.node = new DurableNode(store, turns.settings(settings), handlers, codec, wheel, clock, tasks, handOvers,
+				interceptor, turns);
 		CallerTransaction transaction = new CallerTransaction(store);
 		TaskIntake intake = this.node.intake();
-		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock);
-		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock);
+		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock, this.node::changed);
+		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock,
+				this.node::changed);
 		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null);
 		this.deadTasks = new DeadTaskEditor(store, handlers);
 	}
@@ -230,7 +250,9 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 * @return the result
 	 */
 	public Requeue requeue(String id) {
-		return this.store.requeue(id);
+		Requeue result = this.store.requeue(id);
+		this.node.changed();
+		return result;
 	}
 
 	/**
