@@ -21,6 +21,7 @@ import io.timingwheel.spring.task.support.PendingTaskSnapshot;
 import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -89,6 +90,7 @@ public class DelayedTasksEndpoint {
 	 * {@code null} if the name is not known, or has no stored tasks that could be dead
 	 */
 	@ReadOperation
+	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class })
 	public @Nullable OperationResponseBody tasksOfName(@Selector String name, @Nullable String dead) {
 		if (dead == null || dead.equals("false")) {
 			return tasksOfName(name);
@@ -119,6 +121,7 @@ public class DelayedTasksEndpoint {
 	 * @return the task or the name, {@code null} if there is no such task
 	 */
 	@ReadOperation
+	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, TaskDescriptor.class })
 	public @Nullable OperationResponseBody task(@Selector(match = Match.ALL_REMAINING) String[] path,
 			@Nullable String dead) {
 		TaskPath task = resolve(path);
