@@ -38,7 +38,7 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
  * annotation also brings the auto-configuration of timingwheel into a slice, such as
  * {@code @WebMvcTest}.
  *
- * @since 1.0.0
+ * @since 0.1
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param key the key, {@code null} for a task without one
  * @param dueAt when the task is due
  * @param durable whether the task is in the store
- * @since 1.0.0
+ * @since 0.1
  */
 public record PendingTask(String id, String name, @Nullable String key, Instant dueAt, boolean durable) {
 

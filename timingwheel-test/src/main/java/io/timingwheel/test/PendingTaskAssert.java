@@ -9,7 +9,7 @@ import org.assertj.core.api.AbstractAssert;
 /**
  * Assertions on a pending task.
  *
- * @since 1.0.0
+ * @since 0.1
  */
 public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, PendingTask> {
 

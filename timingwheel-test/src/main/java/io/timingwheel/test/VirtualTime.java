@@ -16,7 +16,7 @@ import org.assertj.core.api.AssertProvider;
  * Any thread may read the time. Only one thread at a time may move it, and no body of a
  * task.
  *
- * @since 1.0.0
+ * @since 0.1
  * @see AutoConfigureVirtualTime
  */
 public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {

@@ -9,7 +9,7 @@ import org.assertj.core.api.AbstractAssert;
 /**
  * Assertions on what is pending. A failure says what is pending and when it is due.
  *
- * @since 1.0.0
+ * @since 0.1
  */
 public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, VirtualTime> {
 

@@ -24,7 +24,7 @@ import org.springframework.core.env.Environment;
  * Auto-configuration of {@link VirtualTime}. Only {@link AutoConfigureVirtualTime} and
  * tests with an {@code ApplicationContextRunner} import it.
  *
- * @since 1.0.0
+ * @since 0.1
  */
 @AutoConfiguration(before = TimingWheelAutoConfiguration.class)
 public final class VirtualTimeAutoConfiguration {

@@ -35,7 +35,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
  *
  * </pre>
  *
- * @since 1.0.0
+ * @since 0.1
  */
 public final class VirtualTimeExtension implements ParameterResolver {
 

@@ -16,7 +16,7 @@ import org.springframework.core.Ordered;
  * parent, since the task may run days later and several times. Takes the place of the
  * general tracing handler for these executions, and comes before it. Thread-safe.
  *
- * @since 1.0.0
+ * @since 0.1
  */
 public final class LinkedTraces implements TracingObservationHandler<DelayedTaskObservationContext>, Ordered {
 

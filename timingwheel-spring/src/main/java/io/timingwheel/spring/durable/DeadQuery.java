@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * with the task that died first
  * @param after the last task of the page before; {@code null} for the first page
  * @param limit the largest number of tasks, at least 1
- * @since 1.0.0
+ * @since 0.1
  */
 public record DeadQuery(String name, boolean latestFirst, DeadTask.@Nullable Position after, int limit) {
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param id its id
  * @param diedAt when it died, in milliseconds since the epoch
  * @param error why it is dead, {@code null} for no reason
- * @since 1.0.0
+ * @since 0.1
  */
 public record DeadTask(String id, long diedAt, @Nullable String error) {
 
@@ -26,7 +26,7 @@ public record DeadTask(String id, long diedAt, @Nullable String error) {
 	 *
 	 * @param diedAt when the task died, in milliseconds since the epoch
 	 * @param id the id of the task
-	 * @since 1.0.0
+	 * @since 0.1
 	 */
 	public record Position(long diedAt, String id) {
 

@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param tasks the tasks, in the order of the query; none if there are no more
  * @param more whether there may be more tasks after them
- * @since 1.0.0
+ * @since 0.1
  */
 public record DeadTasks(List<DeadTask> tasks, boolean more) {
 

@@ -377,7 +377,7 @@ public interface DelayedTaskStore {
 	 * @param millis gives the time, in milliseconds since the epoch; {@code null} for the
 	 * store's own clock
 	 * @throws UnsupportedOperationException if this store has no virtual time
-	 * @since 1.0.0
+	 * @since 0.1
 	 */
 	default void setClock(@Nullable LongSupplier millis) {
 		throw new UnsupportedOperationException(
@@ -387,7 +387,7 @@ public interface DelayedTaskStore {
 	/**
 	 * Deletes all tasks of all names, whatever their state, for tests.
 	 * @throws UnsupportedOperationException if this store has no virtual time
-	 * @since 1.0.0
+	 * @since 0.1
 	 */
 	default void deleteAll() {
 		throw new UnsupportedOperationException(

@@ -10,7 +10,7 @@ import java.util.List;
  * {@link #MAX_GROUPS}
  * @param examined how many dead tasks were read, those that died last
  * @param complete whether these are all dead tasks of the name, and all their groups
- * @since 1.0.0
+ * @since 0.1
  */
 public record DeadByError(List<Group> groups, int examined, boolean complete) {
 
@@ -31,7 +31,7 @@ public record DeadByError(List<Group> groups, int examined, boolean complete) {
 	 * @param first when the first of them died
 	 * @param last when the last of them died
 	 * @param id the id of the one that died last
-	 * @since 1.0.0
+	 * @since 0.1
 	 */
 	public record Group(String error, int count, Instant first, Instant last, String id) {
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param skipped how many tasks stay dead because their keys have pending tasks
  * @param remaining whether there may be more tasks for another call
  * @param cursor where the next call goes on, {@code null} if nothing remains
- * @since 1.0.0
+ * @since 0.1
  */
 public record DeadStep(int affected, int skipped, boolean remaining, @Nullable String cursor) {
 

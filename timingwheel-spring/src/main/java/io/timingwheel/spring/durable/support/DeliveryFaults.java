@@ -4,7 +4,7 @@ package io.timingwheel.spring.durable.support;
  * What a test wants to go wrong with the runs of durable tasks. Only virtual time has
  * such faults. Thread-safe.
  *
- * @since 1.0.0
+ * @since 0.1
  */
 public interface DeliveryFaults {
 

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * the order of the due times. Nobody polls: the node looks at the store when the time is
  * moved, when a task is due, and after each of its own changes.
  *
- * @since 1.0.0
+ * @since 0.1
  */
 public final class NodeTurns {
 

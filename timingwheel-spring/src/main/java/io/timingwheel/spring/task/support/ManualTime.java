@@ -10,7 +10,7 @@ import io.timingwheel.ManualTimeSource;
  * the wheel and the tasks go by it, and the thread that moves the time runs the bodies.
  * Thread-safe.
  *
- * @since 1.0.0
+ * @since 0.1
  */
 public interface ManualTime {
 
