@@ -93,12 +93,12 @@ public class DelayedTasksEndpoint {
 	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class })
 	public @Nullable OperationResponseBody tasksOfName(@Selector String name, @Nullable String dead) {
 		if (dead == null || dead.equals("false")) {
-			return tasksOfName(name);
+			return describe(name);
 		}
 		return this.store.isKnown(name) ? DeadDescriptor.of(name, this.store.required().deadByError(name)) : null;
 	}
 
-	private @Nullable NameDescriptor tasksOfName(String name) {
+	private @Nullable NameDescriptor describe(String name) {
 		Map<String, StoredCounts> stored = this.store.counts();
 		if (stored.containsKey(name)) {
 			return new NameDescriptor(name, counts(name, stored), this.store.pending(name, LIMIT),
