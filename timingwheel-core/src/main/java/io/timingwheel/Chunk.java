@@ -145,6 +145,17 @@ final class Chunk {
 	}
 
 	/**
+	 * Takes back the array that {@link #takeInHand} has given away, unless the array is
+	 * too large to be kept. No timer of the array is in use.
+	 */
+	void takeBack(@Nullable Timer[] timers) {
+		if (timers.length == MIN_LENGTH) {
+			Arrays.fill(timers, null);
+			this.timers = timers;
+		}
+	}
+
+	/**
 	 * Whether the driver has the chunk in hand. The chunk is then in no slot.
 	 */
 	boolean isInHand() {

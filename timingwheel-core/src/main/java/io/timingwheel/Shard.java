@@ -5,6 +5,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A {@link Wheel} behind a lock, with its counters and its share of the limit of pending
  * timers.
@@ -21,9 +23,14 @@ final class Shard extends Padding {
 
 	private final TaskErrors errors;
 
+	private final WaitingTimers waiting;
+
 	private final LongAdder rescheduled = new LongAdder();
 
 	private boolean closed;
+
+	/** Whether {@code stop} has collected the timers. */
+	private boolean drained;
 
 	/** How many timers may be pending in this shard. */
 	private long quota = Long.MAX_VALUE;
@@ -38,14 +45,22 @@ final class Shard extends Padding {
 	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
 	/**
-	 * How many hand-overs were accepted. The driver writes this counter without the lock.
+	 * How many hand-overs were accepted, without those of periodic tasks. The driver
+	 * writes this counter without the lock.
 	 */
 	private final AtomicLong fired = new AtomicLong();
 
-	Shard(WheelClock time, Alarm alarm, TaskErrors errors, Wheel wheel) {
+	/**
+	 * How many hand-overs of periodic tasks were accepted. With the hand-over, the next
+	 * run counts as scheduled and pending, so that it keeps the permit.
+	 */
+	private final AtomicLong repeated = new AtomicLong();
+
+	Shard(WheelClock time, Alarm alarm, TaskErrors errors, WaitingTimers waiting, Wheel wheel) {
 		this.time = time;
 		this.alarm = alarm;
 		this.errors = errors;
+		this.waiting = waiting;
 		this.wheel = wheel;
 	}
 
@@ -103,11 +118,68 @@ final class Shard extends Padding {
 				return false;
 			}
 			this.cancelled++;
-			this.wheel.remove(timer);
+			remove(timer);
 			return true;
 		}
 		finally {
 			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Ends the timer of a periodic task. If the task has been handed over, but does not
+	 * run, it will not run.
+	 * @param running whether the timer ends even if the task is running
+	 */
+	void cancelRepeating(Timer timer, boolean running) {
+		this.lock.lock();
+		try {
+			boolean pending = timer.isPending();
+			if (timer.endRepeating(running)) {
+				this.cancelled++;
+				if (pending) {
+					remove(timer);
+				}
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Makes the timer of a running periodic task pending again.
+	 * @param delay the time from now to the next run, in nanoseconds
+	 * @return false if the timer has ended, or the shard is closed
+	 */
+	boolean repeat(Timer timer, long delay) {
+		long elapsed = this.time.elapsed();
+		long dueTick = this.time.dueTick(elapsed, delay);
+		long wake;
+		this.lock.lock();
+		try {
+			if (this.closed || !timer.isBegun()) {
+				return false;
+			}
+			wake = this.wheel.place(timer, dueTick, this.time.tickAt(elapsed));
+			timer.repeat(dueTick);
+		}
+		finally {
+			this.lock.unlock();
+		}
+		this.alarm.wakeFor(wake);
+		return true;
+	}
+
+	/**
+	 * Removes a timer that has ended.
+	 */
+	private void remove(Timer timer) {
+		if (timer.position < 0) {
+			removeWaiting(~timer.position);
+		}
+		else {
+			this.wheel.remove(timer);
 		}
 	}
 
@@ -121,30 +193,35 @@ final class Shard extends Padding {
 		long elapsed = this.time.elapsed();
 		long dueTick = this.time.dueTick(elapsed, delay);
 		long before = timer.dueTick();
-		while (before >= 0 && before <= dueTick) {
+		while (Timer.isMoveToLater(before, dueTick)) {
 			if (timer.move(before, dueTick)) {
 				this.rescheduled.increment();
 				return true;
 			}
 			before = timer.dueTick();
 		}
-		return before >= 0 && moveToSooner(timer, dueTick, this.time.tickAt(elapsed));
+		return before >= 0 && moveLocked(timer, dueTick, this.time.tickAt(elapsed));
 	}
 
-	private boolean moveToSooner(Timer timer, long dueTick, long now) {
+	private boolean moveLocked(Timer timer, long dueTick, long now) {
 		long wake = Wheel.NEVER;
 		this.lock.lock();
 		try {
 			long before = timer.dueTick();
-			while (before >= 0 && !timer.move(before, dueTick)) {
-				before = timer.dueTick();
+			if (timer.position < 0 && before >= 0) {
+				wake = placeWaiting(timer, dueTick, now);
 			}
-			if (before < 0) {
-				return false;
-			}
-			if (this.wheel.isTooLate(timer, dueTick)) {
-				this.wheel.remove(timer);
-				wake = this.wheel.place(timer, dueTick, now);
+			else {
+				while (before >= 0 && !timer.move(before, dueTick)) {
+					before = timer.dueTick();
+				}
+				if (before < 0) {
+					return false;
+				}
+				if (this.wheel.isTooLate(timer, dueTick)) {
+					this.wheel.remove(timer);
+					wake = this.wheel.place(timer, dueTick, now);
+				}
 			}
 		}
 		finally {
@@ -156,21 +233,129 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Puts the kept timers of the batch back into the wheel. This also happens if the
-	 * shard is closed, since {@code stop} collects the timers there. Only the driver
-	 * calls this.
+	 * Moves a timer that waits for its executor into the wheel. Without the lock, nothing
+	 * changes the state of a waiting timer.
+	 */
+	private long placeWaiting(Timer timer, long dueTick, long now) {
+		int node = ~timer.position;
+		long wake = this.wheel.place(timer, dueTick, now);
+		timer.move(timer.dueTick(), dueTick);
+		removeWaiting(node);
+		return wake;
+	}
+
+	private void removeWaiting(int node) {
+		this.waiting.lock();
+		try {
+			this.waiting.remove(node);
+		}
+		finally {
+			this.waiting.unlock();
+		}
+	}
+
+	/**
+	 * Puts the kept timers of the batch back into the wheel, or into the queues of their
+	 * executors. This also happens if the shard is closed, since {@code stop} collects
+	 * the timers there. Only the driver calls this.
 	 */
 	void putBackKept() {
 		Batch batch = batch();
+		boolean waiting = batch.hasQueues();
 		this.lock.lock();
 		try {
+			if (waiting) {
+				this.waiting.lock();
+			}
 			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {
-				long dueTick = timer.dueTick();
-				if (dueTick >= 0) {
-					this.wheel.place(timer, dueTick, batch.tick());
-				}
+				putBack(timer, batch.queueOfKept(), batch.tick());
 				batch.dropKept();
 			}
+		}
+		finally {
+			if (waiting) {
+				this.waiting.unlock();
+			}
+			this.lock.unlock();
+		}
+	}
+
+	private void putBack(Timer timer, @Nullable RefusalQueue queue, long tick) {
+		if (this.drained) {
+			dropAfterStop(timer);
+		}
+		else if (queue != null && timer.holdBack(tick)) {
+			queue.append(timer);
+		}
+		else {
+			long dueTick = timer.dueTick();
+			if (dueTick >= 0) {
+				this.wheel.place(timer, dueTick, tick);
+			}
+		}
+	}
+
+	/**
+	 * Ends a timer that has come back to the driver after {@code stop} has given up to
+	 * wait for the driver. No one is left to whom the timer could be returned.
+	 */
+	private void dropAfterStop(Timer timer) {
+		if (timer.endCancelled()) {
+			this.cancelled++;
+		}
+	}
+
+	/**
+	 * Lets a timer wait whose executor has refused it. Only the driver calls this.
+	 * @return false if the task has begun nevertheless, or the timer has ended
+	 */
+	boolean refused(Timer timer, RefusalQueue queue) {
+		this.lock.lock();
+		try {
+			if (!timer.isExpired()) {
+				return false;
+			}
+			this.waiting.lock();
+			try {
+				queue.insertTried(timer);
+				if (!timer.refuse()) {
+					this.waiting.remove(~timer.position);
+					return false;
+				}
+				if (this.drained) {
+					this.waiting.remove(~timer.position);
+					dropAfterStop(timer);
+				}
+			}
+			finally {
+				this.waiting.unlock();
+			}
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Takes a timer from the queue of its executor and expires it. Only the driver calls
+	 * this.
+	 * @return false if the timer has left the queue
+	 */
+	boolean expireWaiting(Timer timer, RefusalQueue queue) {
+		this.lock.lock();
+		try {
+			if (timer.position >= 0 || !timer.expire(0)) {
+				return false;
+			}
+			this.waiting.lock();
+			try {
+				queue.takeInHand(timer);
+			}
+			finally {
+				this.waiting.unlock();
+			}
+			return true;
 		}
 		finally {
 			this.lock.unlock();
@@ -183,6 +368,14 @@ final class Shard extends Padding {
 	void handedOver() {
 		// The driver is the only writer.
 		this.fired.setRelease(this.fired.getPlain() + 1);
+	}
+
+	/**
+	 * Counts an accepted hand-over of a periodic task. The permit stays with its next
+	 * run.
+	 */
+	void handedOverToRepeat() {
+		this.repeated.setRelease(this.repeated.getPlain() + 1);
 	}
 
 	/**
@@ -230,11 +423,17 @@ final class Shard extends Padding {
 
 	/**
 	 * Ends all timers in slots, and collects their tasks.
+	 * @param inHand whether the driver still has a batch in hand. Its pending timers end,
+	 * too
 	 */
-	void drainTo(List<Runnable> tasks) {
+	void drainTo(List<Runnable> tasks, boolean inHand) {
 		this.lock.lock();
 		try {
-			this.wheel.drainTo((timer) -> addReturned(timer, tasks));
+			this.drained = true;
+			this.wheel.drainTo((timer) -> addReturned(timer, false, tasks));
+			if (inHand) {
+				batch().forEachInHand((timer) -> addReturned(timer, false, tasks));
+			}
 		}
 		finally {
 			this.lock.unlock();
@@ -242,21 +441,36 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Ends a timer that the driver has in hand, and collects its task.
-	 * @return false if the task has begun
+	 * Ends a timer that waits for its executor, and collects its task.
 	 */
-	boolean giveBack(Timer timer, List<Runnable> tasks) {
+	void drainWaiting(Timer timer, List<Runnable> tasks) {
 		this.lock.lock();
 		try {
-			return addReturned(timer, tasks);
+			if (addReturned(timer, false, tasks)) {
+				remove(timer);
+			}
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private boolean addReturned(Timer timer, List<Runnable> tasks) {
-		Runnable task = timer.endReturned();
+	/**
+	 * Ends a timer that the driver has in hand, and collects its task unless the task has
+	 * begun.
+	 */
+	void giveBack(Timer timer, List<Runnable> tasks) {
+		this.lock.lock();
+		try {
+			addReturned(timer, true, tasks);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private boolean addReturned(Timer timer, boolean expired, List<Runnable> tasks) {
+		Runnable task = timer.endReturned(expired);
 		if (task == null) {
 			return false;
 		}
@@ -277,16 +491,20 @@ final class Shard extends Padding {
 	 * Adds this shard's counters. The caller holds the lock.
 	 */
 	void addTo(WheelTotals totals) {
-		totals.scheduled += this.scheduled;
+		long fired = this.fired.getAcquire();
+		long repeated = this.repeated.getAcquire();
+		totals.scheduled += this.scheduled + repeated;
 		totals.rescheduled += this.rescheduled.sum();
-		totals.fired += this.fired.getAcquire();
+		totals.fired += fired + repeated;
 		totals.cancelled += this.cancelled;
-		totals.pending += pending();
+		totals.returned += this.returned;
+		totals.pending += this.scheduled - this.cancelled - this.returned - fired;
 		this.wheel.addTo(totals);
 	}
 
 	/**
-	 * How many timers are pending or being handed over. The caller holds the lock.
+	 * How many timers are pending or being handed over, with the next runs of periodic
+	 * tasks that run. The caller holds the lock.
 	 */
 	long pending() {
 		return this.scheduled - this.cancelled - this.returned - this.fired.getAcquire();

@@ -20,20 +20,28 @@ import org.jspecify.annotations.Nullable;
  * tick. A {@link DirectTask} expires and begins in one step.
  *
  * <pre>
- *            +--- refused ---+   +-- move
- *            v               |   v   |
- *         pending (state >= 0) -----+
- *          |      |        |
- *       cancel   expire   stop
- *          v      v        v
- *  CANCELLED    FIRED    RETURNED
- *                 |
- *                run
- *                 v
- *               BEGUN
+ *  + refused, or held back (state 0) +   +-- move
+ *  |                                 v   v   |
+ *  |                         pending (state >= 0) -----+
+ *  |                          |      |        |        |
+ *  |                       cancel  expire    stop      |
+ *  |                          v      v        v        |
+ *  |                  CANCELLED    FIRED    RETURNED   |
+ *  |                                 | |               |
+ *  +---------------------------------+ run             |
+ *                                      v               |
+ *                                    BEGUN -- repeat --+
  * </pre>
+ *
+ * A timer that waits for its executor is in a list of {@link WaitingTimers}, and its
+ * {@link #position} is negative. A move takes it out of the list under the lock, since no
+ * driver would come to it at its new due tick. Only timers of a {@link WheelPeriodicTask}
+ * repeat. Their handles are not public.
  */
 final class Timer implements TimerHandle, Runnable {
+
+	/** The due tick of a timer that waits for its executor. */
+	private static final long WAITING = 0;
 
 	private static final long FIRED = -1;
 
@@ -62,7 +70,10 @@ final class Timer implements TimerHandle, Runnable {
 	/** Null once the timer has ended. */
 	private @Nullable Runnable task;
 
-	/** The number of the timer's chunk and the index in the chunk. */
+	/**
+	 * The number of the timer's chunk and the index in the chunk, or a negative number
+	 * that stands for a node of {@link WaitingTimers}.
+	 */
 	int position;
 
 	Timer(Shard shard, Runnable task, long dueTick) {
@@ -109,6 +120,16 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
+	 * Ends the timer of a periodic task, unless the task is running.
+	 */
+	void cancelRepeating() {
+		Shard shard = this.shard;
+		if (shard != null) {
+			shard.cancelRepeating(this, false);
+		}
+	}
+
+	/**
 	 * Runs the task. Does nothing if a refusal has made the timer pending again, or if
 	 * the task was returned by {@code stop}.
 	 */
@@ -137,9 +158,13 @@ final class Timer implements TimerHandle, Runnable {
 		if (shard == null || task == null) {
 			return;
 		}
-		this.shard = null;
-		this.task = null;
 		try {
+			if (task instanceof WheelPeriodicTask periodic) {
+				periodic.run(this, shard);
+				return;
+			}
+			this.shard = null;
+			this.task = null;
 			task.run();
 		}
 		catch (Throwable ex) {
@@ -155,6 +180,13 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
+	 * The shard, null once the timer has ended.
+	 */
+	@Nullable Shard shard() {
+		return this.shard;
+	}
+
+	/**
 	 * The task, null once the timer has ended.
 	 */
 	@Nullable Runnable task() {
@@ -162,12 +194,44 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Changes the due tick. The caller must hold the lock to change it to an earlier
-	 * tick.
+	 * Whether the timer can be moved from one due tick to another without the lock: it
+	 * does not wait for its executor, and the new tick is not earlier.
+	 */
+	static boolean isMoveToLater(long dueTick, long newDueTick) {
+		return dueTick > WAITING && dueTick <= newDueTick;
+	}
+
+	/**
+	 * Whether the timer is pending and due at the given tick.
+	 */
+	boolean isDue(long tick) {
+		long state = this.state;
+		return state >= 0 && state <= tick;
+	}
+
+	/**
+	 * Changes the due tick. The caller must hold the lock unless the move is one to
+	 * later.
 	 * @return false if the due tick is no longer the expected one
 	 */
 	boolean move(long expected, long dueTick) {
 		return STATE.compareAndSet(this, expected, dueTick);
+	}
+
+	/**
+	 * Lets a timer that is due wait for its executor. The caller holds the lock.
+	 * @return false if the timer is due later, or is not pending
+	 */
+	boolean holdBack(long tick) {
+		return expire(tick, WAITING);
+	}
+
+	/**
+	 * Makes the timer of a running task pending again. The caller holds the lock.
+	 * @return false if the timer has ended
+	 */
+	boolean repeat(long dueTick) {
+		return STATE.compareAndSet(this, BEGUN, dueTick);
 	}
 
 	/**
@@ -191,10 +255,10 @@ final class Timer implements TimerHandle, Runnable {
 
 	/**
 	 * Makes an expired timer pending again, because its executor has refused it.
-	 * @return false if the task has begun nevertheless, or was returned by {@code stop}
+	 * @return false if the task has begun nevertheless, or the timer has ended
 	 */
-	boolean refuse(long retryTick) {
-		return STATE.compareAndSet(this, FIRED, retryTick);
+	boolean refuse() {
+		return STATE.compareAndSet(this, FIRED, WAITING);
 	}
 
 	/**
@@ -202,8 +266,21 @@ final class Timer implements TimerHandle, Runnable {
 	 * @return false if the timer is not pending
 	 */
 	boolean endCancelled() {
+		return endCancelled(0);
+	}
+
+	/**
+	 * Ends a timer of a periodic task.
+	 * @param running whether the task may be running
+	 * @return false if the timer has ended, or the task is running
+	 */
+	boolean endRepeating(boolean running) {
+		return endCancelled(running ? BEGUN : FIRED);
+	}
+
+	private boolean endCancelled(long lowest) {
 		long state = this.state;
-		while (state >= 0) {
+		while (state >= lowest) {
 			if (STATE.compareAndSet(this, state, CANCELLED)) {
 				this.task = null;
 				this.shard = null;
@@ -214,17 +291,28 @@ final class Timer implements TimerHandle, Runnable {
 		return false;
 	}
 
+	boolean isExpired() {
+		return this.state == FIRED;
+	}
+
+	boolean isBegun() {
+		return this.state == BEGUN;
+	}
+
 	boolean isReturned() {
 		return this.state == RETURNED;
 	}
 
 	/**
-	 * Ends a timer that is pending or expired, unless its task has begun.
+	 * Ends a timer.
+	 * @param expired whether a timer that has expired ends, too, unless its task has
+	 * begun
 	 * @return its task, null if there is nothing to return
 	 */
-	@Nullable Runnable endReturned() {
+	@Nullable Runnable endReturned(boolean expired) {
+		long lowest = expired ? FIRED : 0;
 		long state = this.state;
-		while (state >= FIRED) {
+		while (state >= lowest) {
 			if (STATE.compareAndSet(this, state, RETURNED)) {
 				Runnable task = this.task;
 				this.task = null;

@@ -156,28 +156,37 @@ final class Wheel {
 	 */
 	Batch advance(long now) {
 		this.batch.releaseChunk(this.chunks);
-		int slot = earliestSlot();
-		long start = (slot < 0) ? NEVER : startOf(slot);
-		if (start == this.nextDue) {
-			if (start > now) {
-				this.clock = Math.max(this.clock, now);
-				cascadeEarly(now);
-			}
-			else {
-				this.clock = Math.max(this.clock, start);
-				if (levelOf(slot) == 0) {
-					expire(slot);
-				}
-				else {
-					cascade(slot, start);
-				}
-			}
+		try {
+			step(now);
 		}
-		this.cascading = cascadingLevel();
-		if (!this.batch.hasChunk()) {
-			plan();
+		finally {
+			// Even if there was no memory for a chunk
+			this.cascading = cascadingLevel();
+			if (!this.batch.hasChunk()) {
+				plan();
+			}
 		}
 		return this.batch;
+	}
+
+	private void step(long now) {
+		int slot = earliestSlot();
+		long start = (slot < 0) ? NEVER : startOf(slot);
+		if (start != this.nextDue) {
+			return;
+		}
+		if (start > now) {
+			this.clock = Math.max(this.clock, now);
+			cascadeEarly(now);
+			return;
+		}
+		this.clock = Math.max(this.clock, start);
+		if (levelOf(slot) == 0) {
+			expire(slot);
+		}
+		else {
+			cascade(slot, start);
+		}
 	}
 
 	/**

@@ -7,10 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -18,6 +20,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests that the wheel and its handles retain no more objects than they need.
  */
+@ExtendWith(WheelLog.class)
 class MemoryRetentionTests {
 
 	private ManualTimeSource clock = new ManualTimeSource();
@@ -202,6 +205,40 @@ class MemoryRetentionTests {
 	}
 
 	@Test
+	void cancelOfARefusedTimerFreesItAtOnce() {
+		TimingWheel wheel = TimingWheel.builder(MemoryRetentionTests::refuse).timeSource(this.clock).build();
+		List<TimerHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			handles.add(wheel.schedule(newTask(), 1, TimeUnit.MILLISECONDS));
+		}
+		this.clock.advance(Duration.ofMillis(1));
+		TimerHandle kept = handles.remove(500);
+		handles.forEach(TimerHandle::cancel);
+		List<WeakReference<TimerHandle>> references = handles.stream().map(WeakReference::new).toList();
+		handles.clear();
+		references.forEach(MemoryRetentionTests::assertCollected);
+		assertThat(kept.isPending()).isTrue();
+		Reference.reachabilityFence(wheel);
+	}
+
+	@Test
+	void executorsThatHaveRefusedAreNotRetainedOnceNoTimerWaits() {
+		List<WeakReference<Executor>> references = new ArrayList<>();
+		for (int i = 0; i < 2_000; i++) {
+			RefusingOnce executor = new RefusingOnce();
+			references.add(new WeakReference<>(executor));
+			this.wheel.schedule(new Routed(executor), 1, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(this.wheel.snapshot().refused()).isEqualTo(2_000);
+		assertThat(this.wheel.pending()).isEqualTo(2_000);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.wheel.pending()).isZero();
+		references.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	@Test
 	void clockRetainsNothingOfAStoppedWheel() {
 		Executor executor = new DirectExecutor();
 		WeakReference<Executor> reference = new WeakReference<>(executor);
@@ -255,6 +292,33 @@ class MemoryRetentionTests {
 	 */
 	private static Runnable newTask() {
 		return new RecordingTask(TimeSource.system());
+	}
+
+	private static void refuse(Runnable task) {
+		throw new RejectedExecutionException("on purpose");
+	}
+
+	private record Routed(Executor executor) implements RoutedTask {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	private static final class RefusingOnce implements Executor {
+
+		private boolean refused;
+
+		@Override
+		public void execute(Runnable task) {
+			if (!this.refused) {
+				this.refused = true;
+				refuse(task);
+			}
+			task.run();
+		}
+
 	}
 
 	private static final class DirectExecutor implements Executor {

@@ -28,8 +28,16 @@ final class ReferenceTimer {
 	 */
 	boolean moved;
 
-	/** Whether an executor refused the timer. The tick of the next try is not known. */
-	boolean backingOff;
+	/** The group of timers with the same executor. */
+	int group;
+
+	/**
+	 * Whether the timer waits for its executor. The time of the next try is not known.
+	 */
+	boolean waiting;
+
+	/** Whether an executor refused the timer. */
+	boolean refused;
 
 	State state = State.PENDING;
 

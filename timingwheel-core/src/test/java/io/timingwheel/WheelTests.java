@@ -81,7 +81,7 @@ class WheelTests {
 		List<Wheel> wheels = List.of(crowded, other);
 		Shards shards = new Shards(2, Long.MAX_VALUE,
 				(shard) -> new Shard(clock, new Alarm(), new TaskErrors((task, error) -> {
-				}), wheels.get(shard)));
+				}), new WaitingTimers(), wheels.get(shard)));
 		for (int i = 0; i < 200_000; i++) {
 			place(crowded, 100 * 256 + i % 256, 0);
 		}
@@ -352,7 +352,7 @@ class WheelTests {
 					this.moved.remove(timer);
 				}
 				else {
-					batch.keepCurrent();
+					batch.keepCurrent(null);
 				}
 			}
 			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {
