@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * fields. The batch is padded, since the driver writes to it for each timer while other
  * threads use the wheel.
  */
-final class Batch extends Padding {
+class Batch extends Padding {
 
 	private static final @Nullable Timer[] NONE = new Timer[0];
 
@@ -43,9 +43,6 @@ final class Batch extends Padding {
 	private int size;
 
 	private long tick;
-
-	@SuppressWarnings("unused")
-	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
 	/**
 	 * Takes in hand a chunk that has left its slot.
@@ -153,6 +150,16 @@ final class Batch extends Padding {
 			shard.giveBack(timer, tasks);
 			dropKept();
 		}
+	}
+
+	/**
+	 * Adds the space after the fields, see {@link Padding}.
+	 */
+	static final class Padded extends Batch {
+
+		@SuppressWarnings("unused")
+		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
 	}
 
 }

@@ -126,6 +126,8 @@ final class Driver {
 			}
 		}
 		this.tickInHand = Wheel.NEVER;
+		// The class would keep its class loader in memory while the wheel is idle.
+		this.knownClass = null;
 		this.backoff.turnEnded();
 	}
 

@@ -3,15 +3,14 @@ package io.timingwheel;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A {@link Wheel} behind a lock, with its counters and its share of the limit of pending
  * timers.
  */
-final class Shard extends Padding {
+class Shard extends Padding {
 
-	private final ShardLock lock = new ShardLock();
+	private final ShardLock lock = new ShardLock.Padded();
 
 	final Wheel wheel;
 
@@ -21,7 +20,7 @@ final class Shard extends Padding {
 
 	private final TaskErrors errors;
 
-	private final LongAdder rescheduled = new LongAdder();
+	private final OwnedCounter rescheduled = new OwnedCounter.Padded();
 
 	private boolean closed;
 
@@ -33,9 +32,6 @@ final class Shard extends Padding {
 	private long cancelled;
 
 	private long returned;
-
-	@SuppressWarnings("unused")
-	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
 	/**
 	 * How many hand-overs were accepted. The driver writes this counter without the lock.
@@ -62,14 +58,14 @@ final class Shard extends Padding {
 	 * @return false if the shard's share of the limit is used up
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	boolean add(Timer timer, long dueTick, long now) {
+	boolean add(Timer timer, long dueTick) {
 		long wake;
 		this.lock.lock();
 		try {
 			if (pending() >= this.quota && !this.closed) {
 				return false;
 			}
-			wake = place(timer, dueTick, now);
+			wake = schedule(timer, dueTick);
 		}
 		finally {
 			this.lock.unlock();
@@ -83,27 +79,41 @@ final class Shard extends Padding {
 	 * the lock.
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	void addLocked(Timer timer, long dueTick, long now) {
-		this.alarm.wakeFor(place(timer, dueTick, now));
+	void addLocked(Timer timer, long dueTick) {
+		this.alarm.wakeFor(schedule(timer, dueTick));
 	}
 
-	private long place(Timer timer, long dueTick, long now) {
+	private long schedule(Timer timer, long dueTick) {
 		if (this.closed) {
 			throw new RejectedExecutionException("The timing wheel is stopped");
 		}
-		long wake = this.wheel.place(timer, dueTick, now);
+		long wake = place(timer, dueTick);
 		this.scheduled++;
 		return wake;
+	}
+
+	/**
+	 * Reads the clock only if the wheel needs the current tick, since a reading costs as
+	 * much as the rest of the call.
+	 */
+	private long place(Timer timer, long dueTick) {
+		long wake = this.wheel.placeWithoutNow(timer, dueTick);
+		return (wake == Wheel.NEEDS_NOW) ? this.wheel.place(timer, dueTick, this.time.now()) : wake;
 	}
 
 	boolean cancel(Timer timer) {
 		this.lock.lock();
 		try {
-			if (!timer.endCancelled()) {
+			if (!timer.isPending()) {
+				return false;
+			}
+			if (this.wheel.remove(timer)) {
+				timer.endRemoved();
+			}
+			else if (!timer.endCancelled()) {
 				return false;
 			}
 			this.cancelled++;
-			this.wheel.remove(timer);
 			return true;
 		}
 		finally {
@@ -118,8 +128,20 @@ final class Shard extends Padding {
 	 * @return false if the timer is not pending
 	 */
 	boolean reschedule(Timer timer, long delay) {
-		long elapsed = this.time.elapsed();
-		long dueTick = this.time.dueTick(elapsed, delay);
+		return move(timer, this.time.dueTick(this.time.elapsed(), delay));
+	}
+
+	/**
+	 * Moves a timer, without the lock and without a reading of the clock if the new due
+	 * tick is not earlier than the old one.
+	 * @param nanoTime the new deadline, as a reading of the clock
+	 * @return false if the timer is not pending
+	 */
+	boolean rescheduleAt(Timer timer, long nanoTime) {
+		return move(timer, this.time.dueTickAt(nanoTime));
+	}
+
+	private boolean move(Timer timer, long dueTick) {
 		long before = timer.dueTick();
 		while (before >= 0 && before <= dueTick) {
 			if (timer.move(before, dueTick)) {
@@ -128,10 +150,10 @@ final class Shard extends Padding {
 			}
 			before = timer.dueTick();
 		}
-		return before >= 0 && moveToSooner(timer, dueTick, this.time.tickAt(elapsed));
+		return before >= 0 && moveToSooner(timer, dueTick);
 	}
 
-	private boolean moveToSooner(Timer timer, long dueTick, long now) {
+	private boolean moveToSooner(Timer timer, long dueTick) {
 		long wake = Wheel.NEVER;
 		this.lock.lock();
 		try {
@@ -144,7 +166,7 @@ final class Shard extends Padding {
 			}
 			if (this.wheel.isTooLate(timer, dueTick)) {
 				this.wheel.remove(timer);
-				wake = this.wheel.place(timer, dueTick, now);
+				wake = place(timer, dueTick);
 			}
 		}
 		finally {
@@ -162,7 +184,7 @@ final class Shard extends Padding {
 	 */
 	void putBackKept() {
 		Batch batch = batch();
-		this.lock.lock();
+		this.lock.lockNext();
 		try {
 			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {
 				long dueTick = timer.dueTick();
@@ -198,7 +220,7 @@ final class Shard extends Padding {
 	 * @see Wheel#advance
 	 */
 	Batch advance(long now) {
-		this.lock.lock();
+		this.lock.lockNext();
 		try {
 			return this.wheel.advance(now);
 		}
@@ -297,6 +319,20 @@ final class Shard extends Padding {
 	 */
 	void quota(long quota) {
 		this.quota = quota;
+	}
+
+	/**
+	 * Adds the space after the fields, see {@link Padding}.
+	 */
+	static final class Padded extends Shard {
+
+		@SuppressWarnings("unused")
+		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
+		Padded(WheelClock time, Alarm alarm, TaskErrors errors, Wheel wheel) {
+			super(time, alarm, errors, wheel);
+		}
+
 	}
 
 }

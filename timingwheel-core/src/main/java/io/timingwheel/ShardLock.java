@@ -10,17 +10,24 @@ import java.util.concurrent.locks.LockSupport;
  * an ordered store, which is cheaper than the full fence of a JDK lock. A release wakes
  * no thread. A thread that does not get the lock soon sleeps for a moment and tries
  * again.
+ *
+ * <p>
+ * The driver does not sleep, since each timer that is due would be late by this time.
+ * While the driver waits, no other thread takes the lock.
  */
-final class ShardLock extends Padding {
+class ShardLock extends Padding {
 
 	private static final int SPINS = 100;
 
 	private static final long SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
 	private static final VarHandle LOCKED;
+
+	private static final VarHandle RESERVED;
 	static {
 		try {
 			LOCKED = MethodHandles.lookup().findVarHandle(ShardLock.class, "locked", int.class);
+			RESERVED = MethodHandles.lookup().findVarHandle(ShardLock.class, "reserved", int.class);
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new ExceptionInInitializerError(ex);
@@ -30,11 +37,11 @@ final class ShardLock extends Padding {
 	/** 1 while a thread holds the lock, otherwise 0. */
 	private volatile int locked;
 
-	@SuppressWarnings("unused")
-	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+	/** 1 while the driver waits for the lock, otherwise 0. */
+	private volatile int reserved;
 
 	void lock() {
-		if (!tryLock()) {
+		if (this.reserved != 0 || !tryLock()) {
 			await();
 		}
 	}
@@ -46,23 +53,66 @@ final class ShardLock extends Padding {
 	private void await() {
 		boolean interrupted = false;
 		do {
-			for (int i = 0; i < SPINS && this.locked != 0; i++) {
+			for (int i = 0; i < SPINS && !isFree(); i++) {
 				Thread.onSpinWait();
 			}
-			if (this.locked != 0) {
+			if (!isFree()) {
 				LockSupport.parkNanos(this, SLEEP_NANOS);
 				// If the interrupt flag stayed set, this thread could not sleep.
 				interrupted |= Thread.interrupted();
 			}
 		}
-		while (this.locked != 0 || !tryLock());
+		while (!isFree() || !tryLock());
 		if (interrupted) {
 			Thread.currentThread().interrupt();
 		}
 	}
 
+	private boolean isFree() {
+		return this.locked == 0 && this.reserved == 0;
+	}
+
+	/**
+	 * Takes the lock as the next thread. A thread that is already trying to take the free
+	 * lock may come first. Only the driver calls this.
+	 */
+	void lockNext() {
+		if (!tryLock()) {
+			this.reserved = 1;
+			int spins = 0;
+			do {
+				if (++spins % SPINS == 0) {
+					// The thread that holds the lock may wait for a processor.
+					Thread.yield();
+				}
+				else {
+					Thread.onSpinWait();
+				}
+			}
+			while (this.locked != 0 || !tryLock());
+			RESERVED.setRelease(this, 0);
+		}
+	}
+
+	/**
+	 * Whether the driver waits for the lock.
+	 */
+	boolean isReserved() {
+		return this.reserved != 0;
+	}
+
 	void unlock() {
 		LOCKED.setRelease(this, 0);
+	}
+
+	/**
+	 * Adds the space after the fields, see {@link Padding}.
+	 */
+	static final class Padded extends ShardLock {
+
+		@SuppressWarnings("unused")
+		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
 	}
 
 }

@@ -62,7 +62,10 @@ final class Timer implements TimerHandle, Runnable {
 	/** Null once the timer has ended. */
 	private @Nullable Runnable task;
 
-	/** The number of the timer's chunk and the index in the chunk. */
+	/**
+	 * The number of the timer's chunk and the index in the chunk. Negative if the timer
+	 * is alone in its slot: the complement of the number of the slot.
+	 */
 	int position;
 
 	Timer(Shard shard, Runnable task, long dueTick) {
@@ -88,6 +91,12 @@ final class Timer implements TimerHandle, Runnable {
 	@Override
 	public boolean reschedule(Duration delay) {
 		return reschedule(TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public boolean rescheduleAt(long nanoTime) {
+		Shard shard = this.shard;
+		return shard != null && this.state >= 0 && shard.rescheduleAt(this, nanoTime);
 	}
 
 	@Override
@@ -198,7 +207,19 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Ends a pending timer.
+	 * Cancels a pending timer that is in no slot any more, nor in the hand of the driver.
+	 * The caller holds the lock. Only a move to later can come at the same time, and it
+	 * takes place either before the cancel or not at all. So the cancel needs no
+	 * compare-and-set.
+	 */
+	void endRemoved() {
+		STATE.setRelease(this, CANCELLED);
+		this.task = null;
+		this.shard = null;
+	}
+
+	/**
+	 * Cancels a pending timer.
 	 * @return false if the timer is not pending
 	 */
 	boolean endCancelled() {

@@ -112,7 +112,7 @@ class DriverTests {
 			}
 		}, null);
 		for (int i = 0; i < 3; i++) {
-			shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), 1), 1, 0);
+			shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), 1), 1);
 		}
 		List<Thread> threads = new CopyOnWriteArrayList<>();
 		new DriverThread(driver, time, alarm, (task) -> {
@@ -128,7 +128,7 @@ class DriverTests {
 		// A new timer wakes the new thread.
 		await().until(() -> threads.get(1).getState() == Thread.State.WAITING);
 		long dueTick = time.now();
-		shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), dueTick), dueTick, dueTick);
+		shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), dueTick), dueTick);
 		await().until(() -> ranOn.size() == 4);
 		driver.stop();
 		alarm.wakeFor(Long.MIN_VALUE + 1);
@@ -151,7 +151,7 @@ class DriverTests {
 
 	private Timer schedule(int shard, long tick) {
 		Timer timer = new Timer(this.all.get(shard), () -> this.fired.add(tick), tick);
-		this.all.get(shard).add(timer, tick, this.time.now());
+		this.all.get(shard).add(timer, tick);
 		return timer;
 	}
 
