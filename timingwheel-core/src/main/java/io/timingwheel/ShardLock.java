@@ -12,8 +12,9 @@ import java.util.concurrent.locks.LockSupport;
  * again.
  *
  * <p>
- * The driver does not sleep, since each timer that is due would be late by this time.
- * While the driver waits, no other thread takes the lock.
+ * While the driver waits, no other thread takes the lock. Otherwise the driver would
+ * sleep again and again behind busy callers, and all timers that are due would be late.
+ * The driver itself sleeps only if the thread that holds the lock has lost its processor.
  */
 class ShardLock extends Padding {
 
@@ -42,34 +43,8 @@ class ShardLock extends Padding {
 
 	void lock() {
 		if (this.reserved != 0 || !tryLock()) {
-			await();
+			await(false);
 		}
-	}
-
-	private boolean tryLock() {
-		return LOCKED.compareAndSet(this, 0, 1);
-	}
-
-	private void await() {
-		boolean interrupted = false;
-		do {
-			for (int i = 0; i < SPINS && !isFree(); i++) {
-				Thread.onSpinWait();
-			}
-			if (!isFree()) {
-				LockSupport.parkNanos(this, SLEEP_NANOS);
-				// If the interrupt flag stayed set, this thread could not sleep.
-				interrupted |= Thread.interrupted();
-			}
-		}
-		while (!isFree() || !tryLock());
-		if (interrupted) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private boolean isFree() {
-		return this.locked == 0 && this.reserved == 0;
 	}
 
 	/**
@@ -79,19 +54,35 @@ class ShardLock extends Padding {
 	void lockNext() {
 		if (!tryLock()) {
 			this.reserved = 1;
-			int spins = 0;
-			do {
-				if (++spins % SPINS == 0) {
-					// The thread that holds the lock may wait for a processor.
-					Thread.yield();
-				}
-				else {
-					Thread.onSpinWait();
-				}
-			}
-			while (this.locked != 0 || !tryLock());
+			await(true);
 			RESERVED.setRelease(this, 0);
 		}
+	}
+
+	private boolean tryLock() {
+		return LOCKED.compareAndSet(this, 0, 1);
+	}
+
+	private void await(boolean driver) {
+		boolean interrupted = false;
+		do {
+			for (int i = 0; i < SPINS && !isFree(driver); i++) {
+				Thread.onSpinWait();
+			}
+			if (!isFree(driver)) {
+				LockSupport.parkNanos(this, SLEEP_NANOS);
+				// If the interrupt flag stayed set, this thread could not sleep.
+				interrupted |= Thread.interrupted();
+			}
+		}
+		while (!isFree(driver) || !tryLock());
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private boolean isFree(boolean driver) {
+		return this.locked == 0 && (driver || this.reserved == 0);
 	}
 
 	/**

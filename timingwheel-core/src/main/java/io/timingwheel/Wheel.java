@@ -114,9 +114,9 @@ final class Wheel {
 	/**
 	 * Puts a timer into the slot of its due tick unless the current tick matters: the
 	 * slot would begin before all others, and a clock that is behind would select a slot
-	 * that begins too early. In all other cases no slot begins between the clock and the
-	 * current tick, and the slot of the timer begins after both. So both select the same
-	 * slot.
+	 * that begins too early. In all other cases {@link #place} selects the same slot.
+	 * Either a slot has begun already, and the clock must not move. Or no slot begins up
+	 * to the current tick, and the timer's slot begins after it.
 	 * @return as {@link #place}, or {@link #NEEDS_NOW} if the timer was not placed
 	 */
 	long placeWithoutNow(Timer timer, long dueTick) {

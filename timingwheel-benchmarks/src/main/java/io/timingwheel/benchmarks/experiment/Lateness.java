@@ -20,6 +20,9 @@ final class Lateness {
 
 	private static final int HOT_CALLERS = 8;
 
+	/** The calls of a hot caller between two readings of the clock. */
+	private static final int CALLS = 64;
+
 	private static final long FAR = TimeUnit.MINUTES.toNanos(10);
 
 	private final long[] lateness;
@@ -55,7 +58,7 @@ final class Lateness {
 			}
 			System.gc();
 			for (int i = 0; i < callers; i++) {
-				startHotCaller(timers);
+				startHotCaller(timers, start + span);
 			}
 			TimeUnit.NANOSECONDS.sleep(start - System.nanoTime());
 			long cpu = ProcessCpu.nanos();
@@ -68,10 +71,13 @@ final class Lateness {
 		}
 	}
 
-	private void startHotCaller(TimerPeer timers) {
+	private static void startHotCaller(TimerPeer timers, long end) {
 		Thread thread = new Thread(() -> {
-			while (this.done.getCount() > 0) {
-				timers.cancel(timers.schedule(PeerTask.NO_OP, FAR));
+			// A peer that is behind would never catch up with callers that go on.
+			while (System.nanoTime() - end < 0) {
+				for (int i = 0; i < CALLS; i++) {
+					timers.cancel(timers.schedule(PeerTask.NO_OP, FAR));
+				}
 			}
 		}, "hot-caller");
 		thread.setDaemon(true);

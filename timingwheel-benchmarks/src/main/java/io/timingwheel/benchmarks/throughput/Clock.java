@@ -21,7 +21,7 @@ public enum Clock {
 	EACH_TURN;
 
 	/** The calls of a turn. */
-	static final int TURN = 64;
+	public static final int TURN = 64;
 
 	/**
 	 * A thread that calls the timers.
