@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * fields. The batch is padded, since the driver writes to it for each timer while other
  * threads use the wheel.
  */
-final class Batch extends Padding {
+class Batch extends Padding {
 
 	private static final @Nullable Timer[] NONE = new Timer[0];
 
@@ -48,9 +48,6 @@ final class Batch extends Padding {
 	private int size;
 
 	private long tick;
-
-	@SuppressWarnings("unused")
-	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
 	/**
 	 * Takes in hand a chunk that has left its slot.
@@ -133,12 +130,12 @@ final class Batch extends Padding {
 	 * @param queue the queue in which the timer waits, null if the timer was moved
 	 */
 	void keepCurrent(@Nullable RefusalQueue queue) {
-		int index = this.kept++;
-		this.timers[index] = this.timers[this.position - 1];
-		// If there is no memory for the queues, the timer goes back into the wheel.
+		// If there is no memory for the queues, the timer is not kept yet.
 		if (queue != null && this.queues == NO_QUEUES) {
 			this.queues = new RefusalQueue[this.timers.length];
 		}
+		int index = this.kept++;
+		this.timers[index] = this.timers[this.position - 1];
 		if (this.queues != NO_QUEUES) {
 			this.queues[index] = queue;
 		}
@@ -204,6 +201,16 @@ final class Batch extends Padding {
 				consumer.accept(timer);
 			}
 		}
+	}
+
+	/**
+	 * Adds the space after the fields, see {@link Padding}.
+	 */
+	static final class Padded extends Batch {
+
+		@SuppressWarnings("unused")
+		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
 	}
 
 }

@@ -105,6 +105,7 @@ final class Driver {
 			}
 		}
 		finally {
+			this.handOver.forgetClass();
 			this.turnLock.unlock();
 		}
 	}

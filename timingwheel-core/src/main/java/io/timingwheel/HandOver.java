@@ -52,15 +52,22 @@ final class HandOver {
 			// Cancelled since the chunk was taken.
 			return;
 		}
-		learn(task);
-		if (!this.direct) {
-			execute(timer, task, batch, shard);
+		try {
+			learn(task);
+			if (!this.direct) {
+				execute(timer, task, batch, shard);
+			}
+			else if (timer.runIfDue(batch.tick())) {
+				shard.handedOver();
+			}
+			else {
+				keep(timer, batch, null);
+			}
 		}
-		else if (timer.runIfDue(batch.tick())) {
-			shard.handedOver();
-		}
-		else {
-			keep(timer, batch, null);
+		catch (Throwable ex) {
+			// For example no memory to load a class. The timer must not be lost.
+			shard.keepIfPending(timer);
+			throw ex;
 		}
 		forgetInterrupt();
 	}
@@ -163,9 +170,7 @@ final class HandOver {
 		}
 		catch (Throwable ex) {
 			// Without memory for the queue, the timer goes back into the wheel.
-			if (timer.refuse()) {
-				batch.keepCurrent(null);
-			}
+			timer.refuse();
 			throw ex;
 		}
 		this.refusals.refused(reason);
@@ -254,6 +259,14 @@ final class HandOver {
 			this.periodic = task instanceof WheelPeriodicTask;
 			this.knownClass = type;
 		}
+	}
+
+	/**
+	 * Forgets the class of the last task, which would keep its class loader in memory
+	 * while the wheel is idle.
+	 */
+	void forgetClass() {
+		this.knownClass = null;
 	}
 
 	/**

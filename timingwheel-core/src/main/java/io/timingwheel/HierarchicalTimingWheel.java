@@ -46,8 +46,8 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		this.time = new WheelClock(settings.timeSource, settings.tick.toNanos());
 		this.stopWaitNanos = settings.stopWait.toNanos();
 		WaitingTimers waiting = new WaitingTimers();
-		this.shards = new Shards(settings.shards, settings.maxPending, (shard) -> new Shard(this.time, this.alarm,
-				errors, waiting, new Wheel(settings.wheelSize, settings.tick.toNanos())));
+		this.shards = new Shards(settings.shards, settings.maxPending, (shard) -> new Shard.Padded(this.time,
+				this.alarm, errors, waiting, new Wheel(settings.wheelSize, settings.tick.toNanos())));
 		this.driver = new Driver(this.time, this.shards, settings.executor, errors, waiting);
 		if (settings.timeSource instanceof ManualTimeSource source) {
 			this.thread = null;
@@ -65,13 +65,14 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	public Timer schedule(Runnable task, long delay, TimeUnit unit) {
 		Objects.requireNonNull(task, "task");
 		long nanos = unit.toNanos(delay);
-		long elapsed = this.time.elapsed();
-		long dueTick = this.time.dueTick(elapsed, nanos);
-		long now = this.time.tickAt(elapsed);
+		return add(task, this.time.dueTick(this.time.elapsed(), nanos));
+	}
+
+	private Timer add(Runnable task, long dueTick) {
 		Shard shard = this.shards.mine();
 		Timer timer = new Timer(shard, task, dueTick);
-		if (!shard.add(timer, dueTick, now)) {
-			this.shards.addAtQuota(shard, timer, dueTick, now);
+		if (!shard.add(timer, dueTick)) {
+			this.shards.addAtQuota(shard, timer, dueTick);
 		}
 		return timer;
 	}
@@ -79,6 +80,17 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	@Override
 	public TimerHandle schedule(Runnable task, Duration delay) {
 		return schedule(task, TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public TimerHandle scheduleAt(Runnable task, long nanoTime) {
+		Objects.requireNonNull(task, "task");
+		return add(task, this.time.dueTickAt(nanoTime));
+	}
+
+	@Override
+	public long nanoTime() {
+		return this.time.source().nanoTime();
 	}
 
 	@Override

@@ -94,7 +94,7 @@ final class RefusalQueue {
 	void append(Timer timer) {
 		int node = this.waiting.allocate(timer);
 		this.waiting.insertBefore(this.list, node);
-		timer.position = ~node;
+		timer.waitIn(node);
 		if (!this.untried && this.retry == Retry.NONE) {
 			this.waiting.unlink(this.mark);
 			this.waiting.insertBefore(node, this.mark);
@@ -119,7 +119,7 @@ final class RefusalQueue {
 			this.waiting.insertBefore(this.mark, node);
 		}
 		this.inHand = NONE;
-		timer.position = ~node;
+		timer.waitIn(node);
 	}
 
 	/**
@@ -237,7 +237,7 @@ final class RefusalQueue {
 	 * waiting timers.
 	 */
 	void takeInHand(Timer timer) {
-		this.inHand = ~timer.position;
+		this.inHand = timer.node();
 		this.waiting.unlink(this.inHand);
 	}
 

@@ -3,7 +3,6 @@ package io.timingwheel;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * A {@link Wheel} behind a lock, with its counters and its share of the limit of pending
  * timers.
  */
-final class Shard extends Padding {
+class Shard extends Padding {
 
-	private final ShardLock lock = new ShardLock();
+	private final ShardLock lock = new ShardLock.Padded();
 
 	final Wheel wheel;
 
@@ -25,7 +24,7 @@ final class Shard extends Padding {
 
 	private final WaitingTimers waiting;
 
-	private final LongAdder rescheduled = new LongAdder();
+	private final OwnedCounter rescheduled = new OwnedCounter.Padded();
 
 	private boolean closed;
 
@@ -40,9 +39,6 @@ final class Shard extends Padding {
 	private long cancelled;
 
 	private long returned;
-
-	@SuppressWarnings("unused")
-	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
 	/**
 	 * How many hand-overs were accepted, without those of periodic tasks. The driver
@@ -77,14 +73,14 @@ final class Shard extends Padding {
 	 * @return false if the shard's share of the limit is used up
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	boolean add(Timer timer, long dueTick, long now) {
+	boolean add(Timer timer, long dueTick) {
 		long wake;
 		this.lock.lock();
 		try {
 			if (pending() >= this.quota && !this.closed) {
 				return false;
 			}
-			wake = place(timer, dueTick, now);
+			wake = schedule(timer, dueTick);
 		}
 		finally {
 			this.lock.unlock();
@@ -98,26 +94,42 @@ final class Shard extends Padding {
 	 * the lock.
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	void addLocked(Timer timer, long dueTick, long now) {
-		this.alarm.wakeFor(place(timer, dueTick, now));
+	void addLocked(Timer timer, long dueTick) {
+		this.alarm.wakeFor(schedule(timer, dueTick));
 	}
 
-	private long place(Timer timer, long dueTick, long now) {
+	private long schedule(Timer timer, long dueTick) {
 		if (this.closed) {
 			throw new RejectedExecutionException("The timing wheel is stopped");
 		}
-		long wake = this.wheel.place(timer, dueTick, now);
+		long wake = place(timer, dueTick);
 		this.scheduled++;
 		return wake;
+	}
+
+	/**
+	 * Reads the clock only if the wheel needs the current tick, since a reading costs as
+	 * much as the rest of the call.
+	 */
+	private long place(Timer timer, long dueTick) {
+		long wake = this.wheel.placeWithoutNow(timer, dueTick);
+		return (wake == Wheel.NEEDS_NOW) ? this.wheel.place(timer, dueTick, this.time.now()) : wake;
 	}
 
 	boolean cancel(Timer timer) {
 		this.lock.lock();
 		try {
-			if (!timer.endCancelled()) {
+			if (!timer.isPending()) {
+				return false;
+			}
+			if (!isInHand(timer)) {
+				timer.endAtRest();
+			}
+			else if (!timer.endCancelled()) {
 				return false;
 			}
 			this.cancelled++;
+			// The timer has ended, even if there is no memory to pack its chunk.
 			remove(timer);
 			return true;
 		}
@@ -153,15 +165,14 @@ final class Shard extends Padding {
 	 * @return false if the timer has ended, or the shard is closed
 	 */
 	boolean repeat(Timer timer, long delay) {
-		long elapsed = this.time.elapsed();
-		long dueTick = this.time.dueTick(elapsed, delay);
+		long dueTick = this.time.dueTick(this.time.elapsed(), delay);
 		long wake;
 		this.lock.lock();
 		try {
 			if (this.closed || !timer.isBegun()) {
 				return false;
 			}
-			wake = this.wheel.place(timer, dueTick, this.time.tickAt(elapsed));
+			wake = place(timer, dueTick);
 			timer.repeat(dueTick);
 		}
 		finally {
@@ -171,12 +182,17 @@ final class Shard extends Padding {
 		return true;
 	}
 
+	private boolean isInHand(Timer timer) {
+		return !timer.isWaiting() && this.wheel.slotOf(timer) == Chunk.IN_HAND;
+	}
+
 	/**
-	 * Removes a timer that has ended.
+	 * Removes a timer from its slot, or from the queue of its executor. The timer was
+	 * pending until the caller ended it. The position of other timers is out of date.
 	 */
 	private void remove(Timer timer) {
-		if (timer.position < 0) {
-			removeWaiting(~timer.position);
+		if (timer.isWaiting()) {
+			removeWaiting(timer.node());
 		}
 		else {
 			this.wheel.remove(timer);
@@ -190,8 +206,20 @@ final class Shard extends Padding {
 	 * @return false if the timer is not pending
 	 */
 	boolean reschedule(Timer timer, long delay) {
-		long elapsed = this.time.elapsed();
-		long dueTick = this.time.dueTick(elapsed, delay);
+		return move(timer, this.time.dueTick(this.time.elapsed(), delay));
+	}
+
+	/**
+	 * Moves a timer, without the lock and without a reading of the clock if the new due
+	 * tick is not earlier than the old one.
+	 * @param nanoTime the new deadline, as a reading of the clock
+	 * @return false if the timer is not pending
+	 */
+	boolean rescheduleAt(Timer timer, long nanoTime) {
+		return move(timer, this.time.dueTickAt(nanoTime));
+	}
+
+	private boolean move(Timer timer, long dueTick) {
 		long before = timer.dueTick();
 		while (Timer.isMoveToLater(before, dueTick)) {
 			if (timer.move(before, dueTick)) {
@@ -200,16 +228,16 @@ final class Shard extends Padding {
 			}
 			before = timer.dueTick();
 		}
-		return before >= 0 && moveLocked(timer, dueTick, this.time.tickAt(elapsed));
+		return before >= 0 && moveLocked(timer, dueTick);
 	}
 
-	private boolean moveLocked(Timer timer, long dueTick, long now) {
+	private boolean moveLocked(Timer timer, long dueTick) {
 		long wake = Wheel.NEVER;
 		this.lock.lock();
 		try {
 			long before = timer.dueTick();
-			if (timer.position < 0 && before >= 0) {
-				wake = placeWaiting(timer, dueTick, now);
+			if (before >= 0 && timer.isWaiting()) {
+				wake = placeWaiting(timer, dueTick);
 			}
 			else {
 				while (before >= 0 && !timer.move(before, dueTick)) {
@@ -220,7 +248,7 @@ final class Shard extends Padding {
 				}
 				if (this.wheel.isTooLate(timer, dueTick)) {
 					this.wheel.remove(timer);
-					wake = this.wheel.place(timer, dueTick, now);
+					wake = place(timer, dueTick);
 				}
 			}
 		}
@@ -236,9 +264,9 @@ final class Shard extends Padding {
 	 * Moves a timer that waits for its executor into the wheel. Without the lock, nothing
 	 * changes the state of a waiting timer.
 	 */
-	private long placeWaiting(Timer timer, long dueTick, long now) {
-		int node = ~timer.position;
-		long wake = this.wheel.place(timer, dueTick, now);
+	private long placeWaiting(Timer timer, long dueTick) {
+		int node = timer.node();
+		long wake = place(timer, dueTick);
 		timer.move(timer.dueTick(), dueTick);
 		removeWaiting(node);
 		return wake;
@@ -255,6 +283,22 @@ final class Shard extends Padding {
 	}
 
 	/**
+	 * Keeps the current timer of the batch after its hand-over has failed, unless the
+	 * timer has ended or waits for its executor. Only the driver calls this.
+	 */
+	void keepIfPending(Timer timer) {
+		this.lock.lockNext();
+		try {
+			if (timer.isPending() && isInHand(timer)) {
+				batch().keepCurrent(null);
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
 	 * Puts the kept timers of the batch back into the wheel, or into the queues of their
 	 * executors. This also happens if the shard is closed, since {@code stop} collects
 	 * the timers there. Only the driver calls this.
@@ -262,7 +306,7 @@ final class Shard extends Padding {
 	void putBackKept() {
 		Batch batch = batch();
 		boolean waiting = batch.hasQueues();
-		this.lock.lock();
+		this.lock.lockNext();
 		try {
 			if (waiting) {
 				this.waiting.lock();
@@ -310,7 +354,7 @@ final class Shard extends Padding {
 	 * @return false if the task has begun nevertheless, or the timer has ended
 	 */
 	boolean refused(Timer timer, RefusalQueue queue) {
-		this.lock.lock();
+		this.lock.lockNext();
 		try {
 			if (!timer.isExpired()) {
 				return false;
@@ -319,11 +363,11 @@ final class Shard extends Padding {
 			try {
 				queue.insertTried(timer);
 				if (!timer.refuse()) {
-					this.waiting.remove(~timer.position);
+					this.waiting.remove(timer.node());
 					return false;
 				}
 				if (this.drained) {
-					this.waiting.remove(~timer.position);
+					this.waiting.remove(timer.node());
 					dropAfterStop(timer);
 				}
 			}
@@ -343,9 +387,9 @@ final class Shard extends Padding {
 	 * @return false if the timer has left the queue
 	 */
 	boolean expireWaiting(Timer timer, RefusalQueue queue) {
-		this.lock.lock();
+		this.lock.lockNext();
 		try {
-			if (timer.position >= 0 || !timer.expire(0)) {
+			if (!timer.isWaiting() || !timer.expire(0)) {
 				return false;
 			}
 			this.waiting.lock();
@@ -391,7 +435,7 @@ final class Shard extends Padding {
 	 * @see Wheel#advance
 	 */
 	Batch advance(long now) {
-		this.lock.lock();
+		this.lock.lockNext();
 		try {
 			return this.wheel.advance(now);
 		}
@@ -515,6 +559,20 @@ final class Shard extends Padding {
 	 */
 	void quota(long quota) {
 		this.quota = quota;
+	}
+
+	/**
+	 * Adds the space after the fields, see {@link Padding}.
+	 */
+	static final class Padded extends Shard {
+
+		@SuppressWarnings("unused")
+		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
+		Padded(WheelClock time, Alarm alarm, TaskErrors errors, WaitingTimers waiting, Wheel wheel) {
+			super(time, alarm, errors, waiting, wheel);
+		}
+
 	}
 
 }

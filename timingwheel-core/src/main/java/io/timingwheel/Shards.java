@@ -55,7 +55,7 @@ final class Shards {
 	 * Adds a timer to a shard whose quota is used up.
 	 * @throws RejectedExecutionException if the limit is reached or the shard is closed
 	 */
-	void addAtQuota(Shard shard, Timer timer, long dueTick, long now) {
+	void addAtQuota(Shard shard, Timer timer, long dueTick) {
 		lockAll();
 		try {
 			long free = this.limit;
@@ -67,7 +67,7 @@ final class Shards {
 				throw new RejectedExecutionException("The limit of " + this.limit + " pending timers is reached");
 			}
 			dealOut(free - 1, shard);
-			shard.addLocked(timer, dueTick, now);
+			shard.addLocked(timer, dueTick);
 		}
 		finally {
 			unlockAll();

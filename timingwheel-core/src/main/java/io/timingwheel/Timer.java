@@ -33,10 +33,10 @@ import org.jspecify.annotations.Nullable;
  *                                    BEGUN -- repeat --+
  * </pre>
  *
- * A timer that waits for its executor is in a list of {@link WaitingTimers}, and its
- * {@link #position} is negative. A move takes it out of the list under the lock, since no
- * driver would come to it at its new due tick. Only timers of a {@link WheelPeriodicTask}
- * repeat. Their handles are not public.
+ * A timer that waits for its executor is in a list of {@link WaitingTimers}, and in no
+ * slot. A move takes it out of the list under the lock, since no driver would come to it
+ * at its new due tick. Only timers of a {@link WheelPeriodicTask} repeat. Their handles
+ * are not public.
  */
 final class Timer implements TimerHandle, Runnable {
 
@@ -50,6 +50,12 @@ final class Timer implements TimerHandle, Runnable {
 	private static final long CANCELLED = -3;
 
 	private static final long RETURNED = -4;
+
+	/** The numbers of nodes, and the numbers of slots, are lower. */
+	static final int NUMBERS = 1 << 30;
+
+	/** The lowest position of a timer that is alone in its slot. */
+	private static final int LAST_SLOT = -NUMBERS;
 
 	private static final VarHandle STATE;
 	static {
@@ -71,8 +77,15 @@ final class Timer implements TimerHandle, Runnable {
 	private @Nullable Runnable task;
 
 	/**
-	 * The number of the timer's chunk and the index in the chunk, or a negative number
-	 * that stands for a node of {@link WaitingTimers}.
+	 * Where the timer stands:
+	 * <ul>
+	 * <li>0 or above: the number of its chunk and the index in the chunk;</li>
+	 * <li>from {@link #LAST_SLOT} to -1: alone in its slot, the complement of the number
+	 * of the slot;</li>
+	 * <li>below: in the list of an executor that refuses, the number of its node in
+	 * {@link WaitingTimers} after {@link Integer#MIN_VALUE}.</li>
+	 * </ul>
+	 * Out of date once the timer has expired.
 	 */
 	int position;
 
@@ -99,6 +112,12 @@ final class Timer implements TimerHandle, Runnable {
 	@Override
 	public boolean reschedule(Duration delay) {
 		return reschedule(TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public boolean rescheduleAt(long nanoTime) {
+		Shard shard = this.shard;
+		return shard != null && this.state >= 0 && shard.rescheduleAt(this, nanoTime);
 	}
 
 	@Override
@@ -170,6 +189,48 @@ final class Timer implements TimerHandle, Runnable {
 		catch (Throwable ex) {
 			shard.errors().report(task, ex);
 		}
+	}
+
+	/**
+	 * Records that the timer is alone in its slot, which has no chunk.
+	 */
+	void standAlone(int slot) {
+		this.position = ~slot;
+	}
+
+	/**
+	 * Whether the timer is alone in its slot.
+	 */
+	boolean isAlone() {
+		return this.position < 0 && this.position >= LAST_SLOT;
+	}
+
+	/**
+	 * The number of the slot in which the timer is alone.
+	 */
+	int slot() {
+		return ~this.position;
+	}
+
+	/**
+	 * Records that the timer is in a node of {@link WaitingTimers}, and in no slot.
+	 */
+	void waitIn(int node) {
+		this.position = Integer.MIN_VALUE + node;
+	}
+
+	/**
+	 * Whether the timer waits for its executor. Only valid for a pending timer.
+	 */
+	boolean isWaiting() {
+		return this.position < LAST_SLOT;
+	}
+
+	/**
+	 * The node of a waiting timer.
+	 */
+	int node() {
+		return this.position - Integer.MIN_VALUE;
 	}
 
 	/**
@@ -262,7 +323,18 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Ends a pending timer.
+	 * Cancels a pending timer that the driver does not have in hand. The caller holds the
+	 * lock. Only a move to later can come at the same time, and it takes place either
+	 * before the cancel or not at all. So the cancel needs no compare-and-set.
+	 */
+	void endAtRest() {
+		STATE.setRelease(this, CANCELLED);
+		this.task = null;
+		this.shard = null;
+	}
+
+	/**
+	 * Cancels a pending timer.
 	 * @return false if the timer is not pending
 	 */
 	boolean endCancelled() {

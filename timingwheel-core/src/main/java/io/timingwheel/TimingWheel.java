@@ -77,6 +77,41 @@ public interface TimingWheel extends AutoCloseable {
 	TimerHandle schedule(Runnable task, Duration delay);
 
 	/**
+	 * Returns the current time of the wheel's clock. Only the difference of two readings
+	 * of the same wheel has a meaning. A deadline for {@link #scheduleAt} and
+	 * {@link TimerHandle#rescheduleAt} is a reading plus a delay in nanoseconds.
+	 * @return nanoseconds since an arbitrary origin, which may be negative and may wrap
+	 * around
+	 * @since 1.0.0
+	 */
+	long nanoTime();
+
+	/**
+	 * Schedules a task with a deadline. The call does not read the clock, unless the
+	 * wheel's thread has to wake up earlier because of this timer. A caller that starts
+	 * many timers at a time, such as an event loop, therefore reads {@link #nanoTime()}
+	 * once for all of them.
+	 *
+	 * <pre class="code">
+	 * long now = wheel.nanoTime();
+	 * for (Connection connection : accepted) {
+	 *     connection.timeout = wheel.scheduleAt(connection::close, now + IDLE_NANOS);
+	 * }
+	 * </pre>
+	 * @param task the task to run
+	 * @param nanoTime the deadline, a time of the wheel's clock. The timer never fires
+	 * before it. If {@code nanoTime - nanoTime()} is zero or negative, the timer is due
+	 * now, as with a zero delay. The order among timers that were overdue when they were
+	 * scheduled is not defined. A sum of a reading and {@link Long#MAX_VALUE} is the
+	 * latest possible deadline
+	 * @return the handle of the pending timer
+	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
+	 * pending as {@link Builder#maxPending} allows
+	 * @since 1.0.0
+	 */
+	TimerHandle scheduleAt(Runnable task, long nanoTime);
+
+	/**
 	 * Returns the clock by which this wheel measures delays.
 	 * @return the clock that {@link Builder#timeSource} has set
 	 */

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The timers that wait because their executors refuse, in doubly linked lists. Each
- * {@link RefusalQueue} has a list. A timer stores the number of its node as a negative
- * {@link Timer#position}, so that the timer can leave its list in constant time.
+ * {@link RefusalQueue} has a list. A timer stores the number of its node, see
+ * {@link Timer#waitIn}, so that the timer can leave its list in constant time.
  *
  * <p>
  * Nodes are stored in blocks. A block is freed once its last node is free, and nodes of
@@ -25,7 +25,9 @@ final class WaitingTimers {
 
 	private static final int BLOCK_SIZE = 1 << INDEX_BITS;
 
-	private final ShardLock lock = new ShardLock();
+	private static final int MAX_BLOCKS = Timer.NUMBERS / BLOCK_SIZE;
+
+	private final ShardLock lock = new ShardLock.Padded();
 
 	private @Nullable Block[] blocks = new Block[0];
 
@@ -175,6 +177,9 @@ final class WaitingTimers {
 
 	private void grow() {
 		int count = this.blocks.length;
+		if (count == MAX_BLOCKS) {
+			throw new IllegalStateException("More than " + Timer.NUMBERS + " timers wait for their executors");
+		}
 		int newCount = Math.max(4, 2 * count);
 		@Nullable Block[] blocks = Arrays.copyOf(this.blocks, newCount);
 		int[] freeNumbers = new int[newCount];

@@ -126,7 +126,7 @@ class DriverTests {
 
 	private Timer schedule(int shard, long tick) {
 		Timer timer = new Timer(this.all.get(shard), () -> this.fired.add(tick), tick);
-		this.all.get(shard).add(timer, tick, this.time.now());
+		this.all.get(shard).add(timer, tick);
 		return timer;
 	}
 

@@ -163,7 +163,7 @@ final class ModelRun {
 		this.callers.run(caller,
 				() -> timers.forEach((timer) -> timer.handle = delay.schedule(this.wheel, timer.task)));
 		for (ReferenceTimer timer : timers) {
-			this.reference.schedule(timer, delay.nanos());
+			this.reference.schedule(timer, delay);
 			timer.position = this.pending.size();
 			this.pending.add(timer);
 			log("schedule %s by caller %s: %s", timer, caller, delay);
@@ -190,11 +190,11 @@ final class ModelRun {
 			return;
 		}
 		RandomDelay delay = chooseDelay();
-		boolean moved = delay.reschedule(timer.handle);
+		boolean moved = delay.reschedule(this.wheel, timer.handle);
 		log("reschedule %s to %s: %s", timer, delay, moved);
 		checkAnswer(timer, moved, "reschedule");
 		if (moved) {
-			this.reference.reschedule(timer, delay.nanos());
+			this.reference.reschedule(timer, delay);
 			query(timer);
 		}
 	}
@@ -318,6 +318,7 @@ final class ModelRun {
 			assertThat(timer.handle.isCancelled()).isFalse();
 			assertThat(timer.handle.remaining(TimeUnit.NANOSECONDS)).isZero();
 			assertThat(timer.handle.reschedule(1, TimeUnit.DAYS)).isFalse();
+			assertThat(timer.handle.rescheduleAt(this.wheel.nanoTime())).isFalse();
 			assertThat(timer.handle.cancel()).isFalse();
 		}
 		assertThatExceptionOfType(RejectedExecutionException.class)

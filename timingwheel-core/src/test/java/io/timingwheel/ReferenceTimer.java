@@ -23,8 +23,8 @@ final class ReferenceTimer {
 	long tick;
 
 	/**
-	 * Whether the timer was moved or refused, and so lost its place among equal
-	 * deadlines.
+	 * Whether the timer has no certain place among equal deadlines: it was moved,
+	 * refused, or overdue when it was scheduled.
 	 */
 	boolean moved;
 

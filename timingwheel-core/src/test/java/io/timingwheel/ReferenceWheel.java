@@ -81,7 +81,7 @@ final class ReferenceWheel {
 		return this.waiting.stream().mapToInt(Set::size).sum();
 	}
 
-	void schedule(ReferenceTimer timer, long delay) {
+	void schedule(ReferenceTimer timer, RandomDelay delay) {
 		this.scheduled++;
 		this.pending++;
 		place(timer, delay);
@@ -94,7 +94,7 @@ final class ReferenceWheel {
 		timer.state = ReferenceTimer.State.CANCELLED;
 	}
 
-	void reschedule(ReferenceTimer timer, long delay) {
+	void reschedule(ReferenceTimer timer, RandomDelay delay) {
 		this.rescheduled++;
 		remove(timer);
 		timer.moved = true;
@@ -230,16 +230,29 @@ final class ReferenceWheel {
 		}
 	}
 
-	private void place(ReferenceTimer timer, long delay) {
-		if (delay <= 0) {
-			timer.deadline = this.now;
-			timer.tick = currentTick();
+	private void place(ReferenceTimer timer, RandomDelay delay) {
+		long nanos = delay.nanos();
+		if (nanos > 0) {
+			timer.deadline = (nanos > Long.MAX_VALUE - this.now) ? Long.MAX_VALUE : this.now + nanos;
+			timer.tick = firstTickFrom(timer.deadline);
+		}
+		else if (delay.form() == RandomDelay.Form.DEADLINE && nanos > -this.tickNanos
+				&& firstTickFrom(this.now + nanos) > currentTick()) {
+			// The first tick after the deadline has not begun yet.
+			timer.deadline = this.now + nanos;
+			timer.tick = firstTickFrom(timer.deadline);
 		}
 		else {
-			timer.deadline = (delay > Long.MAX_VALUE - this.now) ? Long.MAX_VALUE : this.now + delay;
-			timer.tick = -Math.floorDiv(-timer.deadline, this.tickNanos);
+			timer.deadline = this.now;
+			timer.tick = currentTick();
+			// The order among overdue timers is not defined.
+			timer.moved |= delay.form() == RandomDelay.Form.DEADLINE;
 		}
 		this.byTick.computeIfAbsent(timer.tick, (tick) -> new LinkedHashSet<>()).add(timer);
+	}
+
+	private long firstTickFrom(long deadline) {
+		return -Math.floorDiv(-deadline, this.tickNanos);
 	}
 
 	private void remove(ReferenceTimer timer) {
