@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine;
 
 /**
- * The command line. JMH's own is in the same archive:
+ * The command line. JMH has its own on the same class path:
  * {@code java -cp benchmarks.jar org.openjdk.jmh.Main}.
  */
 @Command(name = "benchmarks", mixinStandardHelpOptions = true,

@@ -1,5 +1,9 @@
 package io.timingwheel.sample.orders;
 
+import java.time.Duration;
+
+import io.timingwheel.test.AutoConfigureVirtualTime;
+import io.timingwheel.test.VirtualTime;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -11,13 +15,16 @@ import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.awaitility.Awaitility.await;
 
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.payment-window=3s" })
+		properties = { "spring.datasource.url=jdbc:h2:mem:orders", "orders.payment-window=30m" })
 @AutoConfigureRestTestClient
+@AutoConfigureVirtualTime
 @ActiveProfiles("durable")
 class DurableOrderTests {
+
+	@Autowired
+	private VirtualTime time;
 
 	@Autowired
 	private RestTestClient http;
@@ -38,11 +45,21 @@ class DurableOrderTests {
 		assertThat(tasks(unpaid)).isEqualTo(1);
 		this.http.post().uri("/orders/{id}/pay", paid.id()).exchange().expectStatus().isOk();
 		assertThat(tasks(paid)).isZero();
-		await().until(() -> this.orders.find(unpaid.id()).orElseThrow().status() == Order.Status.CLOSED);
-		Order closed = this.orders.find(unpaid.id()).orElseThrow();
-		assertThat(closed.settledAt()).isAfterOrEqualTo(closed.closesAt());
+		this.time.advance(Duration.ofMinutes(30).minusMillis(1));
+		assertThat(this.orders.find(unpaid.id())).get().extracting(Order::status).isEqualTo(Order.Status.PENDING);
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(this.orders.find(unpaid.id())).get().extracting(Order::status).isEqualTo(Order.Status.CLOSED);
 		assertThat(this.orders.find(paid.id())).get().extracting(Order::status).isEqualTo(Order.Status.PAID);
-		await().until(() -> tasks(unpaid) == 0);
+		assertThat(tasks(unpaid)).isZero();
+	}
+
+	@Test
+	void anOrderIsClosedOnceHoweverOftenItsTaskIsDelivered() {
+		this.time.deliverTwice(true);
+		Order order = create();
+		this.time.advance(Duration.ofMinutes(30));
+		assertThat(this.orders.find(order.id())).get().extracting(Order::status).isEqualTo(Order.Status.CLOSED);
+		assertThat(tasks(order)).isZero();
 	}
 
 	@Test

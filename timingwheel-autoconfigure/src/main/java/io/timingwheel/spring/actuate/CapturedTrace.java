@@ -1,6 +1,8 @@
 package io.timingwheel.spring.actuate;
 
 import java.util.HexFormat;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.micrometer.tracing.TraceContext;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +16,12 @@ final class CapturedTrace {
 	private static final int HALF = 16;
 
 	private static final HexFormat HEX = HexFormat.of();
+
+	/** A version, the id of a trace, the id of a span, and flags. */
+	private static final Pattern TRACEPARENT = Pattern
+		.compile("(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})");
+
+	private static final int SAMPLED = 1;
 
 	private final long traceIdHigh;
 
@@ -50,6 +58,31 @@ final class CapturedTrace {
 		catch (NumberFormatException ex) {
 			return null;
 		}
+	}
+
+	/**
+	 * Reads a W3C header {@code traceparent}.
+	 * @return the context of its span, {@code null} if the text is not such a header
+	 */
+	static @Nullable TraceContext read(String traceparent, TraceContext.Builder builder) {
+		Matcher matcher = TRACEPARENT.matcher(traceparent);
+		if (!matcher.matches()) {
+			return null;
+		}
+		boolean sampled = (HexFormat.fromHexDigits(matcher.group(3)) & SAMPLED) != 0;
+		return builder.traceId(matcher.group(1)).spanId(matcher.group(2)).sampled(sampled).build();
+	}
+
+	/**
+	 * The span as a W3C header {@code traceparent}.
+	 * @return the text, {@code null} if the ids are not valid there
+	 */
+	@Nullable String traceparent() {
+		if ((this.traceIdHigh | this.traceIdLow) == 0 || this.spanId == 0) {
+			return null;
+		}
+		return "00-" + HEX.toHexDigits(this.traceIdHigh) + HEX.toHexDigits(this.traceIdLow) + "-"
+				+ HEX.toHexDigits(this.spanId) + (Boolean.TRUE.equals(this.sampled) ? "-01" : "-00");
 	}
 
 	/**

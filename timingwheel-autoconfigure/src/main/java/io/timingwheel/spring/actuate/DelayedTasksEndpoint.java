@@ -13,12 +13,15 @@ import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.support.DeadByError;
+import io.timingwheel.spring.durable.support.DeadStep;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.PendingTaskSnapshot;
 import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -81,10 +84,21 @@ public class DelayedTasksEndpoint {
 	 * The pending tasks of a name that are due first. If the tasks of the name are
 	 * stored, also the dead tasks.
 	 * @param name the name
-	 * @return up to 100 pending and 100 dead tasks, {@code null} if the name is not known
+	 * @param dead with any value but {@code false}, the dead tasks grouped by their
+	 * errors; {@code null} for the tasks
+	 * @return up to 100 pending and 100 dead tasks, or a {@link DeadDescriptor};
+	 * {@code null} if the name is not known, or has no stored tasks that could be dead
 	 */
 	@ReadOperation
-	public @Nullable NameDescriptor tasksOfName(@Selector String name) {
+	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class })
+	public @Nullable OperationResponseBody tasksOfName(@Selector String name, @Nullable String dead) {
+		if (dead == null || dead.equals("false")) {
+			return tasksOfName(name);
+		}
+		return this.store.isKnown(name) ? DeadDescriptor.of(name, this.store.required().deadByError(name)) : null;
+	}
+
+	private @Nullable NameDescriptor tasksOfName(String name) {
 		Map<String, StoredCounts> stored = this.store.counts();
 		if (stored.containsKey(name)) {
 			return new NameDescriptor(name, counts(name, stored), this.store.pending(name, LIMIT),
@@ -103,12 +117,15 @@ public class DelayedTasksEndpoint {
 	 * @param path the name, and the key of a pending task or the id; split at slashes.
 	 * There is no selector for the name alone: with WebFlux, the segments that remain
 	 * would contain the name again
+	 * @param dead as in {@link #tasksOfName(String, String)}, if the path is a name
 	 * @return the task or the name, {@code null} if there is no such task
 	 */
 	@ReadOperation
-	public @Nullable OperationResponseBody task(@Selector(match = Match.ALL_REMAINING) String... path) {
+	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, TaskDescriptor.class })
+	public @Nullable OperationResponseBody task(@Selector(match = Match.ALL_REMAINING) String[] path,
+			@Nullable String dead) {
 		TaskPath task = resolve(path);
-		return (task.keyOrId() != null) ? find(task.name(), task.keyOrId()) : tasksOfName(task.name());
+		return (task.keyOrId() != null) ? find(task.name(), task.keyOrId()) : tasksOfName(task.name(), dead);
 	}
 
 	private @Nullable TaskDescriptor find(String name, String keyOrId) {
@@ -146,7 +163,47 @@ public class DelayedTasksEndpoint {
 		return (task.keyOrId() != null) ? this.store.requeue(task.name(), task.keyOrId()) : Requeue.NOT_DEAD;
 	}
 
-	private TaskPath resolve(String[] path) {
+	/**
+	 * Requeues or deletes dead tasks of a name, those that died first first. One call
+	 * handles at most 500 of them. The caller repeats the call with the cursor of the
+	 * reply while tasks remain.
+	 * @param name the name
+	 * @param action {@code requeue-dead} or {@code delete-dead}
+	 * @param error text that the error of a task contains; {@code null} for all dead
+	 * tasks
+	 * @param cursor the cursor of the reply before; {@code null} for the first call
+	 * @return the result, {@code null} if the name is not known
+	 * @throws InvalidEndpointRequestException if there is no such action or cursor, or if
+	 * the tasks of the name are not durable
+	 */
+	@WriteOperation
+	public @Nullable StepDescriptor deadTasks(@Selector String name, String action, @Nullable String error,
+			@Nullable String cursor) {
+		boolean requeue = action.equals("requeue-dead");
+		if (!requeue && !action.equals("delete-dead")) {
+			throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
+					"The action on a name must be \"requeue-dead\" or \"delete-dead\", not \"" + action + "\"");
+		}
+		if (!this.store.isKnown(name)) {
+			if (!this.tasks.isKnown(name)) {
+				return null;
+			}
+			String reason = "The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead";
+			throw new InvalidEndpointRequestException(reason, reason);
+		}
+		String text = (error != null && !error.isEmpty()) ? error : null;
+		try {
+			DurableTaskManager tasks = this.store.required();
+			return StepDescriptor
+				.of(requeue ? tasks.requeueDead(name, text, cursor) : tasks.deleteDead(name, text, cursor));
+		}
+		catch (IllegalArgumentException ex) {
+			String reason = String.valueOf(ex.getMessage());
+			throw new InvalidEndpointRequestException(reason, reason, ex);
+		}
+	}
+
+	TaskPath resolve(String[] path) {
 		return TaskPath.of(List.of(path), (name) -> this.tasks.isKnown(name) || this.store.isKnown(name));
 	}
 
@@ -213,6 +270,60 @@ public class DelayedTasksEndpoint {
 	 */
 	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
 			@Nullable List<TaskDescriptor> dead) implements OperationResponseBody {
+
+	}
+
+	/**
+	 * The dead tasks of a name that died last, grouped by their errors.
+	 *
+	 * @param name the name
+	 * @param groups the groups, the one with the latest death first
+	 * @param examined how many dead tasks are in the groups, or in groups beyond the
+	 * largest number of groups
+	 * @param complete whether the groups contain all dead tasks of the name
+	 */
+	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined,
+			boolean complete) implements OperationResponseBody {
+
+		static DeadDescriptor of(String name, DeadByError dead) {
+			return new DeadDescriptor(name,
+					dead.groups()
+						.stream()
+						.map((group) -> new GroupDescriptor(group.error(), group.count(), group.first(), group.last(),
+								group.id()))
+						.toList(),
+					dead.examined(), dead.complete());
+		}
+
+	}
+
+	/**
+	 * Dead tasks with the same error.
+	 *
+	 * @param error the first 250 characters of the error
+	 * @param count how many tasks
+	 * @param first when the first of them died
+	 * @param last when the last of them died
+	 * @param id the id of the one that died last
+	 */
+	public record GroupDescriptor(String error, int count, Instant first, Instant last, String id) {
+
+	}
+
+	/**
+	 * What one call has done to dead tasks.
+	 *
+	 * @param affected how many it has requeued or deleted
+	 * @param skipped how many stay dead because their keys have pending tasks
+	 * @param remaining whether to repeat the call with the cursor
+	 * @param cursor where the next call goes on, {@code null} if nothing remains
+	 */
+	public record StepDescriptor(int affected, int skipped, boolean remaining,
+			@Nullable String cursor) implements OperationResponseBody {
+
+		static StepDescriptor of(DeadStep step) {
+			return new StepDescriptor(step.affected(), step.skipped(), step.remaining(), step.cursor());
+		}
 
 	}
 

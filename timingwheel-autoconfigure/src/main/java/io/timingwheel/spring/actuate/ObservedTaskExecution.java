@@ -17,9 +17,10 @@ import org.springframework.core.Ordered;
 
 /**
  * Observes each execution of a delayed task. If there is a tracer, the execution is a
- * child of the span in which the task was scheduled. A pending task does not keep the
- * observation in which it was scheduled, since the context of an observation may hold a
- * request and its response.
+ * child of the span in which the task was scheduled. The execution of a durable task
+ * begins a new trace with a link to that span ({@link LinkedTraces}). A pending task does
+ * not keep the observation in which it was scheduled, since the context of an observation
+ * may hold a request and its response.
  *
  * <p>
  * If the body returns a future, the execution is observed until the future is done. The
@@ -63,6 +64,11 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 	@Override
 	public @Nullable Object capture(String name) {
 		return (this.traces != null) ? this.traces.capture() : null;
+	}
+
+	@Override
+	public @Nullable String traceparent() {
+		return (this.traces != null) ? this.traces.traceparent() : null;
 	}
 
 	@Override

@@ -59,6 +59,8 @@ public class StoreMetrics implements MeterBinder {
 		bindTo(registry, "refused", "Durable tasks that were cancelled or moved before they began",
 				NodeFigures::refusedBegins);
 		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", NodeFigures::lostLeases);
+		bindToDeleted(registry, "retention", (tasks) -> tasks.figures().expiredDead());
+		bindToDeleted(registry, "limit", DurableTaskManager::droppedDead);
 		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
 			bindTo(registry, tag, names, "overdue", "Stored tasks that are past their due time and have not begun",
 					StoredCounts::overdue);
@@ -69,6 +71,13 @@ public class StoreMetrics implements MeterBinder {
 				tags.add(name);
 			}
 		});
+	}
+
+	private void bindToDeleted(MeterRegistry registry, String reason, ToLongFunction<DurableTaskManager> count) {
+		FunctionCounter.builder("timingwheel.store.dead.deleted", this.durableTasks, count::applyAsLong)
+			.description("Dead tasks that this node has deleted at the end of their retention, or beyond the limit")
+			.tag("reason", reason)
+			.register(registry);
 	}
 
 	private void bindTo(MeterRegistry registry, String meter, String description, ToLongFunction<NodeFigures> figure) {

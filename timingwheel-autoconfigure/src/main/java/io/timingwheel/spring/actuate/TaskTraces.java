@@ -35,6 +35,23 @@ public final class TaskTraces {
 	}
 
 	/**
+	 * The trace of the current thread, as the W3C header {@code traceparent}.
+	 * @return the text, {@code null} if there is no trace
+	 */
+	@Nullable String traceparent() {
+		TraceContext context = this.tracer.get().currentTraceContext().context();
+		CapturedTrace trace = (context != null) ? CapturedTrace.of(context) : null;
+		return (trace != null) ? trace.traceparent() : null;
+	}
+
+	/**
+	 * The tracer.
+	 */
+	Tracer tracer() {
+		return this.tracer.get();
+	}
+
+	/**
 	 * Runs an action within a captured trace.
 	 */
 	void within(@Nullable Object captured, Runnable action) {

@@ -14,6 +14,7 @@ import io.timingwheel.spring.task.support.DefaultDelayedTaskOperations;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.DurableTaskOperations;
 import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.ManualTime;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.TaskExecutors;
 import io.timingwheel.spring.task.support.UncaughtExceptions;
@@ -53,9 +54,10 @@ public final class TimingWheelAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	TimingWheel timingWheel(TimingWheelProperties properties, ObjectProvider<TimingWheelCustomizer> customizers,
-			TaskExecutors executors, HandOverExecutors handOvers) {
+			TaskExecutors executors, HandOverExecutors handOvers, ObjectProvider<ManualTime> manualTime) {
 		TimingWheel.Builder builder = TimingWheel.builder(handOvers.pausable(executors::defaultExecutor));
 		apply(properties, builder);
+		manualTime.ifAvailable((time) -> builder.timeSource(time.timeSource()));
 		customizers.orderedStream().forEach((customizer) -> customizer.customize(builder));
 		return builder.build();
 	}
@@ -82,16 +84,21 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	@Bean
-	HandOverExecutors timingWheelHandOverExecutors() {
-		return new HandOverExecutors();
+	HandOverExecutors timingWheelHandOverExecutors(ObjectProvider<ManualTime> manualTime) {
+		return (manualTime.getIfAvailable() != null) ? HandOverExecutors.onCallingThread() : new HandOverExecutors();
 	}
 
 	@Bean
 	DelayedTaskRegistry timingWheelDelayedTasks(TimingWheel wheel, HandOverExecutors handOvers,
-			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecutionInterceptor> interceptors) {
-		return new DelayedTaskRegistry(wheel, wheel.timeSource(), Clock.systemUTC(), handOvers,
-				compose(decorators.orderedStream().toList()),
-				CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList()));
+			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecutionInterceptor> interceptors,
+			ObjectProvider<ManualTime> manualTime) {
+		TaskDecorator decorator = compose(decorators.orderedStream().toList());
+		TaskExecutionInterceptor interceptor = CompositeTaskExecutionInterceptor
+			.of(interceptors.orderedStream().toList());
+		ManualTime time = manualTime.getIfAvailable();
+		return (time != null) ? new DelayedTaskRegistry(wheel, time, handOvers, decorator, interceptor)
+				: new DelayedTaskRegistry(wheel, wheel.timeSource(), Clock.systemUTC(), handOvers, decorator,
+						interceptor);
 	}
 
 	private static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {

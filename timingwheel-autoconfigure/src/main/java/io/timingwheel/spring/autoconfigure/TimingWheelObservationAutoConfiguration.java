@@ -4,6 +4,7 @@ import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import io.timingwheel.spring.actuate.DefaultDelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
+import io.timingwheel.spring.actuate.LinkedTraces;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
 import io.timingwheel.spring.actuate.TaskTraces;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -22,7 +23,8 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Auto-configuration of the observation of task executions. The observation is one more
  * {@link TaskExecutionInterceptor}, beside those of the application. With a tracer, the
- * executions continue the traces of the callers.
+ * executions continue the traces of the callers, or link to them if the tasks are
+ * durable.
  *
  * @since 0.1
  */
@@ -51,6 +53,11 @@ public final class TimingWheelObservationAutoConfiguration {
 		@Bean
 		TaskTraces timingWheelTaskTraces(ObjectProvider<Tracer> tracer) {
 			return new TaskTraces(SingletonSupplier.of(() -> tracer.getIfUnique(() -> Tracer.NOOP)));
+		}
+
+		@Bean
+		LinkedTraces timingWheelLinkedTraces(TaskTraces traces) {
+			return new LinkedTraces(traces);
 		}
 
 	}

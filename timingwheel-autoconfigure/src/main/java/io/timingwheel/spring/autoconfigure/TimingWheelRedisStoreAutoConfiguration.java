@@ -38,7 +38,7 @@ public final class TimingWheelRedisStoreAutoConfiguration {
 	RedisDelayedTaskStore timingWheelDelayedTaskStore(RedisStoreConnection connection,
 			TimingWheelRedisStoreProperties properties) {
 		RedisStoreOptions options = new RedisStoreOptions(properties.getNamespace(), properties.getPartitions(),
-				properties.getWaitReplicas(), properties.getWaitTimeout());
+				properties.getWaitReplicas(), properties.getWaitTimeout(), properties.getMaxDead());
 		return new RedisDelayedTaskStore(connection.factory(), options);
 	}
 

@@ -39,6 +39,12 @@ public class TimingWheelRedisStoreProperties implements InitializingBean {
 	 */
 	private Duration waitTimeout = Duration.ofSeconds(1);
 
+	/**
+	 * Number of dead tasks that Redis keeps. Each partition keeps its share, and drops
+	 * the oldest ones.
+	 */
+	private int maxDead = 100_000;
+
 	public String getNamespace() {
 		return this.namespace;
 	}
@@ -71,6 +77,14 @@ public class TimingWheelRedisStoreProperties implements InitializingBean {
 		this.waitTimeout = waitTimeout;
 	}
 
+	public int getMaxDead() {
+		return this.maxDead;
+	}
+
+	public void setMaxDead(int maxDead) {
+		this.maxDead = maxDead;
+	}
+
 	/**
 	 * Checks the values.
 	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
@@ -83,6 +97,7 @@ public class TimingWheelRedisStoreProperties implements InitializingBean {
 		PropertyChecks.pass(prefix + "partitions", this.partitions, options::withPartitions);
 		PropertyChecks.pass(prefix + "wait-replicas", this.waitReplicas, options::withWaitReplicas);
 		PropertyChecks.pass(prefix + "wait-timeout", this.waitTimeout, options::withWaitTimeout);
+		PropertyChecks.pass(prefix + "max-dead", this.maxDead, options::withMaxDead);
 	}
 
 }

@@ -7,6 +7,7 @@ import io.timingwheel.spring.durable.support.Backoff;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.NodeTurns;
 import io.timingwheel.spring.durable.support.PayloadCodec;
 import io.timingwheel.spring.task.support.CompositeTaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -54,9 +55,11 @@ public final class TimingWheelStoreAutoConfiguration {
 	@DependsOn("timingWheelTaskStoreCheck")
 	DurableTaskManager timingWheelDurableTasks(DelayedTaskStore store, TimingWheelStoreProperties properties,
 			DurableHandlerRegistry handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
-			HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptors) {
+			HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptors,
+			ObjectProvider<NodeTurns> turns) {
 		return new DurableTaskManager(store, settings(properties), handlers, codec, wheel, tasks, handOvers,
-				CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList()));
+				CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList()),
+				turns.getIfAvailable(NodeTurns::onThreads));
 	}
 
 	private static DurableSettings settings(TimingWheelStoreProperties properties) {
@@ -66,7 +69,7 @@ public final class TimingWheelStoreAutoConfiguration {
 				properties.getLookAhead(), properties.getPollInterval(), properties.getBatchSize(),
 				properties.getMaxInFlight(), properties.getMaxAttempts(), properties.getMaxLostDeliveries(),
 				new Backoff(backoff.getInitial(), backoff.getMultiplier(), backoff.getMax(), backoff.getJitter()),
-				properties.getMaxPayloadSize().toBytes());
+				properties.getMaxPayloadSize().toBytes(), properties.getDead().getRetention());
 	}
 
 	@Bean

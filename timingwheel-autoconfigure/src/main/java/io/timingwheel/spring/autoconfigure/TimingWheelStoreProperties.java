@@ -71,6 +71,8 @@ public class TimingWheelStoreProperties implements InitializingBean {
 	 */
 	private DataSize maxPayloadSize = DataSize.ofKilobytes(64);
 
+	private final Dead dead = new Dead();
+
 	public @Nullable String getNodeId() {
 		return this.nodeId;
 	}
@@ -147,6 +149,10 @@ public class TimingWheelStoreProperties implements InitializingBean {
 		this.maxPayloadSize = maxPayloadSize;
 	}
 
+	public Dead getDead() {
+		return this.dead;
+	}
+
 	/**
 	 * Checks the values.
 	 * @throws InvalidConfigurationPropertyValueException if a value is not valid
@@ -170,6 +176,10 @@ public class TimingWheelStoreProperties implements InitializingBean {
 				"it must not be shorter than backoff.initial");
 		check(this.backoff.jitter >= 0 && this.backoff.jitter <= 1, "backoff.jitter", this.backoff.jitter,
 				"it must be from 0 to 1");
+		Duration retention = this.dead.retention;
+		if (retention != null) {
+			check(retention.toMillis() >= 1, "dead.retention", retention, "it must be at least 1ms");
+		}
 		if (StringUtils.hasText(this.nodeId)) {
 			boolean printable = this.nodeId.chars().allMatch((c) -> c > ' ' && c < 127);
 			check(printable && this.nodeId.length() <= MAX_NODE_ID, "node-id", this.nodeId,
@@ -201,6 +211,26 @@ public class TimingWheelStoreProperties implements InitializingBean {
 		 * Redis, through Lettuce.
 		 */
 		REDIS
+
+	}
+
+	/**
+	 * What happens to the tasks that are dead.
+	 */
+	public static class Dead {
+
+		/**
+		 * How long dead tasks are kept. For ever by default.
+		 */
+		private @Nullable Duration retention;
+
+		public @Nullable Duration getRetention() {
+			return this.retention;
+		}
+
+		public void setRetention(@Nullable Duration retention) {
+			this.retention = retention;
+		}
 
 	}
 

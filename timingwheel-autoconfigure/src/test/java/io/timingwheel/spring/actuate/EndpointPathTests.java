@@ -113,7 +113,84 @@ abstract class EndpointPathTests {
 		await().until(() -> JsonPath.<String>read(get("/durable/fail/" + id), "$.state").equals("DEAD"));
 		delete("/durable/fail/" + id, 204);
 		requeue("/durable/fail/" + id, 404);
-		requeue("/durable/fail", 404);
+		requeue("/durable/fail", 400);
+	}
+
+	@Test
+	void theDeadOfANameAreGroupedRequeuedAndDeleted() {
+		deadTasks("/durable/fail", "{\"action\":\"delete-dead\"}", 200);
+		for (String id : List.of("a", "b", "c")) {
+			this.tasks.enqueue(TaskId.of("durable/fail", id), Duration.ZERO, id);
+		}
+		awaitGroups(1, 1, 1);
+		String body = get("/durable/fail?dead=true");
+		assertThat(JsonPath.<String>read(body, "$.name")).isEqualTo("durable/fail");
+		assertThat(JsonPath.<List<String>>read(body, "$.groups[*].error")).containsExactlyInAnyOrder(
+				"java.lang.IllegalStateException: Failed a", "java.lang.IllegalStateException: Failed b",
+				"java.lang.IllegalStateException: Failed c");
+		assertThat(JsonPath.<Integer>read(body, "$.examined")).isEqualTo(3);
+		assertThat(JsonPath.<Boolean>read(body, "$.complete")).isTrue();
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$.groups[0]")).containsOnlyKeys("error", "count", "first",
+				"last", "id");
+		assertThat(deadTasks("/durable/fail", "{\"action\":\"delete-dead\",\"error\":\"Failed b\"}", 200))
+			.isEqualTo("{\"affected\":1,\"skipped\":0,\"remaining\":false}");
+		this.tasks.enqueue(TaskId.of("durable/fail", "c"), Duration.ofHours(1), "c");
+		assertThat(deadTasks("/durable/fail", "{\"action\":\"requeue-dead\"}", 200))
+			.isEqualTo("{\"affected\":1,\"skipped\":1,\"remaining\":false}");
+		awaitGroups(1, 1);
+		assertThat(JsonPath.<List<String>>read(get("/durable/fail"), "$.next[*].key")).containsExactly("c");
+		delete("/durable/fail/c", 204);
+		assertThat(deadTasks("/durable/fail", "{\"action\":\"delete-dead\"}", 200))
+			.isEqualTo("{\"affected\":2,\"skipped\":0,\"remaining\":false}");
+		awaitGroups();
+	}
+
+	private void awaitGroups(Integer... counts) {
+		await().untilAsserted(
+				() -> assertThat(JsonPath.<List<Integer>>read(get("/durable/fail?dead=true"), "$.groups[*].count"))
+					.containsExactly(counts));
+	}
+
+	@Test
+	void aNameWithoutSlashesHasDeadTasksToo() {
+		this.tasks.enqueue(TaskId.of("fail", "a"), Duration.ZERO, "a");
+		await().until(() -> !JsonPath.<List<String>>read(get("/fail?dead=true"), "$.groups").isEmpty());
+		assertThat(JsonPath.<Map<String, Object>>read(get("/fail?dead=false"), "$")).containsKey("next");
+		assertThat(deadTasks("/fail", "{\"action\":\"delete-dead\"}", 200))
+			.isEqualTo("{\"affected\":1,\"skipped\":0,\"remaining\":false}");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			/fail                | requeue-all  | 400 | The action on a name must be
+			/durable/fail        | requeue      | 400 | The action on a name must be
+			/billing/close-order | requeue-dead | 400 | are not durable
+			/absent              | requeue-dead | 404 | No task has the name
+			/durable/fail/5      | requeue-dead | 400 | must be
+			""")
+	void aRequestThatMakesNoSenseIsAnsweredWithWhatIsWrong(String path, String action, int status, String message) {
+		assertThat(JsonPath.<String>read(deadTasks(path, "{\"action\":\"%s\"}".formatted(action), status), "$.error"))
+			.contains(message);
+	}
+
+	@Test
+	void aCursorOfNoReplyIsRefused() {
+		String body = deadTasks("/fail", "{\"action\":\"delete-dead\",\"cursor\":\"5\"}", 400);
+		assertThat(JsonPath.<String>read(body, "$.error")).contains("cursor");
+	}
+
+	private String deadTasks(String path, String request, int status) {
+		byte[] body = this.client.post()
+			.uri(uri(path))
+			.header("Content-Type", "application/json")
+			.body(request)
+			.exchange()
+			.expectStatus()
+			.isEqualTo(status)
+			.expectBody()
+			.returnResult()
+			.getResponseBodyContent();
+		return new String(body, StandardCharsets.UTF_8);
 	}
 
 	@Test
@@ -166,6 +243,12 @@ abstract class EndpointPathTests {
 					"timingwheel.store.poll-interval=20ms" })
 	static class WithWebMvcTests extends EndpointPathTests {
 
+		@Test
+		void theParameterNeedsNoValue() {
+			assertThat(JsonPath.<Map<String, Object>>read(get("/durable/fail?dead"), "$")).containsKey("groups");
+			assertThat(JsonPath.<Map<String, Object>>read(get("/fail?dead"), "$")).containsKey("groups");
+		}
+
 	}
 
 	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = Application.class,
@@ -204,7 +287,12 @@ abstract class EndpointPathTests {
 
 		@Delayed(delay = "1h", name = "durable/fail", key = "#id", durable = true)
 		public void fail(String id) {
-			throw new IllegalStateException("Failed");
+			throw new IllegalStateException("Failed " + id);
+		}
+
+		@Delayed(delay = "1h", name = "fail", key = "#id", durable = true)
+		public void failToo(String id) {
+			throw new IllegalStateException("Failed " + id);
 		}
 
 	}

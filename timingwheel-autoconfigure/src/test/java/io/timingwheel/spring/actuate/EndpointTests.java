@@ -238,9 +238,8 @@ class EndpointTests {
 		});
 		assertThat(invoke("Timingwheel", "wheel")).containsEntry("state", "RUNNING");
 		assertThat(invoke("Delayedtasks", "tasks")).containsOnlyKeys("tasks");
-		assertThat(invoke("Delayedtasks", "tasksOfName", "jmx")).containsEntry("name", "jmx");
-		assertThat(invoke("Delayedtasks", "task", (Object) new String[] { "jmx", "a/b" })).containsEntry("id",
-				task.id());
+		assertThat(invoke("Delayedtasks", "tasksOfName", "jmx", null)).containsEntry("name", "jmx");
+		assertThat(invoke("Delayedtasks", "task", new String[] { "jmx", "a/b" }, null)).containsEntry("id", task.id());
 	}
 
 	@SuppressWarnings("unchecked")

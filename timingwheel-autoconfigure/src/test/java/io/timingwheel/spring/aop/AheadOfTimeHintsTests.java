@@ -115,15 +115,16 @@ class AheadOfTimeHintsTests {
 		RuntimeHints hints = AotContexts.of().withProperties("management.endpoints.web.exposure.include=*").process();
 		for (Class<?> descriptor : List.of(DelayedTasksEndpoint.TasksDescriptor.class,
 				DelayedTasksEndpoint.CountsDescriptor.class, DelayedTasksEndpoint.NameDescriptor.class,
-				DelayedTasksEndpoint.TaskDescriptor.class, TimingWheelEndpoint.WheelDescriptor.class,
-				WheelSnapshot.Level.class)) {
+				DelayedTasksEndpoint.TaskDescriptor.class, DelayedTasksEndpoint.DeadDescriptor.class,
+				DelayedTasksEndpoint.GroupDescriptor.class, DelayedTasksEndpoint.StepDescriptor.class,
+				TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
 			for (var component : descriptor.getRecordComponents()) {
 				assertThat(hints).as(component.toString())
 					.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(component.getAccessor()));
 			}
 		}
 		assertThat(hints).matches(invocation(TimingWheelEndpoint.class, "wheel"));
-		for (String operation : List.of("tasks", "tasksOfName", "task", "cancel")) {
+		for (String operation : List.of("tasks", "tasksOfName", "task", "cancel", "deadTasks")) {
 			assertThat(hints).as(operation).matches(invocation(DelayedTasksEndpoint.class, operation));
 		}
 	}

@@ -67,7 +67,8 @@ class ConfigurationMetadataTests {
 				entry("timingwheel.store.jdbc.initialize-schema", "embedded"),
 				entry("timingwheel.store.redis.namespace", "timingwheel"),
 				entry("timingwheel.store.redis.partitions", 16), entry("timingwheel.store.redis.wait-replicas", 0),
-				entry("timingwheel.store.redis.wait-timeout", "1s"));
+				entry("timingwheel.store.redis.wait-timeout", "1s"), entry("timingwheel.store.redis.max-dead", 100000),
+				entry("timingwheel.store.dead.retention", null));
 	}
 
 	@Test

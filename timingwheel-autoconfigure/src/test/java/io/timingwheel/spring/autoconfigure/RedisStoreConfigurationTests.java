@@ -117,7 +117,8 @@ class RedisStoreConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "namespace, a{b", "partitions, 0", "partitions, 1025", "wait-replicas, -1", "wait-timeout, 0s" })
+	@CsvSource({ "namespace, a{b", "partitions, 0", "partitions, 1025", "wait-replicas, -1", "wait-timeout, 0s",
+			"max-dead, 0" })
 	void refusesAValueThatMakesNoSense(String name, String value) {
 		this.runner.withPropertyValues("timingwheel.store.redis." + name + "=" + value)
 			.run((context) -> assertThat(StoreFailures.invalidValue(context).getName())

@@ -108,6 +108,8 @@ class StartupFailureTests {
 			backoff.multiplier  | NaN   | at least 1
 			backoff.max         | 10ms  | must not be shorter than backoff.initial
 			backoff.jitter      | 1.1   | from 0 to 1
+			dead.retention      | 0s    | at least 1ms
+			dead.retention      | -7d   | at least 1ms
 			""")
 	void aValueOfTheStoreThatMakesNoSenseIsNamedWithItsPropertyAndARemedy(String property, String value, String remedy,
 			CapturedOutput output) {

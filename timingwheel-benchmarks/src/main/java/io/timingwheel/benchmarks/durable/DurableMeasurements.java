@@ -45,8 +45,11 @@ final class DurableMeasurements {
 						%,d tasks are due, and their bodies only read the clock. The time counts from the first run to the last, \
 						after %,d other tasks to warm up."""
 					.formatted(this.effort.timers(), Nodes.warmUp(this.store)),
-				contestants(true), List.of(rate("1", "1 node"), rate("2", "2 nodes")),
-				List.of(step(1, (nodes, peer) -> Map.of("1", executions(nodes, peer))),
+				contestants(true),
+				List.of(rate("1", "1 node"), rate("2", "2 nodes"),
+						Column.cost("node", "processor time of the node [us/task]", 0),
+						Column.cost("server", "of the server [us/task]", 0)),
+				List.of(step(1, this::executionsOfOneNode),
 						step(2, (nodes, peer) -> Map.of("2", executions(nodes, peer)))),
 				new Chart(Chart.Kind.BARS, "executions/s", List.of("1", "2")));
 	}
@@ -57,7 +60,25 @@ final class DurableMeasurements {
 			.toList();
 	}
 
+	private Map<String, Double> executionsOfOneNode(Nodes nodes, DurablePeer peer) throws Exception {
+		fill(nodes, peer);
+		double node = figure(nodes.first().run("cpu"), "nanos");
+		double server = this.server.cpuNanos();
+		double rate = executions(nodes);
+		double tasks = 1e3 * this.effort.timers();
+		return Map.of("1", rate, "node", (figure(nodes.first().run("cpu"), "nanos") - node) / tasks, "server",
+				(this.server.cpuNanos() - server) / tasks);
+	}
+
 	private double executions(Nodes nodes, DurablePeer peer) throws Exception {
+		fill(nodes, peer);
+		return executions(nodes);
+	}
+
+	/**
+	 * Stores the tasks of the backlog.
+	 */
+	private void fill(Nodes nodes, DurablePeer peer) throws Exception {
 		int count = this.effort.timers();
 		nodes.all("pause");
 		int lead = peer.canPause() ? 0 : 5 + count / 2_000;
@@ -65,6 +86,10 @@ final class DurableMeasurements {
 		if (left < 0 && lead > 0) {
 			throw new IllegalStateException("The tasks were due before all were stored");
 		}
+	}
+
+	private double executions(Nodes nodes) throws Exception {
+		int count = this.effort.timers();
 		nodes.all("resume");
 		nodes.await(count);
 		List<Map<String, Double>> figures = nodes.all("figures");

@@ -8,6 +8,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import io.timingwheel.benchmarks.ProcessCpu;
+
 /**
  * A node in a JVM of its own, which reads commands and answers each with figures.
  */
@@ -55,6 +57,9 @@ final class NodeMain {
 			case "pause" -> this.node.pause();
 			case "resume" -> this.node.resume();
 			case "reset" -> this.probe.reset();
+			case "cpu" -> {
+				return Map.of("nanos", (double) ProcessCpu.nanos());
+			}
 			case "count" -> {
 				return Map.of("count", (double) this.probe.count());
 			}

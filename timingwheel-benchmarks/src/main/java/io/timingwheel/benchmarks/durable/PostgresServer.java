@@ -1,7 +1,9 @@
 package io.timingwheel.benchmarks.durable;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
@@ -45,6 +47,17 @@ final class PostgresServer implements Server {
 		return Objects.requireNonNull(this.jdbc.queryForObject(
 				"select coalesce(sum(calls), 0) from pg_stat_statements where query not like '%pg_stat_statements%'",
 				Long.class));
+	}
+
+	@Override
+	public long cpuNanos() {
+		String pid = this.jdbc.queryForObject("select split_part(pg_read_file('postmaster.pid'), chr(10), 1)",
+				String.class);
+		return ProcessHandle.of(Long.parseLong(Objects.requireNonNull(pid)))
+			.stream()
+			.flatMap((postmaster) -> Stream.concat(Stream.of(postmaster), postmaster.descendants()))
+			.mapToLong((process) -> process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos())
+			.sum();
 	}
 
 	@Override

@@ -54,11 +54,23 @@ final class RedisInstance implements Server {
 
 	@Override
 	public long statements() {
+		return (long) sum("stats", "total_commands_processed");
+	}
+
+	@Override
+	public long cpuNanos() {
+		return (long) (1e9 * sum("cpu", "used_cpu_"));
+	}
+
+	/**
+	 * Adds up the figures of a section whose names begin in a certain way.
+	 */
+	private double sum(String section, String prefix) {
 		return this.connection.sync()
-			.info("stats")
+			.info(section)
 			.lines()
-			.filter((line) -> line.startsWith("total_commands_processed:"))
-			.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+			.filter((line) -> line.startsWith(prefix) && !line.contains("main_thread"))
+			.mapToDouble((line) -> Double.parseDouble(line.substring(line.indexOf(':') + 1)))
 			.sum();
 	}
 

@@ -19,6 +19,11 @@ interface Server extends AutoCloseable {
 	 */
 	long statements();
 
+	/**
+	 * The processor time that the processes of the server have used, in nanoseconds.
+	 */
+	long cpuNanos();
+
 	@Override
 	void close() throws IOException;
 

@@ -3,12 +3,17 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
@@ -21,8 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 /**
  * The contract of a {@link DelayedTaskStore}: one test for each of its promises.
@@ -30,6 +37,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 
 	private static final Duration NOW = Duration.ZERO;
+
+	private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+	private static final String OTHER_TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
 
 	private static final Duration AFTER_LEASE = SOON.plus(LEASE).plusSeconds(5);
 
@@ -425,7 +436,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		LeasedTask task = claim.tasks().get(0);
 		assertThat(claim.tasks()).hasSize(1);
 		assertThat(task.fence()).isGreaterThan(soon.fence());
-		assertThat(task).isEqualTo(new LeasedTask(soon.id(), task.fence(), NAME, "soon", payloadOf(soon.id()),
+		assertThat(task).isEqualTo(new LeasedTask(soon.id(), task.fence(), NAME, "soon", payloadOf(soon.id()), null,
 				soon.dueAt(), false, 1, 0, 0, false));
 		assertThat(stored(soon.id()).state()).isEqualTo(State.PENDING);
 		assertThat(claimByOther()).isEmpty();
@@ -977,15 +988,204 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void discardAllDeletesTheDeadOfAName() {
+	void manyDeadTasksAreRequeuedExceptThoseWhoseKeysArePending() {
+		List<String> ids = new ArrayList<>();
+		for (String key : Arrays.asList("pending", "twice", "twice", "free", null, null)) {
+			LeasedTask task = begun(key);
+			retry(this.store, task.ref(), 7, NOW);
+			bury(this.store, claim().get(0).ref());
+			ids.add(task.id());
+		}
+		ids.add(2, enqueue("pending", HOUR).id());
+		ids.add(3, "unknown");
+		assertThat(this.other.requeueAll(ids)).containsExactly(Requeue.KEY_PENDING, Requeue.REQUEUED, Requeue.NOT_DEAD,
+				Requeue.NOT_DEAD, Requeue.KEY_PENDING, Requeue.REQUEUED, Requeue.REQUEUED, Requeue.REQUEUED);
+		assertThat(this.store.requeueAll(List.of())).isEmpty();
+		assertThat(this.store.dead(NAME, 10)).extracting(StoredTask::key).containsExactlyInAnyOrder("pending", "twice");
+		List<LeasedTask> claimed = claim();
+		assertThat(claimed).extracting(LeasedTask::id)
+			.containsExactlyInAnyOrder(ids.get(1), ids.get(5), ids.get(6), ids.get(7));
+		assertThat(claimed).allSatisfy((task) -> {
+			assertThat(task.begun()).isTrue();
+			assertThat(task.attempt()).isEqualTo(1);
+			assertThat(task.deliveries()).isEqualTo(1);
+		});
+	}
+
+	@Test
+	void discardAllDeletesDeadTasksOnly() {
+		List<String> ids = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
+			LeasedTask task = begun("k" + i);
+			bury(this.store, task.ref());
+			ids.add(task.id());
+		}
+		String left = ids.remove(1);
+		ids.add(enqueue("k", HOUR).id());
+		ids.add("unknown");
+		assertThat(this.other.discardAll(ids)).isEqualTo(2);
+		assertThat(this.other.discardAll(ids)).isZero();
+		assertThat(this.other.discardAll(List.of())).isZero();
+		assertThat(this.store.dead(NAME, 10)).extracting(StoredTask::id).containsExactly(left);
+		assertThat(this.store.counts()).containsExactly(Map.entry(NAME, new StoredCounts(1, 0, 0, 1)));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void theDeadAreReadInPagesInTheOrderInWhichTheyDied(boolean latestFirst) {
+		for (int i = 0; i < 5; i++) {
+			clockAhead(SOON.multipliedBy(i));
+			List<LeasedTask> tasks = List.of(begun("a" + i), begun(null), begun("b" + i));
+			this.store.bury(tasks.stream().map((task) -> new Burial(task.ref(), "error " + task.id())).toList());
+			enqueue("pending" + i, HOUR);
+		}
+		LeasedTask other = claimOf("other");
+		bury(this.store, other.ref());
+		List<DeadTask> read = new ArrayList<>();
+		DeadTasks page = new DeadTasks(List.of(), true);
+		DeadTask.Position after = null;
+		while (page.more()) {
+			page = this.other.dead(new DeadQuery(NAME, latestFirst, after, 4));
+			assertThat(page.tasks()).hasSizeLessThanOrEqualTo(4);
+			read.addAll(page.tasks());
+			after = read.get(read.size() - 1).position();
+		}
+		assertThat(read).hasSize(15).doesNotHaveDuplicates();
+		assertThat(read).allSatisfy((task) -> assertThat(task.error()).isEqualTo("error " + task.id()));
+		Comparator<DeadTask> order = Comparator.comparingLong(DeadTask::diedAt);
+		assertThat(read).isSortedAccordingTo(latestFirst ? order.reversed() : order);
+		assertThat(read.get(14).diedAt() - read.get(0).diedAt())
+			.satisfies((span) -> assertThat(Math.abs(span)).isGreaterThanOrEqualTo(SOON.toMillis() * 4 - 1000));
+		assertThat(this.store.dead(new DeadQuery("unknown", latestFirst, null, 4)))
+			.isEqualTo(new DeadTasks(List.of(), false));
+	}
+
+	private LeasedTask claimOf(String name) {
+		this.store.enqueue(task(name, "k", DueTime.after(NOW), IfPending.REPLACE, null));
+		return this.store.claim(new ClaimRequest("a", Set.of(name), 1, LOOK_AHEAD, LEASE, ANY_SIZE)).tasks().get(0);
+	}
+
+	@Test
+	void aPageGoesOnAfterATaskThatIsGone() {
+		for (int i = 0; i < 3; i++) {
+			clockAhead(SOON.multipliedBy(i));
 			bury(this.store, begun("k" + i).ref());
 		}
-		enqueue("k", HOUR);
-		assertThat(this.store.discardAll("other")).isZero();
-		assertThat(this.store.discardAll(NAME)).isEqualTo(3);
-		assertThat(this.store.discardAll(NAME)).isZero();
-		assertThat(this.store.counts()).containsExactly(Map.entry(NAME, new StoredCounts(1, 0, 0, 0)));
+		DeadTask first = this.store.dead(new DeadQuery(NAME, false, null, 1)).tasks().get(0);
+		assertThat(this.store.discard(first.id())).isTrue();
+		assertThat(this.store.dead(new DeadQuery(NAME, false, first.position(), 10)).tasks()).hasSize(2);
+	}
+
+	@Test
+	void theTasksOfAnyNameThatHaveBeenDeadForLongerAreDeleted() {
+		bury(this.store, begun("old").ref());
+		bury(this.store, claimOf("other").ref());
+		bury(this.store, claimOf("z").ref());
+		enqueue("pending", HOUR.multipliedBy(9));
+		clockAhead(HOUR);
+		bury(this.store, begun("young").ref());
+		LeasedTask requeued = begun("requeued");
+		bury(this.store, requeued.ref());
+		assertThat(this.other.discardOlder(HOUR.multipliedBy(2), 500)).isZero();
+		assertThat(this.other.discardOlder(HOUR.dividedBy(2), 500)).isEqualTo(3);
+		assertThat(this.other.discardOlder(HOUR.dividedBy(2), 500)).isZero();
+		assertThat(this.store.dead(NAME, 10)).extracting(StoredTask::key)
+			.containsExactlyInAnyOrder("young", "requeued");
+		assertThat(this.store.counts()).containsExactly(Map.entry(NAME, new StoredCounts(1, 0, 0, 2)));
+		assertThat(this.store.requeue(requeued.id())).isEqualTo(Requeue.REQUEUED);
+		clockAhead(HOUR.multipliedBy(3));
+		assertThat(this.other.discardOlder(HOUR, 500)).isEqualTo(1);
+		assertThat(this.store.find(requeued.id())).isPresent();
+	}
+
+	@Test
+	void theDeadAreDeletedInSmallSteps() {
+		int tasks = 200;
+		this.store.enqueueAll(IntStream.range(0, tasks).mapToObj((i) -> task(null, NOW)).toList());
+		this.store.bury(claim(this.store, "a", tasks).tasks()
+			.stream()
+			.map((task) -> new Burial(task.ref(), "hopeless"))
+			.toList());
+		clockAhead(HOUR);
+		int deleted = this.store.discardOlder(SOON, 32);
+		assertThat(deleted).isBetween(1, 64);
+		while (deleted < tasks) {
+			int step = this.store.discardOlder(SOON, 32);
+			assertThat(step).isBetween(1, 64);
+			deleted += step;
+		}
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void aTaskKeepsTheTraceOfItsCaller() {
+		Enqueued traced = this.store.enqueue(traced("traced", TRACE, IfPending.REPLACE));
+		LeasedTask task = claim().get(0);
+		assertThat(task.traceparent()).isEqualTo(TRACE);
+		assertThat(task.payload()).isEqualTo(payloadOf(traced.id()));
+		retry(this.store, task.ref(), 2, NOW);
+		LeasedTask again = claimByOther().get(0);
+		assertThat(again.traceparent()).isEqualTo(TRACE);
+		assertThat(again.payload()).isEqualTo(payloadOf(traced.id()));
+		bury(this.other, again.ref());
+		this.store.requeue(traced.id());
+		clockAhead(LEASE.multipliedBy(2));
+		claim();
+		clockAhead(LEASE.multipliedBy(4));
+		claim();
+		LeasedTask suspect = claim().get(0);
+		assertThat(suspect.suspect()).isTrue();
+		assertThat(suspect.traceparent()).isEqualTo(TRACE);
+	}
+
+	@Test
+	void aTaskWithoutATraceHasNone() {
+		enqueue("k", NOW);
+		assertThat(claim().get(0).traceparent()).isNull();
+	}
+
+	@Test
+	void aReplacementBringsTheTraceOfItsCaller() {
+		this.store.enqueue(traced("a", TRACE, IfPending.REPLACE));
+		this.store.enqueue(traced("a", OTHER_TRACE, IfPending.REPLACE));
+		this.store.enqueue(traced("b", TRACE, IfPending.REPLACE));
+		enqueue("b", HOUR);
+		this.store.enqueue(traced("c", TRACE, IfPending.REPLACE));
+		this.store.enqueue(traced("c", OTHER_TRACE, IfPending.KEEP));
+		this.store.enqueueAll(List.of(traced("d", TRACE, IfPending.REPLACE), traced("e", OTHER_TRACE, IfPending.KEEP),
+				traced(null, null, IfPending.REPLACE)));
+		clockAhead(HOUR);
+		Map<String, String> traces = new HashMap<>();
+		claim().forEach((task) -> traces.put(task.key(), task.traceparent()));
+		assertThat(traces).containsOnly(entry("a", OTHER_TRACE), entry("b", null), entry("c", TRACE), entry("d", TRACE),
+				entry("e", OTHER_TRACE), entry(null, null));
+	}
+
+	@Test
+	void aMoveKeepsTheTrace() {
+		Enqueued traced = this.store.enqueue(new NewTask(UUID.randomUUID().toString(), NAME, "k", "payload", TRACE,
+				DueTime.after(HOUR), IfPending.REPLACE, null));
+		LeasedTask moved = this.store.reschedule(traced.id(), DueTime.after(SOON), OFFER).task();
+		assertThat(moved.traceparent()).isEqualTo(TRACE);
+		assertThat(moved.payload()).isEqualTo("payload");
+	}
+
+	@Test
+	void theTraceDoesNotCountAsPayload() {
+		String id = UUID.randomUUID().toString();
+		this.store
+			.enqueue(new NewTask(id, NAME, "k", "x".repeat(100), TRACE, DueTime.after(NOW), IfPending.REPLACE, null));
+		LeasedTask task = this.store.claim(new ClaimRequest("a", NAMES, 1, LOOK_AHEAD, LEASE, 100)).tasks().get(0);
+		assertThat(task.payload()).isEqualTo("x".repeat(100));
+		retry(this.store, task.ref(), 2, NOW);
+		task = this.store.claim(new ClaimRequest("a", NAMES, 1, LOOK_AHEAD, LEASE, 99)).tasks().get(0);
+		assertThat(task.payload()).isNull();
+		assertThat(task.traceparent()).isEqualTo(TRACE);
+	}
+
+	private static NewTask traced(String key, String traceparent, IfPending ifPending) {
+		String id = UUID.randomUUID().toString();
+		return new NewTask(id, NAME, key, "payload of " + id, traceparent, DueTime.after(NOW), ifPending, null);
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
@@ -18,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
@@ -56,9 +58,10 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 	@Test
 	void eachTaskIsClaimedOnce() throws Exception {
 		int backlog = 2000;
-		for (int i = 0; i < backlog; i++) {
-			enqueue((i % 2 == 0) ? "k" + i : null, Duration.ZERO);
-		}
+		this.store.enqueueAll(IntStream.range(0, backlog)
+			.mapToObj((i) -> task(NAME, (i % 2 == 0) ? "k" + i : null, DueTime.at(Instant.EPOCH.plusMillis(i)),
+					IfPending.REPLACE, null))
+			.toList());
 		Queue<LeasedTask> claimed = new ConcurrentLinkedQueue<>();
 		inParallel(THREADS, (thread) -> {
 			DelayedTaskStore node = (thread % 2 == 0) ? this.store : this.other;

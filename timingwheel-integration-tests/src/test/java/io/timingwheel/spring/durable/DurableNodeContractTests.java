@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -20,6 +21,8 @@ import java.util.stream.IntStream;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.support.Backoff;
+import io.timingwheel.spring.durable.support.DeadByError;
+import io.timingwheel.spring.durable.support.DeadStep;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
@@ -122,7 +125,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
 				(settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(), LATE,
 						settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
-						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes())));
+						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(),
+						settings.deadRetention())));
 		List<DurableCall> calls = new ArrayList<>();
 		for (int i = 0; i < 50; i++) {
 			calls.add(DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ofMillis(300 + i), i));
@@ -563,6 +567,60 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThat(small.counts().failed()).isEqualTo(1);
 	}
 
+	@Test
+	void afterAnOutageTheDeadAreRequeuedInStepsAndRun() {
+		int tasks = 700;
+		AtomicBoolean outage = new AtomicBoolean(true);
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			if (outage.get()) {
+				throw new IllegalStateException((argument % 7 == 0) ? "bad argument" : "connection refused");
+			}
+			count(argument);
+		}, (settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(),
+				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), 1, settings.maxLostDeliveries(),
+				settings.backoff(), settings.maxPayloadBytes(), null)));
+		node.durable()
+			.enqueueAll(IntStream.range(0, tasks)
+				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
+				.toList());
+		await().until(() -> dead(TestNode.NAME) == tasks);
+		DeadByError groups = node.durable().deadByError(TestNode.NAME);
+		assertThat(groups.groups()).extracting(DeadByError.Group::error)
+			.containsExactlyInAnyOrder("java.lang.IllegalStateException: bad argument",
+					"java.lang.IllegalStateException: connection refused");
+		outage.set(false);
+		TestNode operator = node(TestNode.withoutHandler(this.other));
+		int requeued = 0;
+		DeadStep step = operator.durable().requeueDead(TestNode.NAME, "refused", null);
+		while (step.remaining()) {
+			assertThat(step.affected()).isLessThanOrEqualTo(500);
+			requeued += step.affected();
+			step = operator.durable().requeueDead(TestNode.NAME, "refused", step.cursor());
+		}
+		assertThat(requeued + step.affected()).isEqualTo(600);
+		await().until(() -> node.counts().completed() == 600);
+		assertThat(this.runs).hasSize(600).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
+		assertThat(operator.durable().deleteDead(TestNode.NAME, null, null))
+			.isEqualTo(new DeadStep(100, 0, false, null));
+		await().until(() -> this.store.counts().isEmpty());
+	}
+
+	private long dead(String name) {
+		return this.store.counts().getOrDefault(name, StoredCounts.NONE).dead();
+	}
+
+	@Test
+	void deadTasksAreDeletedAtTheEndOfTheirRetention() {
+		bury(this.store, begun("k").ref());
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
+				(settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(),
+						settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
+						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(),
+						Duration.ofMillis(500))));
+		await().until(() -> node.durable().figures().expiredDead() == 1);
+		assertThat(this.store.counts()).isEmpty();
+	}
+
 	private void store(String name, String payload) {
 		this.store.enqueue(new NewTask(UUID.randomUUID().toString(), name, null, payload, DueTime.after(Duration.ZERO),
 				IfPending.REPLACE, null));
@@ -587,19 +645,19 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	private static DurableSettings with(DurableSettings settings, Duration lookAhead) {
 		return new DurableSettings(settings.nodeId(), settings.lease(), lookAhead, settings.pollInterval(),
 				settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
-				settings.backoff(), settings.maxPayloadBytes());
+				settings.backoff(), settings.maxPayloadBytes(), settings.deadRetention());
 	}
 
 	private static DurableSettings withPayload(DurableSettings settings, long maxPayloadBytes, Backoff backoff) {
 		return new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(), settings.pollInterval(),
 				settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
-				backoff, maxPayloadBytes);
+				backoff, maxPayloadBytes, settings.deadRetention());
 	}
 
 	private static DurableSettings with(DurableSettings settings, Duration lease, int maxInFlight) {
 		return new DurableSettings(settings.nodeId(), lease, settings.lookAhead(), settings.pollInterval(),
 				settings.batchSize(), maxInFlight, settings.maxAttempts(), settings.maxLostDeliveries(),
-				settings.backoff(), settings.maxPayloadBytes());
+				settings.backoff(), settings.maxPayloadBytes(), settings.deadRetention());
 	}
 
 }

@@ -38,7 +38,7 @@ public final class TestNode implements AutoCloseable {
 
 	static final DurableSettings SETTINGS = new DurableSettings("node", Duration.ofSeconds(5), Duration.ofSeconds(2),
 			Duration.ofMillis(200), 100, 1000, 3, 2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0),
-			64 * 1024);
+			64 * 1024, null);
 
 	private final ThreadPoolExecutor executor;
 

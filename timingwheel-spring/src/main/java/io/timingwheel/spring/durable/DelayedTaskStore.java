@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,12 @@ public interface DelayedTaskStore {
 
 	/** How many characters of an error or a reason are kept. */
 	int MAX_ERROR_LENGTH = 2000;
+
+	/** How many characters the trace of a caller may have. */
+	int MAX_TRACEPARENT_LENGTH = 55;
+
+	/** How many dead tasks one call changes. More would hold up other calls. */
+	int MAX_STEP = 500;
 
 	// Storing
 
@@ -175,8 +182,8 @@ public interface DelayedTaskStore {
 	List<Reply> release(List<TaskRef> tasks);
 
 	/**
-	 * Makes tasks dead. The store keeps them, without their keys, until {@link #requeue}
-	 * or {@link #discard} is called.
+	 * Makes tasks dead. The store keeps them, without their keys, until they are requeued
+	 * or discarded. A store may keep a limited number, and then drops the oldest.
 	 * @param burials the tasks, leased by the caller, begun or not
 	 * @return a reply for each task, in this order
 	 */
@@ -220,25 +227,55 @@ public interface DelayedTaskStore {
 	@Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease);
 
 	/**
-	 * Makes a dead task pending again, due now, as if it had never been tried.
+	 * Makes dead tasks pending again, due now, as if they had never been tried. Waits
+	 * only a short time for tasks with the same keys that other transactions are storing;
+	 * such a key counts as pending.
+	 * @param ids their ids, at most {@link #MAX_STEP}, those first that come first if two
+	 * tasks have the same key
+	 * @return the result for each id, in this order
+	 */
+	List<Requeue> requeueAll(List<String> ids);
+
+	/**
+	 * Makes a dead task pending again, as {@link #requeueAll} does.
 	 * @param id its id
 	 * @return the result
 	 */
-	Requeue requeue(String id);
+	default Requeue requeue(String id) {
+		return requeueAll(List.of(id)).get(0);
+	}
+
+	/**
+	 * Deletes dead tasks.
+	 * @param ids their ids, at most {@link #MAX_STEP}
+	 * @return how many of them were dead
+	 */
+	int discardAll(List<String> ids);
 
 	/**
 	 * Deletes a dead task.
 	 * @param id its id
 	 * @return whether it was dead
 	 */
-	boolean discard(String id);
+	default boolean discard(String id) {
+		return discardAll(List.of(id)) > 0;
+	}
 
 	/**
-	 * Deletes all dead tasks of a name.
-	 * @param name the name
-	 * @return how many there were
+	 * Deletes tasks of any name that have been dead for longer than a time.
+	 * @param age the time
+	 * @param limit about how many to delete at most, from 1 to {@link #MAX_STEP}
+	 * @return how many were deleted, 0 if no such task is left
 	 */
-	long discardAll(String name);
+	int discardOlder(Duration age, int limit);
+
+	/**
+	 * How many dead tasks this object has deleted because the store keeps only so many.
+	 * @return the number since the object was created
+	 */
+	default long droppedDead() {
+		return 0;
+	}
 
 	// Reading
 
@@ -271,6 +308,13 @@ public interface DelayedTaskStore {
 	 * @return the tasks, the one that died last first
 	 */
 	List<StoredTask> dead(String name, int limit);
+
+	/**
+	 * Reads a page of the dead tasks of a name, in the order in which they died.
+	 * @param query the name, and which page
+	 * @return the page; it may have fewer tasks than asked for even if there are more
+	 */
+	DeadTasks dead(DeadQuery query);
 
 	/**
 	 * Counts the tasks of each name. May take a while with many tasks.
@@ -327,6 +371,30 @@ public interface DelayedTaskStore {
 	void setClockOffset(Duration offset);
 
 	/**
+	 * Replaces the store's clock for this object, for tests with virtual time. An offset
+	 * alone would not do: the store's clock would go on while a test runs, and no due
+	 * time would be what the test expects.
+	 * @param millis gives the time, in milliseconds since the epoch; {@code null} for the
+	 * store's own clock
+	 * @throws UnsupportedOperationException if this store has no virtual time
+	 * @since 0.1
+	 */
+	default void setClock(@Nullable LongSupplier millis) {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " does not support virtual time: it does not override setClock");
+	}
+
+	/**
+	 * Deletes all tasks of all names, whatever their state, for tests.
+	 * @throws UnsupportedOperationException if this store has no virtual time
+	 * @since 0.1
+	 */
+	default void deleteAll() {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " does not support virtual time: it does not override deleteAll");
+	}
+
+	/**
 	 * The reply of the store to a node, for one task.
 	 *
 	 * @since 0.1
@@ -359,10 +427,12 @@ public interface DelayedTaskStore {
 		/** The task is pending. */
 		REQUEUED,
 
-		/** There is no dead task with this id. */
+		/** There is no dead task with this id, or another call is changing it. */
 		NOT_DEAD,
 
-		/** Another task with its key is pending. The task stays dead. */
+		/**
+		 * Another task with its key is pending or is being stored. The task stays dead.
+		 */
 		KEY_PENDING
 
 	}

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param key its key, {@code null} for none
  * @param payload the arguments for its handler, {@code null} if they are larger than the
  * request allowed
+ * @param traceparent the trace of the call that stored it, {@code null} for none
  * @param dueAt when it is due, in milliseconds since the epoch
  * @param begun whether the task began with the claim; a suspect never does
  * @param attempt which attempt this is, from 1
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  * node. A node has one such task at a time
  * @since 0.1
  */
-public record LeasedTask(String id, long fence, String name, @Nullable String key, @Nullable String payload, long dueAt,
-		boolean begun, int attempt, int deliveries, int lostDeliveries, boolean suspect) {
+public record LeasedTask(String id, long fence, String name, @Nullable String key, @Nullable String payload,
+		@Nullable String traceparent, long dueAt, boolean begun, int attempt, int deliveries, int lostDeliveries,
+		boolean suspect) {
 
 	/**
 	 * The reference to this task under this lease.

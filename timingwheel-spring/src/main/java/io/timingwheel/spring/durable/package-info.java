@@ -25,8 +25,8 @@
  * <pre>
  * word         from                       to           what it writes
  * -----------  -------------------------  -----------  ------------------------------------------
- * enqueue      no task has the key        scheduled    a new id, name, key, payload, due time,
- *                                                      fence, attempt 1, no deliveries
+ * enqueue      no task has the key        scheduled    a new id, name, key, payload, trace, due
+ *                                                      time, fence, attempt 1, no deliveries
  *              the same, due soon, with   leased       the same, the owner, the end of the lease
  *              a lease offer
  *              pending, REPLACE           scheduled    deletes the old task; stores the new one as

@@ -17,6 +17,9 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DeadTask;
+import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
@@ -247,6 +250,7 @@ public final class MemoryStore implements DelayedTaskStore {
 		return burials.stream().map((burial) -> reply(burial.task(), (task) -> {
 			task.state = StoredTask.State.DEAD;
 			task.error = burial.reason();
+			task.diedAt = now();
 		})).toList();
 	}
 
@@ -276,7 +280,32 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public synchronized Requeue requeue(String id) {
+	public DeadTasks dead(DeadQuery query) {
+		Comparator<Task> byDeath = Comparator.<Task>comparingLong((task) -> task.diedAt)
+			.thenComparing((task) -> task.id);
+		List<DeadTask> dead = dead((task) -> task.name.equals(query.name()),
+				query.latestFirst() ? byDeath.reversed() : byDeath);
+		int from = (query.after() != null) ? dead.stream().map(DeadTask::position).toList().indexOf(query.after()) + 1
+				: 0;
+		int to = Math.min(dead.size(), from + query.limit());
+		return new DeadTasks(dead.subList(from, to), to < dead.size());
+	}
+
+	private synchronized List<DeadTask> dead(Predicate<Task> filter, Comparator<Task> order) {
+		return this.tasks.values()
+			.stream()
+			.filter((task) -> task.state == StoredTask.State.DEAD && filter.test(task))
+			.sorted(order)
+			.map((task) -> new DeadTask(task.id, task.diedAt, task.error))
+			.toList();
+	}
+
+	@Override
+	public synchronized List<Requeue> requeueAll(List<String> ids) {
+		return ids.stream().map(this::requeueOne).toList();
+	}
+
+	private Requeue requeueOne(String id) {
 		Task task = this.tasks.get(id);
 		if (task == null || task.state != StoredTask.State.DEAD) {
 			return Requeue.NOT_DEAD;
@@ -292,14 +321,20 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public synchronized boolean discard(String id) {
-		Task task = this.tasks.get(id);
-		return task != null && task.state == StoredTask.State.DEAD && this.tasks.remove(id, task);
+	public synchronized int discardAll(List<String> ids) {
+		return (int) ids.stream()
+			.map(this.tasks::get)
+			.filter((task) -> task != null && task.state == StoredTask.State.DEAD && this.tasks.remove(task.id, task))
+			.count();
 	}
 
 	@Override
-	public long discardAll(String name) {
-		throw new UnsupportedOperationException();
+	public int discardOlder(Duration age, int limit) {
+		long before = now() - age.toMillis();
+		return discardAll(dead((task) -> task.diedAt < before, Comparator.comparingLong((task) -> task.diedAt)).stream()
+			.limit(limit)
+			.map(DeadTask::id)
+			.toList());
 	}
 
 	@Override
@@ -367,6 +402,8 @@ public final class MemoryStore implements DelayedTaskStore {
 
 		private final String payload;
 
+		private final String traceparent;
+
 		private StoredTask.State state = StoredTask.State.PENDING;
 
 		private String owner;
@@ -383,11 +420,14 @@ public final class MemoryStore implements DelayedTaskStore {
 
 		private String error;
 
+		private long diedAt;
+
 		Task(NewTask task) {
 			this.id = task.id();
 			this.name = task.name();
 			this.key = task.key();
 			this.payload = task.payload();
+			this.traceparent = task.traceparent();
 		}
 
 		void begin() {
@@ -404,7 +444,7 @@ public final class MemoryStore implements DelayedTaskStore {
 		}
 
 		LeasedTask leased() {
-			return new LeasedTask(this.id, this.fence, this.name, this.key, this.payload, this.dueAt,
+			return new LeasedTask(this.id, this.fence, this.name, this.key, this.payload, this.traceparent, this.dueAt,
 					this.state == StoredTask.State.RUNNING, this.attempt, this.deliveries, 0, false);
 		}
 

@@ -24,6 +24,7 @@ import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseIn
 import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
@@ -33,6 +34,7 @@ import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.task.DelayedTask;
@@ -247,6 +249,35 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	 */
 	protected Set<Reply> repliesBesideALockedKey() {
 		return Set.of(Reply.DONE);
+	}
+
+	@Test
+	void aKeyThatATransactionIsStoringKeepsOnlyItsOwnDeadTaskFromBeingRequeued() {
+		List<String> ids = new ArrayList<>();
+		for (String key : List.of("a", "b", "c", "key", "z")) {
+			LeasedTask task = begun(key);
+			bury(this.store, task.ref());
+			ids.add(task.id());
+		}
+		this.transaction.executeWithoutResult((status) -> {
+			enqueue("key", HOUR);
+			List<Requeue> results = onAnotherThread(() -> this.other.requeueAll(ids));
+			assertThat(results.get(3)).isEqualTo(Requeue.KEY_PENDING);
+			if (!locksNeighbouringKeys()) {
+				assertThat(results).filteredOn(Requeue.REQUEUED::equals).hasSize(4);
+			}
+		});
+		// A task that was skipped is dead as before.
+		this.store.requeueAll(ids);
+		assertThat(this.store.dead(NAME, 10)).extracting(StoredTask::id).containsExactly(ids.get(3));
+		assertThat(this.store.pending(NAME, 10)).hasSize(5);
+	}
+
+	/**
+	 * Whether the database may lock keys that are next to a key that is being stored.
+	 */
+	boolean locksNeighbouringKeys() {
+		return false;
 	}
 
 	@Test

@@ -18,4 +18,9 @@ class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
 		return Set.of(Reply.DONE, Reply.BUSY);
 	}
 
+	@Override
+	boolean locksNeighbouringKeys() {
+		return true;
+	}
+
 }

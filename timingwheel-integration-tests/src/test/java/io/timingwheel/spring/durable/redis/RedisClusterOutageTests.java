@@ -126,7 +126,8 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 		this.node = TestNode.start(this.store, this::run,
 				(settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(),
 						settings.pollInterval(), settings.batchSize(), 4, settings.maxAttempts(),
-						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes()));
+						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(),
+						settings.deadRetention()));
 		try {
 			await().until(() -> !this.node.durable().missingStoreParts().isEmpty());
 			assertOthersGoOn();

@@ -91,7 +91,8 @@ class RedisReplicationTests extends StoreTestSupport {
 		TestNode node = TestNode.start(stores.node(IMPATIENT), (argument, context) -> runs.add(argument),
 				(settings) -> new DurableSettings(settings.nodeId(), HOUR, settings.lookAhead(),
 						settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
-						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes()));
+						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(),
+						settings.deadRetention()));
 		TaskId far = TaskId.of(TestNode.NAME, "far");
 		TestNode.withoutHandler(this.other).durable().enqueue(far, HOUR, 2);
 		replica.close();

@@ -22,7 +22,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class RedisStores implements AutoCloseable, AfterAllCallback {
 
-	static final RedisStoreOptions OPTIONS = new RedisStoreOptions("test", 16, 0, Duration.ofSeconds(1));
+	static final RedisStoreOptions OPTIONS = RedisStoreOptions.DEFAULTS.withNamespace("test");
 
 	/** A busy machine takes less time than this for a reply. */
 	static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -40,7 +40,7 @@ final class RedisThroughput {
 		this.stores = stores;
 		this.backlog = backlog;
 		this.perClaim = perClaim;
-		this.store = stores.node(new RedisStoreOptions("speed", partitions, 0, Duration.ofSeconds(1)));
+		this.store = stores.node(RedisStoreOptions.DEFAULTS.withNamespace("speed").withPartitions(partitions));
 		this.store.check();
 	}
 

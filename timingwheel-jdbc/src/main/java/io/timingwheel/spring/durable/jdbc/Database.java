@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.jdbc;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,13 +16,13 @@ import org.springframework.jdbc.core.JdbcOperations;
  * @param application transactions on the application's data source, for a caller that has
  * no transaction of its own
  * @param store transactions on the store's data source, for the nodes
- * @param offset the time to add to the database's clock, in milliseconds
+ * @param time the time of the tasks
  */
 record Database(TableName table, Dialect dialect, ShortTransactions application, ShortTransactions store,
-		LongSupplier offset) {
+		StoreTime time) {
 
 	long now(JdbcOperations jdbc) {
-		return this.dialect.now(jdbc) + this.offset.getAsLong();
+		return this.time.now(this.dialect, jdbc);
 	}
 
 	/**

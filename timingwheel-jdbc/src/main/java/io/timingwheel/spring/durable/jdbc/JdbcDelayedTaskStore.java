@@ -4,12 +4,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
@@ -52,6 +55,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	private final ApplicationTransaction transaction;
 
 	private volatile long offset;
+
+	private volatile @Nullable LongSupplier clock;
 
 	private volatile @Nullable Operations operations;
 
@@ -141,18 +146,18 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public Requeue requeue(String id) {
-		return transitions().requeue(id);
+	public List<Requeue> requeueAll(List<String> ids) {
+		return ids.isEmpty() ? List.of() : operations().dead().requeue(ids);
 	}
 
 	@Override
-	public boolean discard(String id) {
-		return transitions().discard(id);
+	public int discardAll(List<String> ids) {
+		return operations().dead().discard(ids);
 	}
 
 	@Override
-	public long discardAll(String name) {
-		return transitions().discardAll(name);
+	public int discardOlder(Duration age, int limit) {
+		return operations().dead().discardOlder(age, limit);
 	}
 
 	@Override
@@ -173,6 +178,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public List<StoredTask> dead(String name, int limit) {
 		return operations().queries().dead(name, limit);
+	}
+
+	@Override
+	public DeadTasks dead(DeadQuery query) {
+		return operations().dead().read(query);
 	}
 
 	@Override
@@ -206,6 +216,22 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		this.offset = offset.toMillis();
 	}
 
+	/**
+	 * Replaces the database's clock. While it is replaced, the operations of the nodes
+	 * join a transaction that the calling thread has on the application's data source: a
+	 * test that is rolled back at its end then sees its own tasks run.
+	 */
+	@Override
+	public void setClock(@Nullable LongSupplier millis) {
+		this.clock = millis;
+		this.operations = null;
+	}
+
+	@Override
+	public void deleteAll() {
+		transitions().deleteAll();
+	}
+
 	private Transitions transitions() {
 		return operations().transitions();
 	}
@@ -214,7 +240,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		Operations result = this.operations;
 		if (result == null) {
 			Database database = connect();
-			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database));
+			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database),
+					new DeadRows(database));
 			this.operations = result;
 		}
 		return result;
@@ -224,11 +251,13 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		ConnectionSettings application = ConnectionSettings.read(this.applicationDataSource);
 		ConnectionSettings store = (this.storeDataSource != this.applicationDataSource)
 				? ConnectionSettings.read(this.storeDataSource) : application;
-		return new Database(this.table, store.dialect(), application.transactions(), store.transactions(),
-				() -> this.offset);
+		StoreTime time = new StoreTime(() -> this.offset, this.clock);
+		ShortTransactions transactions = store.transactions();
+		return new Database(this.table, store.dialect(), application.transactions(),
+				time.isGiven() ? transactions.joining(this.transaction) : transactions, time);
 	}
 
-	private record Operations(Database database, Transitions transitions, TaskQueries queries) {
+	private record Operations(Database database, Transitions transitions, TaskQueries queries, DeadRows dead) {
 
 	}
 

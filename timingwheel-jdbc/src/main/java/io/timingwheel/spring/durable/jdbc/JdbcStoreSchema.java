@@ -186,9 +186,9 @@ public final class JdbcStoreSchema {
 				.formatted(this.table, version, VERSION, String.join(", ", scripts)));
 		}
 		try {
-			transactions.single((jdbc) -> jdbc
-				.queryForList("select %s, payload, pending_key, next_at, error, created_at, died_at from %s where 1 = 0"
-					.formatted(TaskRow.COLUMNS, this.table)));
+			transactions.single((jdbc) -> jdbc.queryForList(
+					"select %s, payload, traceparent, pending_key, next_at, error, created_at, died_at from %s where 1 = 0"
+						.formatted(TaskRow.COLUMNS, this.table)));
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new IllegalStateException(

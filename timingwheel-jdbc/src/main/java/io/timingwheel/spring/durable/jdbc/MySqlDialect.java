@@ -16,8 +16,8 @@ final class MySqlDialect extends PortableDialect {
 	}
 
 	@Override
-	String nowExpression() {
-		return "(" + NOW + " + ?)";
+	String nowExpression(StoreTime time) {
+		return time.isGiven() ? "(0 + ?)" : "(" + NOW + " + ?)";
 	}
 
 	/**

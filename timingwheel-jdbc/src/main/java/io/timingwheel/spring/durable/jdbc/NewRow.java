@@ -38,29 +38,30 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable LeaseOffer lease) {
 	 * The statement for {@link #insertValues}.
 	 */
 	static String insert(TableName table) {
-		return "insert into " + table + " (id, name, task_key, pending_key, payload, due_at, next_at, status, owner,"
-				+ " fence, attempt, deliveries, lost_deliveries, created_at) values (?, ?, ?, ?, ?, ?, ?, "
+		return "insert into " + table
+				+ " (id, name, task_key, pending_key, payload, traceparent, due_at, next_at, status, owner,"
+				+ " fence, attempt, deliveries, lost_deliveries, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, "
 				+ TaskRow.PENDING + ", ?, " + FIRST_FENCE + ", 1, 0, 0, ?)";
 	}
 
 	Object[] insertValues(Dialect dialect) {
 		Object key = dialect.nullableText(this.task.key());
-		return values(this.task.id(), dialect.text(this.task.name()), key, key, this.task.payload(), this.dueAt,
-				nextAt(), LeaseTimes.owner(this.lease), this.now);
+		return values(this.task.id(), dialect.text(this.task.name()), key, key, this.task.payload(),
+				this.task.traceparent(), this.dueAt, nextAt(), LeaseTimes.owner(this.lease), this.now);
 	}
 
 	/**
 	 * The statement for {@link #replaceValues}.
 	 */
 	static String replace(TableName table) {
-		return "update " + table + " set id = ?, payload = ?, due_at = ?, next_at = ?, owner = ?, "
+		return "update " + table + " set id = ?, payload = ?, traceparent = ?, due_at = ?, next_at = ?, owner = ?, "
 				+ TaskRow.RAISE_FENCE + ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0,"
 				+ " error = null, created_at = ? where id = ?";
 	}
 
 	Object[] replaceValues(TaskRow pending) {
-		return values(this.task.id(), this.task.payload(), this.dueAt, nextAt(), LeaseTimes.owner(this.lease),
-				TaskRow.micros(this.now), this.now, pending.id());
+		return values(this.task.id(), this.task.payload(), this.task.traceparent(), this.dueAt, nextAt(),
+				LeaseTimes.owner(this.lease), TaskRow.micros(this.now), this.now, pending.id());
 	}
 
 	private static Object[] values(@Nullable Object... values) {

@@ -19,16 +19,23 @@ abstract class PortableDialect extends Dialect {
 	}
 
 	/**
-	 * The time by the database's clock within a statement, with one parameter.
+	 * The time within a statement, with one parameter.
 	 */
-	abstract String nowExpression();
+	abstract String nowExpression(StoreTime time);
 
 	/**
-	 * The parameter of {@link #nowExpression()}.
-	 * @param offset what to add to the time, in milliseconds
+	 * The parameter of {@link #nowExpression}.
 	 */
-	long nowParameter(long offset) {
-		return offset;
+	long nowParameter(StoreTime time) {
+		return time.parameter();
+	}
+
+	/**
+	 * Whether a claim joins the names with their searches, rather than unite a search for
+	 * each name.
+	 */
+	boolean joinsNames() {
+		return false;
 	}
 
 	/**

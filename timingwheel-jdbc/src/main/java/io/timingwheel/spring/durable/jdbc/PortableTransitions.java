@@ -35,6 +35,12 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 final class PortableTransitions extends Transitions {
 
+	/**
+	 * By time within a name. H2 reads the first row of the index only if the order names
+	 * all columns of the index. Otherwise H2 reads and sorts all rows.
+	 */
+	private static final String IN_INDEX_ORDER = "order by name, suspect, next_at";
+
 	private final Database database;
 
 	private final PortableDialect dialect;
@@ -55,7 +61,8 @@ final class PortableTransitions extends Transitions {
 		this.table = database.table();
 		this.insert = NewRow.insert(this.table);
 		this.replace = NewRow.replace(this.table);
-		this.leaseFromNow = " next_at = least(" + dialect.nowExpression() + " + ?, " + DelayedTaskStore.MAX_TIME + ")";
+		this.leaseFromNow = " next_at = least(" + dialect.nowExpression(database.time()) + " + ?, "
+				+ DelayedTaskStore.MAX_TIME + ")";
 	}
 
 	@Override
@@ -194,25 +201,46 @@ final class PortableTransitions extends Transitions {
 		if (names.isEmpty()) {
 			return new Outlook(this.database.now(jdbc), List.of(), List.of(), Long.MAX_VALUE);
 		}
-		String now = this.dialect.nowExpression();
-		String sql = ("select %%d as number, %1$s as now_at, (select next_at from %2$s where name = ? and suspect = 0"
-				+ " and next_at <= %1$s + ? and (owner is null or next_at <= %1$s) order by next_at limit 1)"
-				+ " as claimable_at, (select next_at from %2$s where name = ? and suspect = 1 and next_at <= %1$s"
-				+ " order by next_at limit 1) as suspect_at, (select next_at from %2$s where name = ? and suspect = 0"
-				+ " and next_at > %1$s and (owner is not null or next_at > %1$s + ?) order by next_at limit 1) as next_at")
-			.formatted(now, this.table);
-		long clock = this.dialect.nowParameter(this.database.offset().getAsLong());
+		boolean joined = this.dialect.joinsNames();
+		String sql = outlook(joined ? "w.name" : "?");
+		long clock = this.dialect.nowParameter(this.database.time());
 		long lookAhead = LeaseTimes.millis(request.lookAhead());
 		List<String> searches = new ArrayList<>();
 		List<Object> parameters = new ArrayList<>();
+		if (joined) {
+			parameters.addAll(List.of(clock, clock, lookAhead, clock, clock, clock, clock, lookAhead));
+		}
 		for (int i = 0; i < names.size(); i++) {
 			Object name = this.dialect.text(names.get(i));
-			searches.add(sql.formatted(i));
-			parameters
-				.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
+			if (joined) {
+				searches.add("select %d as number, cast(? as varbinary) as name".formatted(i));
+				parameters.add(name);
+			}
+			else {
+				searches.add(sql.formatted(i));
+				parameters
+					.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
+			}
 		}
-		return Outlook.of(names, request.suspect(), jdbc.query(String.join(" union all ", searches),
-				(rs, rowNum) -> NameOutlook.read(rs), parameters.toArray()));
+		String union = String.join(" union all ", searches);
+		return Outlook.of(names, request.suspect(),
+				jdbc.query(joined ? sql.formatted("w.number") + " from (" + union + ") w" : union,
+						(rs, rowNum) -> NameOutlook.read(rs), parameters.toArray()));
+	}
+
+	/**
+	 * The searches of one name.
+	 * @param name what stands for the name
+	 * @return the select list, with a place for the number of the name
+	 */
+	private String outlook(String name) {
+		String now = this.dialect.nowExpression(this.database.time());
+		return ("select %%s as number, %1$s as now_at, (select next_at from %2$s where name = %3$s and suspect = 0"
+				+ " and next_at <= %1$s + ? and (owner is null or next_at <= %1$s) %4$s limit 1) as claimable_at,"
+				+ " (select next_at from %2$s where name = %3$s and suspect = 1 and next_at <= %1$s %4$s limit 1)"
+				+ " as suspect_at, (select next_at from %2$s where name = %3$s and suspect = 0 and next_at > %1$s"
+				+ " and (owner is not null or next_at > %1$s + ?) %4$s limit 1) as next_at")
+			.formatted(now, this.table, name, IN_INDEX_ORDER);
 	}
 
 	/**
@@ -221,13 +249,12 @@ final class PortableTransitions extends Transitions {
 	 */
 	private List<FoundRow> find(JdbcOperations jdbc, ClaimRequest request, long now, String name, int suspect,
 			int limit) {
-		return jdbc.query(
-				"select " + TaskRow.COLUMNS
-						+ ", next_at, case when octet_length(payload) <= ? then payload end as payload from "
-						+ this.table + " where name = ? and suspect = ? and next_at <= ?"
-						+ " and (owner is null or next_at <= ?) order by next_at limit ? for update skip locked",
+		return jdbc.query("select " + TaskRow.COLUMNS
+				+ ", next_at, case when octet_length(payload) <= ? then payload end as payload, traceparent from "
+				+ this.table + " where name = ? and suspect = ? and next_at <= ?"
+				+ " and (owner is null or next_at <= ?) " + IN_INDEX_ORDER + " limit ? for update skip locked",
 				(rs, rowNum) -> new FoundRow(TaskRow.read(rs, this.dialect), rs.getLong("next_at"),
-						rs.getString("payload")),
+						rs.getString("payload"), rs.getString("traceparent")),
 				request.maxPayloadBytes(), this.dialect.text(name), suspect,
 				(suspect == 1) ? now : LeaseTimes.plus(now, request.lookAhead()), now, limit);
 	}
@@ -313,7 +340,7 @@ final class PortableTransitions extends Transitions {
 	}
 
 	private List<Object> fromNow(Duration lease) {
-		return List.of(this.dialect.nowParameter(this.database.offset().getAsLong()), LeaseTimes.millis(lease));
+		return List.of(this.dialect.nowParameter(this.database.time()), LeaseTimes.millis(lease));
 	}
 
 	/**
@@ -398,7 +425,7 @@ final class PortableTransitions extends Transitions {
 	 *
 	 * @param foundAt its {@code next_at}
 	 */
-	private record FoundRow(TaskRow row, long foundAt, @Nullable String payload) {
+	private record FoundRow(TaskRow row, long foundAt, @Nullable String payload, @Nullable String traceparent) {
 
 		String id() {
 			return this.row.id();
@@ -419,7 +446,7 @@ final class PortableTransitions extends Transitions {
 		ClaimedRow leased(long now, long leasedAt, Duration lease) {
 			boolean begins = !this.row.suspect() && this.row.dueAt() <= now;
 			LeasedTask task = new LeasedTask(id(), this.row.nextFence(leasedAt), this.row.name(), this.row.key(),
-					this.payload, this.row.dueAt(), begins, this.row.attempt(),
+					this.payload, this.traceparent, this.row.dueAt(), begins, this.row.attempt(),
 					this.row.deliveries() + (begins ? 1 : 0), this.row.lostDeliveries(), this.row.suspect());
 			return new ClaimedRow(task, this.foundAt, LeaseTimes.leaseEnd(this.row.dueAt(), now, lease));
 		}

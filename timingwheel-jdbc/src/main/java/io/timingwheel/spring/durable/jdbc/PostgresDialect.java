@@ -14,7 +14,14 @@ import org.springframework.util.Assert;
  */
 final class PostgresDialect extends Dialect {
 
-	static final String NOW = "floor(extract(epoch from statement_timestamp()) * 1000)::bigint";
+	private static final String NOW = "floor(extract(epoch from statement_timestamp()) * 1000)::bigint";
+
+	/**
+	 * What a statement adds its parameter to, to get the time.
+	 */
+	static String clock(StoreTime time) {
+		return time.isGiven() ? "0::bigint" : NOW;
+	}
 
 	@Override
 	Transitions transitions(Database database) {

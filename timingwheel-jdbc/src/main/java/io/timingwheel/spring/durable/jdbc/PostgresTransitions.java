@@ -45,6 +45,9 @@ final class PostgresTransitions extends Transitions {
 	private static final String PLANNED_ANEW = "(select count(*) from generate_series(1, ?::int) a, generate_series(1, ?::int) b,"
 			+ " generate_series(1, ?::int) c) > 0";
 
+	/** What a statement adds its first parameter to, to get the time. */
+	private final String now;
+
 	private final Database database;
 
 	private final Dialect dialect;
@@ -66,14 +69,17 @@ final class PostgresTransitions extends Transitions {
 		this.database = database;
 		this.dialect = database.dialect();
 		TableName table = database.table();
-		this.enqueueOne = EnqueueStatements.of(table,
-				"(select ?::text as id, ?::text as name, ?::text as task_key, ?::text as payload, ?::boolean as absolute,"
-						+ " ?::bigint as millis, ?::bigint as look_ahead, ?::bigint as lease, ?::text as owner) as one");
-		this.enqueueMany = EnqueueStatements.of(table,
-				"unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[], ?::bigint[], ?::bigint[],"
-						+ " ?::text[]) as many (id, name, task_key, payload, absolute, millis, look_ahead, lease, owner)");
+		this.now = PostgresDialect.clock(database.time());
+		this.enqueueOne = EnqueueStatements
+			.of(table, this.now, "(select ?::text as id, ?::text as name, ?::text as task_key, ?::text as payload,"
+					+ " ?::text as traceparent, ?::boolean as absolute,"
+					+ " ?::bigint as millis, ?::bigint as look_ahead, ?::bigint as lease, ?::text as owner) as one");
+		this.enqueueMany = EnqueueStatements.of(table, this.now,
+				"unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[], ?::bigint[],"
+						+ " ?::bigint[], ?::text[]) as many (id, name, task_key, payload, traceparent, absolute, millis,"
+						+ " look_ahead, lease, owner)");
 		this.claim = claim(table);
-		String lease = "next_at = least(%s + ? + ?, %d)".formatted(PostgresDialect.NOW, MAX_TIME);
+		String lease = "next_at = least(%s + ? + ?, %d)".formatted(this.now, MAX_TIME);
 		String update = "update %s t set %s where t.id = any(array(select id from held)) returning t.id, t.fence";
 		this.begin = LeaseStatement.of(table, "status <> " + TaskRow.DEAD, update.formatted(table,
 				("deliveries = t.deliveries + case when t.status = %d or t.suspect = 1 then 1 else 0 end,"
@@ -110,10 +116,10 @@ final class PostgresTransitions extends Transitions {
 		jdbc.query(statement.apply((tasks.size() == 1) ? this.enqueueOne : this.enqueueMany), (rs) -> {
 			Enqueued task = stored(rs);
 			stored.put(task.id(), task);
-		}, this.database.offset().getAsLong(), column(tasks, String[]::new, NewTask::id),
+		}, this.database.time().parameter(), column(tasks, String[]::new, NewTask::id),
 				column(tasks, String[]::new, (task) -> this.dialect.text(task.name())),
 				column(tasks, String[]::new, (task) -> this.dialect.nullableText(task.key())),
-				column(tasks, String[]::new, NewTask::payload),
+				column(tasks, String[]::new, NewTask::payload), column(tasks, String[]::new, NewTask::traceparent),
 				column(tasks, Boolean[]::new, (task) -> task.due().absolute()),
 				column(tasks, Long[]::new, (task) -> Math.min(task.due().millis(), MAX_TIME)),
 				column(tasks, Long[]::new, (task) -> lookAhead(task.lease())),
@@ -156,7 +162,7 @@ final class PostgresTransitions extends Transitions {
 	 * parameters hide their values from the planner. Otherwise PostgreSQL would plan the
 	 * statement for each claim, which takes a third of its time.
 	 */
-	private static String claim(TableName table) {
+	private String claim(TableName table) {
 		return """
 				with clock as (select %1$s + ? as now, ? as look_ahead),
 				wanted as (select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[])) as w (name, due, soon)),
@@ -195,7 +201,7 @@ final class PostgresTransitions extends Transitions {
 					from chosen, clock where t.id = chosen.id
 					returning chosen.next_at as found_at, taken, t.*)
 				select clock.now as now_at, found_at, taken, claimed.next_at as lease_end, id, fence, name, task_key, due_at,
-					status, attempt, deliveries, lost_deliveries, suspect,
+					status, attempt, deliveries, lost_deliveries, suspect, traceparent,
 					case when taken and octet_length(payload) <= ? then payload end as payload,
 					case when (select count(*) from claimed) < ? then (
 						select min(first.next_at) from wanted w, lateral (
@@ -205,14 +211,14 @@ final class PostgresTransitions extends Transitions {
 							order by next_at limit 1) first) end as later_at
 				from clock left join claimed on true
 				"""
-			.formatted(PostgresDialect.NOW, table, MAX_TIME, TaskRow.RUNNING,
+			.formatted(this.now, table, MAX_TIME, TaskRow.RUNNING,
 					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now");
 	}
 
 	@Override
 	Claimed claim(ClaimRequest request) {
 		List<Map.Entry<String, Limit>> names = List.copyOf(request.names().entrySet());
-		Object[] parameters = { this.database.offset().getAsLong(), LeaseTimes.millis(request.lookAhead()),
+		Object[] parameters = { this.database.time().parameter(), LeaseTimes.millis(request.lookAhead()),
 				names.stream().map((name) -> this.dialect.text(name.getKey())).toArray(String[]::new),
 				names.stream().map((name) -> name.getValue().due()).toArray(Integer[]::new),
 				names.stream().map((name) -> name.getValue().soon()).toArray(Integer[]::new), request.suspect(),
@@ -237,8 +243,8 @@ final class PostgresTransitions extends Transitions {
 			else if (id != null) {
 				boolean suspect = rs.getInt("suspect") != 0;
 				LeasedTask task = new LeasedTask(id, rs.getLong("fence"), TaskRow.name(rs, this.dialect),
-						this.dialect.text(rs, "task_key"), rs.getString("payload"), rs.getLong("due_at"),
-						!suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"),
+						this.dialect.text(rs, "task_key"), rs.getString("payload"), rs.getString("traceparent"),
+						rs.getLong("due_at"), !suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"),
 						rs.getInt("deliveries"), rs.getInt("lost_deliveries"), suspect);
 				tasks.add(new ClaimedRow(task, rs.getLong("found_at"), rs.getLong("lease_end")));
 			}
@@ -248,12 +254,12 @@ final class PostgresTransitions extends Transitions {
 
 	@Override
 	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return change(this.begin, tasks, this.database.offset().getAsLong(), LeaseTimes.millis(lease));
+		return change(this.begin, tasks, this.database.time().parameter(), LeaseTimes.millis(lease));
 	}
 
 	@Override
 	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return change(this.renew, tasks, this.database.offset().getAsLong(), LeaseTimes.millis(lease));
+		return change(this.renew, tasks, this.database.time().parameter(), LeaseTimes.millis(lease));
 	}
 
 	@Override
@@ -310,27 +316,28 @@ final class PostgresTransitions extends Transitions {
 
 		/**
 		 * Creates the statements.
-		 * @param source gives id, name, task_key, payload, absolute, millis, look_ahead,
-		 * lease and owner of each task
+		 * @param now what the offset is added to
+		 * @param source gives id, name, task_key, payload, traceparent, absolute, millis,
+		 * look_ahead, lease and owner of each task
 		 */
-		static EnqueueStatements of(TableName table, String source) {
+		static EnqueueStatements of(TableName table, String now, String source) {
 			String insert = """
 					with clock as (select %1$s + ? as now),
 					task as (select *, least(case when absolute then 0 else now end + millis, %2$d) as due_at from clock, %3$s)
-					insert into %4$s as t (id, name, task_key, pending_key, payload, due_at, next_at, status, owner, fence,
-						attempt, deliveries, lost_deliveries, created_at)
-					select id, name, task_key, task_key, payload, due_at,
+					insert into %4$s as t (id, name, task_key, pending_key, payload, traceparent, due_at, next_at, status,
+						owner, fence, attempt, deliveries, lost_deliveries, created_at)
+					select id, name, task_key, task_key, payload, traceparent, due_at,
 						case when due_at <= now + look_ahead then least(greatest(due_at, now) + lease, %2$d) else due_at end, %5$d,
 						case when due_at <= now + look_ahead then owner end, %6$d, 1, 0, 0, now
 					from task
 					on conflict (name, pending_key) where pending_key is not null do\s"""
-				.formatted(PostgresDialect.NOW, MAX_TIME, source, table, TaskRow.PENDING, NewRow.FIRST_FENCE);
+				.formatted(now, MAX_TIME, source, table, TaskRow.PENDING, NewRow.FIRST_FENCE);
 			String returning = " returning id, fence, due_at, created_at, owner is not null as leased";
 			return new EnqueueStatements(
 					insert + """
 							update set
-								id = excluded.id, payload = excluded.payload, due_at = excluded.due_at, next_at = excluded.next_at,
-								owner = excluded.owner,
+								id = excluded.id, payload = excluded.payload, traceparent = excluded.traceparent,
+								due_at = excluded.due_at, next_at = excluded.next_at, owner = excluded.owner,
 								fence = greatest(t.fence + 1, excluded.created_at * 1000), attempt = 1, deliveries = 0, lost_deliveries = 0,
 								suspect = 0, alone = 0, error = null, created_at = excluded.created_at
 							"""

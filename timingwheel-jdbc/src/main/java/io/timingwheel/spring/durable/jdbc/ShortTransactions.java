@@ -30,6 +30,9 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Runs statements in separate transactions. These are independent of any transaction of
  * the application, and have the isolation "read committed". After a collision with
  * another transaction, the statements run again.
+ *
+ * <p>
+ * For virtual time they may join the transaction of a test instead.
  */
 final class ShortTransactions {
 
@@ -44,6 +47,8 @@ final class ShortTransactions {
 	private final TransactionTemplate transactions;
 
 	private final boolean autoCommit;
+
+	private final @Nullable ApplicationTransaction joined;
 
 	/**
 	 * Creates the access to a database.
@@ -66,12 +71,31 @@ final class ShortTransactions {
 		this.transactions = new TransactionTemplate(manager);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		this.autoCommit = autoCommit;
+		this.joined = null;
+	}
+
+	private ShortTransactions(ShortTransactions other, ApplicationTransaction joined) {
+		this.jdbc = other.jdbc;
+		this.transactions = other.transactions;
+		this.autoCommit = other.autoCommit;
+		this.joined = joined;
+	}
+
+	/**
+	 * Transactions that join the one of the calling thread, if it has one.
+	 */
+	ShortTransactions joining(ApplicationTransaction application) {
+		return new ShortTransactions(this, application);
 	}
 
 	/**
 	 * Runs a single statement.
 	 */
 	<T extends @Nullable Object> T single(Function<JdbcOperations, T> statement) {
+		JdbcOperations current = current();
+		if (current != null) {
+			return statement.apply(current);
+		}
 		if (this.autoCommit && !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return retried(() -> statement.apply(this.jdbc));
 		}
@@ -82,7 +106,15 @@ final class ShortTransactions {
 	 * Runs statements in a transaction.
 	 */
 	<T extends @Nullable Object> T transaction(Work<T> work) {
+		JdbcOperations current = current();
+		if (current != null) {
+			return work.run(current, new JoinedTransaction(current));
+		}
 		return retried(() -> this.transactions.execute((status) -> work.run(this.jdbc, status)));
+	}
+
+	private @Nullable JdbcOperations current() {
+		return (this.joined != null) ? this.joined.current() : null;
 	}
 
 	private static <T extends @Nullable Object> T retried(Attempt<T> attempt) {

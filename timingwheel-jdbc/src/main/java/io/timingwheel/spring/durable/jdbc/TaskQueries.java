@@ -55,7 +55,8 @@ final class TaskQueries {
 	}
 
 	List<StoredTask> dead(String name, int limit) {
-		return list("name = ? and status = " + TaskRow.DEAD + " order by died_at desc limit ?", name, limit);
+		return new DeadRows(this.database).read(name, true, null, limit, TaskRow.COLUMNS + ", error",
+				(rs, rowNum) -> read(rs));
 	}
 
 	private List<StoredTask> list(String condition, String name, int limit) {

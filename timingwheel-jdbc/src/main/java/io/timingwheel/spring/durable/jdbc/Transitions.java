@@ -11,7 +11,6 @@ import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
@@ -25,14 +24,14 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * Every transition of a task, in the order of the protocol, with its statements. The
- * statements of the most frequent transitions (enqueue, claim, begin, renew, acknowledge)
- * depend on the database: {@link PortableTransitions}, {@link PostgresTransitions}.
+ * Every transition of a task that is not dead, in the order of the protocol, with its
+ * statements ({@link DeadRows} has those of dead tasks). The statements of the most
+ * frequent transitions (enqueue, claim, begin, renew, acknowledge) depend on the
+ * database: {@link PortableTransitions}, {@link PostgresTransitions}.
  */
 abstract class Transitions {
 
@@ -297,9 +296,11 @@ abstract class Transitions {
 
 	private @Nullable Rescheduled move(JdbcOperations jdbc, String id, DueTime due, @Nullable LeaseOffer lease) {
 		LockedTask locked = DataAccessUtils.singleResult(jdbc.query(
-				"select " + TaskRow.COLUMNS + ", payload from " + this.table + " where id = ? and status = "
-						+ TaskRow.PENDING + " for update",
-				(rs, rowNum) -> new LockedTask(TaskRow.read(rs, this.dialect), rs.getString("payload")), id));
+				"select " + TaskRow.COLUMNS + ", payload, traceparent from " + this.table
+						+ " where id = ? and status = " + TaskRow.PENDING + " for update",
+				(rs, rowNum) -> new LockedTask(TaskRow.read(rs, this.dialect), rs.getString("payload"),
+						rs.getString("traceparent")),
+				id));
 		if (locked == null) {
 			return null;
 		}
@@ -311,8 +312,9 @@ abstract class Transitions {
 						+ " where id = ?",
 				dueAt, LeaseTimes.nextAt(dueAt, now, accepted), LeaseTimes.owner(accepted), TaskRow.micros(now), id);
 		TaskRow row = locked.row();
-		LeasedTask task = new LeasedTask(id, row.nextFence(now), row.name(), row.key(), locked.payload(), dueAt, false,
-				row.attempt(), row.deliveries(), row.lostDeliveries(), row.suspect());
+		LeasedTask task = new LeasedTask(id, row.nextFence(now), row.name(), row.key(), locked.payload(),
+				locked.traceparent(), dueAt, false, row.attempt(), row.deliveries(), row.lostDeliveries(),
+				row.suspect());
 		return new Rescheduled(task, now, accepted != null);
 	}
 
@@ -331,53 +333,17 @@ abstract class Transitions {
 	}
 
 	/**
-	 * Requeue: makes a dead task pending, as if no node had tried it yet.
+	 * Deletes all tasks in one statement. Only tests do this.
 	 */
-	final Requeue requeue(String id) {
-		return this.database.store().transaction((jdbc, status) -> {
-			if (jdbc
-				.queryForList(
-						"select id from " + this.table + " where id = ? and status = " + TaskRow.DEAD + " for update",
-						String.class, id)
-				.isEmpty()) {
-				return Requeue.NOT_DEAD;
-			}
-			long now = this.database.now(jdbc);
-			Object savepoint = status.createSavepoint();
-			try {
-				jdbc.update("update " + this.table + " set status = " + TaskRow.PENDING
-						+ ", pending_key = task_key, due_at = ?, next_at = ?, " + TaskRow.RAISE_FENCE
-						+ ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
-						+ " died_at = null where id = ?", now, now, TaskRow.micros(now), id);
-				return Requeue.REQUEUED;
-			}
-			catch (DuplicateKeyException ex) {
-				status.rollbackToSavepoint(savepoint);
-				return Requeue.KEY_PENDING;
-			}
-		});
-	}
-
-	/**
-	 * Discard: deletes a dead task.
-	 */
-	final boolean discard(String id) {
-		return this.database.store()
-			.single((jdbc) -> jdbc.update("delete from " + this.table + " where id = ? and status = " + TaskRow.DEAD,
-					id)) > 0;
-	}
-
-	final long discardAll(String name) {
-		return this.database.store()
-			.single((jdbc) -> jdbc.update("delete from " + this.table + " where name = ? and status = " + TaskRow.DEAD,
-					this.dialect.text(name)));
+	final void deleteAll() {
+		this.database.store().single((jdbc) -> jdbc.update("delete from " + this.table));
 	}
 
 	private <T extends @Nullable Object> T run(@Nullable JdbcOperations joined, Function<JdbcOperations, T> statement) {
 		return (joined != null) ? statement.apply(joined) : this.database.application().single(statement);
 	}
 
-	private record LockedTask(TaskRow row, String payload) {
+	private record LockedTask(TaskRow row, String payload, @Nullable String traceparent) {
 
 	}
 

@@ -10,8 +10,9 @@
  * <ul>
  * <li>{@code Transitions} has every transition in the order of the protocol. Retry,
  * release and bury lock all rows ({@code LockedTasks}: {@code for update skip locked})
- * and update each; cancel and discard delete a row; reschedule and requeue lock a row and
- * update it.
+ * and update each; cancel deletes a row; reschedule locks a row and updates it.
+ * <li>{@code DeadRows} reads, requeues and discards dead tasks in pages, in the order of
+ * the index on name and time of death.
  * <li>{@code PostgresTransitions} has enqueue, claim, begin, renew and acknowledge in one
  * statement each, for any number of tasks. {@code PortableTransitions} has the same for
  * H2, MariaDB and MySQL, which first lock the rows and then change all with one

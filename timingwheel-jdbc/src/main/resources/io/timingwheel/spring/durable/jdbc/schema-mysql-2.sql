@@ -6,7 +6,9 @@ set @timingwheel_change = if(exists(
 	'alter table timingwheel_task
 		add column suspect smallint not null default 0,
 		add column alone smallint not null default 0,
-		add key timingwheel_task_claim (name, suspect, next_at)');
+		add column traceparent varchar(55) character set ascii,
+		add key timingwheel_task_claim (name, suspect, next_at),
+		add key timingwheel_task_dead (name, died_at, id)');
 
 prepare timingwheel_change from @timingwheel_change;
 

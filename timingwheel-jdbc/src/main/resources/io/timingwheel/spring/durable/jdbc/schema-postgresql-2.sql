@@ -2,8 +2,13 @@ alter table timingwheel_task add column if not exists suspect smallint default 0
 
 alter table timingwheel_task add column if not exists alone smallint default 0 not null;
 
+alter table timingwheel_task add column if not exists traceparent varchar(55);
+
 create index if not exists timingwheel_task_claim on timingwheel_task (name, suspect, next_at)
 	where next_at is not null;
+
+create index if not exists timingwheel_task_dead on timingwheel_task (name, died_at, id)
+	where died_at is not null;
 
 create table if not exists timingwheel_task_version (
 	version integer not null primary key

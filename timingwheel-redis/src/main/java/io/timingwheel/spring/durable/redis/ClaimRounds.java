@@ -141,7 +141,7 @@ final class ClaimRounds {
 		 * The time in the index by which the claim found a task.
 		 */
 		private static long foundAt(ScriptReply task) {
-			return task.number(11);
+			return task.number(12);
 		}
 
 		/**
@@ -193,7 +193,7 @@ final class ClaimRounds {
 			for (int i = 3; i < reply.size(); i++) {
 				ScriptReply task = reply.list(i);
 				this.tasks.add(task);
-				this.left.taken(this.names.indexOf(task.text(2)), task.flag(6));
+				this.left.taken(this.names.indexOf(task.text(2)), task.flag(7));
 			}
 		}
 

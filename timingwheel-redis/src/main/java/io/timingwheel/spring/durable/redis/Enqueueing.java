@@ -83,8 +83,8 @@ final class Enqueueing {
 		int partition = this.partitions
 			.of((key != null) ? Partitions.holderField(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
 		batch
-			.add(partition, task.id(), task.name(), key != null, key, task.payload(), task.due().millis(),
-					task.due().absolute(), task.ifPending())
+			.add(partition, task.id(), task.name(), key != null, key, task.payload(), task.traceparent(),
+					task.due().millis(), task.due().absolute(), task.ifPending())
 			.withLease(task.lease());
 	}
 

@@ -7,11 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
 import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
@@ -54,8 +57,6 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoCloseable {
 
-	private static final int MAX_DISCARDED_PER_CALL = 500;
-
 	private final RedisStoreOptions options;
 
 	private final StoreConnection connection;
@@ -71,6 +72,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	private final Enqueueing enqueueing;
 
 	private final ClaimRounds claims;
+
+	private final DeadEntries dead;
 
 	/**
 	 * Creates a store and opens its own connection.
@@ -88,6 +91,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		boolean severalClocks = this.connection.isCluster();
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks, this::giveBack);
 		this.claims = new ClaimRounds(this.outages, options.partitions(), severalClocks);
+		this.dead = new DeadEntries(this.partitions, this.scripts, this.outages, options.maxDead());
 	}
 
 	/**
@@ -134,9 +138,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public List<Reply> bury(List<Burial> burials) {
-		TaskBatch batch = batch(Script.BURY);
-		burials.forEach((burial) -> batch.add(burial.task(), burial.reason()));
-		return batch.settle(this.outages);
+		return this.dead.bury(burials);
 	}
 
 	private TaskBatch batch(Script script, Object... head) {
@@ -205,36 +207,23 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public Requeue requeue(String id) {
-		StoredId stored = this.partitions.locate(id);
-		if (stored == null) {
-			return Requeue.NOT_DEAD;
-		}
-		return switch (this.scripts.run(Script.REQUEUE.on(stored.partition(), stored.id())).integer(0)) {
-			case 0 -> Requeue.REQUEUED;
-			case 1 -> Requeue.NOT_DEAD;
-			default -> Requeue.KEY_PENDING;
-		};
+	public List<Requeue> requeueAll(List<String> ids) {
+		return this.dead.requeue(ids);
 	}
 
 	@Override
-	public boolean discard(String id) {
-		Call call = call(Script.DISCARD, id);
-		return call != null && this.scripts.run(call).flag(0);
+	public int discardAll(List<String> ids) {
+		return this.dead.discard(ids);
 	}
 
 	@Override
-	public long discardAll(String name) {
-		long discarded = 0;
-		for (int partition = 0; partition < this.partitions.count(); partition++) {
-			long step;
-			do {
-				step = this.scripts.run(Script.DISCARD.on(partition, "name", name, MAX_DISCARDED_PER_CALL)).number(0);
-				discarded += step;
-			}
-			while (step == MAX_DISCARDED_PER_CALL);
-		}
-		return discarded;
+	public int discardOlder(Duration age, int limit) {
+		return this.dead.discardOlder(age, limit);
+	}
+
+	@Override
+	public long droppedDead() {
+		return this.dead.dropped();
 	}
 
 	@Override
@@ -277,6 +266,11 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 			.limit(limit)
 			.map(ScriptReply::storedTask)
 			.toList();
+	}
+
+	@Override
+	public DeadTasks dead(DeadQuery query) {
+		return this.dead.read(query);
 	}
 
 	@Override
@@ -323,6 +317,21 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	@Override
 	public void setClockOffset(Duration offset) {
 		this.scripts.setClockOffset(offset);
+	}
+
+	@Override
+	public void setClock(@Nullable LongSupplier millis) {
+		this.scripts.setClock(millis);
+	}
+
+	@Override
+	public void deleteAll() {
+		for (ScriptReply reply : everywhere(Script.DELETE_ALL)) {
+			RuntimeException failure = reply.failure();
+			if (failure != null) {
+				throw failure;
+			}
+		}
 	}
 
 	/**

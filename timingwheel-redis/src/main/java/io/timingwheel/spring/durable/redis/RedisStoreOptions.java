@@ -15,18 +15,21 @@ import org.springframework.util.Assert;
  * cancelled or moved before the call returns; 0 for none
  * @param waitTimeout how long a call waits for the replicas, at least 1 ms; then the call
  * throws {@link UncertainWriteException}
+ * @param maxDead how many dead tasks the store keeps, at least 1; each partition keeps
+ * its share, and drops the oldest ones
  * @since 0.1
  */
-public record RedisStoreOptions(String namespace, int partitions, int waitReplicas, Duration waitTimeout) {
+public record RedisStoreOptions(String namespace, int partitions, int waitReplicas, Duration waitTimeout, int maxDead) {
 
 	/** The largest number of partitions. */
 	public static final int MAX_PARTITIONS = 1024;
 
 	/**
 	 * The default options: namespace {@code timingwheel}, 16 partitions, no waiting for
-	 * replicas, and a timeout of 1 s for the replicas.
+	 * replicas, a timeout of 1 s for the replicas, and 100,000 dead tasks.
 	 */
-	public static final RedisStoreOptions DEFAULTS = new RedisStoreOptions("timingwheel", 16, 0, Duration.ofSeconds(1));
+	public static final RedisStoreOptions DEFAULTS = new RedisStoreOptions("timingwheel", 16, 0, Duration.ofSeconds(1),
+			100_000);
 
 	/**
 	 * Creates options.
@@ -39,6 +42,7 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 				"the number of partitions must be from 1 to " + MAX_PARTITIONS);
 		Assert.isTrue(waitReplicas >= 0, "the number of replicas must not be negative");
 		Assert.isTrue(waitTimeout.toMillis() >= 1, "the time to wait for replicas must be at least 1ms");
+		Assert.isTrue(maxDead >= 1, "the number of dead tasks must be at least 1");
 	}
 
 	/**
@@ -49,7 +53,7 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 	 * white space
 	 */
 	public RedisStoreOptions withNamespace(String namespace) {
-		return new RedisStoreOptions(namespace, this.partitions, this.waitReplicas, this.waitTimeout);
+		return new RedisStoreOptions(namespace, this.partitions, this.waitReplicas, this.waitTimeout, this.maxDead);
 	}
 
 	/**
@@ -59,7 +63,7 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 	 * @throws IllegalArgumentException if the number is out of range
 	 */
 	public RedisStoreOptions withPartitions(int partitions) {
-		return new RedisStoreOptions(this.namespace, partitions, this.waitReplicas, this.waitTimeout);
+		return new RedisStoreOptions(this.namespace, partitions, this.waitReplicas, this.waitTimeout, this.maxDead);
 	}
 
 	/**
@@ -69,7 +73,7 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 	 * @throws IllegalArgumentException if the number is negative
 	 */
 	public RedisStoreOptions withWaitReplicas(int waitReplicas) {
-		return new RedisStoreOptions(this.namespace, this.partitions, waitReplicas, this.waitTimeout);
+		return new RedisStoreOptions(this.namespace, this.partitions, waitReplicas, this.waitTimeout, this.maxDead);
 	}
 
 	/**
@@ -79,7 +83,17 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 	 * @throws IllegalArgumentException if the time is shorter
 	 */
 	public RedisStoreOptions withWaitTimeout(Duration waitTimeout) {
-		return new RedisStoreOptions(this.namespace, this.partitions, this.waitReplicas, waitTimeout);
+		return new RedisStoreOptions(this.namespace, this.partitions, this.waitReplicas, waitTimeout, this.maxDead);
+	}
+
+	/**
+	 * Returns these options with another number of dead tasks.
+	 * @param maxDead the number, at least 1
+	 * @return new options
+	 * @throws IllegalArgumentException if the number is less
+	 */
+	public RedisStoreOptions withMaxDead(int maxDead) {
+		return new RedisStoreOptions(this.namespace, this.partitions, this.waitReplicas, this.waitTimeout, maxDead);
 	}
 
 }

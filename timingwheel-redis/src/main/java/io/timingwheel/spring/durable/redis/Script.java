@@ -23,8 +23,9 @@ import org.springframework.core.io.ClassPathResource;
 enum Script {
 
 	ENQUEUE, CLAIM, SUSPECT, BEGIN, RENEW, ACKNOWLEDGE, RETRY, RELEASE, BURY, CANCEL, RESCHEDULE, REQUEUE, DISCARD,
+	EXPIRE,
 
-	FIND, LIST, COUNTS, NOW;
+	FIND, LIST, DEAD, COUNTS, NOW, DELETE_ALL;
 
 	private final byte[] source = Partitions.bytes(read("common") + read(name().toLowerCase(Locale.ROOT)));
 

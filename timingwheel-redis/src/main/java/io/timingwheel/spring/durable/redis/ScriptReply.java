@@ -103,8 +103,8 @@ final class ScriptReply {
 	 * The task that {@code leased_task} in {@code common.lua} has written.
 	 */
 	LeasedTask leasedTask() {
-		return new LeasedTask(publicId(0), number(1), text(2), textOrNull(3), textOrNull(4), number(5), flag(6),
-				integer(7), integer(8), integer(9), flag(10));
+		return new LeasedTask(publicId(0), number(1), text(2), textOrNull(3), textOrNull(4), textOrNull(5), number(6),
+				flag(7), integer(8), integer(9), integer(10), flag(11));
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
@@ -36,6 +37,8 @@ final class ScriptRunner {
 
 	private volatile byte[] clockOffset = Partitions.bytes("0");
 
+	private volatile @Nullable LongSupplier clock;
+
 	ScriptRunner(StoreConnection connection, Partitions partitions) {
 		this.connection = connection;
 		this.partitions = partitions;
@@ -46,6 +49,21 @@ final class ScriptRunner {
 	 */
 	void setClockOffset(Duration offset) {
 		this.clockOffset = Partitions.bytes(Long.toString(offset.toMillis()));
+	}
+
+	/**
+	 * Sets a clock that scripts use in place of the one of Redis.
+	 */
+	void setClock(@Nullable LongSupplier millis) {
+		this.clock = millis;
+	}
+
+	/**
+	 * The first argument of each script.
+	 */
+	private byte[] clockArgument() {
+		LongSupplier clock = this.clock;
+		return (clock != null) ? Partitions.bytes("=" + clock.getAsLong()) : this.clockOffset;
 	}
 
 	/**
@@ -145,7 +163,7 @@ final class ScriptRunner {
 			this.call = call;
 			this.keys = ScriptRunner.this.partitions.keys(call.partition());
 			List<byte[]> arguments = new ArrayList<>(1 + call.arguments().size());
-			arguments.add(ScriptRunner.this.clockOffset);
+			arguments.add(clockArgument());
 			arguments.addAll(call.arguments());
 			this.arguments = arguments.toArray(byte[][]::new);
 		}

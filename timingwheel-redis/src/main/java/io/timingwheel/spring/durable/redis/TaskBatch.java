@@ -127,11 +127,20 @@ final class TaskBatch {
 	 * partition is known to answer
 	 */
 	List<Reply> settle(PartitionOutages scripts) {
+		return settle(scripts::run, scripts);
+	}
+
+	/**
+	 * Runs the calls as {@link #settle(PartitionOutages)} does.
+	 * @param scripts runs calls at once and gives their replies in the same order
+	 * @param outages knows the partitions that do not answer
+	 */
+	List<Reply> settle(Function<List<Call>, List<ScriptReply>> scripts, PartitionOutages outages) {
 		Reply[] replies = new Reply[this.size];
 		Arrays.fill(replies, Reply.REFUSED);
 		boolean reached = false;
 		RuntimeException failure = null;
-		for (Answer answer : run(scripts::run)) {
+		for (Answer answer : run(scripts)) {
 			RuntimeException failed = answer.reply.failure();
 			reached |= failed == null;
 			failure = (failed != null) ? failed : failure;
@@ -139,7 +148,7 @@ final class TaskBatch {
 				replies[answer.positions.get(i)] = (failed != null) ? Reply.BUSY : reply(answer.reply.integer(i));
 			}
 		}
-		if (failure != null && !reached && scripts.partial() == null) {
+		if (failure != null && !reached && outages.partial() == null) {
 			throw failure;
 		}
 		return List.of(replies);

@@ -44,13 +44,15 @@
  * acknowledge  r w    w               running -&gt; deleted
  * retry        r w    w      r w      running -&gt; scheduled, or deleted if a newer pending task has the key
  * release      r w    w      r w      leased or running -&gt; scheduled, or deleted as above
- * bury         r w    w      w        leased or running -&gt; dead
+ * bury         r w    r w    w        leased or running -&gt; dead; the oldest dead beyond the limit -&gt; deleted
  * cancel       r w    w      r w      scheduled or leased -&gt; deleted
  * reschedule   r w    w      r        scheduled or leased -&gt; scheduled, or leased if due soon
  * requeue      r w    w      r w      dead -&gt; scheduled, due now
- * discard      r w    r w             dead -&gt; deleted
+ * discard      r w    w               dead -&gt; deleted
+ * expire       w      r w             dead for longer than the retention -&gt; deleted
  * find         r             r        reads only
  * list         r      r               reads only
+ * dead         r      r               reads only
  * counts              r               reads only
  * now                                 reads only the clock
  * </pre>

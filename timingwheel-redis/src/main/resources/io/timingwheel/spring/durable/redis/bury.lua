@@ -1,7 +1,31 @@
--- leased or running -> dead; a dead task stays as it is
--- ARGV: offset, then for each task: id, fence, reason
--- Returns, for each task: a reply
-return for_each(2, 3, function(task, i)
+-- leased or running -> dead; a dead task stays as it is; the oldest dead tasks beyond the limit -> deleted
+-- ARGV: offset, how many dead tasks the partition keeps, then for each task: id, fence, reason
+-- Returns, for each task: a reply; at last how many dead tasks were deleted
+local max = tonumber(ARGV[2])
+
+-- Deletes the oldest dead tasks of the names that have most of them.
+local function drop_oldest()
+  if call('ZCARD', INDEX) <= max then
+    return 0
+  end
+  local dead, excess = {}, -max
+  for_each_name(function(name)
+    local tasks = count(name, DEAD)
+    excess = excess + tasks
+    dead[#dead + 1] = { name = name, tasks = tasks }
+  end)
+  table.sort(dead, function(one, other) return one.tasks > other.tasks end)
+  local dropped = 0
+  for _, one in ipairs(dead) do
+    local list = entries(one.name, DEAD, math.max(0, math.min(excess - dropped, 1000)))
+    delete_dead(list)
+    dropped = dropped + #list
+  end
+  save()
+  return dropped
+end
+
+local replies = for_each(3, 3, function(task, i)
   if task and (task.state == LEASED or task.state == RUNNING) then
     give_up_key(task)
     set_error(task, ARGV[i + 2])
@@ -10,3 +34,5 @@ return for_each(2, 3, function(task, i)
   end
   return task and task.state == DEAD and DONE or REFUSED
 end)
+replies[#replies + 1] = drop_oldest()
+return replies

@@ -11,7 +11,7 @@
 --
 -- The fields of a task:
 --   state       SCHEDULED, LEASED, RUNNING or DEAD; a scheduled or leased task is pending
---   flags       KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE
+--   flags       KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED
 --   fence       raised by each claim, move and requeue
 --   at          the time in INDEX: when a scheduled task is due, when the lease of a leased or running task ends,
 --               when a dead task died
@@ -19,8 +19,9 @@
 --   attempt     the number of this attempt, from 1
 --   deliveries  how often the task has begun
 --   lost        how many of the deliveries were lost with their node
---   name, key, error, payload
--- Times are milliseconds since the epoch. ARGV[1] is the offset of the clock in milliseconds.
+--   name, key, error, trace, payload
+-- Times are milliseconds since the epoch. ARGV[1] is the offset of the clock in milliseconds,
+-- or, in tests with virtual time, '=' and the time itself.
 local call, sub, packed_as, unpacked_as = redis.call, string.sub, struct.pack, struct.unpack
 
 local TASKS, INDEX, HOLDERS = KEYS[1], KEYS[2], KEYS[3]
@@ -29,15 +30,15 @@ local SCHEDULED, LEASED, RUNNING, DEAD = 's', 'l', 'r', 'd' -- states, and lette
 local WAITING = 'w' -- the letter of the second member of a leased task, which has the due time
 
 -- Flags: has a key; has an error; was leased by its enqueue and not changed since; waits to be tried alone, and has
--- capital letters in INDEX; was a suspect when it began.
-local KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE = 1, 2, 4, 8, 16
+-- capital letters in INDEX; was a suspect when it began; has the trace of its caller.
+local KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED = 1, 2, 4, 8, 16, 32
 
 local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies
 
 local clock = call('TIME')
 local micros = clock[1] * 1000000 + clock[2]
 
-local now = math.floor(micros / 1000) + ARGV[1]
+local now = sub(ARGV[1], 1, 1) == '=' and tonumber(sub(ARGV[1], 2)) or math.floor(micros / 1000) + ARGV[1]
 
 -- Limits a time to 9e15. A double holds all whole numbers up to this limit.
 local function limited(at)
@@ -56,10 +57,16 @@ local function member(letter, at, task)
   return section(task.name, letter) .. packed_as('>I8', at) .. task.id
 end
 
--- The first entries of a section, or its last ones: a list of { at =, id =, member = }.
-local function entries(name, letter, limit, from_the_end)
+-- The first entries of a section, or its last ones: a list of { at =, id =, member = }. With a bound, those after the
+-- bound, or before it: the bytes of a member behind its section.
+local function entries(name, letter, limit, from_the_end, bound)
   local start = section(name, letter)
   local first, last = '[' .. start, '(' .. start .. '\255'
+  if bound and from_the_end then
+    last = '(' .. start .. bound
+  elseif bound then
+    first = '(' .. start .. bound
+  end
   local members = from_the_end and call('ZREVRANGEBYLEX', INDEX, last, first, 'LIMIT', 0, limit)
       or call('ZRANGEBYLEX', INDEX, first, last, 'LIMIT', 0, limit)
   for i, bytes in ipairs(members) do
@@ -68,14 +75,17 @@ local function entries(name, letter, limit, from_the_end)
   return members
 end
 
--- State, flags, fence, at, due, attempt, deliveries, lost, name, key, error. The payload
--- comes after them.
+-- State, flags, fence, at, due, attempt, deliveries, lost, name, key, error. After them comes the trace, if the task
+-- is TRACED: its length in one byte, the trace. The payload comes last.
 local LAYOUT = '>c1BI8I8I8I4I4I4Bc0Hc0Hc0'
 
 local function unpacked(id, packed)
   local task = { id = id, packed = packed }
   task.state, task.flags, task.fence, task.at, task.due, task.attempt, task.deliveries, task.lost, task.name,
       task.key, task.error, task.tail = unpacked_as(LAYOUT, packed)
+  if bit.band(task.flags, TRACED) ~= 0 then
+    task.trace, task.tail = unpacked_as('Bc0', packed, task.tail)
+  end
   return task
 end
 
@@ -85,7 +95,8 @@ end
 
 local function pack(task)
   return packed_as(LAYOUT, task.state, task.flags, task.fence, task.at, task.due, task.attempt, task.deliveries,
-      task.lost, #task.name, task.name, #task.key, task.key, #task.error, task.error) .. payload(task)
+      task.lost, #task.name, task.name, #task.key, task.key, #task.error, task.error)
+      .. (task.trace and packed_as('Bc0', #task.trace, task.trace) or '') .. payload(task)
 end
 
 local function has(task, flag)
@@ -296,6 +307,34 @@ end
 local function save()
   write_deletions()
   write_additions()
+  changed, deleted, added, removed, holders = {}, {}, {}, {}, {}
+end
+
+-- Calls visit(name) for each name in INDEX, until it returns false.
+local function for_each_name(visit)
+  local first = call('ZRANGEBYLEX', INDEX, '-', '+', 'LIMIT', 0, 1)[1]
+  while first do
+    local name = sub(first, 2, 1 + string.byte(first))
+    if visit(name) == false then
+      return
+    end
+    first = call('ZRANGEBYLEX', INDEX, '(' .. section(name, '\255'), '+', 'LIMIT', 0, 1)[1]
+  end
+end
+
+-- The number of entries in a section, or of those up to a time.
+local function count(name, letter, up_to)
+  local start = section(name, letter)
+  local last = start .. (up_to and packed_as('>I8', up_to + 1) or '\255')
+  return call('ZLEXCOUNT', INDEX, '[' .. start, '(' .. last)
+end
+
+-- Deletes dead tasks by their entries, without reading them: a dead task has one entry and no key.
+local function delete_dead(list)
+  for _, one in ipairs(list) do
+    removed[#removed + 1] = one.member
+    deleted[#deleted + 1] = one.id
+  end
 end
 
 -- The pending task with an id ('id') or with a name and key ('key').
@@ -342,7 +381,7 @@ end
 local function leased_task(task, found_at, max_payload)
   local text = payload(task)
   return { task.id, task.fence, task.name, has(task, KEYED) and task.key or false,
-    #text <= max_payload and text, task.due, task.state == RUNNING and not has(task, SUSPECT) and 1 or 0, task.attempt,
+    #text <= max_payload and text, task.trace or false, task.due, task.state == RUNNING and not has(task, SUSPECT) and 1 or 0, task.attempt,
     task.deliveries, task.lost, has(task, SUSPECT) and 1 or 0, found_at }
 end
 

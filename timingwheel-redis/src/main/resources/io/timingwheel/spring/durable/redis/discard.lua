@@ -1,18 +1,17 @@
 -- dead -> deleted
--- ARGV: offset, 'id' or 'name', the id or the name, limit (only with a name)
--- Returns: the number of dead tasks that were deleted
-local tasks
-if ARGV[2] == 'name' then
-  tasks = load_entries(entries(ARGV[3], DEAD, ARGV[4]), math.huge)
-else
-  tasks = { find(ARGV[3]) }
+-- ARGV: offset, ids...
+-- Returns: the number of tasks that were dead
+local ids, found = {}, 0
+for i = 2, #ARGV do
+  ids[#ids + 1] = ARGV[i]
 end
-local count = 0
-for _, task in ipairs(tasks) do
-  if task.state == DEAD then
+load(ids)
+for _, id in ipairs(ids) do
+  local task = read[id]
+  if task and task.state == DEAD then
     delete(task)
-    count = count + 1
+    found = found + 1
   end
 end
 save()
-return count
+return { found }

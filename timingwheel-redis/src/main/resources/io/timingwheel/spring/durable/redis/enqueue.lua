@@ -1,9 +1,9 @@
 -- new task -> scheduled, or leased if due within the look-ahead; the pending task that it replaces -> deleted
--- ARGV: offset, then for each task: id, name, '1' if it has a key, key, payload, due time or delay, '1' if a due
--- time, what to do if the key is pending, look-ahead (negative: do not lease), lease
+-- ARGV: offset, then for each task: id, name, '1' if it has a key, key, payload, trace or nothing, due time or
+-- delay, '1' if a due time, what to do if the key is pending, look-ahead (negative: do not lease), lease
 -- Returns, for each task: outcome, id, fence, due, now, 1 if leased by the caller
 local INSERTED, REPLACED, PENDING = 0, 1, 2
-local WIDTH = 10
+local WIDTH = 11
 
 local function enqueue(i)
   local same = read[ARGV[i]]
@@ -12,18 +12,22 @@ local function enqueue(i)
   end
   local task = { id = ARGV[i], flags = 0, fence = micros, attempt = 1, deliveries = 0, lost = 0, name = ARGV[i + 1],
     key = ARGV[i + 3], error = '', packed = ARGV[i + 4], tail = 1 }
+  if ARGV[i + 5] ~= '' then
+    task.trace = ARGV[i + 5]
+    set(task, TRACED, true)
+  end
   set(task, KEYED, ARGV[i + 2] == '1')
   local outcome = INSERTED
   local other = has(task, KEYED) and find_pending('key', holder_field(task))
   if other then
-    if ARGV[i + 7] ~= 'REPLACE' then
+    if ARGV[i + 8] ~= 'REPLACE' then
       return PENDING, other, false
     end
     outcome = REPLACED
     delete(other)
   end
-  task.due = due_time(ARGV[i + 5], ARGV[i + 6])
-  task.state, task.at = placed(task.due, ARGV[i + 8], ARGV[i + 9])
+  task.due = due_time(ARGV[i + 6], ARGV[i + 7])
+  task.state, task.at = placed(task.due, ARGV[i + 9], ARGV[i + 10])
   set(task, UNTOUCHED, task.state == LEASED)
   insert(task)
   return outcome, task, task.state == LEASED

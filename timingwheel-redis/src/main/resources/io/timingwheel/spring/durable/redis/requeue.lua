@@ -1,16 +1,28 @@
 -- dead -> scheduled, due now; a dead task stays as it is while a pending task has the key
--- ARGV: offset, id
--- Returns: the outcome
+-- ARGV: offset, ids...
+-- Returns, for each task: the outcome
 local REQUEUED, NOT_DEAD, KEY_PENDING = 0, 1, 2
-local task = find(ARGV[2])
-if not task or task.state ~= DEAD then
-  return NOT_DEAD
+
+local function requeue(task)
+  if not task or task.state ~= DEAD then
+    return NOT_DEAD
+  end
+  if has(task, KEYED) and holder(holder_field(task)) then
+    return KEY_PENDING
+  end
+  raise_fence(task)
+  set_error(task, '')
+  schedule_again(task, { due = now, attempt = 1, deliveries = 0, lost = 0, suspect = false, alone = false })
+  return REQUEUED
 end
-if has(task, KEYED) and holder(holder_field(task)) then
-  return KEY_PENDING
+
+local ids, reply = {}, {}
+for i = 2, #ARGV do
+  ids[#ids + 1] = ARGV[i]
 end
-raise_fence(task)
-set_error(task, '')
-schedule_again(task, { due = now, attempt = 1, deliveries = 0, lost = 0, suspect = false, alone = false })
+load(ids)
+for i, id in ipairs(ids) do
+  reply[i] = requeue(read[id])
+end
 save()
-return REQUEUED
+return reply

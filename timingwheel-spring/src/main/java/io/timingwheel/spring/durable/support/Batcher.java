@@ -32,7 +32,7 @@ abstract class Batcher<T> {
 	/** Counts the items in the queue, in the current batch, and on the wheel. */
 	private final AtomicInteger outstanding = new AtomicInteger();
 
-	private final StoreThread thread;
+	private final StoreLoop loop;
 
 	private final int maxSize;
 
@@ -48,19 +48,21 @@ abstract class Batcher<T> {
 
 	/**
 	 * Creates a batcher that has not started.
+	 * @param turns gives the batcher its turns
 	 * @param name the thread's name
 	 * @param maxSize how many items a batch has at most
 	 * @param wheel where items wait to be sent again
 	 * @param availability learns whether the store answers
 	 * @param caller the name of this batcher for the availability
 	 */
-	Batcher(String name, int maxSize, TimingWheel wheel, StoreAvailability availability, Caller caller) {
+	Batcher(NodeTurns turns, String name, int maxSize, TimingWheel wheel, StoreAvailability availability,
+			Caller caller) {
 		this.maxSize = maxSize;
 		this.limit = maxSize;
 		this.wheel = wheel;
 		this.availability = availability;
 		this.caller = caller;
-		this.thread = new StoreThread(name, this::round);
+		this.loop = turns.loop(name, this::round);
 	}
 
 	/**
@@ -70,7 +72,7 @@ abstract class Batcher<T> {
 	abstract void send(List<T> batch);
 
 	final void start() {
-		this.thread.start();
+		this.loop.start();
 	}
 
 	final void add(T item) {
@@ -80,7 +82,7 @@ abstract class Batcher<T> {
 
 	private void enqueue(T item) {
 		this.queue.add(item);
-		this.thread.wake();
+		this.loop.wake();
 	}
 
 	private void round() {
@@ -90,7 +92,7 @@ abstract class Batcher<T> {
 			batch.add(item);
 		}
 		if (batch.isEmpty()) {
-			this.thread.await(Long.MAX_VALUE);
+			this.loop.await(Long.MAX_VALUE);
 			return;
 		}
 		int size = batch.size();
@@ -107,7 +109,7 @@ abstract class Batcher<T> {
 			this.limit = 1;
 			this.queue.addAll(batch);
 			this.failures = Math.min(this.failures + 1, MAX_FAILURES);
-			this.thread.sleep(BACKOFF.after(this.failures).toNanos());
+			this.loop.sleep(BACKOFF.after(this.failures).toNanos());
 		}
 		finally {
 			this.outstanding.addAndGet(batch.size() - size);
@@ -135,11 +137,11 @@ abstract class Batcher<T> {
 	 * Ends the thread after its current batch.
 	 */
 	final void stop() {
-		this.thread.stop();
+		this.loop.stop();
 	}
 
 	final void join(Duration period) throws InterruptedException {
-		this.thread.join(period);
+		this.loop.join(period);
 	}
 
 }

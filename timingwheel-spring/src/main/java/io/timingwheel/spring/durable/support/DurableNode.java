@@ -31,6 +31,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  *
  * <p>
  * {@link LeaseKeeper} renews the leases of the tasks that have begun and are not settled.
+ * {@link DeadTaskRetention} deletes dead tasks at the end of their retention.
  */
 final class DurableNode {
 
@@ -41,6 +42,8 @@ final class DurableNode {
 	 * settle the remaining tasks.
 	 */
 	private static final Duration GRACE = Duration.ofSeconds(5);
+
+	private final NodeTurns turns;
 
 	private final StoreAvailability availability;
 
@@ -58,25 +61,31 @@ final class DurableNode {
 
 	private final LeaseKeeper leases;
 
+	private final DeadTaskRetention retention;
+
 	private volatile boolean started;
 
 	DurableNode(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers, PayloadCodec codec,
 			TimingWheel wheel, StoreClock clock, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
-			@Nullable TaskExecutionInterceptor interceptor) {
+			@Nullable TaskExecutionInterceptor interceptor, NodeTurns turns) {
+		this.turns = turns;
 		this.availability = new StoreAvailability(store::partialOutage);
-		this.inFlight = new InFlight(settings.maxInFlight(), this.figures);
-		UnreadableTasks unreadable = new UnreadableTasks();
-		this.settler = new TaskSettler(store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
+		this.inFlight = new InFlight(settings.maxInFlight(), this.figures, turns);
+		UnreadableTasks unreadable = new UnreadableTasks(turns);
+		this.settler = new TaskSettler(turns, store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
 				this.availability);
-		TaskRunner runner = new TaskRunner(codec, wheel, tasks, handOvers, interceptor, this.inFlight, this.settler);
-		this.beginner = new TaskBeginner(store, settings, wheel, this.inFlight, runner, this.settler,
+		TaskRunner runner = new TaskRunner(turns, codec, wheel, tasks, handOvers, interceptor, this.inFlight,
+				this.settler);
+		this.beginner = new TaskBeginner(turns, store, settings, wheel, this.inFlight, runner, this.settler,
 				this.availability);
-		Lanes lanes = new Lanes(handlers, this.inFlight, this.beginner::add, this::wakePoller);
-		this.intake = new TaskIntake(settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
+		Lanes lanes = new Lanes(handlers, this.inFlight, this.beginner::add, this::wakePoller, turns);
+		this.intake = new TaskIntake(turns, settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
 				this.settler, unreadable, () -> this.started && isClaiming());
-		this.poller = new TaskPoller(store, settings, handlers, clock, this.inFlight, lanes, this.intake, unreadable,
-				this.figures, this.availability);
-		this.leases = new LeaseKeeper(store, settings, this.inFlight, this.availability);
+		this.poller = new TaskPoller(turns, store, settings, handlers, clock, this.inFlight, lanes, this.intake,
+				unreadable, this.figures, this.availability);
+		this.leases = new LeaseKeeper(turns, store, settings, this.inFlight, this.availability);
+		this.retention = new DeadTaskRetention(store, turns.settings(settings).deadRetention(), this.figures);
+		turns.onWork(this::lookAgain);
 	}
 
 	synchronized void start() {
@@ -86,11 +95,31 @@ final class DurableNode {
 			this.settler.start();
 			this.leases.start();
 			this.poller.start();
+			this.retention.start();
 		}
 	}
 
 	private void wakePoller() {
 		this.poller.wake();
+	}
+
+	/**
+	 * Looks at the store and at the leases again, after this node has changed something.
+	 */
+	private void lookAgain() {
+		this.poller.wake();
+		if (!this.inFlight.isEmpty()) {
+			this.leases.wake();
+		}
+	}
+
+	/**
+	 * Tells a node that polls only when it is told to that a task was stored or moved.
+	 */
+	void changed() {
+		if (this.turns.isVirtual()) {
+			this.poller.wake();
+		}
 	}
 
 	/**
@@ -120,6 +149,7 @@ final class DurableNode {
 		this.poller.pause();
 		this.availability.idle(StoreAvailability.Caller.CLAIM);
 		this.intake.giveBackWaiting();
+		this.turns.flush();
 	}
 
 	void resume() {
@@ -138,12 +168,14 @@ final class DurableNode {
 	synchronized void shutdown(Duration period) throws InterruptedException {
 		this.intake.close();
 		stopClaiming();
+		this.retention.stop();
 		if (!this.started) {
 			return;
 		}
 		try {
 			this.poller.join(GRACE);
 			this.intake.giveBackWaiting();
+			this.turns.flush();
 			if (!await(this::isIdle, period)) {
 				long cut = this.inFlight.runs().stream().filter(DurableRun::cutOff).count();
 				logger.warn("Interrupted %d durable tasks that were still running after %s".formatted(cut,
@@ -164,6 +196,7 @@ final class DurableNode {
 		this.beginner.join(GRACE);
 		this.leases.join(GRACE);
 		this.settler.join(GRACE);
+		this.retention.join(GRACE);
 	}
 
 	private boolean isIdle() {

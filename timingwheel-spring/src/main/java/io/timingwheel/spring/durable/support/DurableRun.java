@@ -53,6 +53,10 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	private @Nullable Reply reply;
 
+	private boolean endLost;
+
+	private int lostEnds;
+
 	/**
 	 * Creates a run.
 	 * @param task the task
@@ -253,6 +257,22 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
+	 * Begins or ends a delivery whose end nobody is to hear of. The next delivery may
+	 * follow.
+	 */
+	synchronized void loseEnd(boolean lost) {
+		this.endLost = lost;
+		if (!lost) {
+			this.lostEnds++;
+			this.state = (this.state == State.SETTLING) ? State.RUNNING : this.state;
+		}
+	}
+
+	boolean isEndLost() {
+		return this.endLost;
+	}
+
+	/**
 	 * Records the reply to an acknowledgement in the transaction of the body.
 	 */
 	void replied(Reply reply) {
@@ -331,7 +351,12 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	@Override
 	public int deliveries() {
-		return this.task.begun() ? this.task.deliveries() : this.task.deliveries() + 1;
+		return this.task.deliveries() + (this.task.begun() ? 0 : 1) + this.lostEnds;
+	}
+
+	@Override
+	public @Nullable String traceparent() {
+		return this.task.traceparent();
 	}
 
 	@Override

@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The settings of a node for durable tasks. The values are not checked here.
  *
@@ -16,9 +18,11 @@ import java.time.Duration;
  * deliveries
  * @param backoff how long a failed task waits for the next attempt
  * @param maxPayloadBytes the largest payload, in bytes of UTF-8
+ * @param deadRetention how long the store keeps a dead task, {@code null} for ever
  * @since 0.1
  */
 public record DurableSettings(String nodeId, Duration lease, Duration lookAhead, Duration pollInterval, int batchSize,
-		int maxInFlight, int maxAttempts, int maxLostDeliveries, Backoff backoff, long maxPayloadBytes) {
+		int maxInFlight, int maxAttempts, int maxLostDeliveries, Backoff backoff, long maxPayloadBytes,
+		@Nullable Duration deadRetention) {
 
 }

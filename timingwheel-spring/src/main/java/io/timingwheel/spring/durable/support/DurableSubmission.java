@@ -20,10 +20,11 @@ import org.jspecify.annotations.Nullable;
  * @param ifPending what to do if its key is pending
  * @param due when it is due
  * @param payload its arguments as they are stored
+ * @param traceparent the trace of the caller, {@code null} for none
  * @param arguments its arguments
  */
 record DurableSubmission(DurableTaskHandle task, @Nullable DurableHandler handler, IfPending ifPending, DueTime due,
-		String payload, @Nullable Object[] arguments) {
+		String payload, @Nullable String traceparent, @Nullable Object[] arguments) {
 
 	private static final Log logger = LogFactory.getLog(DurableSubmission.class);
 
@@ -32,15 +33,16 @@ record DurableSubmission(DurableTaskHandle task, @Nullable DurableHandler handle
 	}
 
 	NewTask newTask(@Nullable LeaseOffer offer) {
-		return new NewTask(this.task.id(), name(), this.task.key(), this.payload, this.due, this.ifPending, offer);
+		return new NewTask(this.task.id(), name(), this.task.key(), this.payload, this.traceparent, this.due,
+				this.ifPending, offer);
 	}
 
 	/**
 	 * The task on this node, if the store has leased it with its insert.
 	 */
 	LeasedTask leased(Enqueued enqueued) {
-		return new LeasedTask(enqueued.id(), enqueued.fence(), name(), this.task.key(), this.payload, enqueued.dueAt(),
-				false, 1, 0, 0, false);
+		return new LeasedTask(enqueued.id(), enqueued.fence(), name(), this.task.key(), this.payload, this.traceparent,
+				enqueued.dueAt(), false, 1, 0, 0, false);
 	}
 
 	/**

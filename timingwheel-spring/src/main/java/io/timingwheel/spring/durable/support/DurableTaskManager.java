@@ -56,6 +56,10 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	private final StoredTaskReader reader;
 
+	private final DeadTaskEditor deadTasks;
+
+	private final @Nullable TaskExecutionInterceptor interceptor;
+
 	private volatile boolean accepting = true;
 
 	/**
@@ -72,16 +76,38 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	public DurableTaskManager(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
 			PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			@Nullable TaskExecutionInterceptor interceptor) {
+		this(store, settings, handlers, codec, wheel, tasks, handOvers, interceptor, NodeTurns.onThreads());
+	}
+
+	/**
+	 * Creates a manager that does not run tasks yet.
+	 * @param store keeps the tasks
+	 * @param settings the settings of this node
+	 * @param handlers what this application can run
+	 * @param codec turns arguments into payloads and back
+	 * @param wheel where tasks wait until they are due
+	 * @param tasks counts the tasks by their names
+	 * @param handOvers keeps executors from blocking
+	 * @param interceptor runs around every body; {@code null} for none
+	 * @param turns how the parts of this node get their turns
+	 */
+	public DurableTaskManager(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
+			PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
+			@Nullable TaskExecutionInterceptor interceptor, NodeTurns turns) {
 		this.store = store;
 		this.handlers = handlers;
 		this.codec = codec;
+		this.interceptor = interceptor;
 		StoreClock clock = new StoreClock(wheel.timeSource());
-		this.node = new DurableNode(store, settings, handlers, codec, wheel, clock, tasks, handOvers, interceptor);
+		this.node = new DurableNode(store, turns.settings(settings), handlers, codec, wheel, clock, tasks, handOvers,
+				interceptor, turns);
 		CallerTransaction transaction = new CallerTransaction(store);
 		TaskIntake intake = this.node.intake();
-		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock);
-		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock);
+		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock, this.node::changed);
+		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock,
+				this.node::changed);
 		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null);
+		this.deadTasks = new DeadTaskEditor(store, handlers);
 	}
 
 	/**
@@ -175,14 +201,18 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		TaskLimits.checkName(name);
 		TaskLimits.checkKey(key);
 		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, name, key, due), null, IfPending.REPLACE,
-				due, this.codec.encode(name, arguments), arguments);
+				due, this.codec.encode(name, arguments), traceparent(), arguments);
 	}
 
 	private DurableSubmission submission(DurableHandler handler, @Nullable String key, IfPending ifPending, DueTime due,
 			@Nullable Object[] arguments) {
 		TaskLimits.checkKey(key);
 		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, handler.name(), key, due), handler,
-				ifPending, due, this.codec.encode(handler, arguments), arguments);
+				ifPending, due, this.codec.encode(handler, arguments), traceparent(), arguments);
+	}
+
+	private @Nullable String traceparent() {
+		return (this.interceptor != null) ? this.interceptor.traceparent() : null;
 	}
 
 	@Override
@@ -220,7 +250,9 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 * @return the result
 	 */
 	public Requeue requeue(String id) {
-		return this.store.requeue(id);
+		Requeue result = this.store.requeue(id);
+		this.node.changed();
+		return result;
 	}
 
 	/**
@@ -230,6 +262,51 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public boolean discard(String id) {
 		return this.store.discard(id);
+	}
+
+	/**
+	 * Makes dead tasks of a name, and of the earlier names of its handler, pending again.
+	 * Those that died first come first. A task whose key has a pending task stays dead.
+	 * One call makes a limited number pending; the caller goes on with the cursor of the
+	 * reply.
+	 * @param name the name
+	 * @param error text that the error of a task contains, {@code null} for all tasks
+	 * @param cursor the cursor of the reply before, {@code null} for the first call
+	 * @return the result
+	 * @throws IllegalArgumentException if there is no such cursor
+	 */
+	public DeadStep requeueDead(String name, @Nullable String error, @Nullable String cursor) {
+		return this.deadTasks.requeue(name, error, cursor);
+	}
+
+	/**
+	 * Deletes dead tasks as {@link #requeueDead} requeues them.
+	 * @param name the name
+	 * @param error text that the error of a task contains, {@code null} for all tasks
+	 * @param cursor the cursor of the reply before, {@code null} for the first call
+	 * @return the result
+	 * @throws IllegalArgumentException if there is no such cursor
+	 */
+	public DeadStep deleteDead(String name, @Nullable String error, @Nullable String cursor) {
+		return this.deadTasks.delete(name, error, cursor);
+	}
+
+	/**
+	 * Reads the dead tasks of a name that died last, and groups them by their errors.
+	 * @param name the name
+	 * @return the groups of at most {@link DeadByError#MAX_EXAMINED} tasks
+	 */
+	public DeadByError deadByError(String name) {
+		return this.deadTasks.byError(name);
+	}
+
+	/**
+	 * How many dead tasks the store has deleted through this node because it keeps only
+	 * so many.
+	 * @return the number since the start
+	 */
+	public long droppedDead() {
+		return this.store.droppedDead();
 	}
 
 	@Override

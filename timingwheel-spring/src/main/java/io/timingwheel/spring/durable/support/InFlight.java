@@ -30,6 +30,8 @@ final class InFlight {
 
 	private final NodeFigures figures;
 
+	private final NodeTurns clock;
+
 	private final AtomicInteger suspects = new AtomicInteger();
 
 	private volatile long refusedAt;
@@ -49,11 +51,13 @@ final class InFlight {
 	 * Creates an empty set.
 	 * @param limit how many tasks at most
 	 * @param figures counts the tasks that the node loses
+	 * @param clock the clock of the node
 	 */
-	InFlight(int limit, NodeFigures figures) {
+	InFlight(int limit, NodeFigures figures, NodeTurns clock) {
 		this.limit = limit;
 		this.free = new AtomicInteger(limit);
 		this.figures = figures;
+		this.clock = clock;
 	}
 
 	/**
@@ -128,7 +132,7 @@ final class InFlight {
 	 * Records that the wheel has refused a task, since it is full.
 	 */
 	void refused() {
-		this.refusedAt = System.nanoTime();
+		this.refusedAt = this.clock.nanoTime();
 		this.refused = true;
 	}
 
@@ -136,7 +140,7 @@ final class InFlight {
 	 * How long the node takes no tasks after the wheel has refused one, in nanoseconds.
 	 */
 	long refusalNanos() {
-		long left = this.refused ? REFUSAL_NANOS - (System.nanoTime() - this.refusedAt) : 0;
+		long left = this.refused ? REFUSAL_NANOS - (this.clock.nanoTime() - this.refusedAt) : 0;
 		if (left <= 0) {
 			this.refused = false;
 		}
@@ -188,6 +192,10 @@ final class InFlight {
 
 	Collection<DurableRun> runs() {
 		return this.runs.values();
+	}
+
+	boolean isEmpty() {
+		return this.runs.isEmpty();
 	}
 
 	int size() {

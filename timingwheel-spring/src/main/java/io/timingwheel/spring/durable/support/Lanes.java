@@ -28,6 +28,8 @@ final class Lanes {
 
 	private final Runnable onRoom;
 
+	private final NodeTurns clock;
+
 	/** The lanes that got tasks with the last claim. */
 	private Set<Lane> busy = Set.of();
 
@@ -37,17 +39,20 @@ final class Lanes {
 	 * @param inFlight the tasks of this node
 	 * @param beginner gets the tasks that were held back when there is room for them
 	 * @param onRoom called when there is room that a claim had to do without
+	 * @param clock the clock of the node
 	 */
-	Lanes(DurableHandlerRegistry handlers, InFlight inFlight, Consumer<DurableRun> beginner, Runnable onRoom) {
+	Lanes(DurableHandlerRegistry handlers, InFlight inFlight, Consumer<DurableRun> beginner, Runnable onRoom,
+			NodeTurns clock) {
 		this.handlers = handlers;
 		this.inFlight = inFlight;
 		this.beginner = beginner;
 		this.onRoom = onRoom;
+		this.clock = clock;
 	}
 
 	Lane of(DurableHandler handler) {
 		return this.lanes.computeIfAbsent(handler.name(),
-				(name) -> new Lane(System::nanoTime, this.beginner, this.onRoom));
+				(name) -> new Lane(this.clock::nanoTime, this.beginner, this.onRoom));
 	}
 
 	private Lane of(String name) {

@@ -9,14 +9,16 @@ import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
  * Renews the leases of the tasks that have begun, many with one request, and gives up the
- * tasks whose leases have ended. Two threads do this, since a request for renewal may
- * take longer than a lease.
+ * tasks whose leases have ended. Two loops do this, since a request for renewal may take
+ * longer than a lease.
  */
 final class LeaseKeeper {
 
 	private static final int ROUNDS_PER_LEASE = 10;
 
 	private static final int MAX_BATCH = 1000;
+
+	private final NodeTurns turns;
 
 	private final DelayedTaskStore store;
 
@@ -26,20 +28,32 @@ final class LeaseKeeper {
 
 	private final StoreAvailability availability;
 
-	private final StoreThread renewals = new StoreThread("timing-wheel-leases", this::renewDue);
+	private final StoreLoop renewals;
 
-	private final StoreThread watch = new StoreThread("timing-wheel-lease-watch", this::giveUpEnded);
+	private final StoreLoop watch;
 
-	LeaseKeeper(DelayedTaskStore store, DurableSettings settings, InFlight inFlight, StoreAvailability availability) {
+	LeaseKeeper(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, InFlight inFlight,
+			StoreAvailability availability) {
+		this.turns = turns;
 		this.store = store;
 		this.lease = settings.lease();
 		this.inFlight = inFlight;
 		this.availability = availability;
+		this.renewals = turns.loop("timing-wheel-leases", this::renewDue);
+		this.watch = turns.loop("timing-wheel-lease-watch", this::giveUpEnded);
 	}
 
 	void start() {
 		this.renewals.start();
 		this.watch.start();
+	}
+
+	/**
+	 * Looks at the leases again after a pause in which the node had none.
+	 */
+	void wake() {
+		this.renewals.wake();
+		this.watch.wake();
 	}
 
 	void stop() {
@@ -53,21 +67,17 @@ final class LeaseKeeper {
 	}
 
 	private void giveUpEnded() {
-		this.watch.await(roundNanos());
 		this.inFlight.runs()
 			.stream()
-			.filter((run) -> run.isHeld() && run.term().isOver())
+			.filter((run) -> run.isHeld() && run.term().isOver(this.turns))
 			.forEach(this.inFlight::loseLease);
+		this.watch.await(roundNanos());
 	}
 
 	private void renewDue() {
-		this.renewals.await(roundNanos());
-		if (this.renewals.isStopped()) {
-			return;
-		}
 		List<DurableRun> due = this.inFlight.runs()
 			.stream()
-			.filter((run) -> run.isHeld() && run.term().isToBeRenewed() && !run.term().isOver())
+			.filter((run) -> run.isHeld() && run.term().isToBeRenewed(this.turns) && !run.term().isOver(this.turns))
 			.toList();
 		if (due.isEmpty()) {
 			this.availability.idle(Caller.RENEW);
@@ -75,14 +85,16 @@ final class LeaseKeeper {
 		for (int from = 0; from < due.size(); from += MAX_BATCH) {
 			renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)));
 		}
+		this.renewals.await(roundNanos());
 	}
 
 	private long roundNanos() {
-		return this.lease.toNanos() / ROUNDS_PER_LEASE;
+		long nanos = this.lease.toNanos() / ROUNDS_PER_LEASE;
+		return this.inFlight.isEmpty() ? this.turns.idleNanos(nanos) : nanos;
 	}
 
 	private void renew(List<DurableRun> runs) {
-		LeaseTerm term = LeaseTerm.of(this.lease);
+		LeaseTerm term = LeaseTerm.of(this.turns, this.lease);
 		List<Reply> replies;
 		try {
 			replies = this.store.renew(runs.stream().map(DurableRun::ref).toList(), this.lease);

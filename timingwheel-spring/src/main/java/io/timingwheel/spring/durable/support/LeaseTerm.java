@@ -6,7 +6,7 @@ import java.time.Duration;
  * How long a node trusts a lease, by its own monotonic clock: from before the request for
  * the lease until a margin before the end of the lease.
  *
- * @param requestedNanos the time before the request, by {@link System#nanoTime()}
+ * @param requestedNanos the time before the request, by the clock of the node
  * @param leaseNanos how long the lease lasts
  */
 record LeaseTerm(long requestedNanos, long leaseNanos) {
@@ -22,20 +22,20 @@ record LeaseTerm(long requestedNanos, long leaseNanos) {
 	/**
 	 * The term of a lease that the caller is about to request.
 	 */
-	static LeaseTerm of(Duration lease) {
-		return new LeaseTerm(System.nanoTime(), lease.toNanos());
+	static LeaseTerm of(NodeTurns clock, Duration lease) {
+		return new LeaseTerm(clock.nanoTime(), lease.toNanos());
 	}
 
-	boolean isOver() {
-		return age() >= this.leaseNanos - this.leaseNanos / MARGIN;
+	boolean isOver(NodeTurns clock) {
+		return age(clock) >= this.leaseNanos - this.leaseNanos / MARGIN;
 	}
 
-	boolean isToBeRenewed() {
-		return age() >= this.leaseNanos / RENEWALS;
+	boolean isToBeRenewed(NodeTurns clock) {
+		return age(clock) >= this.leaseNanos / RENEWALS;
 	}
 
-	private long age() {
-		return System.nanoTime() - this.requestedNanos;
+	private long age(NodeTurns clock) {
+		return clock.nanoTime() - this.requestedNanos;
 	}
 
 }

@@ -21,6 +21,8 @@ public final class NodeFigures {
 
 	private final LongAdder released = new LongAdder();
 
+	private final LongAdder expiredDead = new LongAdder();
+
 	NodeFigures() {
 	}
 
@@ -43,6 +45,10 @@ public final class NodeFigures {
 
 	void addReleased() {
 		this.released.increment();
+	}
+
+	void addExpiredDead(int tasks) {
+		this.expiredDead.add(tasks);
 	}
 
 	/**
@@ -92,6 +98,14 @@ public final class NodeFigures {
 	 */
 	public long released() {
 		return this.released.sum();
+	}
+
+	/**
+	 * How many dead tasks the node has deleted at the end of their retention.
+	 * @return the number of tasks
+	 */
+	public long expiredDead() {
+		return this.expiredDead.sum();
 	}
 
 }

@@ -27,6 +27,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -34,6 +35,7 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Turns the arguments of a call into a payload and back:
@@ -46,6 +48,9 @@ import org.springframework.core.ParameterNameDiscoverer;
 public final class PayloadCodec {
 
 	private static final int VERSION = 1;
+
+	/** How each payload ends. */
+	private static final String END = "]}";
 
 	/** The defaults of parameters that are not {@code null}. */
 	private static final Map<Class<?>, Object> EMPTY = Map.of(Optional.class, Optional.empty(), OptionalInt.class,
@@ -60,7 +65,7 @@ public final class PayloadCodec {
 
 	private final PayloadMigrations migrations;
 
-	private final Map<DurableHandler, List<JavaType>> types = new ConcurrentHashMap<>();
+	private final Map<DurableHandler, Signature> signatures = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a codec.
@@ -85,24 +90,24 @@ public final class PayloadCodec {
 	 * handler
 	 */
 	String encode(DurableHandler handler, @Nullable Object[] arguments) {
-		List<JavaType> types = types(handler);
-		if (arguments.length != types.size()) {
+		Signature signature = signature(handler);
+		if (arguments.length != signature.types().size()) {
 			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d"
-				.formatted(handler.name(), types.size(), arguments.length));
+				.formatted(handler.name(), signature.types().size(), arguments.length));
 		}
-		String payload = write(handler.name(), handler.method(), types, arguments);
+		String json = writeArguments(handler.name(), signature, arguments);
 		String again;
 		try {
-			again = write(handler.name(), handler.method(), types, read(handler, payload));
+			again = writeArguments(handler.name(), signature, readArguments(signature, json));
 		}
 		catch (UndecodablePayloadException ex) {
 			throw new IllegalArgumentException("The arguments of the durable task \"%s\" cannot be read back: %s"
 				.formatted(handler.name(), ex.getMessage()), ex);
 		}
-		if (!again.equals(payload)) {
-			checkSame(handler, payload, again);
+		if (!again.equals(json)) {
+			checkSame(handler, json, again);
 		}
-		return payload;
+		return payload(handler.name(), signature.start(), json);
 	}
 
 	/**
@@ -113,7 +118,7 @@ public final class PayloadCodec {
 	 * @throws IllegalArgumentException if they cannot be stored
 	 */
 	public String encode(String name, @Nullable Object[] arguments) {
-		return write(name, null, null, arguments);
+		return payload(name, start(name), writeArguments(name, null, arguments));
 	}
 
 	/**
@@ -152,10 +157,7 @@ public final class PayloadCodec {
 				.formatted(migration.taskName(), stored.arity(), ex), ex);
 		}
 		try {
-			return read(migrated, (parser) -> {
-				parser.nextToken();
-				return readArguments(handler, parser);
-			});
+			return readArguments(signature(handler), migrated);
 		}
 		catch (UndecodablePayloadException ex) {
 			throw new UndecodablePayloadException("After the PayloadMigration for \"%s\" from %d arguments: %s"
@@ -177,8 +179,24 @@ public final class PayloadCodec {
 		return new StoredArguments(arity, payload.substring(start, end));
 	}
 
+	/**
+	 * Reads the arguments of a payload. Most payloads begin with the text that this codec
+	 * writes. A comparison with this text takes less time than a parser, above all in a
+	 * new JVM, whose compiler would be busy with the parser for a second.
+	 */
 	private @Nullable Object[] read(DurableHandler handler, String payload) throws UndecodablePayloadException {
-		return read(payload, (parser) -> readEnvelope(handler, parser, () -> readArguments(handler, parser)));
+		Signature signature = signature(handler);
+		if (payload.startsWith(signature.start()) && payload.endsWith(END)) {
+			return readArguments(signature, payload.substring(signature.start().length(), payload.length() - 1));
+		}
+		return read(payload, (parser) -> readEnvelope(handler, parser, () -> readArguments(signature, parser)));
+	}
+
+	private @Nullable Object[] readArguments(Signature signature, String json) throws UndecodablePayloadException {
+		return read(json, (parser) -> {
+			parser.nextToken();
+			return readArguments(signature, parser);
+		});
 	}
 
 	/**
@@ -223,19 +241,49 @@ public final class PayloadCodec {
 		}
 	}
 
-	private List<JavaType> types(DurableHandler handler) {
-		return this.types.computeIfAbsent(handler,
-				(key) -> handler.argumentTypes().stream().map(this.mapper.json()::constructType).toList());
+	private Signature signature(DurableHandler handler) {
+		Signature signature = this.signatures.get(handler);
+		return (signature != null) ? signature : this.signatures.computeIfAbsent(handler, this::newSignature);
 	}
 
-	private String write(String name, @Nullable Method method, @Nullable List<JavaType> types,
-			@Nullable Object[] arguments) {
+	private Signature newSignature(DurableHandler handler) {
+		List<JavaType> types = types(handler);
+		List<SingletonSupplier<ObjectReader>> readers = types.stream()
+			.map((type) -> SingletonSupplier.of(() -> this.mapper.reader(type)))
+			.toList();
+		return new Signature(handler.method(), types, readers, start(handler.name()));
+	}
+
+	private List<JavaType> types(DurableHandler handler) {
+		return handler.argumentTypes().stream().map(this.mapper.json()::constructType).toList();
+	}
+
+	/**
+	 * The text of a payload before its arguments.
+	 */
+	private String start(String name) {
+		return "{\"v\":%d,\"handler\":%s,\"args\":".formatted(VERSION, this.mapper.json().writeValueAsString(name));
+	}
+
+	private String payload(String name, String start, String arguments) {
+		String payload = start + arguments + "}";
+		// A character takes three bytes at most.
+		int bytes = (payload.length() > this.maxBytes / 3) ? payload.getBytes(StandardCharsets.UTF_8).length : 0;
+		if (bytes > this.maxBytes) {
+			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
+					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
+				.formatted(name, bytes, this.maxBytes));
+		}
+		return payload;
+	}
+
+	/**
+	 * Writes arguments as a JSON array.
+	 */
+	private String writeArguments(String name, @Nullable Signature signature, @Nullable Object[] arguments) {
+		// Jackson refuses half a character only when it writes bytes.
 		ByteArrayOutputStream out = new ByteArrayOutputStream();
 		try (JsonGenerator generator = this.mapper.json().createGenerator(out)) {
-			generator.writeStartObject();
-			generator.writeNumberProperty("v", VERSION);
-			generator.writeStringProperty("handler", name);
-			generator.writeName("args");
 			generator.writeStartArray();
 			for (int i = 0; i < arguments.length; i++) {
 				Object argument = arguments[i];
@@ -244,19 +292,15 @@ public final class PayloadCodec {
 					continue;
 				}
 				try {
-					this.mapper.writer((types != null) ? types.get(i) : null, argument).writeValue(generator, argument);
+					this.mapper.writer((signature != null) ? signature.types().get(i) : null, argument)
+						.writeValue(generator, argument);
 				}
 				catch (UnsupportedTypeException | JacksonException ex) {
+					Method method = (signature != null) ? signature.method() : null;
 					throw unsupported(describe(method, i) + " of the durable task \"" + name + "\"", ex);
 				}
 			}
 			generator.writeEndArray();
-			generator.writeEndObject();
-		}
-		if (out.size() > this.maxBytes) {
-			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
-					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
-				.formatted(name, out.size(), this.maxBytes));
 		}
 		return out.toString(StandardCharsets.UTF_8);
 	}
@@ -299,20 +343,20 @@ public final class PayloadCodec {
 		}
 	}
 
-	private @Nullable Object[] readArguments(DurableHandler handler, JsonParser parser)
+	private static @Nullable Object[] readArguments(Signature signature, JsonParser parser)
 			throws UndecodablePayloadException {
 		checkArray(parser);
-		List<JavaType> types = types(handler);
+		List<JavaType> types = signature.types();
 		List<@Nullable Object> arguments = new ArrayList<>();
 		while (parser.nextToken() != JsonToken.END_ARRAY) {
 			int position = arguments.size();
 			if (position < types.size()) {
 				try {
-					arguments.add(this.mapper.reader(types.get(position)).readValue(parser));
+					arguments.add(signature.reader(position).readValue(parser));
 				}
 				catch (UnsupportedTypeException | JacksonException ex) {
 					throw new UndecodablePayloadException("%s cannot be read: %s"
-						.formatted(describe(handler.method(), position), reason(types.get(position), ex)), ex);
+						.formatted(describe(signature.method(), position), reason(types.get(position), ex)), ex);
 				}
 			}
 			else {
@@ -320,7 +364,7 @@ public final class PayloadCodec {
 				arguments.add(null);
 			}
 		}
-		addMissing(handler.method(), types.size(), arguments);
+		addMissing(signature.method(), types.size(), arguments);
 		return arguments.toArray();
 	}
 
@@ -364,12 +408,12 @@ public final class PayloadCodec {
 	}
 
 	/**
-	 * Checks that two payloads have the same content. The order of sets and maps may
-	 * differ.
+	 * Checks that two arrays of arguments have the same content. The order of sets and
+	 * maps may differ.
 	 */
-	private void checkSame(DurableHandler handler, String payload, String again) {
-		JsonNode before = this.mapper.json().readTree(payload).path("args");
-		JsonNode after = this.mapper.json().readTree(again).path("args");
+	private void checkSame(DurableHandler handler, String json, String again) {
+		JsonNode before = this.mapper.json().readTree(json);
+		JsonNode after = this.mapper.json().readTree(again);
 		for (int i = 0; i < before.size(); i++) {
 			if (!content(before.get(i)).equals(content(after.get(i)))) {
 				throw new IllegalArgumentException(("%s of the durable task \"%s\" changes when it is written to JSON"
@@ -425,6 +469,24 @@ public final class PayloadCodec {
 	 * @param json a JSON array
 	 */
 	private record StoredArguments(int arity, String json) {
+
+	}
+
+	/**
+	 * What a handler's payloads look like.
+	 *
+	 * @param method the method of the handler
+	 * @param types the types of the arguments
+	 * @param readers the readers of the arguments, which fail for types that cannot be
+	 * read
+	 * @param start the text of a payload before the arguments
+	 */
+	private record Signature(Method method, List<JavaType> types, List<SingletonSupplier<ObjectReader>> readers,
+			String start) {
+
+		ObjectReader reader(int position) {
+			return this.readers.get(position).obtain();
+		}
 
 	}
 

@@ -39,14 +39,17 @@ final class PendingTaskEditor {
 
 	private final StoreClock clock;
 
+	private final Runnable onChange;
+
 	PendingTaskEditor(DelayedTaskStore store, CallerTransaction transaction, DurableHandlerRegistry handlers,
-			DelayedTaskRegistry tasks, TaskIntake intake, StoreClock clock) {
+			DelayedTaskRegistry tasks, TaskIntake intake, StoreClock clock, Runnable onChange) {
 		this.store = store;
 		this.transaction = transaction;
 		this.handlers = handlers;
 		this.tasks = tasks;
 		this.intake = intake;
 		this.clock = clock;
+		this.onChange = onChange;
 	}
 
 	/**
@@ -210,6 +213,8 @@ final class PendingTaskEditor {
 		}
 		if (moved != null) {
 			accept(moved, this.clock.heard(moved.now(), sent));
+			this.onChange.run();
+			this.transaction.onceCertain(this.onChange);
 		}
 		return moved != null;
 	}

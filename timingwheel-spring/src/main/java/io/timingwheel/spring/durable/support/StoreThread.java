@@ -13,7 +13,7 @@ import org.apache.commons.logging.LogFactory;
  * exception in a round does not end the thread. Other threads wake it and never interrupt
  * it, since a file database closes its files when a thread is interrupted.
  */
-final class StoreThread {
+final class StoreThread implements StoreLoop {
 
 	private static final Log logger = LogFactory.getLog(StoreThread.class);
 
@@ -42,7 +42,8 @@ final class StoreThread {
 		this.thread.setDaemon(true);
 	}
 
-	void start() {
+	@Override
+	public void start() {
 		this.thread.start();
 	}
 
@@ -58,12 +59,8 @@ final class StoreThread {
 		}
 	}
 
-	/**
-	 * Waits until another thread wakes this one, or until a time has passed. Returns at
-	 * once if another thread has woken this one since the last call. Only rounds call
-	 * this.
-	 */
-	void await(long nanos) {
+	@Override
+	public void await(long nanos) {
 		this.lock.lock();
 		try {
 			long left = nanos;
@@ -80,18 +77,16 @@ final class StoreThread {
 		}
 	}
 
-	/**
-	 * Waits for the whole time, even if another thread wakes this one. Returns early only
-	 * if the thread is to stop. Only rounds call this.
-	 */
-	void sleep(long nanos) {
+	@Override
+	public void sleep(long nanos) {
 		long end = System.nanoTime() + nanos;
 		for (long left = nanos; left > 0 && !this.stopped; left = end - System.nanoTime()) {
 			await(left);
 		}
 	}
 
-	void wake() {
+	@Override
+	public void wake() {
 		this.lock.lock();
 		try {
 			this.woken = true;
@@ -102,22 +97,19 @@ final class StoreThread {
 		}
 	}
 
-	boolean isStopped() {
+	@Override
+	public boolean isStopped() {
 		return this.stopped;
 	}
 
-	/**
-	 * Makes the thread end after its current round.
-	 */
-	void stop() {
+	@Override
+	public void stop() {
 		this.stopped = true;
 		wake();
 	}
 
-	/**
-	 * Waits for the thread to end.
-	 */
-	void join(Duration period) throws InterruptedException {
+	@Override
+	public void join(Duration period) throws InterruptedException {
 		if (this.thread.isAlive()) {
 			this.thread.join(Math.max(1, period.toMillis()));
 		}

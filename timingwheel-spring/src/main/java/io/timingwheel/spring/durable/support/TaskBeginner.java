@@ -20,6 +20,8 @@ final class TaskBeginner extends Batcher<DurableRun> {
 
 	private final DelayedTaskStore store;
 
+	private final NodeTurns turns;
+
 	private final Duration lease;
 
 	private final InFlight inFlight;
@@ -30,9 +32,10 @@ final class TaskBeginner extends Batcher<DurableRun> {
 
 	private final TimingWheel wheel;
 
-	TaskBeginner(DelayedTaskStore store, DurableSettings settings, TimingWheel wheel, InFlight inFlight,
-			TaskRunner runner, TaskSettler settler, StoreAvailability availability) {
-		super("timing-wheel-begins", settings.batchSize(), wheel, availability, Caller.BEGIN);
+	TaskBeginner(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, TimingWheel wheel,
+			InFlight inFlight, TaskRunner runner, TaskSettler settler, StoreAvailability availability) {
+		super(turns, "timing-wheel-begins", settings.batchSize(), wheel, availability, Caller.BEGIN);
+		this.turns = turns;
 		this.store = store;
 		this.lease = settings.lease();
 		this.inFlight = inFlight;
@@ -80,7 +83,7 @@ final class TaskBeginner extends Batcher<DurableRun> {
 	}
 
 	private void begin(List<DurableRun> runs) {
-		LeaseTerm term = LeaseTerm.of(this.lease);
+		LeaseTerm term = LeaseTerm.of(this.turns, this.lease);
 		List<Reply> replies = this.store.begin(runs.stream().map(DurableRun::ref).toList(), this.lease);
 		List<DurableRun> busy = new ArrayList<>();
 		for (int i = 0; i < replies.size(); i++) {

@@ -46,14 +46,17 @@ final class TaskEnqueuer {
 
 	private final StoreClock clock;
 
+	private final Runnable onChange;
+
 	TaskEnqueuer(DelayedTaskStore store, CallerTransaction transaction, DurableHandlerRegistry handlers,
-			DelayedTaskRegistry tasks, TaskIntake intake, StoreClock clock) {
+			DelayedTaskRegistry tasks, TaskIntake intake, StoreClock clock, Runnable onChange) {
 		this.store = store;
 		this.transaction = transaction;
 		this.handlers = handlers;
 		this.tasks = tasks;
 		this.intake = intake;
 		this.clock = clock;
+		this.onChange = onChange;
 	}
 
 	/**
@@ -175,6 +178,8 @@ final class TaskEnqueuer {
 			withdrawOffers(tasks, enqueued);
 		}
 		stored(submissions, enqueued, sent);
+		this.onChange.run();
+		this.transaction.onceCertain(this.onChange);
 		replaceAliases(submissions, failure);
 	}
 

@@ -21,6 +21,8 @@ final class TaskIntake {
 
 	private static final Log logger = LogFactory.getLog(TaskIntake.class);
 
+	private final NodeTurns turns;
+
 	private final DurableSettings settings;
 
 	private final DurableHandlerRegistry handlers;
@@ -45,6 +47,7 @@ final class TaskIntake {
 
 	/**
 	 * Creates an open intake.
+	 * @param turns the turns of the node
 	 * @param settings the settings of the node
 	 * @param handlers the handlers of the node
 	 * @param wheel where tasks wait
@@ -56,9 +59,10 @@ final class TaskIntake {
 	 * @param unreadable the tasks that the node leaves to other nodes
 	 * @param claiming tells whether the node claims tasks now
 	 */
-	TaskIntake(DurableSettings settings, DurableHandlerRegistry handlers, TimingWheel wheel, InFlight inFlight,
-			Lanes lanes, TaskBeginner beginner, TaskRunner runner, TaskSettler settler, UnreadableTasks unreadable,
-			BooleanSupplier claiming) {
+	TaskIntake(NodeTurns turns, DurableSettings settings, DurableHandlerRegistry handlers, TimingWheel wheel,
+			InFlight inFlight, Lanes lanes, TaskBeginner beginner, TaskRunner runner, TaskSettler settler,
+			UnreadableTasks unreadable, BooleanSupplier claiming) {
+		this.turns = turns;
 		this.settings = settings;
 		this.handlers = handlers;
 		this.wheel = wheel;
@@ -78,6 +82,9 @@ final class TaskIntake {
 	 */
 	@Nullable LeaseOffer offer(String name, DueTime due) {
 		DurableHandler handler = this.handlers.find(name);
+		if (this.turns.isVirtual()) {
+			return null;
+		}
 		if (handler == null || !this.claiming.getAsBoolean() || this.inFlight.refusalNanos() > 0) {
 			return null;
 		}

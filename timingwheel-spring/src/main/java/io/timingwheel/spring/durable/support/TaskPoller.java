@@ -37,6 +37,8 @@ final class TaskPoller {
 	/** How long the other tasks wait for a suspect. */
 	private static final long SUSPECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+	private final NodeTurns turns;
+
 	private final DelayedTaskStore store;
 
 	private final DurableSettings settings;
@@ -57,7 +59,7 @@ final class TaskPoller {
 
 	private final StoreAvailability availability;
 
-	private final StoreThread thread = new StoreThread("timing-wheel-poller", this::round);
+	private final StoreLoop loop;
 
 	private final int usualRoom;
 
@@ -67,12 +69,14 @@ final class TaskPoller {
 	 */
 	private int minRoom;
 
-	private long waitedNanos;
+	private boolean waitsForRoom;
+
+	private long waitingSince;
 
 	private int failures;
 
 	/** When the node asks for a suspect again, if the last request has found none. */
-	private long suspectAt = System.nanoTime();
+	private long suspectAt;
 
 	/** Whether the last request for a suspect has found one. */
 	private boolean moreSuspects;
@@ -80,11 +84,18 @@ final class TaskPoller {
 	/** Whether the last claim gave a suspect. The next claim is for other tasks. */
 	private boolean suspectClaimed;
 
+	/** How long the other tasks wait for the suspect of the last claim. */
+	private long waitUntil;
+
 	private volatile boolean paused;
 
-	TaskPoller(DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers, StoreClock clock,
-			InFlight inFlight, Lanes lanes, TaskIntake intake, UnreadableTasks unreadable, NodeFigures figures,
-			StoreAvailability availability) {
+	TaskPoller(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
+			StoreClock clock, InFlight inFlight, Lanes lanes, TaskIntake intake, UnreadableTasks unreadable,
+			NodeFigures figures, StoreAvailability availability) {
+		this.turns = turns;
+		this.loop = turns.loop("timing-wheel-poller", this::round);
+		this.suspectAt = turns.nanoTime();
+		this.waitUntil = this.suspectAt;
 		this.store = store;
 		this.settings = settings;
 		this.handlers = handlers;
@@ -97,26 +108,26 @@ final class TaskPoller {
 		this.availability = availability;
 		this.usualRoom = Math.max(1, Math.min(settings.batchSize(), settings.maxInFlight() / 4));
 		this.minRoom = this.usualRoom;
-		inFlight.onSuspectGone(this.thread::wake);
+		inFlight.onSuspectGone(this.loop::wake);
 	}
 
 	void start() {
-		this.thread.start();
+		this.loop.start();
 	}
 
 	/**
 	 * Ends the claims for good. The node gives back what a claim under way returns.
 	 */
 	void stop() {
-		this.thread.stop();
+		this.loop.stop();
 	}
 
 	void join(Duration period) throws InterruptedException {
-		this.thread.join(period);
+		this.loop.join(period);
 	}
 
 	boolean isActive() {
-		return !this.paused && !this.thread.isStopped();
+		return !this.paused && !this.loop.isStopped();
 	}
 
 	/**
@@ -135,12 +146,17 @@ final class TaskPoller {
 	 * Makes the poller claim again, if it waits for room.
 	 */
 	void wake() {
-		this.thread.wake();
+		this.loop.wake();
 	}
 
 	private void round() {
+		long wait = this.waitUntil - this.turns.nanoTime();
+		if (wait > 0 && this.inFlight.hasSuspect()) {
+			this.loop.await(wait);
+			return;
+		}
 		if (this.inFlight.refusalNanos() > 0) {
-			this.thread.sleep(this.inFlight.refusalNanos());
+			this.loop.sleep(this.inFlight.refusalNanos());
 			return;
 		}
 		boolean claims = !this.paused && !this.handlers.names().isEmpty();
@@ -154,11 +170,11 @@ final class TaskPoller {
 			return;
 		}
 		this.minRoom = this.usualRoom;
-		this.waitedNanos = 0;
+		this.waitsForRoom = false;
 		boolean suspect = isSuspectNext();
 		Map<String, Limit> limits = this.lanes.limits(room, suspect);
 		int used = 0;
-		long sleepNanos = this.settings.pollInterval().toNanos();
+		long sleepNanos = this.turns.idleNanos(this.settings.pollInterval().toNanos());
 		try {
 			if (!limits.isEmpty()) {
 				Claimed claimed = claim(limits, room, suspect);
@@ -171,35 +187,24 @@ final class TaskPoller {
 		catch (RuntimeException ex) {
 			this.failures = Math.min(this.failures + 1, MAX_FAILURES);
 			this.availability.failed(Caller.CLAIM, ex);
-			this.thread.sleep(BACKOFF.after(this.failures).toNanos());
+			this.loop.sleep(BACKOFF.after(this.failures).toNanos());
 			return;
 		}
 		finally {
 			this.inFlight.free(room - used);
 		}
-		if (this.suspectClaimed) {
-			awaitSuspect();
+		if (this.suspectClaimed && used > 0) {
+			// The suspect gets no new neighbours until it has ended, but not for long.
+			this.waitUntil = this.turns.nanoTime() + SUSPECT_NANOS;
 		}
 		else {
-			this.thread.await(sleepNanos);
+			this.loop.await(sleepNanos);
 		}
 	}
 
 	private boolean isSuspectNext() {
 		return !this.suspectClaimed && !this.inFlight.hasSuspect()
-				&& (this.moreSuspects || System.nanoTime() - this.suspectAt >= 0);
-	}
-
-	/**
-	 * Waits until a suspect has ended, so that the suspect has no new neighbours, but not
-	 * long.
-	 */
-	private void awaitSuspect() {
-		long end = System.nanoTime() + SUSPECT_NANOS;
-		for (long left = SUSPECT_NANOS; left > 0 && this.inFlight.hasSuspect()
-				&& !this.thread.isStopped(); left = end - System.nanoTime()) {
-			this.thread.await(left);
-		}
+				&& (this.moreSuspects || this.turns.nanoTime() - this.suspectAt >= 0);
 	}
 
 	/**
@@ -207,17 +212,20 @@ final class TaskPoller {
 	 * next round claims with any room.
 	 */
 	private void awaitRoom(boolean claims) {
-		long start = System.nanoTime();
+		long now = this.turns.nanoTime();
 		long interval = this.settings.pollInterval().toNanos();
-		if (!claims || this.inFlight.expect(this.minRoom, this.thread::wake)) {
-			this.thread.await(interval);
+		if (!this.waitsForRoom) {
+			this.waitsForRoom = true;
+			this.waitingSince = now;
 		}
-		this.waitedNanos += System.nanoTime() - start;
-		this.minRoom = (this.waitedNanos >= interval) ? 1 : this.usualRoom;
+		this.minRoom = (now - this.waitingSince >= interval) ? 1 : this.usualRoom;
+		if (!claims || this.inFlight.expect(this.minRoom, this.loop::wake)) {
+			this.loop.await(this.turns.idleNanos(interval));
+		}
 	}
 
 	private Claimed claim(Map<String, Limit> limits, int room, boolean suspect) {
-		LeaseTerm term = LeaseTerm.of(this.settings.lease());
+		LeaseTerm term = LeaseTerm.of(this.turns, this.settings.lease());
 		long sent = this.clock.wheelNanos();
 		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), limits, room, suspect,
 				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes()));
@@ -229,11 +237,11 @@ final class TaskPoller {
 		this.suspectClaimed = claimed.tasks().stream().anyMatch(LeasedTask::suspect);
 		if (suspect) {
 			this.moreSuspects = this.suspectClaimed;
-			this.suspectAt = System.nanoTime() + this.settings.pollInterval().toNanos();
+			this.suspectAt = this.turns.nanoTime() + this.settings.pollInterval().toNanos();
 		}
 		if (claimed.nextAt() <= claimed.now()) {
 			// The claim has found a new suspect.
-			this.suspectAt = System.nanoTime();
+			this.suspectAt = this.turns.nanoTime();
 		}
 		return claimed;
 	}
@@ -253,12 +261,28 @@ final class TaskPoller {
 	 * take all tasks that are due soon.
 	 */
 	private long sleepNanos(Claimed claimed) {
+		if (this.turns.isVirtual()) {
+			return virtualSleepNanos(claimed);
+		}
 		long interval = this.settings.pollInterval().toMillis();
 		long claimableAt = claimed.nextAt() - this.settings.lookAhead().toMillis();
 		long next = ((claimableAt > claimed.now()) ? claimableAt : claimed.nextAt()) - claimed.now();
 		long millis = Math.min(interval, Math.max(Math.min(MIN_SLEEP_MILLIS, interval), next));
 		double share = claimed.tasks().isEmpty() ? 1 : 1 - ThreadLocalRandom.current().nextDouble() / 2;
 		return (long) (TimeUnit.MILLISECONDS.toNanos(millis) * share);
+	}
+
+	/**
+	 * Sleeps until the next task is due, without a limit. If a task is due and was not
+	 * claimed, another transaction has it, or it has become a suspect with this claim.
+	 */
+	private long virtualSleepNanos(Claimed claimed) {
+		if (claimed.nextAt() == Long.MAX_VALUE) {
+			return this.turns.idleNanos(0);
+		}
+		long millis = claimed.nextAt() - claimed.now();
+		return (millis > 0) ? TimeUnit.MILLISECONDS.toNanos(millis)
+				: isSuspectNext() ? 0 : TimeUnit.MILLISECONDS.toNanos(1);
 	}
 
 }

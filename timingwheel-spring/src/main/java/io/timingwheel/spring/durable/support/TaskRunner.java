@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskRunner {
 
+	private final NodeTurns turns;
+
 	private final PayloadCodec codec;
 
 	private final TimingWheel wheel;
@@ -34,8 +36,10 @@ final class TaskRunner {
 
 	private final TaskSettler settler;
 
-	TaskRunner(PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
-			@Nullable TaskExecutionInterceptor interceptor, InFlight inFlight, TaskSettler settler) {
+	TaskRunner(NodeTurns turns, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
+			HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor, InFlight inFlight,
+			TaskSettler settler) {
+		this.turns = turns;
 		this.codec = codec;
 		this.wheel = wheel;
 		this.tasks = tasks;
@@ -99,7 +103,7 @@ final class TaskRunner {
 	 * Runs a task on the current thread, which is one of its executor's.
 	 */
 	void run(DurableRun run) {
-		if (run.term().isOver()) {
+		if (run.term().isOver(this.turns)) {
 			// The machine may have been suspended.
 			this.inFlight.loseLease(run);
 			return;
@@ -125,10 +129,43 @@ final class TaskRunner {
 		}
 		TaskRecorder recorder = this.tasks.recorder(run.name());
 		recorder.begun();
+		DeliveryFaults faults = this.turns.faults();
+		if (error == null && faults != null) {
+			if (faults.crashesAfter(run.name())) {
+				crash(run, recorder, faults);
+				return;
+			}
+			error = faults.deliversTwice() ? deliver(run) : null;
+		}
 		if (error == null) {
 			error = invoke(run);
 		}
 		ended(run, recorder, error);
+	}
+
+	/**
+	 * Runs a body, and forgets the task as if this node had ended. The lease brings the
+	 * task back.
+	 */
+	private void crash(DurableRun run, TaskRecorder recorder, DeliveryFaults faults) {
+		Throwable error = deliver(run);
+		if (error != null) {
+			faults.failed(run.name(), error);
+		}
+		run.end();
+		recorder.abandoned();
+		this.inFlight.remove(run);
+	}
+
+	/**
+	 * Runs a body whose end nobody is to hear of.
+	 * @return what the body has thrown
+	 */
+	private @Nullable Throwable deliver(DurableRun run) {
+		run.loseEnd(true);
+		Throwable error = invoke(run);
+		run.loseEnd(false);
+		return (error instanceof LostEndException) ? null : error;
 	}
 
 	private @Nullable Object[] decode(DurableRun run) throws UndecodablePayloadException {
@@ -151,6 +188,10 @@ final class TaskRunner {
 	}
 
 	private void ended(DurableRun run, TaskRecorder recorder, @Nullable Throwable error) {
+		DeliveryFaults faults = this.turns.faults();
+		if (faults != null && error != null) {
+			faults.failed(run.name(), error);
+		}
 		DurableRun.Interruption interruption = run.end();
 		Reply reply = run.reply();
 		if (reply != null) {

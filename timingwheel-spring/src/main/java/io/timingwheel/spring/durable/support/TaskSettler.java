@@ -51,9 +51,10 @@ final class TaskSettler extends Batcher<Settlement> {
 
 	private final NodeFigures figures;
 
-	TaskSettler(DelayedTaskStore store, DurableSettings settings, TimingWheel wheel, DelayedTaskRegistry tasks,
-			InFlight inFlight, UnreadableTasks unreadable, NodeFigures figures, StoreAvailability availability) {
-		super("timing-wheel-settlements", 4 * settings.batchSize(), wheel, availability, Caller.SETTLE);
+	TaskSettler(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, TimingWheel wheel,
+			DelayedTaskRegistry tasks, InFlight inFlight, UnreadableTasks unreadable, NodeFigures figures,
+			StoreAvailability availability) {
+		super(turns, "timing-wheel-settlements", 4 * settings.batchSize(), wheel, availability, Caller.SETTLE);
 		this.store = store;
 		this.settings = settings;
 		this.tasks = tasks;

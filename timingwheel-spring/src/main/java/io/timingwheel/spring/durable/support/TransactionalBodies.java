@@ -100,6 +100,9 @@ public final class TransactionalBodies {
 	}
 
 	private void acknowledge(DurableRun run, TransactionStatus status) {
+		if (run.isEndLost()) {
+			throw new LostEndException(run);
+		}
 		if (status.isRollbackOnly()) {
 			throw new UnexpectedRollbackException(
 					"The body has marked the transaction of the durable task " + run + " as rollback-only");

@@ -13,8 +13,14 @@ final class UnreadableTasks {
 
 	private static final int LIMIT = 100;
 
-	/** When the next attempt of a task is due, by the clock of this JVM. */
+	/** When the next attempt of a task is due, by the clock of this node. */
 	private final Map<String, Long> dueAt = new LinkedHashMap<>();
+
+	private final NodeTurns clock;
+
+	UnreadableTasks(NodeTurns clock) {
+		this.clock = clock;
+	}
 
 	/**
 	 * Leaves a task to other nodes.
@@ -23,7 +29,7 @@ final class UnreadableTasks {
 	 */
 	synchronized void leave(String id, Duration period) {
 		this.dueAt.remove(id);
-		this.dueAt.put(id, System.nanoTime() + period.toNanos());
+		this.dueAt.put(id, this.clock.nanoTime() + period.toNanos());
 		if (this.dueAt.size() > LIMIT) {
 			this.dueAt.remove(this.dueAt.keySet().iterator().next());
 		}
@@ -36,7 +42,7 @@ final class UnreadableTasks {
 	 */
 	synchronized boolean isLeft(String id, boolean begun) {
 		Long due = this.dueAt.get(id);
-		return due != null && !begun && System.nanoTime() - due < 0;
+		return due != null && !begun && this.clock.nanoTime() - due < 0;
 	}
 
 }

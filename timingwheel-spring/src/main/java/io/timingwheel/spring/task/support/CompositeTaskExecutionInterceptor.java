@@ -49,6 +49,20 @@ public final class CompositeTaskExecutionInterceptor implements TaskExecutionInt
 		return captured;
 	}
 
+	/**
+	 * The trace that the outermost interceptor with a trace gives.
+	 */
+	@Override
+	public @Nullable String traceparent() {
+		for (TaskExecutionInterceptor interceptor : this.interceptors) {
+			String traceparent = interceptor.traceparent();
+			if (traceparent != null) {
+				return traceparent;
+			}
+		}
+		return null;
+	}
+
 	@Override
 	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
 		return intercept(0, execution, (captured != null) ? (@Nullable Object[]) captured : null);
@@ -89,6 +103,11 @@ public final class CompositeTaskExecutionInterceptor implements TaskExecutionInt
 		@Override
 		public @Nullable Method method() {
 			return this.execution.method();
+		}
+
+		@Override
+		public @Nullable String traceparent() {
+			return this.execution.traceparent();
 		}
 
 		@Override

@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 import io.timingwheel.TimeSource;
 import io.timingwheel.TimingWheel;
@@ -51,8 +53,27 @@ public final class DelayedTaskRegistry {
 	public DelayedTaskRegistry(TimingWheel wheel, TimeSource timeSource, Clock clock,
 			HandOverExecutors handOverExecutors, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
-		this.environment = new TaskEnvironment(wheel, new TaskClock(timeSource, clock), handOverExecutors, decorator,
-				interceptor);
+		this(new TaskEnvironment(wheel, new TaskClock(timeSource, clock), handOverExecutors, decorator, interceptor,
+				null));
+	}
+
+	/**
+	 * Creates a registry whose time a test moves.
+	 * @param wheel the wheel
+	 * @param time the time of the wheel
+	 * @param handOverExecutors runs the tasks
+	 * @param decorator carries context from the thread that submits a task to its body;
+	 * {@code null} for none
+	 * @param interceptor is called around every body; {@code null} for none
+	 */
+	public DelayedTaskRegistry(TimingWheel wheel, ManualTime time, HandOverExecutors handOverExecutors,
+			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor) {
+		this(new TaskEnvironment(wheel, new TaskClock(time.timeSource(), time.clock()), handOverExecutors, decorator,
+				interceptor, time));
+	}
+
+	private DelayedTaskRegistry(TaskEnvironment environment) {
+		this.environment = environment;
 		this.directory = new TaskDirectory(this.environment);
 		this.shutdown = new TaskShutdown(this.directory, this.environment);
 	}
@@ -228,6 +249,58 @@ public final class DelayedTaskRegistry {
 		List<PendingTaskSnapshot> result = new ArrayList<>(first);
 		result.sort(byDue);
 		return result;
+	}
+
+	/**
+	 * Tells whether a task is pending that does not repeat.
+	 * @return whether there is one
+	 */
+	public boolean hasPendingOnce() {
+		return this.directory.all()
+			.stream()
+			.flatMap((tasks) -> tasks.pending().values().stream())
+			.anyMatch((task) -> !task.isRepeating());
+	}
+
+	/**
+	 * Finds the tasks that repeat.
+	 * @return the ids of the pending ones
+	 */
+	public Set<String> repeating() {
+		return this.directory.all()
+			.stream()
+			.flatMap((tasks) -> tasks.pending().values().stream())
+			.filter(PendingTask::isRepeating)
+			.map((task) -> this.environment.idOf(task.sequence()))
+			.collect(Collectors.toSet());
+	}
+
+	/**
+	 * Cancels the pending tasks.
+	 * @param except the ids of the tasks that stay
+	 */
+	public void cancelAll(Set<String> except) {
+		for (NamedTasks tasks : this.directory.all()) {
+			for (PendingTask task : tasks.pending().values()) {
+				tasks.cancel(task.slot(), (current) -> !except.contains(this.environment.idOf(current.sequence())));
+			}
+		}
+	}
+
+	/**
+	 * Computes by the wall clock again when the pending tasks are due, since somebody has
+	 * set that clock.
+	 */
+	public void wallClockSet() {
+		clock().synchronize();
+		for (NamedTasks tasks : this.directory.all()) {
+			for (Object slot : tasks.pending().keySet()) {
+				tasks.pending().computeIfPresent(slot, (key, task) -> {
+					task.wallClockSet();
+					return task;
+				});
+			}
+		}
 	}
 
 	/**

@@ -25,6 +25,9 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  * number of them, and one at a time for each executor. During a pause no task is handed
  * over. Thread-safe.
  *
+ * <p>
+ * With virtual time no executor is called: the thread that moves the time runs the tasks.
+ *
  * @since 0.1
  */
 public final class HandOverExecutors implements AutoCloseable {
@@ -38,12 +41,36 @@ public final class HandOverExecutors implements AutoCloseable {
 	/** Reports failures, so that the wheel's thread calls no code of the application. */
 	private static final Executor FAILURES = Runnable::run;
 
+	private static final Executor CALLING_THREAD = Runnable::run;
+
 	private final HandOverThreads threads = new HandOverThreads();
 
 	/** The tasks that wait for the end of the pause, guarded by this list. */
 	private final List<HeldBack> heldBack = new ArrayList<>();
 
+	private final boolean onCallingThread;
+
 	private volatile boolean paused;
+
+	/**
+	 * Creates an object that hands tasks over to their executors.
+	 */
+	public HandOverExecutors() {
+		this(false);
+	}
+
+	private HandOverExecutors(boolean onCallingThread) {
+		this.onCallingThread = onCallingThread;
+	}
+
+	/**
+	 * Creates an object that runs each task on the thread that hands it over, whatever
+	 * its executor is.
+	 * @return the new object
+	 */
+	public static HandOverExecutors onCallingThread() {
+		return new HandOverExecutors(true);
+	}
 
 	/**
 	 * Makes an executor safe to call on the wheel's thread.
@@ -52,6 +79,9 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * that calls it on another thread
 	 */
 	public Executor safe(Executor executor) {
+		if (this.onCallingThread) {
+			return CALLING_THREAD;
+		}
 		return isPrompt(executor) ? executor : new HandOver(executor, this.threads);
 	}
 
@@ -67,6 +97,10 @@ public final class HandOverExecutors implements AutoCloseable {
 	 */
 	public void handOver(Executor executor, Runnable task, Consumer<? super Throwable> failed) {
 		if (holdBack(executor, task, failed)) {
+			return;
+		}
+		if (this.onCallingThread) {
+			task.run();
 			return;
 		}
 		try {
@@ -114,7 +148,14 @@ public final class HandOverExecutors implements AutoCloseable {
 			this.heldBack.clear();
 		}
 		// Without the lock, for which the wheel's thread may wait.
-		released.forEach((task) -> this.threads.add(task.executor(), task.task(), task.failed()));
+		for (HeldBack task : released) {
+			if (this.onCallingThread) {
+				task.task().run();
+			}
+			else {
+				this.threads.add(task.executor(), task.task(), task.failed());
+			}
+		}
 	}
 
 	/**

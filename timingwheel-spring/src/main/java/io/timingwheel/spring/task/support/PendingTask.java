@@ -82,6 +82,10 @@ final class PendingTask implements RoutedTask, Executor {
 		return this.sequence;
 	}
 
+	boolean isRepeating() {
+		return this.payload instanceof Repetition;
+	}
+
 	long dueNanos() {
 		return this.dueNanos;
 	}
@@ -211,6 +215,18 @@ final class PendingTask implements RoutedTask, Executor {
 		this.timer = null;
 		this.payload = null;
 		this.future = null;
+	}
+
+	/**
+	 * Computes by the wall clock again when the task is due.
+	 */
+	void wallClockSet() {
+		TaskClock clock = environment().clock();
+		long now = clock.nanoTime();
+		this.dueEpochNanos = TaskClock.add(clock.epochNanos(now), this.dueNanos - now);
+		if (this.future != null) {
+			this.future.setDue(this.dueEpochNanos);
+		}
 	}
 
 	private void setDue(Deadline due) {

@@ -99,6 +99,13 @@ public final class TaskClock {
 		return reading.epochNanos() + since;
 	}
 
+	/**
+	 * Reads the wall clock again, which somebody has set.
+	 */
+	void synchronize() {
+		this.reading = read(nanoTime());
+	}
+
 	private Reading read(long nanoTime) {
 		return new Reading(nanoTime, sinceEpoch(this.wallClock.instant()));
 	}

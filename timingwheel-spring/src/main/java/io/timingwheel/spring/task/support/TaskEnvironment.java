@@ -37,13 +37,17 @@ final class TaskEnvironment {
 
 	private final @Nullable TaskExecutionInterceptor interceptor;
 
+	private final @Nullable ManualTime manualTime;
+
 	TaskEnvironment(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
-			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor) {
+			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor,
+			@Nullable ManualTime manualTime) {
 		this.wheel = wheel;
 		this.clock = clock;
 		this.handOverExecutors = handOverExecutors;
 		this.decorator = decorator;
 		this.interceptor = interceptor;
+		this.manualTime = manualTime;
 	}
 
 	TimingWheel wheel() {
@@ -68,6 +72,13 @@ final class TaskEnvironment {
 
 	HandOverExecutors handOvers() {
 		return this.handOverExecutors;
+	}
+
+	/**
+	 * The time that a test moves, {@code null} if the time goes on by itself.
+	 */
+	@Nullable ManualTime manualTime() {
+		return this.manualTime;
 	}
 
 	long nextSequence() {

@@ -20,6 +20,15 @@ public interface TaskExecution extends DelayedTaskContext {
 	@Nullable Method method();
 
 	/**
+	 * The trace in which a durable task was stored, as the W3C header
+	 * {@code traceparent}.
+	 * @return the text; {@code null} if there was no trace, and for a task in memory
+	 */
+	default @Nullable String traceparent() {
+		return null;
+	}
+
+	/**
 	 * Runs the body. An interceptor calls this once, on the thread that called the
 	 * interceptor.
 	 * @return what the body returned

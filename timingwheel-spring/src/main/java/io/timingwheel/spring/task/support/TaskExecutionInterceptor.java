@@ -23,6 +23,16 @@ public interface TaskExecutionInterceptor {
 	}
 
 	/**
+	 * The trace of the calling thread, which is stored with a durable task.
+	 * @return the trace as the W3C header {@code traceparent}, of at most 55 characters;
+	 * {@code null} for none
+	 * @see TaskExecution#traceparent()
+	 */
+	default @Nullable String traceparent() {
+		return null;
+	}
+
+	/**
 	 * Runs a task on the executor's thread. Any
 	 * {@link org.springframework.core.task.TaskDecorator TaskDecorator} is outside this
 	 * call.

@@ -4,8 +4,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.DelayedTask;
@@ -86,6 +89,42 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	@Override
 	public CompletableFuture<T> completion() {
 		return this;
+	}
+
+	@Override
+	public T get() throws InterruptedException, ExecutionException {
+		checkWait();
+		return super.get();
+	}
+
+	/**
+	 * With virtual time the timeout is over at once on a thread that alone moves the
+	 * time.
+	 */
+	@Override
+	public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+		try {
+			checkWait();
+		}
+		catch (IllegalStateException ex) {
+			TimeoutException timedOut = new TimeoutException(ex.getMessage());
+			timedOut.initCause(ex);
+			throw timedOut;
+		}
+		return super.get(timeout, unit);
+	}
+
+	@Override
+	public T join() {
+		checkWait();
+		return super.join();
+	}
+
+	private void checkWait() {
+		ManualTime time = this.tasks.environment().manualTime();
+		if (time != null && !isDone()) {
+			time.checkWait(this.name, dueAt());
+		}
 	}
 
 	@Override

@@ -181,7 +181,18 @@ final class TaskRun implements TaskExecution {
 
 	private void handleError(Throwable error, Object payload) {
 		this.error = error;
+		recordFailure(error);
 		handle(() -> definition().handleError(error, payload));
+	}
+
+	/**
+	 * Tells the virtual time of a failure.
+	 */
+	private void recordFailure(Throwable error) {
+		ManualTime time = environment().manualTime();
+		if (time != null && !(error instanceof CancellationException)) {
+			time.failed(name(), error);
+		}
 	}
 
 	/**
@@ -247,6 +258,9 @@ final class TaskRun implements TaskExecution {
 		this.definition.tasks()
 			.recorder()
 			.ended(cancelled ? TaskOutcome.CANCELLED : (cause != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
+		if (cause != null && this.error == null) {
+			recordFailure(cause);
+		}
 		if (future == null) {
 			return false;
 		}

@@ -16,10 +16,13 @@ public final class TaskShutdown {
 
 	private final ShutdownState state;
 
+	private final boolean timeStands;
+
 	TaskShutdown(TaskDirectory directory, TaskEnvironment environment) {
 		this.directory = directory;
 		this.clock = environment.clock();
 		this.state = environment.shutdown();
+		this.timeStands = environment.manualTime() != null;
 	}
 
 	/**
@@ -54,6 +57,11 @@ public final class TaskShutdown {
 	 */
 	public boolean runDue(Duration period) throws InterruptedException {
 		stopAccepting();
+		if (this.timeStands) {
+			// No task falls due while nobody moves the time.
+			cancelPending();
+			return this.directory.runningCount() == 0;
+		}
 		long deadline = TaskClock.deadline(System.nanoTime(), period);
 		this.state.setLastDue(TaskClock.deadline(this.clock.nanoTime(), period));
 		cancelLate();

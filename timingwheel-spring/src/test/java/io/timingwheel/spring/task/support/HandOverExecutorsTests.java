@@ -261,6 +261,27 @@ class HandOverExecutorsTests {
 			}));
 	}
 
+	@Test
+	void theCallingThreadRunsAllTasksIfItIsToDoSo() {
+		HandOverExecutors inline = HandOverExecutors.onCallingThread();
+		Executor unused = (task) -> {
+			throw new AssertionError("The executor was called");
+		};
+		List<Thread> threads = new ArrayList<>();
+		Runnable task = () -> threads.add(Thread.currentThread());
+		inline.handOver(unused, task, (error) -> {
+		});
+		inline.safe(unused).execute(task);
+		inline.pausable(() -> unused).execute(task);
+		assertThat(threads).hasSize(3).containsOnly(Thread.currentThread());
+		inline.pause();
+		inline.handOver(unused, task, (error) -> {
+		});
+		assertThat(threads).hasSize(3);
+		inline.resume();
+		assertThat(threads).hasSize(4).containsOnly(Thread.currentThread());
+	}
+
 	private static void awaitUninterruptibly(CountDownLatch latch) {
 		try {
 			latch.await();

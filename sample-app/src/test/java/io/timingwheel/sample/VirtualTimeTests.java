@@ -1,0 +1,63 @@
+package io.timingwheel.sample;
+
+import java.time.Duration;
+
+import io.timingwheel.test.AutoConfigureVirtualTime;
+import io.timingwheel.test.VirtualTime;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What happens after half an hour and after ten minutes, without the wait. The
+ * {@link EndToEndTest end-to-end tests} wait for it with shorter times.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+		properties = { "orders.payment-window=30m", "drivers.silence=10m" })
+@AutoConfigureRestTestClient
+@AutoConfigureVirtualTime
+class VirtualTimeTests {
+
+	@Autowired
+	private VirtualTime time;
+
+	@Autowired
+	private RestTestClient http;
+
+	@Test
+	void anUnpaidOrderClosesAtTheEndOfItsWindowAndNotBefore() {
+		this.http.post().uri("/orders").exchange().expectStatus().isCreated();
+		assertThat(this.time).hasPending("close-order").dueIn(Duration.ofMinutes(30));
+		this.time.advance(Duration.ofMinutes(30).minusMillis(1));
+		expect("/orders/1", "PENDING");
+		this.time.advance(Duration.ofMillis(1));
+		expect("/orders/1", "CLOSED");
+	}
+
+	@Test
+	void heartbeatsKeepADriverOnlineAndSilenceTakesItOffline() {
+		for (int i = 0; i < 6; i++) {
+			heartbeat();
+			this.time.advance(Duration.ofMinutes(9));
+			expect("/drivers/ada", "ONLINE");
+		}
+		this.time.advance(Duration.ofMinutes(1));
+		expect("/drivers/ada", "OFFLINE");
+		heartbeat();
+		expect("/drivers/ada", "ONLINE");
+	}
+
+	private void heartbeat() {
+		this.http.post().uri("/drivers/ada/heartbeat").exchange().expectStatus().isOk();
+	}
+
+	private void expect(String uri, String status) {
+		this.http.get().uri(uri).exchange().expectStatus().isOk().expectBody().jsonPath("$.status").isEqualTo(status);
+	}
+
+}

@@ -1,0 +1,171 @@
+package io.timingwheel.spring.durable.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.Burial;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DeadTask;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StoredTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * How many dead tasks are requeued, deleted and grouped, in small steps.
+ */
+class DeadTaskEditorTests {
+
+	private static final String NAME = "close-order";
+
+	private final MemoryStore store = new MemoryStore();
+
+	private final DeadTaskEditor dead = new DeadTaskEditor(this.store, new DurableHandlerRegistry());
+
+	private long seconds;
+
+	@Test
+	void aStepRequeuesAtMost500TasksThoseThatDiedFirst() {
+		bury(1200, (key) -> key, (key) -> "failed");
+		List<String> ids = allDead();
+		DeadStep first = this.dead.requeue(NAME, null, null);
+		assertThat(first.affected()).isEqualTo(500);
+		assertThat(first.remaining()).isTrue();
+		assertThat(allDead()).isEqualTo(ids.subList(500, 1200));
+		DeadStep second = this.dead.requeue(NAME, null, first.cursor());
+		assertThat(second.affected()).isEqualTo(500);
+		DeadStep third = this.dead.requeue(NAME, null, second.cursor());
+		assertThat(third).isEqualTo(new DeadStep(200, 0, false, null));
+		assertThat(this.store.pending(NAME, 2000)).hasSize(1200);
+	}
+
+	@Test
+	void theLoopEndsWithoutTheCursorToo() {
+		bury(1200, (key) -> key, (key) -> "failed");
+		assertThat(IntStream.range(0, 3).mapToObj((i) -> this.dead.delete(NAME, null, null)))
+			.extracting(DeadStep::affected, DeadStep::remaining)
+			.containsExactly(tuple(500, true), tuple(500, true), tuple(200, false));
+	}
+
+	@Test
+	void aStepGoesOnUntilItFindsATaskWithTheText() {
+		bury(3000, (key) -> key, (key) -> key.endsWith("999") ? "timed out after 5 s" : "refused");
+		assertThat(this.dead.requeue(NAME, "timed out", null)).isEqualTo(new DeadStep(3, 0, false, null));
+		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::key)
+			.containsExactlyInAnyOrder("k999", "k1999", "k2999");
+		assertThat(this.dead.requeue(NAME, "Timed", null)).isEqualTo(new DeadStep(0, 0, false, null));
+		assertThat(this.dead.delete(NAME, "refused", null).affected()).isEqualTo(500);
+	}
+
+	@Test
+	void aTaskWhoseKeyIsPendingIsSkippedAndStaysDead() {
+		bury(800, (key) -> key, (key) -> "failed");
+		IntStream.range(0, 700).forEach((i) -> this.store.insert(NAME, "k" + i, "newer"));
+		assertThat(this.dead.requeue(NAME, null, null)).isEqualTo(new DeadStep(100, 700, false, null));
+		assertThat(this.dead.requeue(NAME, null, null)).isEqualTo(new DeadStep(0, 700, false, null));
+		assertThat(allDead()).hasSize(700);
+	}
+
+	@Test
+	void ofTwoDeadTasksWithOneKeyTheOneThatDiedFirstIsRequeued() {
+		List<String> first = bury(1, (key) -> "same", (key) -> "failed");
+		bury(1, (key) -> "same", (key) -> "failed");
+		assertThat(this.dead.requeue(NAME, null, null)).isEqualTo(new DeadStep(1, 1, false, null));
+		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::id).isEqualTo(first);
+	}
+
+	@Test
+	void tasksThatDieAgainAreLeftToTheNextLoop() {
+		bury(501, (key) -> key, (key) -> "failed");
+		DeadStep step = this.dead.requeue(NAME, null, null);
+		Set<String> requeued = new HashSet<>(this.store.pending(NAME, 2000).stream().map(StoredTask::id).toList());
+		buryClaimed((key) -> "failed again");
+		assertThat(allDead()).hasSize(501);
+		assertThat(this.dead.requeue(NAME, null, step.cursor())).isEqualTo(new DeadStep(1, 0, false, null));
+		assertThat(new HashSet<>(allDead())).isEqualTo(requeued);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "x", "0", "0-", "0-1-2", "-1-1", "0-9999999999999999999", "0-1-1-a\nb" })
+	void aCursorOfNoReplyIsRefused(String cursor) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.requeue(NAME, null, cursor))
+			.withMessageContaining("cursor");
+	}
+
+	@Test
+	void theDeadAreGroupedByTheirErrorsTheLatestFirst() {
+		List<String> ids = bury(10, (key) -> key, (key) -> key.compareTo("k4") < 0 ? "refused" : "timed out");
+		DeadByError groups = this.dead.byError(NAME);
+		assertThat(groups.examined()).isEqualTo(10);
+		assertThat(groups.complete()).isTrue();
+		assertThat(groups.groups()).extracting(DeadByError.Group::error).containsExactly("timed out", "refused");
+		assertThat(groups.groups()).extracting(DeadByError.Group::count).containsExactly(6, 4);
+		assertThat(groups.groups()).extracting(DeadByError.Group::id).containsExactly(ids.get(9), ids.get(3));
+		assertThat(groups.groups().get(1).first()).isBefore(groups.groups().get(1).last());
+		assertThat(this.dead.byError("unknown")).isEqualTo(new DeadByError(List.of(), 0, true));
+	}
+
+	@Test
+	void manyErrorsAndLongOnesAreCutOff() {
+		String error = "x".repeat(249) + "\ud83d\ude97";
+		bury(150, (key) -> key, (key) -> key + error);
+		DeadByError groups = this.dead.byError(NAME);
+		assertThat(groups.groups()).hasSize(100)
+			.allSatisfy((group) -> assertThat(group.error()).hasSizeBetween(249, 250));
+		assertThat(groups.groups().get(0).error()).startsWith("k149x");
+		assertThat(groups.examined()).isEqualTo(150);
+		assertThat(groups.complete()).isFalse();
+	}
+
+	@Test
+	void onlyTheLatestOfVeryManyAreGrouped() {
+		bury(2500, (key) -> key, (key) -> "failed");
+		DeadByError groups = this.dead.byError(NAME);
+		assertThat(groups.examined()).isBetween(500, 2000);
+		assertThat(groups.complete()).isFalse();
+		assertThat(groups.groups()).singleElement()
+			.satisfies((group) -> assertThat(group.count()).isEqualTo(groups.examined()));
+	}
+
+	/**
+	 * Makes dead tasks, each a second later than the one before.
+	 * @return their ids
+	 */
+	private List<String> bury(int tasks, UnaryOperator<String> key, UnaryOperator<String> error) {
+		List<String> before = allDead();
+		IntStream.range(0, tasks).forEach((i) -> this.store.insert(NAME, key.apply("k" + i), "payload"));
+		buryClaimed(error);
+		return allDead().stream().filter((id) -> !before.contains(id)).toList();
+	}
+
+	private void buryClaimed(UnaryOperator<String> error) {
+		List<LeasedTask> claimed = this.store
+			.claim(new ClaimRequest("node", Set.of(NAME), 10_000, Duration.ZERO, Duration.ofDays(9), 100))
+			.tasks();
+		for (LeasedTask task : claimed) {
+			this.store.setClockOffset(Duration.ofSeconds(++this.seconds));
+			this.store.bury(List.of(new Burial(task.ref(), error.apply(task.key()))));
+		}
+	}
+
+	private List<String> allDead() {
+		return new ArrayList<>(
+				this.store.dead(new DeadQuery(NAME, false, null, DelayedTaskStore.MAX_STEP * 10)).tasks())
+			.stream()
+			.map(DeadTask::id)
+			.toList();
+	}
+
+}

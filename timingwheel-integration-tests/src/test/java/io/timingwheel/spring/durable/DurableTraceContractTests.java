@@ -1,0 +1,230 @@
+package io.timingwheel.spring.durable;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.Tracer;
+import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
+import io.micrometer.tracing.handler.TracingObservationHandler;
+import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
+import io.micrometer.tracing.otel.bridge.OtelTracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.sdk.trace.ReadWriteSpan;
+import io.opentelemetry.sdk.trace.ReadableSpan;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.opentelemetry.sdk.trace.data.LinkData;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationHandlerGroup;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The runs of a stored task have links to the span in which the task was stored, with the
+ * bridge to OpenTelemetry, on any store.
+ */
+public abstract class DurableTraceContractTests extends StoreTestSupport {
+
+	private final List<SpanData> spans = new CopyOnWriteArrayList<>();
+
+	private final Tracer tracer = new OtelTracer(
+			SdkTracerProvider.builder().addSpanProcessor(new Recorder()).build().get("test"),
+			new OtelCurrentTraceContext(), (event) -> {
+			});
+
+	private ApplicationContextRunner untraced(DelayedTaskStore store) {
+		return new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
+							ObservationAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+							TimingWheelStoreAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
+			.withBean(DelayedTaskStore.class, () -> store, (definition) -> definition.setDestroyMethodName(""))
+			.withPropertyValues("timingwheel.store.poll-interval=50ms", "timingwheel.store.backoff.initial=10ms");
+	}
+
+	/**
+	 * A node with a tracer, as Spring Boot declares it.
+	 */
+	private ApplicationContextRunner traced(DelayedTaskStore store) {
+		return untraced(store).withBean(Tracer.class, () -> this.tracer)
+			.withBean(DefaultTracingObservationHandler.class, () -> new DefaultTracingObservationHandler(this.tracer))
+			.withBean(ObservationHandlerGroup.class, () -> ObservationHandlerGroup.of(TracingObservationHandler.class));
+	}
+
+	@Test
+	void theRunBeginsATraceWithALinkToTheSpanOfTheCall() {
+		traced(this.store).withBean("drivers", Drivers.class).run((context) -> {
+			observe(context.getBean(ObservationRegistry.class), () -> context.getBean(Drivers.class).offline("a"));
+			SpanData call = span("call");
+			assertLinked(awaitRuns(1).get(0), call);
+		});
+	}
+
+	@Test
+	void theRunOnAnotherNodeHasTheLinkToo() {
+		traced(this.store).run((caller) -> {
+			observe(caller.getBean(ObservationRegistry.class), () -> caller.getBean(DelayedTaskOperations.class)
+				.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
+		});
+		traced(this.other).withBean("drivers", Drivers.class)
+			.run((context) -> assertLinked(awaitRuns(1).get(0), span("call")));
+	}
+
+	@Test
+	void manyCallsAtOnceHaveTheLinkToo() {
+		traced(this.store).run((caller) -> {
+			observe(caller.getBean(ObservationRegistry.class),
+					() -> caller.getBean(DelayedTaskOperations.class)
+						.enqueueAll(List.of(DurableCall.of(TaskId.of("offline", "a"), Duration.ZERO, "a"),
+								DurableCall.of("offline", Duration.ZERO, "b"))));
+		});
+		traced(this.other).withBean("drivers", Drivers.class)
+			.run((context) -> awaitRuns(2).forEach((run) -> assertLinked(run, span("call"))));
+	}
+
+	@Test
+	void eachRetryHasATraceOfItsOwnWithTheLink() {
+		traced(this.store).withBean("drivers", Drivers.class).run((context) -> {
+			context.getBean(Drivers.class).fail(2);
+			observe(context.getBean(ObservationRegistry.class), () -> context.getBean(Drivers.class).offline("a"));
+			List<SpanData> runs = awaitRuns(3);
+			runs.forEach((run) -> assertLinked(run, span("call")));
+			assertThat(runs).extracting(SpanData::getTraceId).doesNotHaveDuplicates();
+			assertThat(runs.get(0).getAttributes().asMap().toString()).contains("IllegalStateException");
+		});
+	}
+
+	@Test
+	void aReplacementHasALinkToItsOwnCall() {
+		traced(this.store).run((caller) -> {
+			DelayedTaskOperations tasks = caller.getBean(DelayedTaskOperations.class);
+			ObservationRegistry registry = caller.getBean(ObservationRegistry.class);
+			observe(registry, () -> tasks.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
+			this.spans.clear();
+			observe(registry, () -> tasks.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
+		});
+		traced(this.other).withBean("drivers", Drivers.class)
+			.run((context) -> assertLinked(awaitRuns(1).get(0), span("call")));
+	}
+
+	@Test
+	void aRunOfACallOutsideOfATraceHasNoLink() {
+		traced(this.store).withBean("drivers", Drivers.class).run((context) -> {
+			context.getBean(Drivers.class).offline("a");
+			SpanData run = awaitRuns(1).get(0);
+			assertThat(run.getLinks()).isEmpty();
+			assertThat(run.getParentSpanContext().isValid()).isFalse();
+		});
+	}
+
+	@Test
+	void aNodeWithoutATracerRunsATaskWithATrace() {
+		traced(this.store).run((caller) -> {
+			observe(caller.getBean(ObservationRegistry.class), () -> caller.getBean(DelayedTaskOperations.class)
+				.enqueue(TaskId.of("offline", "a"), Duration.ZERO, "a"));
+		});
+		untraced(this.other).withBean("drivers", Drivers.class)
+			.run((context) -> await().until(() -> context.getBean(Drivers.class).runs() == 1));
+	}
+
+	@Test
+	void aNodeWithoutATracerStoresNoTrace() {
+		untraced(this.store).run((caller) -> observe(caller.getBean(ObservationRegistry.class),
+				() -> caller.getBean(DelayedTaskOperations.class).enqueue(TaskId.of(NAME, "a"), Duration.ZERO, "a")));
+		assertThat(claimByOther().get(0).traceparent()).isNull();
+	}
+
+	private static void observe(ObservationRegistry registry, Runnable call) {
+		Observation.createNotStarted("call", registry).observe(call);
+	}
+
+	private static void assertLinked(SpanData run, SpanData call) {
+		assertThat(run.getLinks()).extracting(LinkData::getSpanContext).singleElement().satisfies((link) -> {
+			assertThat(link.getTraceId()).isEqualTo(call.getTraceId());
+			assertThat(link.getSpanId()).isEqualTo(call.getSpanId());
+			assertThat(link.isSampled()).isTrue();
+		});
+		assertThat(run.getTraceId()).isNotEqualTo(call.getTraceId());
+		assertThat(run.getParentSpanContext().isValid()).isFalse();
+	}
+
+	private SpanData span(String name) {
+		return spans(name).get(0);
+	}
+
+	private List<SpanData> awaitRuns(int runs) {
+		await().until(() -> spans("task offline").size() == runs);
+		return spans("task offline");
+	}
+
+	private List<SpanData> spans(String name) {
+		return new ArrayList<>(this.spans).stream().filter((span) -> span.getName().equals(name)).toList();
+	}
+
+	private final class Recorder implements SpanProcessor {
+
+		@Override
+		public void onStart(Context parent, ReadWriteSpan span) {
+		}
+
+		@Override
+		public boolean isStartRequired() {
+			return false;
+		}
+
+		@Override
+		public void onEnd(ReadableSpan span) {
+			DurableTraceContractTests.this.spans.add(span.toSpanData());
+		}
+
+		@Override
+		public boolean isEndRequired() {
+			return true;
+		}
+
+	}
+
+	static class Drivers {
+
+		private final AtomicInteger failures = new AtomicInteger();
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		void fail(int times) {
+			this.failures.set(times);
+		}
+
+		int runs() {
+			return this.runs.get();
+		}
+
+		@Delayed(delay = "10ms", name = "offline", key = "#driver", durable = true)
+		public void offline(String driver) {
+			this.runs.incrementAndGet();
+			if (this.failures.getAndDecrement() > 0) {
+				throw new IllegalStateException("Failed");
+			}
+		}
+
+	}
+
+}

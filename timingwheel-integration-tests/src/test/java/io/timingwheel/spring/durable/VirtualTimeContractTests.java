@@ -1,0 +1,164 @@
+package io.timingwheel.spring.durable;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.test.AutoConfigureVirtualTime;
+import io.timingwheel.test.VirtualTime;
+import io.timingwheel.test.VirtualTime.OnFailure;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Virtual time on a real server.
+ */
+@SpringBootTest(classes = VirtualTimeContractTests.Config.class,
+		properties = { "timingwheel.store.lease=20s", "timingwheel.store.jdbc.initialize-schema=always" })
+@AutoConfigureVirtualTime
+public abstract class VirtualTimeContractTests {
+
+	private static final Duration HOUR = Duration.ofHours(1);
+
+	@Autowired
+	private VirtualTime time;
+
+	@Autowired
+	private Reminders reminders;
+
+	@Autowired
+	private DelayedTaskOperations operations;
+
+	@BeforeEach
+	void clear() {
+		this.reminders.clear();
+	}
+
+	@Test
+	void tasksRunAtTheirExactTimesInTheirOrder() {
+		Instant start = this.time.now();
+		this.reminders.remind("c", Duration.ofDays(30));
+		this.reminders.remind("a", HOUR);
+		this.reminders.remind("b", HOUR.plusMillis(1));
+		assertThat(this.time).hasPending("remind", "a").isDurable().dueIn(HOUR);
+		this.time.advance(HOUR.minusMillis(1));
+		assertThat(this.reminders.log()).isEmpty();
+		this.time.advance(Duration.ofDays(30));
+		assertThat(this.reminders.log()).containsExactly("a 1 " + start.plus(HOUR),
+				"b 1 " + start.plus(HOUR).plusMillis(1), "c 1 " + start.plus(Duration.ofDays(30)));
+		assertThat(this.time).hasNothingPending();
+	}
+
+	@Test
+	void whatABodyStoresMovesOrCancelsTakesEffectWithinTheSpan() {
+		this.reminders.remind("moved", Duration.ofHours(5));
+		this.reminders.remind("cancelled", HOUR);
+		this.reminders.remind("first", HOUR.minusMillis(1));
+		this.reminders.setBody((key) -> {
+			if (key.equals("first")) {
+				this.operations.cancel(TaskId.of("remind", "cancelled"));
+				this.operations.reschedule(TaskId.of("remind", "moved"), Duration.ofMinutes(1));
+				this.reminders.remind("chained", Duration.ofMinutes(2));
+			}
+		});
+		this.time.advance(HOUR.multipliedBy(2));
+		assertThat(this.reminders.log()).extracting((line) -> line.split(" ")[0])
+			.containsExactly("first", "moved", "chained");
+	}
+
+	@Test
+	void aRetryGoesByVirtualTime() {
+		this.time.onFailure(OnFailure.COLLECT);
+		this.time.failNext("remind", new IllegalStateException("first attempt"));
+		this.reminders.remind("a", HOUR);
+		this.time.advance(HOUR);
+		assertThat(this.time).hasPending("remind", "a").dueIn(Duration.ofSeconds(1));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(this.reminders.log()).hasSize(1);
+		assertThat(this.time.failures()).hasSize(1);
+	}
+
+	@Test
+	void aTaskSurvivesACrashAndIsDeliveredTwice() {
+		this.time.crashBeforeAcknowledge("remind");
+		this.reminders.remind("a", HOUR);
+		this.time.advance(HOUR.plusSeconds(19));
+		assertThat(this.reminders.log()).hasSize(1);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(this.reminders.log()).extracting((line) -> line.substring(0, 3)).containsExactly("a 1", "a 2");
+		this.time.deliverTwice(true);
+		this.reminders.remind("b", HOUR);
+		this.time.advance(HOUR);
+		assertThat(this.reminders.log()).extracting((line) -> line.substring(0, 3))
+			.containsExactly("a 1", "a 2", "b 1", "b 2");
+		assertThat(this.time).hasNothingPending();
+	}
+
+	@Test
+	void eachMethodBeginsWithAnEmptyStore() {
+		assertThat(this.time).hasNothingPending();
+		this.reminders.remind("left over", HOUR);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Config {
+
+		@Bean
+		Reminders reminders(VirtualTime time) {
+			return new Reminders(time);
+		}
+
+	}
+
+	static class Reminders {
+
+		private final VirtualTime time;
+
+		private final List<String> log = new ArrayList<>();
+
+		private Consumer<String> body = (key) -> {
+		};
+
+		Reminders(VirtualTime time) {
+			this.time = time;
+		}
+
+		void clear() {
+			this.log.clear();
+			setBody((key) -> {
+			});
+		}
+
+		void setBody(Consumer<String> body) {
+			this.body = body;
+		}
+
+		List<String> log() {
+			return this.log;
+		}
+
+		@Delayed(delayExpression = "#delay", name = "remind", key = "#key", durable = true)
+		public void remind(String key, Duration delay) {
+			int deliveries = DelayedTaskContext.current().orElseThrow().deliveries();
+			this.log.add(key + " " + deliveries + " " + this.time.now());
+			this.body.accept(key);
+		}
+
+	}
+
+}

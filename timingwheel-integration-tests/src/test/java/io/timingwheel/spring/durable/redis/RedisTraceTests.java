@@ -1,0 +1,20 @@
+package io.timingwheel.spring.durable.redis;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DurableTraceContractTests;
+
+class RedisTraceTests extends DurableTraceContractTests {
+
+	private final RedisStores stores = TestRedis.STANDALONE.stores(getClass());
+
+	@Override
+	protected void clear() {
+		this.stores.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return this.stores.node();
+	}
+
+}

@@ -1,0 +1,22 @@
+package io.timingwheel.spring.durable.redis;
+
+import io.timingwheel.spring.durable.VirtualTimeContractTests;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+class RedisVirtualTimeTests extends VirtualTimeContractTests {
+
+	@RegisterExtension
+	static final RedisProcess server = RedisProcess.with();
+
+	@DynamicPropertySource
+	static void redis(DynamicPropertyRegistry registry) {
+		registry.add("timingwheel.store.type", () -> "redis");
+		registry.add("spring.data.redis.port", server::port);
+		registry.add("spring.autoconfigure.exclude",
+				() -> "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
+	}
+
+}

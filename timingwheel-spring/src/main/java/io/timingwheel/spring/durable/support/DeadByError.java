@@ -1,0 +1,40 @@
+package io.timingwheel.spring.durable.support;
+
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * Dead tasks of a name, grouped by their errors.
+ *
+ * @param groups the groups, the one with the latest death first; at most
+ * {@link #MAX_GROUPS}
+ * @param examined how many dead tasks were read, those that died last
+ * @param complete whether these are all dead tasks of the name, and all their groups
+ * @since 0.1
+ */
+public record DeadByError(List<Group> groups, int examined, boolean complete) {
+
+	/** How many dead tasks are read at most. */
+	public static final int MAX_EXAMINED = 2000;
+
+	/** How many groups there are at most. */
+	public static final int MAX_GROUPS = 100;
+
+	/** How many characters of an error count. */
+	public static final int MAX_ERROR = 250;
+
+	/**
+	 * Dead tasks whose errors begin with the same {@link #MAX_ERROR} characters.
+	 *
+	 * @param error these characters, empty for no error
+	 * @param count how many of the tasks that were read
+	 * @param first when the first of them died
+	 * @param last when the last of them died
+	 * @param id the id of the one that died last
+	 * @since 0.1
+	 */
+	public record Group(String error, int count, Instant first, Instant last, String id) {
+
+	}
+
+}

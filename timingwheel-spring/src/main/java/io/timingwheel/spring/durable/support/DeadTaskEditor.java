@@ -1,0 +1,155 @@
+package io.timingwheel.spring.durable.support;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DeadTask;
+import io.timingwheel.spring.durable.DeadTasks;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Requeues and deletes many dead tasks, and groups them by their errors. A call reads
+ * pages of dead tasks in the order of their deaths, and filters them by their errors
+ * here, since no index finds a part of a text. No call holds a lock longer than for one
+ * page. Thread-safe.
+ */
+final class DeadTaskEditor {
+
+	/** How many tasks a call affects at most. */
+	private static final int MAX_AFFECTED = DelayedTaskStore.MAX_STEP;
+
+	/** How long a call goes on with further pages. */
+	private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private static final long MAX_READ_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
+
+	private final DelayedTaskStore store;
+
+	private final DurableHandlerRegistry handlers;
+
+	DeadTaskEditor(DelayedTaskStore store, DurableHandlerRegistry handlers) {
+		this.store = store;
+		this.handlers = handlers;
+	}
+
+	DeadStep requeue(String name, @Nullable String error, @Nullable String cursor) {
+		return step(name, error, cursor, (ids) -> {
+			List<Requeue> results = this.store.requeueAll(ids);
+			return new int[] { count(results, Requeue.REQUEUED), count(results, Requeue.KEY_PENDING) };
+		});
+	}
+
+	private static int count(List<Requeue> results, Requeue result) {
+		return (int) results.stream().filter((one) -> one == result).count();
+	}
+
+	DeadStep delete(String name, @Nullable String error, @Nullable String cursor) {
+		return step(name, error, cursor, (ids) -> new int[] { this.store.discardAll(ids), 0 });
+	}
+
+	/**
+	 * Changes dead tasks until enough are affected, the time is over, or none is left.
+	 * Tasks that die during this call and those that follow it are not affected.
+	 * Otherwise tasks that fail at once would be requeued without an end.
+	 * @param change changes tasks, and gives how many it has affected and skipped
+	 */
+	private DeadStep step(String name, @Nullable String error, @Nullable String cursor,
+			Function<List<String>, int[]> change) {
+		List<String> names = this.handlers.allNames(name);
+		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor) : new DeadCursor(0, this.store.now(), null);
+		long start = System.nanoTime();
+		int affected = 0;
+		int skipped = 0;
+		do {
+			if (at.name() >= names.size()) {
+				return new DeadStep(affected, skipped, false, null);
+			}
+			DeadTasks page = this.store
+				.dead(new DeadQuery(names.get(at.name()), false, at.after(), DelayedTaskStore.MAX_STEP));
+			List<String> ids = new ArrayList<>();
+			boolean last = !page.more();
+			for (DeadTask task : page.tasks()) {
+				if (task.diedAt() > at.until()) {
+					last = true;
+					break;
+				}
+				if (ids.size() == MAX_AFFECTED - affected) {
+					last = false;
+					break;
+				}
+				if (error == null || (task.error() != null && task.error().contains(error))) {
+					ids.add(task.id());
+				}
+				at = at.after(task.position());
+			}
+			if (!ids.isEmpty()) {
+				int[] counts = change.apply(ids);
+				affected += counts[0];
+				skipped += counts[1];
+			}
+			at = last ? at.nextName() : at;
+		}
+		while (affected < MAX_AFFECTED && System.nanoTime() - start < MAX_NANOS);
+		boolean remaining = at.name() < names.size();
+		return new DeadStep(affected, skipped, remaining, remaining ? at.toString() : null);
+	}
+
+	/**
+	 * Groups the dead tasks of a name that died last. Reads pages until it has read
+	 * enough or the time is over.
+	 */
+	DeadByError byError(String name) {
+		long start = System.nanoTime();
+		Map<String, DeadByError.Group> groups = new LinkedHashMap<>();
+		int examined = 0;
+		boolean complete = true;
+		for (String one : this.handlers.allNames(name)) {
+			DeadTasks page = new DeadTasks(List.of(), true);
+			DeadTask.Position after = null;
+			while (page.more() && examined < DeadByError.MAX_EXAMINED
+					&& (examined == 0 || System.nanoTime() - start < MAX_READ_NANOS)) {
+				int limit = Math.min(DelayedTaskStore.MAX_STEP, DeadByError.MAX_EXAMINED - examined);
+				page = this.store.dead(new DeadQuery(one, true, after, limit));
+				page.tasks().stream().map(DeadTaskEditor::group).forEach((group) -> add(groups, group));
+				examined += page.tasks().size();
+				after = page.tasks().isEmpty() ? after : page.tasks().get(page.tasks().size() - 1).position();
+			}
+			complete = complete && !page.more();
+		}
+		List<DeadByError.Group> latest = groups.values()
+			.stream()
+			.sorted(Comparator.comparing(DeadByError.Group::last).reversed())
+			.limit(DeadByError.MAX_GROUPS)
+			.toList();
+		return new DeadByError(latest, examined, complete && latest.size() == groups.size());
+	}
+
+	private static DeadByError.Group group(DeadTask task) {
+		String error = Objects.requireNonNullElse(task.error(), "");
+		if (error.length() > DeadByError.MAX_ERROR) {
+			int end = DeadByError.MAX_ERROR;
+			error = error.substring(0, Character.isHighSurrogate(error.charAt(end - 1)) ? end - 1 : end);
+		}
+		Instant diedAt = Instant.ofEpochMilli(task.diedAt());
+		return new DeadByError.Group(error, 1, diedAt, diedAt, task.id());
+	}
+
+	private static void add(Map<String, DeadByError.Group> groups, DeadByError.Group one) {
+		groups.merge(one.error(), one, (group, other) -> {
+			DeadByError.Group latest = other.last().isAfter(group.last()) ? other : group;
+			Instant first = other.first().isBefore(group.first()) ? other.first() : group.first();
+			return new DeadByError.Group(group.error(), group.count() + 1, first, latest.last(), latest.id());
+		});
+	}
+
+}

@@ -1,0 +1,139 @@
+package io.timingwheel.spring.durable.support;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.timingwheel.TimingWheel;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the parts of a node get their turns, and the clock that they go by. In production
+ * each part has a thread, which waits by the clock of the JVM. With virtual time, the
+ * thread that moves the time gives the parts their turns, one after another.
+ *
+ * <p>
+ * With virtual time a node claims one task at a time and none before it is due. A body
+ * can therefore still cancel or replace what is due next, and the order of the runs is
+ * the order of the due times. Nobody polls: the node looks at the store when the time is
+ * moved, when a task is due, and after each of its own changes.
+ *
+ * @since 0.1
+ */
+public final class NodeTurns {
+
+	private final @Nullable TimingWheel wheel;
+
+	private final @Nullable DeliveryFaults faults;
+
+	private final List<WheelLoop> loops = new CopyOnWriteArrayList<>();
+
+	private volatile Runnable onWork = () -> {
+	};
+
+	private NodeTurns(@Nullable TimingWheel wheel, @Nullable DeliveryFaults faults) {
+		this.wheel = wheel;
+		this.faults = faults;
+	}
+
+	/**
+	 * Gives each part a thread.
+	 * @return the turns of one node
+	 */
+	public static NodeTurns onThreads() {
+		return new NodeTurns(null, null);
+	}
+
+	/**
+	 * Gives the parts their turns when a test moves the time.
+	 * @param wheel a wheel on the clock that the test moves; its tick is a millisecond
+	 * @param faults what is to go wrong
+	 * @return the turns of one node
+	 */
+	public static NodeTurns onWheel(TimingWheel wheel, DeliveryFaults faults) {
+		return new NodeTurns(wheel, faults);
+	}
+
+	/**
+	 * Lets each part of the node have a turn when the time is moved next. The store may
+	 * have changed, or may answer again.
+	 */
+	public void rouse() {
+		this.loops.forEach(WheelLoop::rouse);
+	}
+
+	/**
+	 * Creates the loop of one part of the node.
+	 * @param name the name of its thread
+	 */
+	StoreLoop loop(String name, Runnable round) {
+		if (this.wheel == null) {
+			return new StoreThread(name, round);
+		}
+		WheelLoop loop = new WheelLoop(this.wheel, round, () -> this.onWork.run());
+		this.loops.add(loop);
+		return loop;
+	}
+
+	/**
+	 * Sets what happens after each turn in which a part did some work. Does nothing with
+	 * threads.
+	 */
+	void onWork(Runnable onWork) {
+		this.onWork = onWork;
+	}
+
+	/**
+	 * With virtual time, gives the parts that have something to do a turn on the current
+	 * thread.
+	 */
+	void flush() {
+		boolean worked = true;
+		while (worked) {
+			worked = false;
+			for (WheelLoop loop : this.loops) {
+				worked |= loop.flush();
+			}
+		}
+	}
+
+	boolean isVirtual() {
+		return this.wheel != null;
+	}
+
+	/**
+	 * The time by the clock of this node, in nanoseconds.
+	 */
+	long nanoTime() {
+		return (this.wheel != null) ? this.wheel.timeSource().nanoTime() : System.nanoTime();
+	}
+
+	@Nullable DeliveryFaults faults() {
+		return this.faults;
+	}
+
+	/**
+	 * How long a part that has nothing to do waits, unless somebody wakes it.
+	 * @param nanos how long with threads
+	 */
+	long idleNanos(long nanos) {
+		return (this.wheel != null) ? Long.MAX_VALUE : nanos;
+	}
+
+	/**
+	 * The settings of the node. With virtual time the backoff does not vary, and dead
+	 * tasks stay.
+	 * @param settings the settings with threads
+	 */
+	DurableSettings settings(DurableSettings settings) {
+		if (this.wheel == null) {
+			return settings;
+		}
+		Backoff backoff = settings.backoff();
+		return new DurableSettings(settings.nodeId(), settings.lease(), Duration.ZERO, settings.pollInterval(), 1,
+				settings.maxInFlight(), settings.maxAttempts(), settings.maxLostDeliveries(),
+				new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), 0), settings.maxPayloadBytes(),
+				null);
+	}
+
+}

@@ -1,0 +1,50 @@
+package io.timingwheel.test;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+
+/**
+ * Gives the application of a test virtual time: its delayed tasks, in memory and in a
+ * store, its {@code @Timeout} methods and its {@code TaskScheduler} on the wheel go by
+ * one clock, which stands still until the test moves it. The test moves it with the bean
+ * {@link VirtualTime}.
+ *
+ * <pre class="code">
+ * &#64;SpringBootTest
+ * &#64;AutoConfigureVirtualTime
+ * class OrderTests {
+ *
+ *     &#64;Autowired VirtualTime time;
+ *
+ *     &#64;Test
+ *     void unpaidOrdersClose() {
+ *         orders.create(42);
+ *         time.advance(Duration.ofMinutes(30));
+ *         assertThat(orders.get(42)).isClosed();
+ *     }
+ *
+ * }
+ * </pre>
+ *
+ * <p>
+ * Each test method begins with nothing pending, and at the present time. This includes a
+ * store: <b>all tasks in it are deleted</b> before and after each test method. The
+ * annotation also brings the auto-configuration of timingwheel into a slice, such as
+ * {@code @WebMvcTest}.
+ *
+ * @since 0.1
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Inherited
+@ImportAutoConfiguration
+public @interface AutoConfigureVirtualTime {
+
+}

@@ -1,0 +1,248 @@
+package io.timingwheel.test;
+
+import java.lang.reflect.UndeclaredThrowableException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The virtual time of one wheel and, if there is one, one store.
+ */
+final class DefaultVirtualTime implements VirtualTime {
+
+	/** How many bodies {@link #runAll()} runs at most. */
+	static final int MAX_RUNS = 50_000;
+
+	/** How often {@link #runAll()} moves the time at most. */
+	private static final int MAX_STEPS = 1_000_000;
+
+	private static final int NANOS_PER_MILLI = 1_000_000;
+
+	private final VirtualClock clock;
+
+	private final InjectedFaults faults;
+
+	private final TimingWheel wheel;
+
+	private final DelayedTaskRegistry tasks;
+
+	private final @Nullable VirtualNode node;
+
+	private final @Nullable DurableTaskManager durableTasks;
+
+	private final @Nullable DelayedTaskStore store;
+
+	private final PendingTasks pending;
+
+	private volatile OnFailure onFailure = OnFailure.THROW;
+
+	/** The periodic tasks of the application itself. */
+	private @Nullable Set<String> repeatingFromTheStart;
+
+	DefaultVirtualTime(VirtualClock clock, InjectedFaults faults, TimingWheel wheel, DelayedTaskRegistry tasks,
+			@Nullable VirtualNode node, @Nullable DurableTaskManager durableTasks, @Nullable DelayedTaskStore store) {
+		this.clock = clock;
+		this.faults = faults;
+		this.wheel = wheel;
+		this.tasks = tasks;
+		this.node = node;
+		this.durableTasks = durableTasks;
+		this.store = store;
+		this.pending = new PendingTasks(tasks, durableTasks);
+	}
+
+	@Override
+	public void advance(Duration by) {
+		Objects.requireNonNull(by, "by");
+		if (by.isNegative()) {
+			throw new IllegalArgumentException("The time cannot go back by %s: the duration must be zero or more"
+				.formatted(PendingTasks.print(by.negated())));
+		}
+		move(by);
+		throwFailures();
+	}
+
+	@Override
+	public void advanceTo(Instant instant) {
+		Objects.requireNonNull(instant, "instant");
+		Instant now = now();
+		if (instant.isBefore(now)) {
+			throw new IllegalArgumentException(
+					"The time cannot go back: it is %s already, after %s".formatted(now, instant));
+		}
+		advance(Duration.between(now, instant));
+	}
+
+	@Override
+	public void runAll() {
+		long limit = this.faults.runs() + MAX_RUNS;
+		int steps = 0;
+		rouseNode();
+		this.clock.advance(Duration.ZERO);
+		for (Duration step = nextStep(); step != null; step = nextStep()) {
+			if (this.faults.runs() >= limit || ++steps > MAX_STEPS) {
+				throw new IllegalStateException(
+						("The tasks do not come to an end: runAll has run %d of them up to %s, and"
+								+ " %s. For tasks that schedule themselves again, use advance")
+							.formatted(this.faults.runs() + MAX_RUNS - limit, now(),
+									PendingTasks.describe(tasks(), now())));
+			}
+			this.clock.advance(step);
+		}
+		checkStore();
+		throwFailures();
+	}
+
+	/**
+	 * The time to the next thing that may happen.
+	 * @return the time, {@code null} if nothing is pending but what repeats
+	 */
+	private @Nullable Duration nextStep() {
+		WheelSnapshot stored = (this.node != null) ? this.node.wheel().snapshot() : null;
+		if (!this.tasks.hasPendingOnce() && (stored == null || stored.pending() == 0)) {
+			return null;
+		}
+		return Stream.of(this.wheel.snapshot(), stored)
+			.filter(Objects::nonNull)
+			.map(WheelSnapshot::nextExpiry)
+			.filter(Objects::nonNull)
+			.min(Duration::compareTo)
+			.orElse(null);
+	}
+
+	private void move(Duration by) {
+		rouseNode();
+		this.clock.advance(by);
+		if (this.node != null && now().getNano() % NANOS_PER_MILLI != 0) {
+			// The store has milliseconds. The node may have rounded a delay up.
+			rouseNode();
+			this.clock.advance(Duration.ZERO);
+		}
+		checkStore();
+	}
+
+	/**
+	 * Lets the node look at the store when the time is moved next.
+	 */
+	private void rouseNode() {
+		if (this.node != null) {
+			this.node.turns().rouse();
+		}
+	}
+
+	private void checkStore() {
+		Throwable error = (this.durableTasks != null) ? this.durableTasks.storeError().orElse(null) : null;
+		if (error != null) {
+			throw new IllegalStateException("The store of the durable tasks does not answer, so they did not run",
+					error);
+		}
+	}
+
+	private void throwFailures() {
+		if (this.onFailure == OnFailure.COLLECT) {
+			return;
+		}
+		List<Throwable> failures = this.clock.takeFailures();
+		if (failures.isEmpty()) {
+			return;
+		}
+		Throwable first = failures.get(0);
+		failures.stream().skip(1).forEach(first::addSuppressed);
+		if (first instanceof RuntimeException exception) {
+			throw exception;
+		}
+		if (first instanceof Error error) {
+			throw error;
+		}
+		throw new UndeclaredThrowableException(first, "The body of a task threw: " + first);
+	}
+
+	@Override
+	public Instant now() {
+		return this.clock.now();
+	}
+
+	@Override
+	public Clock clock() {
+		return this.clock.clock();
+	}
+
+	@Override
+	public long pending(String name) {
+		return tasks(name).size();
+	}
+
+	@Override
+	public List<PendingTask> tasks(String name) {
+		return this.pending.of(name);
+	}
+
+	@Override
+	public List<PendingTask> tasks() {
+		return this.pending.all();
+	}
+
+	@Override
+	public void onFailure(OnFailure mode) {
+		this.onFailure = Objects.requireNonNull(mode, "mode");
+	}
+
+	@Override
+	public List<Throwable> failures() {
+		return this.clock.failures();
+	}
+
+	@Override
+	public void deliverTwice(boolean twice) {
+		this.faults.deliverTwice(twice);
+	}
+
+	@Override
+	public void crashBeforeAcknowledge(String name) {
+		this.faults.crashNext(Objects.requireNonNull(name, "name"));
+	}
+
+	@Override
+	public void failNext(String name, Throwable exception) {
+		this.faults.failNext(Objects.requireNonNull(name, "name"), Objects.requireNonNull(exception, "exception"));
+	}
+
+	@Override
+	public synchronized void reset() {
+		Set<String> spared = this.repeatingFromTheStart;
+		if (spared == null) {
+			spared = this.tasks.repeating();
+			this.repeatingFromTheStart = spared;
+		}
+		this.tasks.cancelAll(spared);
+		if (this.store != null) {
+			this.store.deleteAll();
+		}
+		this.faults.reset();
+		this.onFailure = OnFailure.THROW;
+		this.clock.reset();
+		this.tasks.wallClockSet();
+	}
+
+	@Override
+	public VirtualTimeAssert assertThat() {
+		return new VirtualTimeAssert(this);
+	}
+
+	@Override
+	public String toString() {
+		return "VirtualTime[" + now() + "]";
+	}
+
+}

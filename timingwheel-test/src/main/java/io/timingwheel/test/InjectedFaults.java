@@ -1,0 +1,102 @@
+package io.timingwheel.test;
+
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.timingwheel.spring.durable.support.DeliveryFaults;
+import io.timingwheel.spring.task.support.TaskExecution;
+import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.Ordered;
+
+/**
+ * What the test wants to go wrong. Also counts the runs. Thread-safe.
+ */
+final class InjectedFaults implements DeliveryFaults, TaskExecutionInterceptor, Ordered {
+
+	private final VirtualClock clock;
+
+	private final Map<String, Queue<Throwable>> exceptions = new HashMap<>();
+
+	private final Map<String, Integer> crashes = new HashMap<>();
+
+	private final AtomicLong runs = new AtomicLong();
+
+	private volatile boolean twice;
+
+	InjectedFaults(VirtualClock clock) {
+		this.clock = clock;
+	}
+
+	synchronized void reset() {
+		this.exceptions.clear();
+		this.crashes.clear();
+		this.twice = false;
+	}
+
+	void deliverTwice(boolean twice) {
+		this.twice = twice;
+	}
+
+	synchronized void crashNext(String name) {
+		this.crashes.merge(name, 1, Integer::sum);
+	}
+
+	synchronized void failNext(String name, Throwable exception) {
+		this.exceptions.computeIfAbsent(name, (key) -> new ArrayDeque<>()).add(exception);
+	}
+
+	/**
+	 * How many bodies have begun so far.
+	 */
+	long runs() {
+		return this.runs.get();
+	}
+
+	@Override
+	public boolean deliversTwice() {
+		return this.twice;
+	}
+
+	@Override
+	public synchronized boolean crashesAfter(String name) {
+		int left = this.crashes.getOrDefault(name, 0);
+		if (left > 0) {
+			this.crashes.put(name, left - 1);
+		}
+		return left > 0;
+	}
+
+	@Override
+	public void failed(String name, Throwable error) {
+		this.clock.failed(name, error);
+	}
+
+	@Override
+	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
+		this.runs.incrementAndGet();
+		Throwable exception = nextException(execution.name());
+		if (exception != null) {
+			throw exception;
+		}
+		return execution.proceed();
+	}
+
+	private synchronized @Nullable Throwable nextException(String name) {
+		Queue<Throwable> exceptions = this.exceptions.get(name);
+		return (exceptions != null) ? exceptions.poll() : null;
+	}
+
+	/**
+	 * Innermost, so that an exception of this object looks like one of the body.
+	 */
+	@Override
+	public int getOrder() {
+		return LOWEST_PRECEDENCE;
+	}
+
+}

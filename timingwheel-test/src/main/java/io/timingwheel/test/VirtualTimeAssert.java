@@ -1,0 +1,109 @@
+package io.timingwheel.test;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.function.Predicate;
+
+import org.assertj.core.api.AbstractAssert;
+
+/**
+ * Assertions on what is pending. A failure says what is pending and when it is due.
+ *
+ * @since 0.1
+ */
+public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, VirtualTime> {
+
+	VirtualTimeAssert(VirtualTime actual) {
+		super(actual, VirtualTimeAssert.class);
+	}
+
+	/**
+	 * Verifies that a task with a key is pending.
+	 * @param name its name
+	 * @param key its key, compared by its text
+	 * @return assertions on the task
+	 */
+	public PendingTaskAssert hasPending(String name, Object key) {
+		return pending(name + " " + key, name, (task) -> String.valueOf(key).equals(task.key()));
+	}
+
+	/**
+	 * Verifies that a task of a name is pending, with or without a key.
+	 * @param name the name
+	 * @return assertions on the one of these tasks that is due first
+	 */
+	public PendingTaskAssert hasPending(String name) {
+		return pending(name, name, (task) -> true);
+	}
+
+	private PendingTaskAssert pending(String description, String name, Predicate<PendingTask> predicate) {
+		isNotNull();
+		PendingTask found = this.actual.tasks(name).stream().filter(predicate).findFirst().orElse(null);
+		if (found == null) {
+			throw failure("expected a pending %s; %s", description, describePending());
+		}
+		return new PendingTaskAssert(found, description, this.actual);
+	}
+
+	/**
+	 * Verifies that no task with a key is pending.
+	 * @param name its name
+	 * @param key its key, compared by its text
+	 * @return this object
+	 */
+	public VirtualTimeAssert hasNoPending(String name, Object key) {
+		return hasNone(name + " " + key,
+				tasks(name).stream().filter((task) -> String.valueOf(key).equals(task.key())).toList());
+	}
+
+	/**
+	 * Verifies that no task of a name is pending.
+	 * @param name the name
+	 * @return this object
+	 */
+	public VirtualTimeAssert hasNoPending(String name) {
+		return hasNone(name, tasks(name));
+	}
+
+	/**
+	 * Verifies that no task is pending.
+	 * @return this object
+	 */
+	public VirtualTimeAssert hasNothingPending() {
+		isNotNull();
+		return hasNone("task", this.actual.tasks());
+	}
+
+	/**
+	 * Verifies how many tasks of a name are pending.
+	 * @param name the name
+	 * @param count the number
+	 * @return this object
+	 */
+	public VirtualTimeAssert hasPendingCount(String name, long count) {
+		List<PendingTask> tasks = tasks(name);
+		if (tasks.size() != count) {
+			throw failureWithActualExpected(tasks.size(), count, "expected %d pending %s, but there are %d; %s", count,
+					name, tasks.size(), describePending());
+		}
+		return this;
+	}
+
+	private List<PendingTask> tasks(String name) {
+		isNotNull();
+		return this.actual.tasks(name);
+	}
+
+	private VirtualTimeAssert hasNone(String description, List<PendingTask> tasks) {
+		if (!tasks.isEmpty()) {
+			throw failure("expected no pending %s; %s", description, PendingTasks.describe(tasks, this.actual.now()));
+		}
+		return this;
+	}
+
+	private String describePending() {
+		Instant now = this.actual.now();
+		return PendingTasks.describe(this.actual.tasks(), now);
+	}
+
+}

@@ -1,0 +1,148 @@
+package io.timingwheel.test;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.NodeTurns;
+import io.timingwheel.spring.task.TimingWheelTaskScheduler;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of {@link VirtualTime}. Only {@link AutoConfigureVirtualTime} and
+ * tests with an {@code ApplicationContextRunner} import it.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(before = TimingWheelAutoConfiguration.class)
+public final class VirtualTimeAutoConfiguration {
+
+	@Bean
+	static VirtualClock timingWheelVirtualClock() {
+		return new VirtualClock();
+	}
+
+	@Bean
+	static InjectedFaults timingWheelInjectedFaults(VirtualClock clock) {
+		return new InjectedFaults(clock);
+	}
+
+	/**
+	 * The wheel of the node comes after the wheel of the application, so that of the
+	 * tasks that are due at the same time those in memory run first.
+	 */
+	@Bean
+	VirtualNode timingWheelVirtualNode(VirtualClock clock, InjectedFaults faults, ObjectProvider<TimingWheel> wheel) {
+		wheel.getIfAvailable();
+		return new VirtualNode(clock, faults);
+	}
+
+	@Bean
+	NodeTurns timingWheelVirtualNodeTurns(VirtualNode node) {
+		return node.turns();
+	}
+
+	/**
+	 * The first customizer, so that an error handler of the application takes the place
+	 * of this one. The tick of the properties does not matter: a task must not be late
+	 * when a test moves the time to its due time.
+	 */
+	@Bean
+	@Order(Ordered.HIGHEST_PRECEDENCE)
+	TimingWheelCustomizer timingWheelVirtualTimeCustomizer(VirtualClock clock) {
+		return (builder) -> builder.tick(VirtualClock.TICK).onError((task, error) -> clock.failed("unnamed", error));
+	}
+
+	/**
+	 * A store and a scheduler get their virtual time before anybody uses them.
+	 */
+	@Bean
+	static BeanPostProcessor timingWheelVirtualTimeProcessor(ObjectProvider<VirtualClock> clock) {
+		return new VirtualTimeProcessor(clock);
+	}
+
+	@Bean
+	@Lazy(false)
+	VirtualTime timingWheelVirtualTime(VirtualClock clock, InjectedFaults faults, VirtualNode node,
+			ObjectProvider<TimingWheel> wheels, ObjectProvider<DelayedTaskRegistry> tasks,
+			ObjectProvider<DurableTaskManager> durableTasks, ObjectProvider<DelayedTaskStore> store,
+			Environment environment) {
+		TimingWheel wheel = wheels.getIfAvailable();
+		DelayedTaskRegistry registry = tasks.getIfAvailable();
+		if (wheel == null || registry == null) {
+			throw missing(environment);
+		}
+		if (wheel.timeSource() != clock.timeSource()) {
+			throw new VirtualTimeException(
+					"There are two clocks: the TimingWheel does not go by the clock that @AutoConfigureVirtualTime brings.",
+					"Remove the TimingWheel bean or the TimingWheelCustomizer that sets another time source from this"
+							+ " test, or remove @AutoConfigureVirtualTime.");
+		}
+		DurableTaskManager manager = durableTasks.getIfAvailable();
+		return new DefaultVirtualTime(clock, faults, wheel, registry, (manager != null) ? node : null, manager,
+				(manager != null) ? store.getIfAvailable() : null);
+	}
+
+	private static VirtualTimeException missing(Environment environment) {
+		if (!environment.getProperty("timingwheel.enabled", Boolean.class, true)) {
+			return new VirtualTimeException("The timing wheel is switched off by timingwheel.enabled=false.",
+					"Remove the property from this test, or remove @AutoConfigureVirtualTime.");
+		}
+		return new VirtualTimeException("There is no timing wheel.",
+				"Add TimingWheelAutoConfiguration to the configuration of this test.");
+	}
+
+	/**
+	 * Sets the clock of stores and the error handler of the scheduler on the wheel.
+	 */
+	private static final class VirtualTimeProcessor implements BeanPostProcessor {
+
+		private static final Log logger = LogFactory.getLog(VirtualTime.class);
+
+		private final ObjectProvider<VirtualClock> clock;
+
+		VirtualTimeProcessor(ObjectProvider<VirtualClock> clock) {
+			this.clock = clock;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			if (bean instanceof DelayedTaskStore store) {
+				setClock(store);
+			}
+			else if (bean instanceof TimingWheelTaskScheduler scheduler) {
+				VirtualClock clock = this.clock.getObject();
+				scheduler.setClock(clock.clock());
+				scheduler.setErrorHandler((error) -> {
+					logger.error("Unexpected exception of a scheduled task", error);
+					clock.failed(beanName, error);
+				});
+			}
+			return bean;
+		}
+
+		private void setClock(DelayedTaskStore store) {
+			try {
+				store.setClock(this.clock.getObject()::millis);
+			}
+			catch (UnsupportedOperationException ex) {
+				throw new VirtualTimeException("The store " + store.getClass().getName() + " has no virtual time.",
+						"Override DelayedTaskStore.setClock and deleteAll, or use another store in this test.");
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,42 @@
+package io.timingwheel.test.docs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The snippets of the documentation are the tagged parts of the tests in this package.
+ */
+class SnippetTests {
+
+	private static final Pattern SNIPPET = Pattern.compile("<!-- (\\w+)#(\\w+) -->\n```java\n(.*?)\n```",
+			Pattern.DOTALL);
+
+	@Test
+	void theSnippetsOfTheDocumentationAreParts() throws IOException {
+		String text = Files.readString(Path.of("../docs/testing.md"));
+		List<MatchResult> snippets = SNIPPET.matcher(text).results().toList();
+		assertThat(snippets).hasSize(7);
+		for (MatchResult snippet : snippets) {
+			assertThat(snippet.group(3)).as(snippet.group(1) + "#" + snippet.group(2))
+				.isEqualTo(tagged(snippet.group(1), snippet.group(2)));
+		}
+	}
+
+	private static String tagged(String type, String tag) throws IOException {
+		String source = Files.readString(Path.of("src/test/java/io/timingwheel/test/docs", type + ".java"));
+		int start = source.indexOf("// tag::" + tag + "[]");
+		int end = source.indexOf("// end::" + tag + "[]");
+		assertThat(start).as(type + "#" + tag).isNotNegative();
+		String part = source.substring(source.indexOf('\n', start) + 1, source.lastIndexOf('\n', end));
+		return part.stripTrailing();
+	}
+
+}
