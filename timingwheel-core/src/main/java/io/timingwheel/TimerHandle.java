@@ -55,7 +55,7 @@ public interface TimerHandle {
 	 * never fires before it
 	 * @return {@code true} if the timer was moved, {@code false} if it was no longer
 	 * pending
-	 * @since 1.0.0
+	 * @since 0.1
 	 */
 	boolean rescheduleAt(long nanoTime);
 

@@ -82,7 +82,7 @@ public interface TimingWheel extends AutoCloseable {
 	 * {@link TimerHandle#rescheduleAt} is a reading plus a delay in nanoseconds.
 	 * @return nanoseconds since an arbitrary origin, which may be negative and may wrap
 	 * around
-	 * @since 1.0.0
+	 * @since 0.1
 	 */
 	long nanoTime();
 
@@ -107,7 +107,7 @@ public interface TimingWheel extends AutoCloseable {
 	 * @return the handle of the pending timer
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
 	 * pending as {@link Builder#maxPending} allows
-	 * @since 1.0.0
+	 * @since 0.1
 	 */
 	TimerHandle scheduleAt(Runnable task, long nanoTime);
 
