@@ -1,14 +1,14 @@
 package io.timingwheel;
 
-import java.util.List;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * The chunk of a {@link Wheel} that the driver has in hand: its timers are due, and the
- * driver hands them over one by one. If a timer was moved in the meantime, or its
- * executor refused it, the batch keeps the timer, and the driver puts the timer back into
- * the wheel afterwards.
+ * driver hands them over one by one. If a timer was moved in the meantime, or has to wait
+ * for its executor, the batch keeps the timer. Afterwards, the driver puts the timer back
+ * into the wheel or into the queue of its executor.
  *
  * <p>
  * The batch works on the array of the chunk. A copy of the array would cost a barrier of
@@ -20,9 +20,11 @@ import org.jspecify.annotations.Nullable;
  * fields. The batch is padded, since the driver writes to it for each timer while other
  * threads use the wheel.
  */
-final class Batch extends Padding {
+class Batch extends Padding {
 
 	private static final @Nullable Timer[] NONE = new Timer[0];
+
+	private static final @Nullable RefusalQueue[] NO_QUEUES = new RefusalQueue[0];
 
 	private @Nullable Chunk chunk;
 
@@ -31,6 +33,9 @@ final class Batch extends Padding {
 	 * been polled begin at {@link #position}.
 	 */
 	private @Nullable Timer[] timers = NONE;
+
+	/** For the kept timers, the queues in which they wait; empty if none waits. */
+	private @Nullable RefusalQueue[] queues = NO_QUEUES;
 
 	private int kept;
 
@@ -43,9 +48,6 @@ final class Batch extends Padding {
 	private int size;
 
 	private long tick;
-
-	@SuppressWarnings("unused")
-	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
 
 	/**
 	 * Takes in hand a chunk that has left its slot.
@@ -104,9 +106,16 @@ final class Batch extends Padding {
 		this.position = 0;
 		this.size = 0;
 		if (this.kept == 0) {
-			this.timers = NONE;
+			giveArrayBack();
 		}
 		return null;
+	}
+
+	private void giveArrayBack() {
+		if (this.chunk != null) {
+			this.chunk.takeBack(this.timers);
+		}
+		this.timers = NONE;
 	}
 
 	/**
@@ -117,10 +126,19 @@ final class Batch extends Padding {
 	}
 
 	/**
-	 * Keeps the current timer, which was moved or refused.
+	 * Keeps the current timer.
+	 * @param queue the queue in which the timer waits, null if the timer was moved
 	 */
-	void keepCurrent() {
-		this.timers[this.kept++] = this.timers[this.position - 1];
+	void keepCurrent(@Nullable RefusalQueue queue) {
+		// If there is no memory for the queues, the timer is not kept yet.
+		if (queue != null && this.queues == NO_QUEUES) {
+			this.queues = new RefusalQueue[this.timers.length];
+		}
+		int index = this.kept++;
+		this.timers[index] = this.timers[this.position - 1];
+		if (this.queues != NO_QUEUES) {
+			this.queues[index] = queue;
+		}
 	}
 
 	/**
@@ -132,27 +150,67 @@ final class Batch extends Padding {
 	}
 
 	/**
+	 * The queue in which the next kept timer waits, null if the timer was moved.
+	 */
+	@Nullable RefusalQueue queueOfKept() {
+		return (this.queues != NO_QUEUES) ? this.queues[this.putBack] : null;
+	}
+
+	/**
+	 * Whether a kept timer waits in a queue.
+	 */
+	boolean hasQueues() {
+		return this.queues != NO_QUEUES;
+	}
+
+	/**
 	 * Moves on to the next kept timer.
 	 */
 	void dropKept() {
 		if (++this.putBack == this.kept) {
-			this.timers = NONE;
+			this.queues = NO_QUEUES;
+			giveArrayBack();
 			this.kept = 0;
 			this.putBack = 0;
 		}
 	}
 
 	/**
-	 * Ends all timers that are left, and collects their tasks.
+	 * Passes on all timers that are left.
 	 */
-	void drainTo(Shard shard, List<Runnable> tasks) {
+	void drainTo(Consumer<Timer> consumer) {
 		for (Timer timer = poll(); timer != null; timer = poll()) {
-			shard.giveBack(timer, tasks);
+			consumer.accept(timer);
 		}
 		for (Timer timer = nextKept(); timer != null; timer = nextKept()) {
-			shard.giveBack(timer, tasks);
+			consumer.accept(timer);
 			dropKept();
 		}
+	}
+
+	/**
+	 * Passes on all timers of the array, some of which have ended. Another thread may
+	 * call this while the driver uses the batch. The order is from the end to the
+	 * beginning, because the driver moves kept timers towards the beginning.
+	 */
+	void forEachInHand(Consumer<Timer> consumer) {
+		@Nullable Timer[] timers = this.timers;
+		for (int i = timers.length - 1; i >= 0; i--) {
+			Timer timer = timers[i];
+			if (timer != null) {
+				consumer.accept(timer);
+			}
+		}
+	}
+
+	/**
+	 * Adds the space after the fields, see {@link Padding}.
+	 */
+	static final class Padded extends Batch {
+
+		@SuppressWarnings("unused")
+		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
 	}
 
 }

@@ -19,7 +19,7 @@ final class Chunk {
 	private static final int MIN_LENGTH = 8;
 
 	/** The value of {@link #slot} while the driver has the chunk in hand. */
-	private static final int IN_HAND = -1;
+	static final int IN_HAND = -1;
 
 	private static final @Nullable Timer[] NONE = new Timer[0];
 
@@ -64,6 +64,10 @@ final class Chunk {
 		timers[index] = timer;
 		timer.position = this.firstPosition + index;
 		this.size = index + 1;
+	}
+
+	int id() {
+		return this.firstPosition >>> INDEX_BITS;
 	}
 
 	int indexOf(Timer timer) {
@@ -142,6 +146,17 @@ final class Chunk {
 		this.timers = NONE;
 		this.slot = IN_HAND;
 		return timers;
+	}
+
+	/**
+	 * Takes back the array that {@link #takeInHand} has given away, unless the array is
+	 * too large to be kept. No timer of the array is in use.
+	 */
+	void takeBack(@Nullable Timer[] timers) {
+		if (timers.length == MIN_LENGTH) {
+			Arrays.fill(timers, null);
+			this.timers = timers;
+		}
 	}
 
 	/**

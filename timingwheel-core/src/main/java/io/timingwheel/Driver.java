@@ -3,6 +3,7 @@ package io.timingwheel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
@@ -18,42 +19,31 @@ final class Driver {
 
 	private final Shards shards;
 
-	private final Executor executor;
+	private final WaitingTimers waiting;
 
-	private final TaskErrors errors;
+	private final Refusals refusals;
 
-	private final RefusalBackoff backoff = new RefusalBackoff();
+	private final HandOver handOver;
 
 	/** Held during a turn, so that {@code stop} can wait for the batch in hand. */
 	private final ReentrantLock turnLock = new ReentrantLock();
 
 	/** The shard whose batch is in hand. */
-	private @Nullable Shard shardInHand;
+	private volatile @Nullable Shard shardInHand;
 
 	/** The tick of the batch in hand, {@link Wheel#NEVER} if there is none. */
 	private volatile long tickInHand = Wheel.NEVER;
 
-	/**
-	 * The class of the last task. Another check whether the task is direct or routed
-	 * would cost as much as the rest of a hand-over.
-	 */
-	private @Nullable Class<?> knownClass;
-
-	private boolean direct;
-
-	private boolean routed;
-
 	private volatile long maxLag;
-
-	private volatile long rejected;
 
 	private volatile boolean stopped;
 
-	Driver(WheelClock time, Shards shards, Executor executor, TaskErrors errors) {
+	Driver(WheelClock time, Shards shards, Executor executor, TaskErrors errors, WaitingTimers waiting) {
 		this.time = time;
 		this.shards = shards;
-		this.executor = executor;
-		this.errors = errors;
+		this.waiting = waiting;
+		this.refusals = new Refusals(time, waiting);
+		this.handOver = new HandOver(executor, errors, this.refusals);
 	}
 
 	/**
@@ -66,10 +56,10 @@ final class Driver {
 		}
 		Shard shard = this.shardInHand;
 		if (shard != null && !shard.batch().isEmpty()) {
-			// A driver thread that ended with an error has not finished its batch.
+			// A turn that has failed has not finished its batch.
 			return shard.batch().tick();
 		}
-		return this.shards.nextWake();
+		return Math.min(this.refusals.nextRetry(), this.shards.nextWake());
 	}
 
 	/**
@@ -89,8 +79,9 @@ final class Driver {
 	}
 
 	/**
-	 * Takes one bounded step: hands over a chunk of the first slot that has begun, or
-	 * cascades some timers of a slot.
+	 * Takes one bounded step: tries again some timers that an executor has refused, and
+	 * hands over a chunk of the first slot that has begun, or cascades some timers of a
+	 * slot. A turn that fails leaves everything so that the next turn can continue.
 	 */
 	void turn() {
 		this.turnLock.lock();
@@ -100,6 +91,10 @@ final class Driver {
 			}
 			handOverBatch();
 			long now = this.time.now();
+			this.handOver.retry(now);
+			if (this.stopped) {
+				return;
+			}
 			Shard shard = this.shards.nextToServe(now);
 			this.shardInHand = shard;
 			Batch batch = shard.advance(now);
@@ -110,6 +105,7 @@ final class Driver {
 			}
 		}
 		finally {
+			this.handOver.forgetClass();
 			this.turnLock.unlock();
 		}
 	}
@@ -119,120 +115,126 @@ final class Driver {
 		if (shard != null) {
 			Batch batch = shard.batch();
 			for (Timer timer = batch.poll(); timer != null; timer = batch.poll()) {
-				handOver(timer, batch, shard);
+				this.handOver.handOver(timer, batch, shard);
 			}
 			if (!batch.isEmpty()) {
 				shard.putBackKept();
 			}
 		}
 		this.tickInHand = Wheel.NEVER;
-		this.backoff.turnEnded();
-	}
-
-	private void handOver(Timer timer, Batch batch, Shard shard) {
-		Runnable task = timer.task();
-		if (task == null) {
-			// Cancelled since the chunk was taken.
-			return;
-		}
-		if (task.getClass() != this.knownClass) {
-			learn(task);
-		}
-		try {
-			if (!(this.direct ? timer.runIfDue(batch.tick()) : execute(timer, task, batch.tick()))) {
-				if (timer.isPending()) {
-					batch.keepCurrent();
-				}
-				return;
-			}
-			this.backoff.accepted();
-		}
-		catch (Throwable ex) {
-			if (refused(timer, task, ex, batch)) {
-				return;
-			}
-		}
-		// If the task or its executor has stopped the wheel, stop has counted the timer.
-		if (batch.current() != null) {
-			shard.handedOver();
-		}
-	}
-
-	private boolean execute(Timer timer, Runnable task, long tick) {
-		if (!timer.expire(tick)) {
-			return false;
-		}
-		if (this.routed && task instanceof RoutedTask routedTask) {
-			routedTask.executor().execute(timer);
-		}
-		else {
-			this.executor.execute(timer);
-		}
-		return true;
-	}
-
-	private void learn(Runnable task) {
-		this.direct = task instanceof DirectTask;
-		this.routed = task instanceof RoutedTask;
-		this.knownClass = task.getClass();
-	}
-
-	/**
-	 * Makes a timer pending again after its hand-over has failed.
-	 * @return false if the task has begun nevertheless, or was returned by {@code stop}
-	 */
-	private boolean refused(Timer timer, Runnable task, Throwable ex, Batch batch) {
-		if (timer.refuse(this.time.dueTick(this.time.elapsed(), this.backoff.refused(ex)))) {
-			batch.keepCurrent();
-			this.rejected++;
-			return true;
-		}
-		if (!timer.isReturned()) {
-			this.errors.report(task, ex);
-		}
-		return false;
 	}
 
 	/**
 	 * Stops the driver for good, after the batch in hand, and collects all tasks that
 	 * were not handed over. If a task or an executor calls this on the driver's thread,
 	 * this also collects the rest of the batch, and the current task unless it has begun.
+	 * If the wait takes too long, this also collects the rest of the batch, but not the
+	 * current task.
+	 * @param waitNanos how long to wait for the batch in hand
 	 */
-	List<Runnable> stop() {
+	List<Runnable> stop(long waitNanos) {
 		List<Runnable> tasks = new ArrayList<>();
 		this.stopped = true;
-		this.turnLock.lock();
+		boolean locked = lockTurn(waitNanos);
 		try {
-			Shard shard = this.shardInHand;
-			if (shard != null) {
-				Batch batch = shard.batch();
-				Timer current = batch.current();
-				if (current != null && !shard.giveBack(current, tasks)) {
-					shard.handedOver();
+			Shard inHand = this.shardInHand;
+			if (locked) {
+				this.handOver.giveBackTriedAgain(tasks);
+				if (inHand != null) {
+					giveBackBatch(inHand, tasks);
 				}
-				batch.drainTo(shard, tasks);
 			}
-			this.shards.drainTo(tasks);
+			this.shards.drainTo(tasks, locked ? null : inHand);
+			drainWaiting(tasks);
 		}
 		finally {
-			this.turnLock.unlock();
+			if (locked) {
+				this.turnLock.unlock();
+			}
 		}
 		return tasks;
 	}
 
 	/**
-	 * The tick of the batch in hand, otherwise the first tick at which a slot may begin.
+	 * Waits until no turn is in progress.
+	 * @return false if the wait has taken too long
+	 */
+	private boolean lockTurn(long waitNanos) {
+		boolean interrupted = false;
+		long end = System.nanoTime() + waitNanos;
+		try {
+			while (true) {
+				try {
+					return this.turnLock.tryLock(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private static void giveBackBatch(Shard shard, List<Runnable> tasks) {
+		Batch batch = shard.batch();
+		Timer current = batch.current();
+		if (current != null) {
+			shard.giveBack(current, tasks);
+		}
+		batch.drainTo((timer) -> shard.giveBack(timer, tasks));
+	}
+
+	private void drainWaiting(List<Runnable> tasks) {
+		List<Timer> timers;
+		this.waiting.lock();
+		try {
+			timers = this.waiting.all();
+		}
+		finally {
+			this.waiting.unlock();
+		}
+		for (Timer timer : timers) {
+			Shard shard = timer.shard();
+			if (shard != null) {
+				shard.drainWaiting(timer, tasks);
+			}
+		}
+	}
+
+	/**
+	 * Records that the driver's thread has ended. If nobody has stopped the wheel, the
+	 * wheel rejects timers from now on and counts as stopped, and {@code stop} still
+	 * returns the tasks of the pending timers.
+	 */
+	void threadEnded() {
+		if (!this.stopped) {
+			this.stopped = true;
+			this.shards.close();
+		}
+	}
+
+	/**
+	 * The tick of the batch in hand, otherwise the first tick at which a slot may begin
+	 * or an executor that has refused is tried again.
 	 */
 	long nextHandOver() {
-		return Math.min(this.tickInHand, nextDue());
+		long retry = this.stopped ? Wheel.NEVER : this.refusals.nextRetry();
+		return Math.min(this.tickInHand, Math.min(nextDue(), retry));
 	}
 
 	boolean isStopped() {
 		return this.stopped;
 	}
 
-	long rejected() {
-		return this.rejected;
+	/**
+	 * How many hand-overs executors have refused.
+	 */
+	long refused() {
+		return this.refusals.count();
 	}
 
 	long lagNanos() {

@@ -1,13 +1,21 @@
 package io.timingwheel;
 
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * The thread that drives a wheel in real time. It parks until the driver's next wake-up,
- * with no upper limit. If no slot is occupied, it parks until another thread wakes it.
+ * with no upper limit. If no slot is occupied, it parks until another thread wakes it. It
+ * survives each exception and error, and ends only when the wheel is stopped.
  */
 final class DriverThread implements Runnable {
+
+	private static final System.Logger LOGGER = System.getLogger(TimingWheel.class.getName());
+
+	private static final long MIN_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long MAX_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
 	private final Driver driver;
 
@@ -39,22 +47,45 @@ final class DriverThread implements Runnable {
 	@Override
 	public void run() {
 		try {
+			long pause = MIN_PAUSE;
 			while (!this.driver.isStopped()) {
-				long wake = this.driver.nextWake();
-				if (wake <= this.time.now()) {
-					this.driver.turn();
+				try {
+					step();
+					pause = MIN_PAUSE;
 				}
-				else {
-					parkUntil(wake);
+				catch (Throwable ex) {
+					// For example no memory. The next step continues where this one
+					// failed.
+					report(ex);
+					LockSupport.parkNanos(this, pause);
+					pause = Math.min(2 * pause, MAX_PAUSE);
 				}
 			}
 		}
 		finally {
 			this.alarm.clear();
-			if (!this.driver.isStopped()) {
-				// An error has ended this thread. Another thread takes over.
-				start();
-			}
+			this.driver.threadEnded();
+		}
+	}
+
+	private void step() {
+		long wake = this.driver.nextWake();
+		if (wake <= this.time.now()) {
+			this.driver.turn();
+		}
+		else {
+			parkUntil(wake);
+		}
+	}
+
+	private static void report(Throwable failure) {
+		try {
+			LOGGER.log(System.Logger.Level.ERROR,
+					"The thread of the timing wheel has failed. It continues after a pause, and timers may be late",
+					failure);
+		}
+		catch (Throwable ex) {
+			// There is no other place to report the failure.
 		}
 	}
 

@@ -34,6 +34,8 @@ final class HierarchicalTimingWheel implements TimingWheel {
 
 	private final @Nullable ManualTimeSource manual;
 
+	private final long stopWaitNanos;
+
 	private final AtomicBoolean stopped = new AtomicBoolean();
 
 	HierarchicalTimingWheel(WheelBuilder settings) {
@@ -42,9 +44,11 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		this.shardCount = settings.shards;
 		TaskErrors errors = new TaskErrors(settings.errorHandler);
 		this.time = new WheelClock(settings.timeSource, settings.tick.toNanos());
-		this.shards = new Shards(settings.shards, settings.maxPending, (shard) -> new Shard(this.time, this.alarm,
-				errors, new Wheel(settings.wheelSize, settings.tick.toNanos())));
-		this.driver = new Driver(this.time, this.shards, settings.executor, errors);
+		this.stopWaitNanos = settings.stopWait.toNanos();
+		WaitingTimers waiting = new WaitingTimers();
+		this.shards = new Shards(settings.shards, settings.maxPending, (shard) -> new Shard.Padded(this.time,
+				this.alarm, errors, waiting, new Wheel(settings.wheelSize, settings.tick.toNanos())));
+		this.driver = new Driver(this.time, this.shards, settings.executor, errors, waiting);
 		if (settings.timeSource instanceof ManualTimeSource source) {
 			this.thread = null;
 			this.manual = source;
@@ -58,16 +62,17 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	}
 
 	@Override
-	public TimerHandle schedule(Runnable task, long delay, TimeUnit unit) {
+	public Timer schedule(Runnable task, long delay, TimeUnit unit) {
 		Objects.requireNonNull(task, "task");
 		long nanos = unit.toNanos(delay);
-		long elapsed = this.time.elapsed();
-		long dueTick = this.time.dueTick(elapsed, nanos);
-		long now = this.time.tickAt(elapsed);
+		return add(task, this.time.dueTick(this.time.elapsed(), nanos));
+	}
+
+	private Timer add(Runnable task, long dueTick) {
 		Shard shard = this.shards.mine();
 		Timer timer = new Timer(shard, task, dueTick);
-		if (!shard.add(timer, dueTick, now)) {
-			this.shards.addAtQuota(shard, timer, dueTick, now);
+		if (!shard.add(timer, dueTick)) {
+			this.shards.addAtQuota(shard, timer, dueTick);
 		}
 		return timer;
 	}
@@ -75,6 +80,17 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	@Override
 	public TimerHandle schedule(Runnable task, Duration delay) {
 		return schedule(task, TimeUnit.NANOSECONDS.convert(delay), TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public TimerHandle scheduleAt(Runnable task, long nanoTime) {
+		Objects.requireNonNull(task, "task");
+		return add(task, this.time.dueTickAt(nanoTime));
+	}
+
+	@Override
+	public long nanoTime() {
+		return this.time.source().nanoTime();
 	}
 
 	@Override
@@ -90,9 +106,10 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	@Override
 	public WheelSnapshot snapshot() {
 		WheelTotals totals = this.shards.totals();
-		return new WheelSnapshot(this.stopped.get() ? WheelSnapshot.State.STOPPED : WheelSnapshot.State.RUNNING,
-				this.tick, this.wheelSize, this.shardCount, totals.pending, totals.scheduled, totals.rescheduled,
-				totals.fired, totals.cancelled, this.driver.rejected(), totals.refused,
+		boolean stopped = this.stopped.get() || this.driver.isStopped();
+		return new WheelSnapshot(stopped ? WheelSnapshot.State.STOPPED : WheelSnapshot.State.RUNNING, this.tick,
+				this.wheelSize, this.shardCount, totals.pending, totals.scheduled, totals.rescheduled, totals.fired,
+				totals.cancelled, totals.returned, totals.rejected, this.driver.refused(),
 				(this.thread != null) ? this.thread.wakeUps() : 0, Duration.ofNanos(this.driver.lagNanos()),
 				Duration.ofNanos(this.driver.maxLagNanos()), nextExpiry(totals.pending),
 				totals.levels(this.tick.toNanos(), this.wheelSize));
@@ -112,7 +129,7 @@ final class HierarchicalTimingWheel implements TimingWheel {
 			return List.of();
 		}
 		this.shards.close();
-		List<Runnable> tasks = this.driver.stop();
+		List<Runnable> tasks = this.driver.stop(this.stopWaitNanos);
 		this.alarm.wakeFor(Long.MIN_VALUE + 1);
 		if (this.manual != null) {
 			this.manual.remove(this.driver);

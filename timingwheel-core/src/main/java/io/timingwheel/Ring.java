@@ -1,10 +1,14 @@
 package io.timingwheel;
 
+import java.util.function.Consumer;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * The slots of one rotation of a level, with a bitmap of the occupied ones. A slot is a
- * linked list of {@link Chunk}s, first in first out, none of them empty.
+ * linked list of {@link Chunk}s, first in first out, none of them empty. A timer that is
+ * alone in its slot needs no chunk. A ring has arrays only for the segments of 64 slots
+ * that are in use.
  *
  * <p>
  * If at most a quarter of a chunk's array is in use, the chunk is packed, or merged with
@@ -16,6 +20,11 @@ final class Ring {
 
 	private static final int WORD = 6;
 
+	private static final int SEGMENT = 1 << WORD;
+
+	/** A ring of no more segments keeps those that are empty. */
+	private static final int KEPT_SEGMENTS = 16;
+
 	/** A growth by this many timers may call for an early cascade. */
 	private static final int GROWTH = 1 << 14;
 
@@ -23,11 +32,16 @@ final class Ring {
 
 	private final int firstSlot;
 
-	private final @Nullable Chunk[] heads;
-
-	private final @Nullable Chunk[] tails;
+	/**
+	 * The slots that belong to a word of {@link #occupied}, null until used. Each slot
+	 * has two places: its first chunk or its only timer, and its last chunk, which is
+	 * null if the timer is alone.
+	 */
+	private final @Nullable Object[] @Nullable [] segments;
 
 	private final long[] occupied;
+
+	private int segmentCount;
 
 	private int size;
 
@@ -37,35 +51,78 @@ final class Ring {
 	Ring(Chunks chunks, int firstSlot, int slots) {
 		this.chunks = chunks;
 		this.firstSlot = firstSlot;
-		this.heads = new Chunk[slots];
-		this.tails = new Chunk[slots];
-		this.occupied = new long[(slots + Long.SIZE - 1) >> WORD];
+		int words = (slots + SEGMENT - 1) >> WORD;
+		this.segments = new @Nullable Object[words] @Nullable [];
+		this.occupied = new long[words];
 	}
 
 	void append(int slot, Timer timer) {
-		Chunk tail = this.tails[slot];
-		if (tail == null || tail.isFull()) {
-			tail = extend(slot, tail);
+		@Nullable Object[] segment = this.segments[slot >> WORD];
+		if (segment == null) {
+			segment = create(slot >> WORD);
 		}
-		tail.append(timer);
-		this.size++;
-	}
-
-	private Chunk extend(int slot, @Nullable Chunk tail) {
-		Chunk chunk = this.chunks.take(this.firstSlot + slot);
-		if (tail != null) {
-			chunk.reserve();
+		int head = head(slot);
+		Chunk tail = (Chunk) segment[head + 1];
+		if (tail != null && !tail.isFull()) {
+			tail.append(timer);
 		}
-		chunk.previous = tail;
-		if (tail == null) {
-			this.heads[slot] = chunk;
+		else if (segment[head] == null) {
+			segment[head] = timer;
+			timer.standAlone(this.firstSlot + slot);
 			this.occupied[slot >> WORD] |= 1L << slot;
 		}
 		else {
+			extend(segment, slot).append(timer);
+		}
+		this.size++;
+	}
+
+	/**
+	 * The first place of a slot in its segment. The last chunk is in the place after it.
+	 */
+	private static int head(int slot) {
+		return (slot & (SEGMENT - 1)) << 1;
+	}
+
+	private @Nullable Object[] create(int word) {
+		@Nullable Object[] segment = new Object[2 * SEGMENT];
+		this.segments[word] = segment;
+		this.segmentCount++;
+		return segment;
+	}
+
+	/**
+	 * Adds a chunk to an occupied slot.
+	 */
+	private Chunk extend(@Nullable Object[] segment, int slot) {
+		int head = head(slot);
+		Chunk chunk = this.chunks.take(this.firstSlot + slot);
+		Chunk tail = (Chunk) segment[head + 1];
+		if (tail != null) {
+			chunk.reserve();
+			chunk.previous = tail;
 			tail.next = chunk;
 		}
-		this.tails[slot] = chunk;
+		else {
+			if (segment[head] instanceof Timer only) {
+				chunk.append(only);
+			}
+			segment[head] = chunk;
+		}
+		segment[head + 1] = chunk;
 		return chunk;
+	}
+
+	/**
+	 * Removes the only timer of a slot, which has no chunk.
+	 */
+	void removeOnly(int slot) {
+		@Nullable Object[] segment = this.segments[slot >> WORD];
+		if (segment != null) {
+			segment[head(slot)] = null;
+			emptied(slot);
+			sizeChanged(-1);
+		}
 	}
 
 	/**
@@ -113,11 +170,30 @@ final class Ring {
 
 	/**
 	 * The first chunk of a slot, null if the slot is empty or the chunk is larger than
-	 * the given size.
+	 * the given size. Puts a timer that is alone into a chunk.
 	 */
 	@Nullable Chunk firstChunk(int slot, int maxSize) {
-		Chunk head = this.heads[slot];
-		return (head == null || head.size() > maxSize) ? null : head;
+		@Nullable Object[] segment = this.segments[slot >> WORD];
+		Object head = (segment != null) ? segment[head(slot)] : null;
+		if (segment == null || head == null || maxSize < 1) {
+			return null;
+		}
+		Chunk first = (head instanceof Chunk chunk) ? chunk : extend(segment, slot);
+		return (first.size() > maxSize) ? null : first;
+	}
+
+	/**
+	 * Passes the timers of a slot to a consumer.
+	 */
+	void forEach(int slot, Consumer<Timer> consumer) {
+		@Nullable Object[] segment = this.segments[slot >> WORD];
+		Object head = (segment != null) ? segment[head(slot)] : null;
+		if (head instanceof Timer only) {
+			consumer.accept(only);
+		}
+		for (Chunk chunk = (head instanceof Chunk first) ? first : null; chunk != null; chunk = chunk.next) {
+			chunk.forEach(consumer);
+		}
 	}
 
 	/**
@@ -138,24 +214,38 @@ final class Ring {
 
 	private void unlink(Chunk chunk) {
 		int slot = chunk.slot - this.firstSlot;
+		@Nullable Object[] segment = this.segments[slot >> WORD];
+		if (segment == null) {
+			return;
+		}
+		int head = head(slot);
 		Chunk previous = chunk.previous;
 		Chunk next = chunk.next;
 		if (previous == null) {
-			this.heads[slot] = next;
+			segment[head] = next;
 		}
 		else {
 			previous.next = next;
 			chunk.previous = null;
 		}
 		if (next == null) {
-			this.tails[slot] = previous;
+			segment[head + 1] = previous;
 		}
 		else {
 			next.previous = previous;
 			chunk.next = null;
 		}
 		if (previous == null && next == null) {
-			this.occupied[slot >> WORD] &= ~(1L << slot);
+			emptied(slot);
+		}
+	}
+
+	private void emptied(int slot) {
+		int word = slot >> WORD;
+		this.occupied[word] &= ~(1L << slot);
+		if (this.occupied[word] == 0 && this.segmentCount > KEPT_SEGMENTS) {
+			this.segments[word] = null;
+			this.segmentCount--;
 		}
 	}
 
@@ -197,7 +287,7 @@ final class Ring {
 	}
 
 	boolean isOccupied(int slot) {
-		return this.heads[slot] != null;
+		return (this.occupied[slot >> WORD] & (1L << slot)) != 0;
 	}
 
 	boolean isEmpty() {
@@ -214,6 +304,13 @@ final class Ring {
 			count += Long.bitCount(word);
 		}
 		return count;
+	}
+
+	/**
+	 * The number of segments that have an array.
+	 */
+	int segments() {
+		return this.segmentCount;
 	}
 
 }

@@ -15,7 +15,9 @@ public interface RoutedTask extends Runnable {
 	 * calls this method at each hand-over. The method must return promptly, and so must
 	 * the executor's {@code execute}. If one of them throws before the task has begun,
 	 * the executor counts as refusing: the timer is pending again, and the wheel hands it
-	 * over again later.
+	 * over again later. If this method throws, tasks of the same class wait together,
+	 * otherwise tasks of the same executor do. Two executors are the same if they are the
+	 * same object.
 	 * @return the executor of this task, never {@code null}
 	 */
 	Executor executor();

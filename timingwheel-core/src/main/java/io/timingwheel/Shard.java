@@ -3,15 +3,16 @@ package io.timingwheel;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * A {@link Wheel} behind a lock, with its counters and its share of the limit of pending
  * timers.
  */
-final class Shard extends Padding {
+class Shard extends Padding {
 
-	private final ShardLock lock = new ShardLock();
+	private final ShardLock lock = new ShardLock.Padded();
 
 	final Wheel wheel;
 
@@ -21,9 +22,14 @@ final class Shard extends Padding {
 
 	private final TaskErrors errors;
 
-	private final LongAdder rescheduled = new LongAdder();
+	private final WaitingTimers waiting;
+
+	private final OwnedCounter rescheduled = new OwnedCounter.Padded();
 
 	private boolean closed;
+
+	/** Whether {@code stop} has collected the timers. */
+	private boolean drained;
 
 	/** How many timers may be pending in this shard. */
 	private long quota = Long.MAX_VALUE;
@@ -34,18 +40,23 @@ final class Shard extends Padding {
 
 	private long returned;
 
-	@SuppressWarnings("unused")
-	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
-
 	/**
-	 * How many hand-overs were accepted. The driver writes this counter without the lock.
+	 * How many hand-overs were accepted, without those of periodic tasks. The driver
+	 * writes this counter without the lock.
 	 */
 	private final AtomicLong fired = new AtomicLong();
 
-	Shard(WheelClock time, Alarm alarm, TaskErrors errors, Wheel wheel) {
+	/**
+	 * How many hand-overs of periodic tasks were accepted. With the hand-over, the next
+	 * run counts as scheduled and pending, so that it keeps the permit.
+	 */
+	private final AtomicLong repeated = new AtomicLong();
+
+	Shard(WheelClock time, Alarm alarm, TaskErrors errors, WaitingTimers waiting, Wheel wheel) {
 		this.time = time;
 		this.alarm = alarm;
 		this.errors = errors;
+		this.waiting = waiting;
 		this.wheel = wheel;
 	}
 
@@ -62,14 +73,14 @@ final class Shard extends Padding {
 	 * @return false if the shard's share of the limit is used up
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	boolean add(Timer timer, long dueTick, long now) {
+	boolean add(Timer timer, long dueTick) {
 		long wake;
 		this.lock.lock();
 		try {
 			if (pending() >= this.quota && !this.closed) {
 				return false;
 			}
-			wake = place(timer, dueTick, now);
+			wake = schedule(timer, dueTick);
 		}
 		finally {
 			this.lock.unlock();
@@ -83,31 +94,108 @@ final class Shard extends Padding {
 	 * the lock.
 	 * @throws RejectedExecutionException if the shard is closed
 	 */
-	void addLocked(Timer timer, long dueTick, long now) {
-		this.alarm.wakeFor(place(timer, dueTick, now));
+	void addLocked(Timer timer, long dueTick) {
+		this.alarm.wakeFor(schedule(timer, dueTick));
 	}
 
-	private long place(Timer timer, long dueTick, long now) {
+	private long schedule(Timer timer, long dueTick) {
 		if (this.closed) {
 			throw new RejectedExecutionException("The timing wheel is stopped");
 		}
-		long wake = this.wheel.place(timer, dueTick, now);
+		long wake = place(timer, dueTick);
 		this.scheduled++;
 		return wake;
+	}
+
+	/**
+	 * Reads the clock only if the wheel needs the current tick, since a reading costs as
+	 * much as the rest of the call.
+	 */
+	private long place(Timer timer, long dueTick) {
+		long wake = this.wheel.placeWithoutNow(timer, dueTick);
+		return (wake == Wheel.NEEDS_NOW) ? this.wheel.place(timer, dueTick, this.time.now()) : wake;
 	}
 
 	boolean cancel(Timer timer) {
 		this.lock.lock();
 		try {
-			if (!timer.endCancelled()) {
+			if (!timer.isPending()) {
+				return false;
+			}
+			if (!isInHand(timer)) {
+				timer.endAtRest();
+			}
+			else if (!timer.endCancelled()) {
 				return false;
 			}
 			this.cancelled++;
-			this.wheel.remove(timer);
+			// The timer has ended, even if there is no memory to pack its chunk.
+			remove(timer);
 			return true;
 		}
 		finally {
 			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Ends the timer of a periodic task. If the task has been handed over, but does not
+	 * run, it will not run.
+	 * @param running whether the timer ends even if the task is running
+	 */
+	void cancelRepeating(Timer timer, boolean running) {
+		this.lock.lock();
+		try {
+			boolean pending = timer.isPending();
+			if (timer.endRepeating(running)) {
+				this.cancelled++;
+				if (pending) {
+					remove(timer);
+				}
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Makes the timer of a running periodic task pending again.
+	 * @param delay the time from now to the next run, in nanoseconds
+	 * @return false if the timer has ended, or the shard is closed
+	 */
+	boolean repeat(Timer timer, long delay) {
+		long dueTick = this.time.dueTick(this.time.elapsed(), delay);
+		long wake;
+		this.lock.lock();
+		try {
+			if (this.closed || !timer.isBegun()) {
+				return false;
+			}
+			wake = place(timer, dueTick);
+			timer.repeat(dueTick);
+		}
+		finally {
+			this.lock.unlock();
+		}
+		this.alarm.wakeFor(wake);
+		return true;
+	}
+
+	private boolean isInHand(Timer timer) {
+		return !timer.isWaiting() && this.wheel.slotOf(timer) == Chunk.IN_HAND;
+	}
+
+	/**
+	 * Removes a timer from its slot, or from the queue of its executor. The timer was
+	 * pending until the caller ended it. The position of other timers is out of date.
+	 */
+	private void remove(Timer timer) {
+		if (timer.isWaiting()) {
+			removeWaiting(timer.node());
+		}
+		else {
+			this.wheel.remove(timer);
 		}
 	}
 
@@ -118,33 +206,50 @@ final class Shard extends Padding {
 	 * @return false if the timer is not pending
 	 */
 	boolean reschedule(Timer timer, long delay) {
-		long elapsed = this.time.elapsed();
-		long dueTick = this.time.dueTick(elapsed, delay);
+		return move(timer, this.time.dueTick(this.time.elapsed(), delay));
+	}
+
+	/**
+	 * Moves a timer, without the lock and without a reading of the clock if the new due
+	 * tick is not earlier than the old one.
+	 * @param nanoTime the new deadline, as a reading of the clock
+	 * @return false if the timer is not pending
+	 */
+	boolean rescheduleAt(Timer timer, long nanoTime) {
+		return move(timer, this.time.dueTickAt(nanoTime));
+	}
+
+	private boolean move(Timer timer, long dueTick) {
 		long before = timer.dueTick();
-		while (before >= 0 && before <= dueTick) {
+		while (Timer.isMoveToLater(before, dueTick)) {
 			if (timer.move(before, dueTick)) {
 				this.rescheduled.increment();
 				return true;
 			}
 			before = timer.dueTick();
 		}
-		return before >= 0 && moveToSooner(timer, dueTick, this.time.tickAt(elapsed));
+		return before >= 0 && moveLocked(timer, dueTick);
 	}
 
-	private boolean moveToSooner(Timer timer, long dueTick, long now) {
+	private boolean moveLocked(Timer timer, long dueTick) {
 		long wake = Wheel.NEVER;
 		this.lock.lock();
 		try {
 			long before = timer.dueTick();
-			while (before >= 0 && !timer.move(before, dueTick)) {
-				before = timer.dueTick();
+			if (before >= 0 && timer.isWaiting()) {
+				wake = placeWaiting(timer, dueTick);
 			}
-			if (before < 0) {
-				return false;
-			}
-			if (this.wheel.isTooLate(timer, dueTick)) {
-				this.wheel.remove(timer);
-				wake = this.wheel.place(timer, dueTick, now);
+			else {
+				while (before >= 0 && !timer.move(before, dueTick)) {
+					before = timer.dueTick();
+				}
+				if (before < 0) {
+					return false;
+				}
+				if (this.wheel.isTooLate(timer, dueTick)) {
+					this.wheel.remove(timer);
+					wake = place(timer, dueTick);
+				}
 			}
 		}
 		finally {
@@ -156,21 +261,145 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Puts the kept timers of the batch back into the wheel. This also happens if the
-	 * shard is closed, since {@code stop} collects the timers there. Only the driver
-	 * calls this.
+	 * Moves a timer that waits for its executor into the wheel. Without the lock, nothing
+	 * changes the state of a waiting timer.
+	 */
+	private long placeWaiting(Timer timer, long dueTick) {
+		int node = timer.node();
+		long wake = place(timer, dueTick);
+		timer.move(timer.dueTick(), dueTick);
+		removeWaiting(node);
+		return wake;
+	}
+
+	private void removeWaiting(int node) {
+		this.waiting.lock();
+		try {
+			this.waiting.remove(node);
+		}
+		finally {
+			this.waiting.unlock();
+		}
+	}
+
+	/**
+	 * Keeps the current timer of the batch after its hand-over has failed, unless the
+	 * timer has ended or waits for its executor. Only the driver calls this.
+	 */
+	void keepIfPending(Timer timer) {
+		this.lock.lockNext();
+		try {
+			if (timer.isPending() && isInHand(timer)) {
+				batch().keepCurrent(null);
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Puts the kept timers of the batch back into the wheel, or into the queues of their
+	 * executors. This also happens if the shard is closed, since {@code stop} collects
+	 * the timers there. Only the driver calls this.
 	 */
 	void putBackKept() {
 		Batch batch = batch();
-		this.lock.lock();
+		boolean waiting = batch.hasQueues();
+		this.lock.lockNext();
 		try {
+			if (waiting) {
+				this.waiting.lock();
+			}
 			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {
-				long dueTick = timer.dueTick();
-				if (dueTick >= 0) {
-					this.wheel.place(timer, dueTick, batch.tick());
-				}
+				putBack(timer, batch.queueOfKept(), batch.tick());
 				batch.dropKept();
 			}
+		}
+		finally {
+			if (waiting) {
+				this.waiting.unlock();
+			}
+			this.lock.unlock();
+		}
+	}
+
+	private void putBack(Timer timer, @Nullable RefusalQueue queue, long tick) {
+		if (this.drained) {
+			dropAfterStop(timer);
+		}
+		else if (queue != null && timer.holdBack(tick)) {
+			queue.append(timer);
+		}
+		else {
+			long dueTick = timer.dueTick();
+			if (dueTick >= 0) {
+				this.wheel.place(timer, dueTick, tick);
+			}
+		}
+	}
+
+	/**
+	 * Ends a timer that has come back to the driver after {@code stop} has given up to
+	 * wait for the driver. No one is left to whom the timer could be returned.
+	 */
+	private void dropAfterStop(Timer timer) {
+		if (timer.endCancelled()) {
+			this.cancelled++;
+		}
+	}
+
+	/**
+	 * Lets a timer wait whose executor has refused it. Only the driver calls this.
+	 * @return false if the task has begun nevertheless, or the timer has ended
+	 */
+	boolean refused(Timer timer, RefusalQueue queue) {
+		this.lock.lockNext();
+		try {
+			if (!timer.isExpired()) {
+				return false;
+			}
+			this.waiting.lock();
+			try {
+				queue.insertTried(timer);
+				if (!timer.refuse()) {
+					this.waiting.remove(timer.node());
+					return false;
+				}
+				if (this.drained) {
+					this.waiting.remove(timer.node());
+					dropAfterStop(timer);
+				}
+			}
+			finally {
+				this.waiting.unlock();
+			}
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Takes a timer from the queue of its executor and expires it. Only the driver calls
+	 * this.
+	 * @return false if the timer has left the queue
+	 */
+	boolean expireWaiting(Timer timer, RefusalQueue queue) {
+		this.lock.lockNext();
+		try {
+			if (!timer.isWaiting() || !timer.expire(0)) {
+				return false;
+			}
+			this.waiting.lock();
+			try {
+				queue.takeInHand(timer);
+			}
+			finally {
+				this.waiting.unlock();
+			}
+			return true;
 		}
 		finally {
 			this.lock.unlock();
@@ -186,6 +415,14 @@ final class Shard extends Padding {
 	}
 
 	/**
+	 * Counts an accepted hand-over of a periodic task. The permit stays with its next
+	 * run.
+	 */
+	void handedOverToRepeat() {
+		this.repeated.setRelease(this.repeated.getPlain() + 1);
+	}
+
+	/**
 	 * The timers that the driver has in hand. Only the driver calls this.
 	 */
 	Batch batch() {
@@ -198,7 +435,7 @@ final class Shard extends Padding {
 	 * @see Wheel#advance
 	 */
 	Batch advance(long now) {
-		this.lock.lock();
+		this.lock.lockNext();
 		try {
 			return this.wheel.advance(now);
 		}
@@ -230,11 +467,17 @@ final class Shard extends Padding {
 
 	/**
 	 * Ends all timers in slots, and collects their tasks.
+	 * @param inHand whether the driver still has a batch in hand. Its pending timers end,
+	 * too
 	 */
-	void drainTo(List<Runnable> tasks) {
+	void drainTo(List<Runnable> tasks, boolean inHand) {
 		this.lock.lock();
 		try {
-			this.wheel.drainTo((timer) -> addReturned(timer, tasks));
+			this.drained = true;
+			this.wheel.drainTo((timer) -> addReturned(timer, false, tasks));
+			if (inHand) {
+				batch().forEachInHand((timer) -> addReturned(timer, false, tasks));
+			}
 		}
 		finally {
 			this.lock.unlock();
@@ -242,21 +485,36 @@ final class Shard extends Padding {
 	}
 
 	/**
-	 * Ends a timer that the driver has in hand, and collects its task.
-	 * @return false if the task has begun
+	 * Ends a timer that waits for its executor, and collects its task.
 	 */
-	boolean giveBack(Timer timer, List<Runnable> tasks) {
+	void drainWaiting(Timer timer, List<Runnable> tasks) {
 		this.lock.lock();
 		try {
-			return addReturned(timer, tasks);
+			if (addReturned(timer, false, tasks)) {
+				remove(timer);
+			}
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private boolean addReturned(Timer timer, List<Runnable> tasks) {
-		Runnable task = timer.endReturned();
+	/**
+	 * Ends a timer that the driver has in hand, and collects its task unless the task has
+	 * begun.
+	 */
+	void giveBack(Timer timer, List<Runnable> tasks) {
+		this.lock.lock();
+		try {
+			addReturned(timer, true, tasks);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private boolean addReturned(Timer timer, boolean expired, List<Runnable> tasks) {
+		Runnable task = timer.endReturned(expired);
 		if (task == null) {
 			return false;
 		}
@@ -277,16 +535,20 @@ final class Shard extends Padding {
 	 * Adds this shard's counters. The caller holds the lock.
 	 */
 	void addTo(WheelTotals totals) {
-		totals.scheduled += this.scheduled;
+		long fired = this.fired.getAcquire();
+		long repeated = this.repeated.getAcquire();
+		totals.scheduled += this.scheduled + repeated;
 		totals.rescheduled += this.rescheduled.sum();
-		totals.fired += this.fired.getAcquire();
+		totals.fired += fired + repeated;
 		totals.cancelled += this.cancelled;
-		totals.pending += pending();
+		totals.returned += this.returned;
+		totals.pending += this.scheduled - this.cancelled - this.returned - fired;
 		this.wheel.addTo(totals);
 	}
 
 	/**
-	 * How many timers are pending or being handed over. The caller holds the lock.
+	 * How many timers are pending or being handed over, with the next runs of periodic
+	 * tasks that run. The caller holds the lock.
 	 */
 	long pending() {
 		return this.scheduled - this.cancelled - this.returned - this.fired.getAcquire();
@@ -297,6 +559,20 @@ final class Shard extends Padding {
 	 */
 	void quota(long quota) {
 		this.quota = quota;
+	}
+
+	/**
+	 * Adds the space after the fields, see {@link Padding}.
+	 */
+	static final class Padded extends Shard {
+
+		@SuppressWarnings("unused")
+		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
+		Padded(WheelClock time, Alarm alarm, TaskErrors errors, WaitingTimers waiting, Wheel wheel) {
+			super(time, alarm, errors, waiting, wheel);
+		}
+
 	}
 
 }

@@ -10,17 +10,25 @@ import java.util.concurrent.locks.LockSupport;
  * an ordered store, which is cheaper than the full fence of a JDK lock. A release wakes
  * no thread. A thread that does not get the lock soon sleeps for a moment and tries
  * again.
+ *
+ * <p>
+ * While the driver waits, no other thread takes the lock. Otherwise the driver would
+ * sleep again and again behind busy callers, and all timers that are due would be late.
+ * The driver itself sleeps only if the thread that holds the lock has lost its processor.
  */
-final class ShardLock extends Padding {
+class ShardLock extends Padding {
 
 	private static final int SPINS = 100;
 
 	private static final long SLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
 	private static final VarHandle LOCKED;
+
+	private static final VarHandle RESERVED;
 	static {
 		try {
 			LOCKED = MethodHandles.lookup().findVarHandle(ShardLock.class, "locked", int.class);
+			RESERVED = MethodHandles.lookup().findVarHandle(ShardLock.class, "reserved", int.class);
 		}
 		catch (ReflectiveOperationException ex) {
 			throw new ExceptionInInitializerError(ex);
@@ -30,12 +38,24 @@ final class ShardLock extends Padding {
 	/** 1 while a thread holds the lock, otherwise 0. */
 	private volatile int locked;
 
-	@SuppressWarnings("unused")
-	private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+	/** 1 while the driver waits for the lock, otherwise 0. */
+	private volatile int reserved;
 
 	void lock() {
+		if (this.reserved != 0 || !tryLock()) {
+			await(false);
+		}
+	}
+
+	/**
+	 * Takes the lock as the next thread. A thread that is already trying to take the free
+	 * lock may come first. Only the driver calls this.
+	 */
+	void lockNext() {
 		if (!tryLock()) {
-			await();
+			this.reserved = 1;
+			await(true);
+			RESERVED.setRelease(this, 0);
 		}
 	}
 
@@ -43,26 +63,47 @@ final class ShardLock extends Padding {
 		return LOCKED.compareAndSet(this, 0, 1);
 	}
 
-	private void await() {
+	private void await(boolean driver) {
 		boolean interrupted = false;
 		do {
-			for (int i = 0; i < SPINS && this.locked != 0; i++) {
+			for (int i = 0; i < SPINS && !isFree(driver); i++) {
 				Thread.onSpinWait();
 			}
-			if (this.locked != 0) {
+			if (!isFree(driver)) {
 				LockSupport.parkNanos(this, SLEEP_NANOS);
 				// If the interrupt flag stayed set, this thread could not sleep.
 				interrupted |= Thread.interrupted();
 			}
 		}
-		while (this.locked != 0 || !tryLock());
+		while (!isFree(driver) || !tryLock());
 		if (interrupted) {
 			Thread.currentThread().interrupt();
 		}
 	}
 
+	private boolean isFree(boolean driver) {
+		return this.locked == 0 && (driver || this.reserved == 0);
+	}
+
+	/**
+	 * Whether the driver waits for the lock.
+	 */
+	boolean isReserved() {
+		return this.reserved != 0;
+	}
+
 	void unlock() {
 		LOCKED.setRelease(this, 0);
+	}
+
+	/**
+	 * Adds the space after the fields, see {@link Padding}.
+	 */
+	static final class Padded extends ShardLock {
+
+		@SuppressWarnings("unused")
+		private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14;
+
 	}
 
 }

@@ -5,6 +5,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntFunction;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * All shards of a wheel, and the limit of pending timers that they share.
  *
@@ -23,7 +25,7 @@ final class Shards {
 
 	private final long limit;
 
-	private final LongAdder refused = new LongAdder();
+	private final LongAdder rejected = new LongAdder();
 
 	Shards(int count, long limit, IntFunction<Shard> factory) {
 		this.shards = new Shard[count];
@@ -53,7 +55,7 @@ final class Shards {
 	 * Adds a timer to a shard whose quota is used up.
 	 * @throws RejectedExecutionException if the limit is reached or the shard is closed
 	 */
-	void addAtQuota(Shard shard, Timer timer, long dueTick, long now) {
+	void addAtQuota(Shard shard, Timer timer, long dueTick) {
 		lockAll();
 		try {
 			long free = this.limit;
@@ -61,11 +63,11 @@ final class Shards {
 				free -= each.pending();
 			}
 			if (free <= 0) {
-				this.refused.increment();
+				this.rejected.increment();
 				throw new RejectedExecutionException("The limit of " + this.limit + " pending timers is reached");
 			}
 			dealOut(free - 1, shard);
-			shard.addLocked(timer, dueTick, now);
+			shard.addLocked(timer, dueTick);
 		}
 		finally {
 			unlockAll();
@@ -129,9 +131,14 @@ final class Shards {
 		}
 	}
 
-	void drainTo(List<Runnable> tasks) {
+	/**
+	 * Ends all timers in slots, and collects their tasks.
+	 * @param inHand the shard whose batch the driver still has in hand, null if there is
+	 * none
+	 */
+	void drainTo(List<Runnable> tasks, @Nullable Shard inHand) {
 		for (Shard shard : this.shards) {
-			shard.drainTo(tasks);
+			shard.drainTo(tasks, shard == inHand);
 		}
 	}
 
@@ -160,7 +167,7 @@ final class Shards {
 		finally {
 			unlockAll();
 		}
-		totals.refused = this.refused.sum();
+		totals.rejected = this.rejected.sum();
 		return totals;
 	}
 

@@ -20,20 +20,28 @@ import org.jspecify.annotations.Nullable;
  * tick. A {@link DirectTask} expires and begins in one step.
  *
  * <pre>
- *            +--- refused ---+   +-- move
- *            v               |   v   |
- *         pending (state >= 0) -----+
- *          |      |        |
- *       cancel   expire   stop
- *          v      v        v
- *  CANCELLED    FIRED    RETURNED
- *                 |
- *                run
- *                 v
- *               BEGUN
+ *  + refused, or held back (state 0) +   +-- move
+ *  |                                 v   v   |
+ *  |                         pending (state >= 0) -----+
+ *  |                          |      |        |        |
+ *  |                       cancel  expire    stop      |
+ *  |                          v      v        v        |
+ *  |                  CANCELLED    FIRED    RETURNED   |
+ *  |                                 | |               |
+ *  +---------------------------------+ run             |
+ *                                      v               |
+ *                                    BEGUN -- repeat --+
  * </pre>
+ *
+ * A timer that waits for its executor is in a list of {@link WaitingTimers}, and in no
+ * slot. A move takes it out of the list under the lock, since no driver would come to it
+ * at its new due tick. Only timers of a {@link WheelPeriodicTask} repeat. Their handles
+ * are not public.
  */
 final class Timer implements TimerHandle, Runnable {
+
+	/** The due tick of a timer that waits for its executor. */
+	private static final long WAITING = 0;
 
 	private static final long FIRED = -1;
 
@@ -42,6 +50,12 @@ final class Timer implements TimerHandle, Runnable {
 	private static final long CANCELLED = -3;
 
 	private static final long RETURNED = -4;
+
+	/** The numbers of nodes, and the numbers of slots, are lower. */
+	static final int NUMBERS = 1 << 30;
+
+	/** The lowest position of a timer that is alone in its slot. */
+	private static final int LAST_SLOT = -NUMBERS;
 
 	private static final VarHandle STATE;
 	static {
@@ -62,7 +76,17 @@ final class Timer implements TimerHandle, Runnable {
 	/** Null once the timer has ended. */
 	private @Nullable Runnable task;
 
-	/** The number of the timer's chunk and the index in the chunk. */
+	/**
+	 * Where the timer stands:
+	 * <ul>
+	 * <li>0 or above: the number of its chunk and the index in the chunk;</li>
+	 * <li>from {@link #LAST_SLOT} to -1: alone in its slot, the complement of the number
+	 * of the slot;</li>
+	 * <li>below: in the list of an executor that refuses, the number of its node in
+	 * {@link WaitingTimers} after {@link Integer#MIN_VALUE}.</li>
+	 * </ul>
+	 * Out of date once the timer has expired.
+	 */
 	int position;
 
 	Timer(Shard shard, Runnable task, long dueTick) {
@@ -91,6 +115,12 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	@Override
+	public boolean rescheduleAt(long nanoTime) {
+		Shard shard = this.shard;
+		return shard != null && this.state >= 0 && shard.rescheduleAt(this, nanoTime);
+	}
+
+	@Override
 	public boolean isPending() {
 		return this.state >= 0;
 	}
@@ -106,6 +136,16 @@ final class Timer implements TimerHandle, Runnable {
 		long state = this.state;
 		long nanos = (shard != null && state >= 0) ? Math.max(0, shard.nanosUntil(state)) : 0;
 		return unit.convert(nanos, TimeUnit.NANOSECONDS);
+	}
+
+	/**
+	 * Ends the timer of a periodic task, unless the task is running.
+	 */
+	void cancelRepeating() {
+		Shard shard = this.shard;
+		if (shard != null) {
+			shard.cancelRepeating(this, false);
+		}
 	}
 
 	/**
@@ -137,14 +177,60 @@ final class Timer implements TimerHandle, Runnable {
 		if (shard == null || task == null) {
 			return;
 		}
-		this.shard = null;
-		this.task = null;
 		try {
+			if (task instanceof WheelPeriodicTask periodic) {
+				periodic.run(this, shard);
+				return;
+			}
+			this.shard = null;
+			this.task = null;
 			task.run();
 		}
 		catch (Throwable ex) {
 			shard.errors().report(task, ex);
 		}
+	}
+
+	/**
+	 * Records that the timer is alone in its slot, which has no chunk.
+	 */
+	void standAlone(int slot) {
+		this.position = ~slot;
+	}
+
+	/**
+	 * Whether the timer is alone in its slot.
+	 */
+	boolean isAlone() {
+		return this.position < 0 && this.position >= LAST_SLOT;
+	}
+
+	/**
+	 * The number of the slot in which the timer is alone.
+	 */
+	int slot() {
+		return ~this.position;
+	}
+
+	/**
+	 * Records that the timer is in a node of {@link WaitingTimers}, and in no slot.
+	 */
+	void waitIn(int node) {
+		this.position = Integer.MIN_VALUE + node;
+	}
+
+	/**
+	 * Whether the timer waits for its executor. Only valid for a pending timer.
+	 */
+	boolean isWaiting() {
+		return this.position < LAST_SLOT;
+	}
+
+	/**
+	 * The node of a waiting timer.
+	 */
+	int node() {
+		return this.position - Integer.MIN_VALUE;
 	}
 
 	/**
@@ -155,6 +241,13 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
+	 * The shard, null once the timer has ended.
+	 */
+	@Nullable Shard shard() {
+		return this.shard;
+	}
+
+	/**
 	 * The task, null once the timer has ended.
 	 */
 	@Nullable Runnable task() {
@@ -162,12 +255,44 @@ final class Timer implements TimerHandle, Runnable {
 	}
 
 	/**
-	 * Changes the due tick. The caller must hold the lock to change it to an earlier
-	 * tick.
+	 * Whether the timer can be moved from one due tick to another without the lock: it
+	 * does not wait for its executor, and the new tick is not earlier.
+	 */
+	static boolean isMoveToLater(long dueTick, long newDueTick) {
+		return dueTick > WAITING && dueTick <= newDueTick;
+	}
+
+	/**
+	 * Whether the timer is pending and due at the given tick.
+	 */
+	boolean isDue(long tick) {
+		long state = this.state;
+		return state >= 0 && state <= tick;
+	}
+
+	/**
+	 * Changes the due tick. The caller must hold the lock unless the move is one to
+	 * later.
 	 * @return false if the due tick is no longer the expected one
 	 */
 	boolean move(long expected, long dueTick) {
 		return STATE.compareAndSet(this, expected, dueTick);
+	}
+
+	/**
+	 * Lets a timer that is due wait for its executor. The caller holds the lock.
+	 * @return false if the timer is due later, or is not pending
+	 */
+	boolean holdBack(long tick) {
+		return expire(tick, WAITING);
+	}
+
+	/**
+	 * Makes the timer of a running task pending again. The caller holds the lock.
+	 * @return false if the timer has ended
+	 */
+	boolean repeat(long dueTick) {
+		return STATE.compareAndSet(this, BEGUN, dueTick);
 	}
 
 	/**
@@ -191,19 +316,43 @@ final class Timer implements TimerHandle, Runnable {
 
 	/**
 	 * Makes an expired timer pending again, because its executor has refused it.
-	 * @return false if the task has begun nevertheless, or was returned by {@code stop}
+	 * @return false if the task has begun nevertheless, or the timer has ended
 	 */
-	boolean refuse(long retryTick) {
-		return STATE.compareAndSet(this, FIRED, retryTick);
+	boolean refuse() {
+		return STATE.compareAndSet(this, FIRED, WAITING);
 	}
 
 	/**
-	 * Ends a pending timer.
+	 * Cancels a pending timer that the driver does not have in hand. The caller holds the
+	 * lock. Only a move to later can come at the same time, and it takes place either
+	 * before the cancel or not at all. So the cancel needs no compare-and-set.
+	 */
+	void endAtRest() {
+		STATE.setRelease(this, CANCELLED);
+		this.task = null;
+		this.shard = null;
+	}
+
+	/**
+	 * Cancels a pending timer.
 	 * @return false if the timer is not pending
 	 */
 	boolean endCancelled() {
+		return endCancelled(0);
+	}
+
+	/**
+	 * Ends a timer of a periodic task.
+	 * @param running whether the task may be running
+	 * @return false if the timer has ended, or the task is running
+	 */
+	boolean endRepeating(boolean running) {
+		return endCancelled(running ? BEGUN : FIRED);
+	}
+
+	private boolean endCancelled(long lowest) {
 		long state = this.state;
-		while (state >= 0) {
+		while (state >= lowest) {
 			if (STATE.compareAndSet(this, state, CANCELLED)) {
 				this.task = null;
 				this.shard = null;
@@ -214,17 +363,28 @@ final class Timer implements TimerHandle, Runnable {
 		return false;
 	}
 
+	boolean isExpired() {
+		return this.state == FIRED;
+	}
+
+	boolean isBegun() {
+		return this.state == BEGUN;
+	}
+
 	boolean isReturned() {
 		return this.state == RETURNED;
 	}
 
 	/**
-	 * Ends a timer that is pending or expired, unless its task has begun.
+	 * Ends a timer.
+	 * @param expired whether a timer that has expired ends, too, unless its task has
+	 * begun
 	 * @return its task, null if there is nothing to return
 	 */
-	@Nullable Runnable endReturned() {
+	@Nullable Runnable endReturned(boolean expired) {
+		long lowest = expired ? FIRED : 0;
 		long state = this.state;
-		while (state >= FIRED) {
+		while (state >= lowest) {
 			if (STATE.compareAndSet(this, state, RETURNED)) {
 				Runnable task = this.task;
 				this.task = null;

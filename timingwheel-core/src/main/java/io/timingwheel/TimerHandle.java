@@ -4,8 +4,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A scheduled timer. All methods are thread-safe. A handle whose timer is no longer
- * pending retains neither the task nor the wheel.
+ * A scheduled timer. All methods are thread-safe. A handle retains neither the task nor
+ * the wheel once the timer was cancelled or returned by {@link TimingWheel#stop()}, or
+ * once its task has begun. In between, the executor has the task: an executor that
+ * accepts a task and never runs it leaves the handle with the task and the wheel for as
+ * long as someone keeps the handle. The wheel itself keeps nothing of a timer that it has
+ * handed over.
  *
  * <p>
  * A timer can be cancelled and moved until it is handed over, even while the wheel hands
@@ -42,6 +46,18 @@ public interface TimerHandle {
 	 * pending
 	 */
 	boolean reschedule(Duration delay);
+
+	/**
+	 * Moves the deadline to a time of the wheel's clock. A move to a later deadline does
+	 * not read the clock. A caller that moves many timers at a time, such as an event
+	 * loop, therefore reads {@link TimingWheel#nanoTime()} once for all of them.
+	 * @param nanoTime the new deadline, as in {@link TimingWheel#scheduleAt}. The timer
+	 * never fires before it
+	 * @return {@code true} if the timer was moved, {@code false} if it was no longer
+	 * pending
+	 * @since 0.1
+	 */
+	boolean rescheduleAt(long nanoTime);
 
 	/**
 	 * Returns whether the timer is pending.

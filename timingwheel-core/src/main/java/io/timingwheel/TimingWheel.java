@@ -27,8 +27,9 @@ import java.util.function.BiConsumer;
  * the task over to the executor. Timers fire in the order of their ticks. Timers with
  * equal deadlines that one thread has scheduled fire in the order in which the thread
  * scheduled them. Each accepted timer ends in exactly one of three ways: handed over,
- * cancelled, or returned by {@link #stop()}. If the executor refuses a task, the timer is
- * pending again and the wheel hands it over again later.
+ * cancelled, or returned by {@link #stop()}. If an executor refuses a task, the timer is
+ * pending again. The wheel hands it over again after 5 ms, 10 ms and so on up to 1 s.
+ * While an executor accepts nothing, further timers of this executor wait, too.
  *
  * <p>
  * All methods are thread-safe. A {@code null} argument causes a
@@ -76,6 +77,41 @@ public interface TimingWheel extends AutoCloseable {
 	TimerHandle schedule(Runnable task, Duration delay);
 
 	/**
+	 * Returns the current time of the wheel's clock. Only the difference of two readings
+	 * of the same wheel has a meaning. A deadline for {@link #scheduleAt} and
+	 * {@link TimerHandle#rescheduleAt} is a reading plus a delay in nanoseconds.
+	 * @return nanoseconds since an arbitrary origin, which may be negative and may wrap
+	 * around
+	 * @since 0.1
+	 */
+	long nanoTime();
+
+	/**
+	 * Schedules a task with a deadline. The call does not read the clock, unless the
+	 * wheel's thread has to wake up earlier because of this timer. A caller that starts
+	 * many timers at a time, such as an event loop, therefore reads {@link #nanoTime()}
+	 * once for all of them.
+	 *
+	 * <pre class="code">
+	 * long now = wheel.nanoTime();
+	 * for (Connection connection : accepted) {
+	 *     connection.timeout = wheel.scheduleAt(connection::close, now + IDLE_NANOS);
+	 * }
+	 * </pre>
+	 * @param task the task to run
+	 * @param nanoTime the deadline, a time of the wheel's clock. The timer never fires
+	 * before it. If {@code nanoTime - nanoTime()} is zero or negative, the timer is due
+	 * now, as with a zero delay. The order among timers that were overdue when they were
+	 * scheduled is not defined. A sum of a reading and {@link Long#MAX_VALUE} is the
+	 * latest possible deadline
+	 * @return the handle of the pending timer
+	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
+	 * pending as {@link Builder#maxPending} allows
+	 * @since 0.1
+	 */
+	TimerHandle scheduleAt(Runnable task, long nanoTime);
+
+	/**
 	 * Returns the clock by which this wheel measures delays.
 	 * @return the clock that {@link Builder#timeSource} has set
 	 */
@@ -85,8 +121,9 @@ public interface TimingWheel extends AutoCloseable {
 
 	/**
 	 * Returns the number of timers that are neither handed over nor cancelled. A timer
-	 * counts until the executor has accepted its task. The call takes the lock of each
-	 * shard for a moment.
+	 * counts until the executor has accepted its task. A periodic task of
+	 * {@link #asScheduledExecutorService()} counts until it ends. The call takes the lock
+	 * of each shard for a moment.
 	 * @return the number of pending timers, exact for one moment during the call
 	 */
 	long pending();
@@ -104,6 +141,14 @@ public interface TimingWheel extends AutoCloseable {
 	 * timers, the call waits for the end of the batch, unless a task calls this method on
 	 * that thread. Afterwards, {@link #schedule} throws a
 	 * {@link RejectedExecutionException}, and no handle is pending any more.
+	 *
+	 * <p>
+	 * The call waits for 5 seconds at most. A batch takes longer only if an executor
+	 * blocks, or if tasks run on the wheel's thread. For example, two such tasks stop
+	 * each other's wheel, or a task wants a lock that the caller holds. After 5 seconds,
+	 * the call also returns the rest of the batch, but not the task in progress. The
+	 * executor may still accept this task or continue to run it. If it refuses the task,
+	 * the task never runs and counts as cancelled.
 	 * @return the tasks of all timers that were not handed over, in no particular order.
 	 * Each later call returns an empty list
 	 */
@@ -123,9 +168,9 @@ public interface TimingWheel extends AutoCloseable {
 	 * defaults: {@code shutdown()} cancels the periodic tasks and lets the delayed tasks
 	 * run, {@code shutdownNow()} returns the tasks that have not begun and interrupts the
 	 * others. Neither method stops the wheel. {@link #stop()} returns the service's
-	 * pending tasks. The limit of {@link Builder#maxPending} applies to the service, too:
-	 * if it prevents the next run of a periodic task, the task ends with the
-	 * {@link RejectedExecutionException}.
+	 * pending tasks. The limit of {@link Builder#maxPending} applies to the service, too.
+	 * A periodic task counts as pending until it ends, also while it runs, so the limit
+	 * never prevents its next run.
 	 * @return a new service
 	 */
 	ScheduledExecutorService asScheduledExecutorService();
@@ -174,10 +219,9 @@ public interface TimingWheel extends AutoCloseable {
 		Builder maxPending(long limit);
 
 		/**
-		 * Sets the factory of the wheel's thread, and of the thread that takes over if an
-		 * error ends the first one. By default these are daemon threads with the names
-		 * {@code timing-wheel-1}, {@code timing-wheel-2} and so on, which inherit no
-		 * thread-locals.
+		 * Sets the factory of the wheel's thread. By default it is a daemon thread with
+		 * the name {@code timing-wheel-1}, {@code timing-wheel-2} and so on, which
+		 * inherits no thread-locals.
 		 * @param factory the factory, which must not return {@code null}
 		 * @return this builder
 		 */

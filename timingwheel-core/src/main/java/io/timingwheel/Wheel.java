@@ -49,6 +49,9 @@ final class Wheel {
 	/** The tick of a slot that does not exist. */
 	static final long NEVER = Long.MAX_VALUE;
 
+	/** The timer was not placed, since this needs the current tick. */
+	static final long NEEDS_NOW = -1;
+
 	/** How many timers one call cascades at most. */
 	private static final int CASCADE_STEP = 512;
 
@@ -61,7 +64,7 @@ final class Wheel {
 
 	private final Chunks chunks = new Chunks();
 
-	final Batch batch = new Batch();
+	final Batch batch = new Batch.Padded();
 
 	/** Two for each level; null until used. */
 	final @Nullable Ring[] rings;
@@ -101,20 +104,40 @@ final class Wheel {
 	 * {@link #NEVER} if the driver need not wake earlier than planned
 	 */
 	long place(Timer timer, long dueTick, long now) {
-		long nextDue = this.nextDue;
-		if (now > this.clock && now < nextDue) {
+		if (now > this.clock && now < this.nextDue) {
 			// No slot begins up to now. With a later clock the timer gets a lower level.
 			this.clock = now;
 		}
+		return place(timer, dueTick, true);
+	}
+
+	/**
+	 * Puts a timer into the slot of its due tick unless the current tick matters: the
+	 * slot would begin before all others, and a clock that is behind would select a slot
+	 * that begins too early. In all other cases {@link #place} selects the same slot.
+	 * Either a slot has begun already, and the clock must not move. Or no slot begins up
+	 * to the current tick, and the timer's slot begins after it.
+	 * @return as {@link #place}, or {@link #NEEDS_NOW} if the timer was not placed
+	 */
+	long placeWithoutNow(Timer timer, long dueTick) {
+		return place(timer, dueTick, false);
+	}
+
+	private long place(Timer timer, long dueTick, boolean upToDate) {
+		long nextDue = this.nextDue;
 		long tick = Math.max(dueTick, this.clock);
 		int level = Math.max(this.cascading, level(tick));
-		Ring ring = appendAt(level, timer, tick);
 		long start = slotNumber(tick, level) << (level * this.bits);
 		if (start < nextDue) {
+			if (!upToDate) {
+				return NEEDS_NOW;
+			}
+			appendAt(level, timer, tick);
 			this.nextDue = start;
 			this.nextWake = Math.min(this.nextWake, start);
 			return start;
 		}
+		Ring ring = appendAt(level, timer, tick);
 		if (ring.hasOutgrownItsPlan() && this.cascading == 0 && !this.batch.hasChunk()) {
 			long wake = this.nextWake;
 			ring.planned();
@@ -125,10 +148,15 @@ final class Wheel {
 	}
 
 	/**
-	 * Removes a timer that has ended. A timer of the chunk in hand stays there, and the
-	 * driver drops the timer.
+	 * Removes a timer from its slot. A timer that the driver has in hand stays there, and
+	 * the driver drops the timer if it has ended.
 	 */
 	void remove(Timer timer) {
+		if (timer.isAlone()) {
+			int slot = timer.slot();
+			ring(slot >>> this.bits).removeOnly(slot & this.mask);
+			return;
+		}
 		Chunk chunk = this.chunks.of(timer);
 		if (!chunk.isInHand()) {
 			ring(chunk.slot >>> this.bits).remove(chunk, timer);
@@ -140,8 +168,16 @@ final class Wheel {
 	 * has to change its slot.
 	 */
 	boolean isTooLate(Timer timer, long dueTick) {
-		Chunk chunk = this.chunks.of(timer);
-		return !chunk.isInHand() && startOf(chunk.slot) > Math.max(dueTick, this.clock);
+		int slot = slotOf(timer);
+		return slot != Chunk.IN_HAND && startOf(slot) > Math.max(dueTick, this.clock);
+	}
+
+	/**
+	 * The number of the slot of a timer, {@link Chunk#IN_HAND} if the driver has the
+	 * timer in hand.
+	 */
+	int slotOf(Timer timer) {
+		return timer.isAlone() ? timer.slot() : this.chunks.of(timer).slot;
 	}
 
 	/**
@@ -156,28 +192,37 @@ final class Wheel {
 	 */
 	Batch advance(long now) {
 		this.batch.releaseChunk(this.chunks);
-		int slot = earliestSlot();
-		long start = (slot < 0) ? NEVER : startOf(slot);
-		if (start == this.nextDue) {
-			if (start > now) {
-				this.clock = Math.max(this.clock, now);
-				cascadeEarly(now);
-			}
-			else {
-				this.clock = Math.max(this.clock, start);
-				if (levelOf(slot) == 0) {
-					expire(slot);
-				}
-				else {
-					cascade(slot, start);
-				}
-			}
+		try {
+			step(now);
 		}
-		this.cascading = cascadingLevel();
-		if (!this.batch.hasChunk()) {
-			plan();
+		finally {
+			// Even if there was no memory for a chunk
+			this.cascading = cascadingLevel();
+			if (!this.batch.hasChunk()) {
+				plan();
+			}
 		}
 		return this.batch;
+	}
+
+	private void step(long now) {
+		int slot = earliestSlot();
+		long start = (slot < 0) ? NEVER : startOf(slot);
+		if (start != this.nextDue) {
+			return;
+		}
+		if (start > now) {
+			this.clock = Math.max(this.clock, now);
+			cascadeEarly(now);
+			return;
+		}
+		this.clock = Math.max(this.clock, start);
+		if (levelOf(slot) == 0) {
+			expire(slot);
+		}
+		else {
+			cascade(slot, start);
+		}
 	}
 
 	/**

@@ -33,6 +33,9 @@ final class WheelBuilder implements TimingWheel.Builder {
 
 	BiConsumer<? super Runnable, ? super Throwable> errorHandler = TaskErrors::log;
 
+	/** How long {@code stop} waits for the batch in hand. */
+	Duration stopWait = Duration.ofSeconds(5);
+
 	WheelBuilder(Executor executor) {
 		this.executor = executor;
 	}

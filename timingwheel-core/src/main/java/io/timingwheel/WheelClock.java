@@ -60,10 +60,25 @@ final class WheelClock {
 	 * @param delay nanoseconds from {@code elapsed} to the deadline
 	 */
 	long dueTick(long elapsed, long delay) {
-		if (delay <= 0) {
-			return tickAt(elapsed);
+		return (delay <= 0) ? tickAt(elapsed) : firstTickFrom(saturatedSum(elapsed, delay));
+	}
+
+	/**
+	 * The tick at which a timer is due. Reads the clock only if the deadline is before
+	 * the creation of the wheel, or more than 292 years after it: only the current time
+	 * tells these two apart. The tick of another past deadline is a past tick.
+	 * @param nanoTime the deadline, as a reading of the clock
+	 */
+	long dueTickAt(long nanoTime) {
+		long deadline = nanoTime - this.start;
+		if (deadline < 0) {
+			long elapsed = elapsed();
+			return dueTick(elapsed, deadline - elapsed);
 		}
-		long deadline = saturatedSum(elapsed, delay);
+		return firstTickFrom(deadline);
+	}
+
+	private long firstTickFrom(long deadline) {
 		long tick = tickAt(deadline);
 		return (tick * this.tickNanos == deadline) ? tick : tick + 1;
 	}

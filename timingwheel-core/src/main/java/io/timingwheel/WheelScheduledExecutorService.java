@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 final class WheelScheduledExecutorService extends AbstractExecutorService implements ScheduledExecutorService {
 
-	private final TimingWheel wheel;
+	private final HierarchicalTimingWheel wheel;
 
 	private final WheelClock time;
 
@@ -35,7 +35,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	private final CountDownLatch terminated = new CountDownLatch(1);
 
-	WheelScheduledExecutorService(TimingWheel wheel, WheelClock time) {
+	WheelScheduledExecutorService(HierarchicalTimingWheel wheel, WheelClock time) {
 		this.wheel = wheel;
 		this.time = time;
 	}
@@ -48,7 +48,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	@Override
 	public <V> ScheduledFuture<V> schedule(Callable<V> callable, long delay, TimeUnit unit) {
 		Objects.requireNonNull(callable, "callable");
-		return submit(new WheelScheduledTask<>(this, callable, after(unit.toNanos(delay)), 0));
+		return submit(new WheelScheduledTask<>(this, callable, after(unit.toNanos(delay))));
 	}
 
 	@Override
@@ -63,7 +63,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 
 	private ScheduledFuture<?> schedulePeriodic(Runnable command, long initialDelay, long periodNanos, TimeUnit unit) {
 		Objects.requireNonNull(command, "command");
-		return submit(new WheelScheduledTask<>(this, Executors.callable(command), after(unit.toNanos(initialDelay)),
+		return submit(new WheelPeriodicTask(this, Executors.callable(command), after(unit.toNanos(initialDelay)),
 				periodNanos));
 	}
 
@@ -94,7 +94,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 		return schedule(task, 0, TimeUnit.NANOSECONDS);
 	}
 
-	private <V> WheelScheduledTask<V> submit(WheelScheduledTask<V> task) {
+	private <T extends WheelScheduledTask<?>> T submit(T task) {
 		this.tasks.add(task);
 		try {
 			// If a shutdown has already withdrawn the task, the task counts as accepted
@@ -102,33 +102,12 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 			if (this.state.get() != State.RUNNING && task.withdraw()) {
 				throw new RejectedExecutionException("The executor service has been shut down");
 			}
-			schedule(task);
+			task.timer(this.wheel.schedule(task, nanosUntil(task.deadline()), TimeUnit.NANOSECONDS));
 			return task;
 		}
 		catch (RejectedExecutionException ex) {
 			ended(task);
 			throw ex;
-		}
-	}
-
-	private void schedule(WheelScheduledTask<?> task) {
-		task.timer(this.wheel.schedule(task, nanosUntil(task.deadline()), TimeUnit.NANOSECONDS));
-	}
-
-	/**
-	 * Schedules the next run of a periodic task. If a shutdown came while the task ran,
-	 * this method ends the task. A later shutdown finds the waiting task and ends it.
-	 */
-	void arm(WheelScheduledTask<?> task) {
-		if (this.state.get() != State.RUNNING) {
-			task.endUnlessWithdrawn(null);
-			return;
-		}
-		try {
-			schedule(task);
-		}
-		catch (RejectedExecutionException ex) {
-			task.endUnlessWithdrawn(ex);
 		}
 	}
 

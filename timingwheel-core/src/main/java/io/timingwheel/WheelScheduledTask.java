@@ -10,27 +10,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task of a {@link WheelScheduledExecutorService}, one-shot or periodic.
+ * A task of a {@link WheelScheduledExecutorService}.
  *
  * @param <V> the type of the result
  */
-final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {
+class WheelScheduledTask<V> extends FutureTask<V> implements RunnableScheduledFuture<V> {
 
 	private static final AtomicLong SEQUENCE = new AtomicLong();
 
-	private final WheelScheduledExecutorService service;
+	final WheelScheduledExecutorService service;
 
 	private final long sequence = SEQUENCE.getAndIncrement();
 
-	/**
-	 * Nanoseconds: positive for a fixed rate, negative for a fixed delay, 0 for one run.
-	 */
-	private final long period;
-
 	/** Nanoseconds since the creation of the wheel. */
-	private volatile long deadline;
+	volatile long deadline;
 
-	private volatile @Nullable TimerHandle timer;
+	private volatile @Nullable Timer timer;
 
 	/** Guarded by this. */
 	private @Nullable Thread runner;
@@ -41,22 +36,25 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	/** Guarded by this. */
 	private boolean withdrawn;
 
-	WheelScheduledTask(WheelScheduledExecutorService service, Callable<V> task, long deadline, long period) {
+	WheelScheduledTask(WheelScheduledExecutorService service, Callable<V> task, long deadline) {
 		super(task);
 		this.service = service;
 		this.deadline = deadline;
-		this.period = period;
 	}
 
 	/**
-	 * Remembers the timer of the next run. If another thread has ended the task in the
-	 * meantime and did not know the timer, cancels the timer.
+	 * Remembers the timer. If another thread has ended the task in the meantime and did
+	 * not know the timer, cancels the timer.
 	 */
-	void timer(TimerHandle timer) {
+	void timer(Timer timer) {
 		this.timer = timer;
 		if (isDone() || isWithdrawn()) {
-			timer.cancel();
+			cancel(timer);
 		}
+	}
+
+	void cancel(Timer timer) {
+		timer.cancel();
 	}
 
 	long deadline() {
@@ -65,25 +63,32 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	@Override
 	public void run() {
+		runOnce();
+	}
+
+	/**
+	 * Runs the body, unless {@code shutdownNow} was called.
+	 * @return whether another run follows
+	 */
+	final boolean runOnce() {
 		if (!begin()) {
-			return;
+			return false;
 		}
-		boolean again = false;
 		try {
-			if (!isPeriodic()) {
-				super.run();
-			}
-			else {
-				again = runAndReset();
-			}
+			return runBody();
 		}
 		finally {
 			end();
 		}
-		if (again) {
-			this.deadline = this.service.next(this.deadline, this.period);
-			this.service.arm(this);
-		}
+	}
+
+	/**
+	 * Runs the body.
+	 * @return whether another run follows
+	 */
+	boolean runBody() {
+		super.run();
+		return false;
 	}
 
 	/**
@@ -126,14 +131,14 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 			return false;
 		}
 		this.withdrawn = true;
-		TimerHandle timer = this.timer;
+		Timer timer = this.timer;
 		if (timer != null) {
-			timer.cancel();
+			cancel(timer);
 		}
 		return !isDone();
 	}
 
-	private synchronized boolean isWithdrawn() {
+	final synchronized boolean isWithdrawn() {
 		return this.withdrawn;
 	}
 
@@ -164,9 +169,9 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
 		boolean cancelled = super.cancel(mayInterruptIfRunning);
-		TimerHandle timer = this.timer;
+		Timer timer = this.timer;
 		if (cancelled && timer != null) {
-			timer.cancel();
+			cancel(timer);
 		}
 		return cancelled;
 	}
@@ -184,7 +189,7 @@ final class WheelScheduledTask<V> extends FutureTask<V> implements RunnableSched
 
 	@Override
 	public boolean isPeriodic() {
-		return this.period != 0;
+		return false;
 	}
 
 	@Override

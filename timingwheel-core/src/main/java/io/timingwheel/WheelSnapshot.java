@@ -14,14 +14,18 @@ import org.jspecify.annotations.Nullable;
  * @param wheelSize the number of slots per level
  * @param shards the number of shards
  * @param pending the number of pending timers
- * @param scheduled the number of timers that the wheel accepted
+ * @param scheduled the number of timers that the wheel accepted. Each run of a periodic
+ * task counts as a timer, which is scheduled when the run before is handed over. At any
+ * time, {@code scheduled} is the sum of {@code pending}, {@code fired}, {@code cancelled}
+ * and {@code returned}
  * @param rescheduled the number of moves of timers
  * @param fired the number of hand-overs that executors accepted
  * @param cancelled the number of cancelled timers
- * @param rejected the number of hand-overs that executors refused. The wheel repeats each
+ * @param returned the number of timers whose tasks {@link TimingWheel#stop()} returned
+ * @param rejected the number of timers that the wheel did not accept because the limit
+ * was reached
+ * @param refused the number of hand-overs that executors refused. The wheel repeats each
  * of them later
- * @param refused the number of timers that the wheel did not accept because the limit was
- * reached
  * @param wakeUps the number of times that the driver woke up at the start of an occupied
  * slot
  * @param lag how long the earliest slot that has begun has been waiting for the driver,
@@ -34,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1
  */
 public record WheelSnapshot(State state, Duration tick, int wheelSize, int shards, long pending, long scheduled,
-		long rescheduled, long fired, long cancelled, long rejected, long refused, long wakeUps, Duration lag,
-		Duration maxLag, @Nullable Duration nextExpiry, List<Level> levels) {
+		long rescheduled, long fired, long cancelled, long returned, long rejected, long refused, long wakeUps,
+		Duration lag, Duration maxLag, @Nullable Duration nextExpiry, List<Level> levels) {
 
 	/**
 	 * Creates a snapshot.
@@ -56,7 +60,7 @@ public record WheelSnapshot(State state, Duration tick, int wheelSize, int shard
 		RUNNING,
 
 		/**
-		 * {@link TimingWheel#stop()} was called.
+		 * {@link TimingWheel#stop()} was called, or the wheel's thread has ended.
 		 */
 		STOPPED
 
@@ -65,7 +69,7 @@ public record WheelSnapshot(State state, Duration tick, int wheelSize, int shard
 	/**
 	 * One level of all shards together. The counts show the slots of the timers. A timer
 	 * that was moved to a later deadline stays in its old slot until the driver comes to
-	 * that slot.
+	 * that slot. A timer whose executor has refused it stands in no slot.
 	 *
 	 * @param level the number of the level, 0 for the finest
 	 * @param tick the duration that one slot covers

@@ -19,7 +19,9 @@ final class WheelTotals {
 
 	long cancelled;
 
-	long refused;
+	long returned;
+
+	long rejected;
 
 	private final List<long[]> levels = new ArrayList<>();
 

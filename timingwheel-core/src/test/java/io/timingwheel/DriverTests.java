@@ -3,14 +3,14 @@ package io.timingwheel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link Driver}, turn by turn, also at times that a thread has overslept.
@@ -27,14 +27,18 @@ class DriverTests {
 
 	private final List<Shard> all = new ArrayList<>();
 
+	private final WaitingTimers waiting = new WaitingTimers();
+
 	private final Shards shards = new Shards(2, Long.MAX_VALUE, this::newShard);
 
-	private final Driver driver = new Driver(this.time, this.shards, Runnable::run, new TaskErrors(TaskErrors::log));
+	private final Driver driver = new Driver(this.time, this.shards, Runnable::run, new TaskErrors(TaskErrors::log),
+			this.waiting);
 
 	private final List<Long> fired = new ArrayList<>();
 
 	private Shard newShard(int index) {
-		Shard shard = new Shard(this.time, new Alarm(), new TaskErrors(TaskErrors::log), new Wheel(256, MILLI));
+		Shard shard = new Shard(this.time, new Alarm(), new TaskErrors(TaskErrors::log), this.waiting,
+				new Wheel(256, MILLI));
 		this.all.add(shard);
 		return shard;
 	}
@@ -98,41 +102,12 @@ class DriverTests {
 	}
 
 	@Test
-	void threadThatDiesIsReplacedAndTheNewThreadContinuesWithItsBatch() {
-		Alarm alarm = new Alarm();
-		WheelClock time = new WheelClock(TimeSource.system(), MILLI);
-		Shards shards = new Shards(1, Long.MAX_VALUE,
-				(index) -> new Shard(time, alarm, new TaskErrors(TaskErrors::log), new Wheel(256, MILLI)));
-		List<Thread> ranOn = new CopyOnWriteArrayList<>();
-		// Without an error handler the exception ends the thread, as a JVM error would.
-		Driver driver = new Driver(time, shards, (task) -> {
-			task.run();
-			if (ranOn.size() == 1) {
-				throw new IllegalStateException("on purpose");
-			}
-		}, null);
-		for (int i = 0; i < 3; i++) {
-			shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), 1), 1, 0);
-		}
-		List<Thread> threads = new CopyOnWriteArrayList<>();
-		new DriverThread(driver, time, alarm, (task) -> {
-			Thread thread = new Thread(task);
-			thread.setUncaughtExceptionHandler((dying, error) -> {
-			});
-			threads.add(thread);
-			return thread;
-		}).start();
-		await().until(() -> ranOn.size() == 3);
-		assertThat(threads).hasSize(2);
-		assertThat(ranOn).containsExactly(threads.get(0), threads.get(1), threads.get(1));
-		// A new timer wakes the new thread.
-		await().until(() -> threads.get(1).getState() == Thread.State.WAITING);
-		long dueTick = time.now();
-		shards.mine().add(new Timer(shards.mine(), () -> ranOn.add(Thread.currentThread()), dueTick), dueTick, dueTick);
-		await().until(() -> ranOn.size() == 4);
-		driver.stop();
-		alarm.wakeFor(Long.MIN_VALUE + 1);
-		threads.forEach(Latches::join);
+	void driverWhoseThreadHasEndedRejectsTimersAndStillReturnsTheOthers() {
+		schedule(0, 50);
+		this.driver.threadEnded();
+		assertThat(this.driver.isStopped()).isTrue();
+		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> schedule(1, 50));
+		assertThat(this.driver.stop(0)).hasSize(1);
 	}
 
 	/**
@@ -151,7 +126,7 @@ class DriverTests {
 
 	private Timer schedule(int shard, long tick) {
 		Timer timer = new Timer(this.all.get(shard), () -> this.fired.add(tick), tick);
-		this.all.get(shard).add(timer, tick, this.time.now());
+		this.all.get(shard).add(timer, tick);
 		return timer;
 	}
 

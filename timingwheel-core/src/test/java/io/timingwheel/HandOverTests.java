@@ -3,6 +3,7 @@ package io.timingwheel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -44,6 +45,59 @@ class HandOverTests {
 		assertThat(wheel.pending()).isZero();
 		queue.get(0).run();
 		assertThat(this.task.count()).isOne();
+	}
+
+	@Test
+	void interruptOfOneTaskReachesNeitherTheNextTaskNorTheExecutorNorTheCallerOfAdvance() {
+		List<Boolean> interrupted = new ArrayList<>();
+		TimingWheel wheel = wheel((task) -> {
+			interrupted.add(Thread.currentThread().isInterrupted());
+			task.run();
+		});
+		DirectTask direct = () -> {
+			interrupted.add(Thread.currentThread().isInterrupted());
+			Thread.currentThread().interrupt();
+		};
+		for (int i = 0; i < 3; i++) {
+			wheel.schedule(() -> Thread.currentThread().interrupt(), 5, TimeUnit.MILLISECONDS);
+			wheel.schedule(direct, 5, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(interrupted).containsExactly(false, false, false, false, false, false);
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void interruptOfTheCallerOfAdvanceIsKeptFromTheTasksAndNotLost() {
+		List<Boolean> interrupted = new ArrayList<>();
+		TimingWheel wheel = wheel(Runnable::run);
+		wheel.schedule(() -> interrupted.add(Thread.currentThread().isInterrupted()), 5, TimeUnit.MILLISECONDS);
+		Thread.currentThread().interrupt();
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(interrupted).containsExactly(false);
+	}
+
+	@Test
+	void interruptOfATaskOnTheDriverMakesNoInterruptibleExecutorRefuse() {
+		BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
+		try (TimingWheel wheel = TimingWheel.builder((task) -> {
+			try {
+				queue.put(task);
+			}
+			catch (InterruptedException ex) {
+				throw new RejectedExecutionException(ex);
+			}
+		}).build()) {
+			DirectTask interrupting = () -> Thread.currentThread().interrupt();
+			for (int i = 0; i < 10; i++) {
+				wheel.schedule(interrupting, 50, TimeUnit.MILLISECONDS);
+				wheel.schedule(this.task, 50, TimeUnit.MILLISECONDS);
+			}
+			await().until(() -> queue.size() == 10);
+			WheelSnapshot snapshot = wheel.snapshot();
+			assertThat(snapshot.refused()).isZero();
+		}
 	}
 
 	@Test
@@ -95,7 +149,7 @@ class HandOverTests {
 			wheel.schedule(direct, 1, TimeUnit.MILLISECONDS);
 			assertThat(ran.poll(30, TimeUnit.SECONDS)).isNotNull().isSameAs(drivers.poll());
 			await().until(() -> wheel.snapshot().fired() == 1);
-			assertThat(wheel.snapshot().rejected()).isZero();
+			assertThat(wheel.snapshot().refused()).isZero();
 		}
 	}
 
@@ -124,7 +178,7 @@ class HandOverTests {
 		wheel.schedule(routed((task) -> executors.remove(0).execute(task)), 5, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThat(this.task.count()).isOne();
-		assertThat(wheel.snapshot().rejected()).isEqualTo(2);
+		assertThat(wheel.snapshot().refused()).isEqualTo(2);
 	}
 
 	@ParameterizedTest
@@ -139,7 +193,7 @@ class HandOverTests {
 		this.clock.advance(Duration.ofDays(1));
 		assertThat(this.task.count()).isOne();
 		assertThat(handle.isPending()).isFalse();
-		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(wheel.snapshot().refused()).isZero();
 		assertThat(wheel.snapshot().fired()).isOne();
 		assertThat(this.failures).containsExactly(new Failure(throwing, thrown));
 	}
@@ -155,7 +209,7 @@ class HandOverTests {
 		wheel.schedule(throwing, 5, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofDays(1));
 		assertThat(this.task.count()).isOne();
-		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(wheel.snapshot().refused()).isZero();
 		assertThat(this.failures).containsExactly(new Failure(throwing, thrown));
 	}
 
@@ -202,7 +256,7 @@ class HandOverTests {
 		this.clock.advance(Duration.ofSeconds(1));
 		assertThat(calls).hasValue(10);
 		assertThat(this.task.count()).isEqualTo(10);
-		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(wheel.snapshot().refused()).isZero();
 		assertThat(wheel.snapshot().fired()).isEqualTo(20);
 	}
 
@@ -219,7 +273,7 @@ class HandOverTests {
 		this.clock.advance(Duration.ofSeconds(1));
 		assertThat(this.task.count()).isOne();
 		assertThat(wheel.snapshot().fired()).isEqualTo(2);
-		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(wheel.snapshot().refused()).isZero();
 	}
 
 	@Test

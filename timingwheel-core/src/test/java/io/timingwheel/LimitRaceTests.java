@@ -88,7 +88,7 @@ class LimitRaceTests {
 			assertThat(this.refused).hasValue(1);
 			assertThat(this.pending).isBetween(1L, 2L);
 			assertThat(this.wheel.pending()).isEqualTo(2);
-			assertThat(this.wheel.snapshot().refused()).isEqualTo(1);
+			assertThat(this.wheel.snapshot().rejected()).isEqualTo(1);
 		}
 
 	}

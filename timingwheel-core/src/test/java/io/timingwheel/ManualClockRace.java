@@ -19,7 +19,14 @@ abstract class ManualClockRace implements Race {
 
 	volatile long ranAt = -1;
 
-	final TimingWheel wheel = TimingWheel.builder(this::execute).wheelSize(4).shards(1).timeSource(this.clock).build();
+	final TimingWheel wheel = configure(new WheelBuilder(this::execute)).wheelSize(4)
+		.shards(1)
+		.timeSource(this.clock)
+		.build();
+
+	WheelBuilder configure(WheelBuilder builder) {
+		return builder;
+	}
 
 	void execute(Runnable task) {
 		task.run();

@@ -11,6 +11,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -52,7 +54,7 @@ class MaxPendingTests {
 		}
 		for (int i = 1; i <= 5; i++) {
 			assertRejected(wheel);
-			assertThat(wheel.snapshot().refused()).isEqualTo(i);
+			assertThat(wheel.snapshot().rejected()).isEqualTo(i);
 		}
 		assertThat(wheel.pending()).isEqualTo(limit);
 		assertThat(wheel.snapshot().scheduled()).isEqualTo(limit);
@@ -86,7 +88,7 @@ class MaxPendingTests {
 			assertRejected(wheel);
 			assertThat(handle.cancel()).isTrue();
 		}
-		assertThat(wheel.snapshot().refused()).isEqualTo(10_000);
+		assertThat(wheel.snapshot().rejected()).isEqualTo(10_000);
 	}
 
 	@Test
@@ -97,7 +99,7 @@ class MaxPendingTests {
 			this.clock.advance(Duration.ofMillis(1));
 		}
 		assertThat(this.task.count()).isEqualTo(10_000);
-		assertThat(wheel.snapshot().refused()).isZero();
+		assertThat(wheel.snapshot().rejected()).isZero();
 	}
 
 	/**
@@ -145,11 +147,56 @@ class MaxPendingTests {
 	}
 
 	@Test
+	void periodicTaskKeepsItsPermitWhileItRuns() {
+		TimingWheel wheel = wheel(1);
+		ScheduledExecutorService service = wheel.asScheduledExecutorService();
+		List<Boolean> accepted = new ArrayList<>();
+		ScheduledFuture<?> future = service.scheduleAtFixedRate(() -> accepted.add(tryToSchedule(wheel)), 1, 1,
+				TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(3));
+		assertThat(accepted).containsExactly(false, false, false);
+		assertThat(future.isDone()).isFalse();
+		assertThat(wheel.pending()).isOne();
+		assertThat(future.cancel(false)).isTrue();
+		assertThat(tryToSchedule(wheel)).isTrue();
+	}
+
+	@Test
+	void permitOfAPeriodicTaskIsFreeOnceTheTaskHasEnded() {
+		TimingWheel wheel = wheel(1);
+		ScheduledExecutorService service = wheel.asScheduledExecutorService();
+		service.scheduleAtFixedRate(() -> {
+			throw new IllegalStateException("on purpose");
+		}, 1, 1, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(wheel.pending()).isZero();
+		assertThat(tryToSchedule(wheel)).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void permitOfAPeriodicTaskThatTheExecutorHasDroppedIsFreeOnceTheTaskIsCancelled(boolean shutdownNow) {
+		TimingWheel wheel = TimingWheel.builder((dropped) -> {
+		}).maxPending(1).timeSource(this.clock).build();
+		ScheduledExecutorService service = wheel.asScheduledExecutorService();
+		ScheduledFuture<?> future = service.scheduleAtFixedRate(this.task, 1, 1, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(wheel.pending()).isOne();
+		if (shutdownNow) {
+			service.shutdownNow();
+		}
+		else {
+			future.cancel(false);
+		}
+		assertThat(wheel.pending()).isZero();
+	}
+
+	@Test
 	void rejectionAfterStopIsNotCountedAsBeyondTheLimit() {
 		TimingWheel wheel = wheel(1);
 		wheel.stop();
 		assertRejected(wheel);
-		assertThat(wheel.snapshot().refused()).isZero();
+		assertThat(wheel.snapshot().rejected()).isZero();
 	}
 
 	@Test
@@ -176,7 +223,7 @@ class MaxPendingTests {
 					handles.forEach(TimerHandle::cancel);
 				}
 			}
-			assertThat(wheel.snapshot().refused()).isEqualTo(40);
+			assertThat(wheel.snapshot().rejected()).isEqualTo(40);
 		}
 	}
 
@@ -206,7 +253,7 @@ class MaxPendingTests {
 		done.set(true);
 		assertThat(sum).isEqualTo(limit);
 		assertThat(wheel.pending()).isEqualTo(limit);
-		assertThat(wheel.snapshot().refused()).isEqualTo(THREADS * (limit + 500L) - limit);
+		assertThat(wheel.snapshot().rejected()).isEqualTo(THREADS * (limit + 500L) - limit);
 		assertThat(highest.get(30, TimeUnit.SECONDS)).isLessThanOrEqualTo(limit);
 	}
 
@@ -231,7 +278,7 @@ class MaxPendingTests {
 			assertThat(each.get(30, TimeUnit.SECONDS)).isEqualTo(perThread);
 		}
 		assertThat(wheel.pending()).isEqualTo((long) perThread * THREADS);
-		assertThat(wheel.snapshot().refused()).isZero();
+		assertThat(wheel.snapshot().rejected()).isZero();
 	}
 
 	@Test

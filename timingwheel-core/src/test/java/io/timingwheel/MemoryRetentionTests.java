@@ -1,16 +1,23 @@
 package io.timingwheel;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
+import java.lang.reflect.Constructor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -18,6 +25,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests that the wheel and its handles retain no more objects than they need.
  */
+@ExtendWith(WheelLog.class)
 class MemoryRetentionTests {
 
 	private ManualTimeSource clock = new ManualTimeSource();
@@ -127,6 +135,113 @@ class MemoryRetentionTests {
 		return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "2, true", "2, false", "256, true", "256, false", "65536, true", "65536, false" })
+	void floodLeavesNothingBehind(int wheelSize, boolean cancel) {
+		ManualTimeSource clock = new ManualTimeSource();
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).wheelSize(wheelSize).shards(1).timeSource(clock).build();
+		DirectTask task = () -> {
+		};
+		TimerHandle far = wheel.schedule(task, 400, TimeUnit.DAYS);
+		long before = settledHeap();
+		int count = 400_000;
+		TimerHandle[] handles = cancel ? new TimerHandle[count] : null;
+		for (int i = 0; i < count; i++) {
+			// Both crowds and many slots of two timers.
+			long delay = (i % 2 == 0) ? 1 + i / 4 : 1 + (i % 50) * 5_000_000L;
+			TimerHandle handle = wheel.schedule(task, delay, TimeUnit.MILLISECONDS);
+			if (handles != null) {
+				handles[i] = handle;
+			}
+		}
+		assertThat(usedHeap() - before).isGreaterThan(10_000_000);
+		if (handles != null) {
+			for (TimerHandle handle : handles) {
+				handle.cancel();
+			}
+			handles = null;
+		}
+		else {
+			clock.advance(Duration.ofDays(4));
+		}
+		assertThat(wheel.pending()).isOne();
+		assertThat(settledHeap() - before).isLessThan(1_000_000);
+		assertThat(far.isPending()).isTrue();
+	}
+
+	private static long settledHeap() {
+		long least = usedHeap();
+		for (int i = 0; i < 2; i++) {
+			least = Math.min(least, usedHeap());
+		}
+		return least;
+	}
+
+	@Test
+	void timerThatIsAloneInItsSlotNeedsAtMost80Bytes() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run)
+			.wheelSize(1 << 16)
+			.shards(1)
+			.timeSource(this.clock)
+			.build();
+		DirectTask task = () -> {
+		};
+		int count = 60_000;
+		long before = settledHeap();
+		for (int i = 1; i <= count; i++) {
+			wheel.schedule(task, i, TimeUnit.MILLISECONDS);
+		}
+		assertThat(wheel.snapshot().levels().get(0).occupiedSlots()).isEqualTo(count);
+		assertThat((settledHeap() - before) / (double) count).isBetween(32.0, 80.0);
+		Reference.reachabilityFence(wheel);
+	}
+
+	/**
+	 * An executor that accepts a task and never runs it leaves the task to the handle.
+	 */
+	@Test
+	void wheelRetainsNothingOfATimerThatItsExecutorDrops() {
+		TimingWheel wheel = TimingWheel.builder((dropped) -> {
+		}).timeSource(this.clock).build();
+		Runnable task = newTask();
+		WeakReference<Runnable> reference = new WeakReference<>(task);
+		TimerHandle handle = wheel.schedule(task, 1, TimeUnit.DAYS);
+		task = null;
+		this.clock.advance(Duration.ofDays(1));
+		assertThat(handle.isPending()).isFalse();
+		System.gc();
+		assertThat(reference.get()).as("while the handle is kept").isNotNull();
+		Reference.reachabilityFence(handle);
+		handle = null;
+		assertCollected(reference);
+		Reference.reachabilityFence(wheel);
+	}
+
+	@Test
+	void idleWheelDoesNotKeepTheClassOfTheLastTask() throws Exception {
+		WeakReference<ClassLoader> reference = new WeakReference<>(runTaskOfAnotherLoader(this.wheel, this.clock));
+		assertCollected(reference);
+		try (TimingWheel real = TimingWheel.builder(Runnable::run).build()) {
+			reference = new WeakReference<>(runTaskOfAnotherLoader(real, null));
+			assertCollected(reference);
+		}
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	private static ClassLoader runTaskOfAnotherLoader(TimingWheel wheel, ManualTimeSource clock) throws Exception {
+		ClassLoader loader = new OtherLoader();
+		Class<?> type = loader.loadClass(TaskOfAnotherLoader.class.getName());
+		assertThat(type).isNotSameAs(TaskOfAnotherLoader.class);
+		Constructor<?> constructor = type.getDeclaredConstructor();
+		constructor.setAccessible(true);
+		wheel.schedule((Runnable) constructor.newInstance(), 1, TimeUnit.MILLISECONDS);
+		if (clock != null) {
+			clock.advance(Duration.ofMillis(1));
+		}
+		await().until(() -> wheel.pending() == 0);
+		return loader;
+	}
+
 	@Test
 	void firedHandleRetainsNothing() {
 		Runnable task = newTask();
@@ -202,6 +317,40 @@ class MemoryRetentionTests {
 	}
 
 	@Test
+	void cancelOfARefusedTimerFreesItAtOnce() {
+		TimingWheel wheel = TimingWheel.builder(MemoryRetentionTests::refuse).timeSource(this.clock).build();
+		List<TimerHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			handles.add(wheel.schedule(newTask(), 1, TimeUnit.MILLISECONDS));
+		}
+		this.clock.advance(Duration.ofMillis(1));
+		TimerHandle kept = handles.remove(500);
+		handles.forEach(TimerHandle::cancel);
+		List<WeakReference<TimerHandle>> references = handles.stream().map(WeakReference::new).toList();
+		handles.clear();
+		references.forEach(MemoryRetentionTests::assertCollected);
+		assertThat(kept.isPending()).isTrue();
+		Reference.reachabilityFence(wheel);
+	}
+
+	@Test
+	void executorsThatHaveRefusedAreNotRetainedOnceNoTimerWaits() {
+		List<WeakReference<Executor>> references = new ArrayList<>();
+		for (int i = 0; i < 2_000; i++) {
+			RefusingOnce executor = new RefusingOnce();
+			references.add(new WeakReference<>(executor));
+			this.wheel.schedule(new Routed(executor), 1, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(this.wheel.snapshot().refused()).isEqualTo(2_000);
+		assertThat(this.wheel.pending()).isEqualTo(2_000);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.wheel.pending()).isZero();
+		references.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	@Test
 	void clockRetainsNothingOfAStoppedWheel() {
 		Executor executor = new DirectExecutor();
 		WeakReference<Executor> reference = new WeakReference<>(executor);
@@ -255,6 +404,67 @@ class MemoryRetentionTests {
 	 */
 	private static Runnable newTask() {
 		return new RecordingTask(TimeSource.system());
+	}
+
+	private static void refuse(Runnable task) {
+		throw new RejectedExecutionException("on purpose");
+	}
+
+	private record Routed(Executor executor) implements RoutedTask {
+
+		@Override
+		public void run() {
+		}
+
+	}
+
+	private static final class TaskOfAnotherLoader implements Runnable {
+
+		@Override
+		public void run() {
+			// Only its class matters.
+		}
+
+	}
+
+	private static final class RefusingOnce implements Executor {
+
+		private boolean refused;
+
+		@Override
+		public void execute(Runnable task) {
+			if (!this.refused) {
+				this.refused = true;
+				refuse(task);
+			}
+			task.run();
+		}
+
+	}
+
+	/**
+	 * Defines {@link TaskOfAnotherLoader} once more.
+	 */
+	private static final class OtherLoader extends ClassLoader {
+
+		OtherLoader() {
+			super(MemoryRetentionTests.class.getClassLoader());
+		}
+
+		@Override
+		protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+			if (!name.equals(TaskOfAnotherLoader.class.getName())) {
+				return super.loadClass(name, resolve);
+			}
+			try (InputStream in = getResourceAsStream(name.replace('.', '/') + ".class")) {
+				byte[] bytes = in.readAllBytes();
+				return defineClass(name, bytes, 0, bytes.length);
+			}
+			catch (IOException ex) {
+				throw new ClassNotFoundException(name, ex);
+			}
+		}
+
 	}
 
 	private static final class DirectExecutor implements Executor {

@@ -3,6 +3,7 @@ package io.timingwheel;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
@@ -27,12 +28,23 @@ final class ModelRun {
 	/** The clock is not moved past 146 years. */
 	private static final long END_OF_TIME = 1L << 62;
 
+	/** One for all refusals, since a stack trace takes long. */
+	private static final RejectedExecutionException REFUSAL = new RejectedExecutionException("at random");
+
+	/** For how long an executor may refuse everything, in nanoseconds. */
+	private static final long MAX_DEAD = TimeUnit.SECONDS.toNanos(10);
+
 	private static final int MAX_FINISHED = 64;
 
 	private static final int MAX_LOG = 40;
 
 	/** More timers than a wheel fires or cascades in one step. */
 	private static final int MAX_BURST = 1_500;
+
+	/** The wheel's executor, two executors of tasks, and tasks that name no executor. */
+	private static final int GROUPS = 4;
+
+	private static final int UNNAMED = 3;
 
 	private final Config config;
 
@@ -62,7 +74,11 @@ final class ModelRun {
 
 	private final Deque<String> log = new ArrayDeque<>();
 
-	private boolean refusing = true;
+	/** By group, how many of four hand-overs the executor refuses. */
+	private final int[] refusing = new int[GROUPS];
+
+	/** The executors of the groups from 1 on. */
+	private final List<Executor> executors = List.of(new ModelExecutor(), new ModelExecutor());
 
 	private int nextId;
 
@@ -72,7 +88,7 @@ final class ModelRun {
 		this.clock = new ManualTimeSource(config.clockOrigin());
 		this.clock.advance(Duration.ofNanos(config.clockOffset()));
 		this.start = this.clock.nanoTime();
-		this.wheel = TimingWheel.builder(Runnable::run)
+		this.wheel = TimingWheel.builder(new ModelExecutor())
 			.tick(config.tick())
 			.wheelSize(config.wheelSize())
 			.shards(config.shards())
@@ -80,7 +96,7 @@ final class ModelRun {
 			.onError(this::onError)
 			.build();
 		this.tickNanos = config.tick().toNanos();
-		this.reference = new ReferenceWheel(this.tickNanos);
+		this.reference = new ReferenceWheel(this.tickNanos, GROUPS);
 		this.callers = new Callers(config.callers());
 		for (Shard shard : ((HierarchicalTimingWheel) this.wheel).shards.shards) {
 			this.invariants.add(new WheelInvariants(shard.wheel, ModelRun::wasMoved));
@@ -93,6 +109,7 @@ final class ModelRun {
 				step();
 				this.invariants.forEach(WheelInvariants::check);
 				checkPending(0);
+				checkSum();
 				if (i % 64 == 0) {
 					checkSnapshot();
 				}
@@ -107,6 +124,9 @@ final class ModelRun {
 	}
 
 	private void step() {
+		if (this.random.nextInt(64) == 0) {
+			this.refusing[this.random.nextInt(GROUPS)] = this.random.nextInt(5);
+		}
 		int dice = this.random.nextInt(100);
 		if (dice < 18) {
 			advance(chooseAdvance());
@@ -143,7 +163,7 @@ final class ModelRun {
 		this.callers.run(caller,
 				() -> timers.forEach((timer) -> timer.handle = delay.schedule(this.wheel, timer.task)));
 		for (ReferenceTimer timer : timers) {
-			this.reference.schedule(timer, delay.nanos());
+			this.reference.schedule(timer, delay);
 			timer.position = this.pending.size();
 			this.pending.add(timer);
 			log("schedule %s by caller %s: %s", timer, caller, delay);
@@ -170,11 +190,11 @@ final class ModelRun {
 			return;
 		}
 		RandomDelay delay = chooseDelay();
-		boolean moved = delay.reschedule(timer.handle);
+		boolean moved = delay.reschedule(this.wheel, timer.handle);
 		log("reschedule %s to %s: %s", timer, delay, moved);
 		checkAnswer(timer, moved, "reschedule");
 		if (moved) {
-			this.reference.reschedule(timer, delay.nanos());
+			this.reference.reschedule(timer, delay);
 			query(timer);
 		}
 	}
@@ -194,6 +214,9 @@ final class ModelRun {
 	}
 
 	private void advance(long by) {
+		if (by > MAX_DEAD) {
+			endDeadExecutors();
+		}
 		long target = this.reference.now() + by;
 		log("advance by %s to %s", by, target);
 		this.clock.advance(Duration.ofNanos(by));
@@ -201,6 +224,16 @@ final class ModelRun {
 		assertThat(this.thrownByTasks).as("exceptions that did not reach onError").isEmpty();
 		assertThat(this.clock.nanoTime() - this.start).as("time after advance").isEqualTo(target);
 		this.reference.advanceTo(target);
+	}
+
+	/**
+	 * An executor that accepts nothing is tried twice a second, which takes too long for
+	 * years.
+	 */
+	private void endDeadExecutors() {
+		for (int group = 0; group < GROUPS; group++) {
+			this.refusing[group] = Math.min(this.refusing[group], 2);
+		}
 	}
 
 	private void ran(ReferenceTimer timer) {
@@ -211,6 +244,7 @@ final class ModelRun {
 			query(timer);
 			checkPending(1);
 			if (this.random.nextInt(16) == 0) {
+				checkSum();
 				this.invariants.forEach(WheelInvariants::check);
 			}
 			if (this.random.nextInt(4) == 0) {
@@ -246,11 +280,8 @@ final class ModelRun {
 		}
 	}
 
-	/**
-	 * Stands in for an executor that may refuse the task.
-	 */
 	private void mayRefuse(ReferenceTimer timer) {
-		if (!this.refusing || this.random.nextInt(4) != 0) {
+		if (this.random.nextInt(4) >= this.refusing[timer.group]) {
 			return;
 		}
 		try {
@@ -260,7 +291,7 @@ final class ModelRun {
 		catch (Throwable ex) {
 			this.failures.add(ex);
 		}
-		throw new RejectedExecutionException("at random");
+		throw REFUSAL;
 	}
 
 	private void finish() {
@@ -280,11 +311,14 @@ final class ModelRun {
 		assertThat(returned).as("tasks returned by stop").hasSameSizeAs(expected).allMatch(expected::remove);
 		assertThat(this.wheel.stop()).as("tasks returned by the second stop").isEmpty();
 		assertThat(this.wheel.pending()).isZero();
+		assertThat(this.wheel.snapshot().returned()).isEqualTo(returned.size());
+		checkSum();
 		for (ReferenceTimer timer : this.pending) {
 			assertThat(timer.handle.isPending()).isFalse();
 			assertThat(timer.handle.isCancelled()).isFalse();
 			assertThat(timer.handle.remaining(TimeUnit.NANOSECONDS)).isZero();
 			assertThat(timer.handle.reschedule(1, TimeUnit.DAYS)).isFalse();
+			assertThat(timer.handle.rescheduleAt(this.wheel.nanoTime())).isFalse();
 			assertThat(timer.handle.cancel()).isFalse();
 		}
 		assertThatExceptionOfType(RejectedExecutionException.class)
@@ -295,12 +329,12 @@ final class ModelRun {
 	}
 
 	private void drain() {
-		this.refusing = false;
+		Arrays.fill(this.refusing, 0);
 		while (this.reference.nextExpiry() < END_OF_TIME) {
 			advance(Math.max(0, this.reference.nextExpiry() - this.reference.now()));
 		}
 		advance(TimeUnit.DAYS.toNanos(1));
-		assertThat(this.reference.backingOff()).as("refused timers a day later").isEmpty();
+		assertThat(this.reference.waiting()).as("waiting timers a day later").isZero();
 		List.copyOf(this.pending).forEach(this::cancel);
 		assertThat(this.wheel.pending()).isZero();
 		checkSnapshot();
@@ -315,6 +349,12 @@ final class ModelRun {
 		assertThat(this.wheel.pending()).as("pending").isBetween(expected, expected + maxMore);
 	}
 
+	private void checkSum() {
+		WheelSnapshot snapshot = this.wheel.snapshot();
+		assertThat(snapshot.pending() + snapshot.fired() + snapshot.cancelled() + snapshot.returned()).as("scheduled")
+			.isEqualTo(snapshot.scheduled());
+	}
+
 	private void checkSnapshot() {
 		WheelSnapshot snapshot = this.wheel.snapshot();
 		assertThat(snapshot.state()).isEqualTo(WheelSnapshot.State.RUNNING);
@@ -322,11 +362,12 @@ final class ModelRun {
 		assertThat(snapshot.rescheduled()).as("rescheduled").isEqualTo(this.reference.rescheduled);
 		assertThat(snapshot.fired()).as("fired").isEqualTo(this.reference.fired);
 		assertThat(snapshot.cancelled()).as("cancelled").isEqualTo(this.reference.cancelled);
-		assertThat(snapshot.rejected()).as("rejected").isEqualTo(this.reference.rejected);
-		assertThat(snapshot.refused()).as("refused").isZero();
+		assertThat(snapshot.returned()).as("returned").isZero();
+		assertThat(snapshot.rejected()).as("rejected").isZero();
+		assertThat(snapshot.refused()).as("refused").isEqualTo(this.reference.refused);
 		assertThat(snapshot.pending()).as("pending").isEqualTo(this.reference.pending());
 		assertThat(snapshot.levels().stream().mapToLong(WheelSnapshot.Level::pending).sum()).as("pending of all levels")
-			.isEqualTo(this.reference.pending());
+			.isEqualTo(this.reference.pending() - this.reference.waiting());
 		if (this.reference.pending() == 0) {
 			assertThat(snapshot.nextExpiry()).as("nextExpiry").isNull();
 		}
@@ -366,10 +407,12 @@ final class ModelRun {
 	}
 
 	private Runnable chooseTask(ReferenceTimer timer) {
-		return switch (this.random.nextInt(4)) {
-			case 0 -> new ModelDirectTask(this, timer);
-			case 1 -> new ModelRoutedTask(this, timer);
-			default -> new ModelTask.Plain(this, timer);
+		timer.group = this.random.nextInt(-1, GROUPS);
+		return switch (timer.group) {
+			case -1 -> new ModelDirectTask(this, timer);
+			case 0 -> new ModelTask.Plain(this, timer);
+			case UNNAMED -> new ModelUnnamedTask(this, timer);
+			default -> new ModelRoutedTask(this, timer);
 		};
 	}
 
@@ -450,14 +493,32 @@ final class ModelRun {
 
 		@Override
 		public Executor executor() {
-			if (this.timer.id % 2 == 0) {
-				this.modelRun.mayRefuse(this.timer);
-				return Runnable::run;
+			return this.modelRun.executors.get(this.timer.group - 1);
+		}
+
+	}
+
+	private record ModelUnnamedTask(ModelRun modelRun, ReferenceTimer timer) implements ModelTask, RoutedTask {
+
+		@Override
+		public Executor executor() {
+			this.modelRun.mayRefuse(this.timer);
+			return Runnable::run;
+		}
+
+	}
+
+	/**
+	 * An executor that may refuse a task.
+	 */
+	private final class ModelExecutor implements Executor {
+
+		@Override
+		public void execute(Runnable timer) {
+			if (((Timer) timer).task() instanceof ModelTask task) {
+				mayRefuse(task.timer());
 			}
-			return (task) -> {
-				this.modelRun.mayRefuse(this.timer);
-				task.run();
-			};
+			timer.run();
 		}
 
 	}

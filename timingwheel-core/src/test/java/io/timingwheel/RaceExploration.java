@@ -1,6 +1,7 @@
 package io.timingwheel;
 
 import java.util.Map;
+import java.util.stream.Stream;
 
 import io.timingwheel.interleaving.Interleavings;
 import io.timingwheel.interleaving.Race;
@@ -33,13 +34,16 @@ final class RaceExploration {
 	private RaceExploration() {
 	}
 
-	static void explore(Class<? extends Race> race, TestReporter reporter) {
+	/**
+	 * Explores a race.
+	 * @param known further fields and elements that are read without the lock on purpose
+	 */
+	static void explore(Class<? extends Race> race, TestReporter reporter, String... known) {
+		String[] readWithoutLock = Stream.of(READ_WITHOUT_LOCK, known).flatMap(Stream::of).toArray(String[]::new);
 		int atSynchronization = Interleavings.atSynchronization(race, 2 + MORE_PREEMPTIONS)
-			.knowing(READ_WITHOUT_LOCK)
+			.knowing(readWithoutLock)
 			.explore();
-		int atEveryAccess = Interleavings.atEveryAccess(race, 1 + MORE_PREEMPTIONS)
-			.knowing(READ_WITHOUT_LOCK)
-			.explore();
+		int atEveryAccess = Interleavings.atEveryAccess(race, 1 + MORE_PREEMPTIONS).knowing(readWithoutLock).explore();
 		reporter.publishEntry(Map.of("race", race.getSimpleName(), "at synchronization",
 				String.valueOf(atSynchronization), "at every access", String.valueOf(atEveryAccess)));
 		assertThat(atSynchronization).isGreaterThan(1);

@@ -11,21 +11,26 @@ import java.util.random.RandomGenerator;
  *
  * @param amount the number of units
  * @param unit the unit
- * @param asDuration whether to pass it as a {@link Duration}
+ * @param form how to pass it
  */
-record RandomDelay(long amount, TimeUnit unit, boolean asDuration) {
+record RandomDelay(long amount, TimeUnit unit, Form form) {
 
 	private static final TimeUnit[] UNITS = TimeUnit.values();
+
+	private static final Form[] FORMS = Form.values();
 
 	static RandomDelay choose(RandomGenerator random, long now, long tick, int wheelSize) {
 		long nanos = chooseNanos(random, now, tick, wheelSize);
 		if (random.nextBoolean()) {
-			return new RandomDelay(nanos, TimeUnit.NANOSECONDS, random.nextBoolean());
+			return new RandomDelay(nanos, TimeUnit.NANOSECONDS, choose(random));
 		}
 		TimeUnit unit = UNITS[random.nextInt(UNITS.length)];
 		boolean saturate = nanos == Long.MAX_VALUE || nanos == Long.MIN_VALUE;
-		return new RandomDelay(saturate ? nanos : unit.convert(nanos, TimeUnit.NANOSECONDS), unit,
-				random.nextBoolean());
+		return new RandomDelay(saturate ? nanos : unit.convert(nanos, TimeUnit.NANOSECONDS), unit, choose(random));
+	}
+
+	private static Form choose(RandomGenerator random) {
+		return FORMS[random.nextInt(FORMS.length)];
 	}
 
 	private static long chooseNanos(RandomGenerator random, long now, long tick, int wheelSize) {
@@ -72,11 +77,19 @@ record RandomDelay(long amount, TimeUnit unit, boolean asDuration) {
 	}
 
 	TimerHandle schedule(TimingWheel wheel, Runnable task) {
-		return this.asDuration ? wheel.schedule(task, duration()) : wheel.schedule(task, this.amount, this.unit);
+		return switch (this.form) {
+			case AMOUNT -> wheel.schedule(task, this.amount, this.unit);
+			case DURATION -> wheel.schedule(task, duration());
+			case DEADLINE -> wheel.scheduleAt(task, wheel.nanoTime() + nanos());
+		};
 	}
 
-	boolean reschedule(TimerHandle handle) {
-		return this.asDuration ? handle.reschedule(duration()) : handle.reschedule(this.amount, this.unit);
+	boolean reschedule(TimingWheel wheel, TimerHandle handle) {
+		return switch (this.form) {
+			case AMOUNT -> handle.reschedule(this.amount, this.unit);
+			case DURATION -> handle.reschedule(duration());
+			case DEADLINE -> handle.rescheduleAt(wheel.nanoTime() + nanos());
+		};
 	}
 
 	private Duration duration() {
@@ -85,6 +98,15 @@ record RandomDelay(long amount, TimeUnit unit, boolean asDuration) {
 			return Duration.ofSeconds(nanos);
 		}
 		return Duration.ofNanos(nanos);
+	}
+
+	/**
+	 * The forms in which a wheel takes a delay.
+	 */
+	enum Form {
+
+		AMOUNT, DURATION, DEADLINE
+
 	}
 
 }

@@ -51,6 +51,37 @@ class RealTimeTests {
 		}
 	}
 
+	/**
+	 * Each turn reads the clock once, schedules some timers and moves others. Some of the
+	 * deadlines have passed.
+	 */
+	@Test
+	void noTimerIsEarlyByItsDeadline() {
+		int count = 64_000;
+		Random random = new Random(1);
+		try (TimingWheel wheel = wheel(Duration.ofNanos(100_000))) {
+			List<DeadlineProbe> probes = new ArrayList<>(count);
+			for (int turn = 0; turn < count / 64; turn++) {
+				long now = wheel.nanoTime();
+				for (int i = 0; i < 64; i++) {
+					DeadlineProbe probe = new DeadlineProbe();
+					probes.add(probe);
+					probe.deadline = now + random.nextLong(-1_000_000, 300_000_000);
+					TimerHandle handle = wheel.scheduleAt(probe, probe.deadline);
+					if (i % 4 == 0) {
+						long moved = now + random.nextLong(400_000_000, 600_000_000);
+						if (handle.rescheduleAt(moved)) {
+							probe.deadline = moved;
+						}
+					}
+				}
+			}
+			await().until(() -> wheel.pending() == 0);
+			assertThat(probes).allMatch((probe) -> probe.runs == 1);
+			assertThat(probes).allMatch((probe) -> probe.ranAt - probe.deadline >= 0);
+		}
+	}
+
 	@Test
 	void noTimerOfAnyThreadIsEarlyOnAnExecutor() throws InterruptedException {
 		int threads = 4;
@@ -214,6 +245,22 @@ class RealTimeTests {
 		@Override
 		public void run() {
 			this.lateness = System.nanoTime() - this.start - this.delay;
+			this.runs = this.runs + 1;
+		}
+
+	}
+
+	private static final class DeadlineProbe implements Runnable {
+
+		private volatile long deadline;
+
+		private volatile long ranAt;
+
+		private volatile int runs;
+
+		@Override
+		public void run() {
+			this.ranAt = System.nanoTime();
 			this.runs = this.runs + 1;
 		}
 

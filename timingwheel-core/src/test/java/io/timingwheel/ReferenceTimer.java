@@ -23,13 +23,21 @@ final class ReferenceTimer {
 	long tick;
 
 	/**
-	 * Whether the timer was moved or refused, and so lost its place among equal
-	 * deadlines.
+	 * Whether the timer has no certain place among equal deadlines: it was moved,
+	 * refused, or overdue when it was scheduled.
 	 */
 	boolean moved;
 
-	/** Whether an executor refused the timer. The tick of the next try is not known. */
-	boolean backingOff;
+	/** The group of timers with the same executor. */
+	int group;
+
+	/**
+	 * Whether the timer waits for its executor. The time of the next try is not known.
+	 */
+	boolean waiting;
+
+	/** Whether an executor refused the timer. */
+	boolean refused;
 
 	State state = State.PENDING;
 

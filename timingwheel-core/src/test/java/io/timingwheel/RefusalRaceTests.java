@@ -3,6 +3,7 @@ package io.timingwheel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.interleaving.Race;
@@ -20,8 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RefusalRaceTests {
 
 	@ParameterizedTest
-	@ValueSource(
-			classes = { RefuseAndCancel.class, RefuseAndStop.class, RefuseAndRun.class, RefuseAndRunAndCancel.class })
+	@ValueSource(classes = { RefuseAndCancel.class, RefuseAndMove.class, RefuseAndStop.class, RefuseAndRun.class,
+			RefuseAndRunAndCancel.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
 		RaceExploration.explore(race, reporter);
 	}
@@ -71,6 +72,40 @@ class RefusalRaceTests {
 			advance(5_000);
 			assertThat(this.runs).hasValue(this.done ? 0 : 1);
 			assertEmptyAfter(3, this.done ? 1 : 0);
+		}
+
+	}
+
+	private static final class RefuseAndMove extends TimerRace {
+
+		private int refused;
+
+		RefuseAndMove() {
+			super(1, 0, 6);
+		}
+
+		@Override
+		void execute(Runnable task) {
+			if (this.refused < 2) {
+				this.refused++;
+				throw new RejectedExecutionException("on purpose");
+			}
+			task.run();
+		}
+
+		@Override
+		boolean act() {
+			return this.timer.reschedule(20, TimeUnit.MILLISECONDS);
+		}
+
+		@Override
+		public void verify() {
+			advance(5_000);
+			assertThat(this.runs).hasValue(1);
+			if (this.done) {
+				assertThat(this.ranAt).isGreaterThanOrEqualTo(20);
+			}
+			assertEmptyAfter(3, 0);
 		}
 
 	}

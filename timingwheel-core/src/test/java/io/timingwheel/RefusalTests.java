@@ -2,7 +2,10 @@ package io.timingwheel;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -53,7 +56,7 @@ class RefusalTests {
 		assertThat(handle.isPending()).isTrue();
 		assertThat(this.wheel.pending()).isOne();
 		WheelSnapshot snapshot = this.wheel.snapshot();
-		assertThat(snapshot.rejected()).isOne();
+		assertThat(snapshot.refused()).isOne();
 		assertThat(snapshot.fired()).isZero();
 		assertThat(snapshot.nextExpiry()).isPositive();
 		this.refuse = false;
@@ -71,10 +74,10 @@ class RefusalTests {
 	void refusedTimerIsTriedAgainWithABackoff() {
 		this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofSeconds(4));
-		assertThat(this.refusedAt).containsExactly(5L, 15L, 35L, 75L, 155L, 315L, 635L, 1275L, 2275L, 3275L);
+		assertThat(this.refusedAt).containsExactly(5L, 10L, 20L, 40L, 80L, 160L, 320L, 640L, 1280L, 2280L, 3280L);
 		this.clock.advance(Duration.ofMinutes(10));
-		assertThat(this.refusedAt).hasSize(610);
-		assertThat(this.wheel.snapshot().rejected()).isEqualTo(610);
+		assertThat(this.refusedAt).hasSize(611);
+		assertThat(this.wheel.snapshot().refused()).isEqualTo(611);
 		assertThat(this.wheel.pending()).isOne();
 	}
 
@@ -89,7 +92,7 @@ class RefusalTests {
 		this.refusedAt.clear();
 		this.wheel.schedule(this.task, 100, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMillis(150));
-		assertThat(this.refusedAt).containsExactly(1300L, 1310L, 1330L);
+		assertThat(this.refusedAt).containsExactly(1300L, 1305L, 1315L, 1335L);
 	}
 
 	@Test
@@ -107,6 +110,10 @@ class RefusalTests {
 		assertThat(snapshot.fired()).isZero();
 	}
 
+	/**
+	 * The executor has refused both, so that the moved timer waits for the retry after 5
+	 * ms.
+	 */
 	@Test
 	void refusedTimerCanBeMoved() {
 		TimerHandle sooner = this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
@@ -116,7 +123,7 @@ class RefusalTests {
 		assertThat(sooner.reschedule(1, TimeUnit.MILLISECONDS)).isTrue();
 		assertThat(later.reschedule(1, TimeUnit.DAYS)).isTrue();
 		this.clock.advance(Duration.ofDays(2));
-		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(6),
+		assertThat(this.task.times()).containsExactly(TimeUnit.MILLISECONDS.toNanos(10),
 				TimeUnit.DAYS.toNanos(1) + TimeUnit.MILLISECONDS.toNanos(5));
 	}
 
@@ -161,12 +168,153 @@ class RefusalTests {
 	}
 
 	@Test
+	void timersThatAreRefusedAtOneTickAreTriedAgainTogetherAndInTheirOrder() {
+		List<Integer> ran = new ArrayList<>();
+		for (int i = 0; i < 3_000; i++) {
+			int number = i;
+			this.wheel.schedule(() -> ran.add(number), 5, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(5));
+		this.refuse = false;
+		this.clock.advance(Duration.ofMillis(4));
+		assertThat(ran).isEmpty();
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(ran).hasSize(3_000).isSorted();
+		assertThat(this.refusedAt).containsExactly(5L, 5L);
+	}
+
+	@Test
+	void deadExecutorIsTriedRarelyHoweverManyTimersAreDue() {
+		for (int i = 0; i < 20_000; i++) {
+			this.wheel.schedule(this.task, i / 10, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(2));
+		// Three refusals for each of the retries after 5, 10, 20 ms and so on.
+		assertThat(this.refusedAt).hasSizeBetween(10, 30);
+		assertThat(this.wheel.pending()).isEqualTo(20_000);
+		this.refusedAt.clear();
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThat(this.refusedAt).hasSizeBetween(60, 130);
+	}
+
+	@Test
+	void timersOfAnExecutorThatRecoversRunInTheOrderOfTheirDeadlines() {
+		List<Integer> ran = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			int number = i;
+			this.wheel.schedule(() -> ran.add(number), i, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(500));
+		this.refuse = false;
+		this.clock.advance(Duration.ofSeconds(2));
+		assertThat(ran).hasSize(1_000).isSorted();
+	}
+
+	/**
+	 * Within ten seconds, the wheel has found out that the executor accepts none of the
+	 * ten timers.
+	 */
+	@Test
+	void timersThatAreAlwaysRefusedStopNoOtherTimer() {
+		Set<Runnable> never = Collections.newSetFromMap(new IdentityHashMap<>());
+		TimingWheel wheel = wheel((timer) -> {
+			if (never.contains(((Timer) timer).task())) {
+				throw new RejectedExecutionException("on purpose");
+			}
+			timer.run();
+		});
+		for (int i = 0; i < 10; i++) {
+			Runnable refused = new RecordingTask(this.clock);
+			never.add(refused);
+			wheel.schedule(refused, i, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(10));
+		for (int i = 1; i <= 20; i++) {
+			wheel.schedule(this.task, i, TimeUnit.SECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(20));
+		assertThat(this.task.times()).hasSize(20);
+		for (int i = 1; i <= 20; i++) {
+			assertThat(this.task.times().get(i - 1) - TimeUnit.SECONDS.toNanos(10 + i)).isZero();
+		}
+		assertThat(wheel.pending()).isEqualTo(10);
+	}
+
+	@Test
+	void executorThatRefusesEveryOtherCallStillRunsMostTimersInTime() {
+		AtomicInteger calls = new AtomicInteger();
+		TimingWheel wheel = wheel((timer) -> {
+			if (calls.incrementAndGet() % 2 == 0) {
+				throw new RejectedExecutionException("on purpose");
+			}
+			timer.run();
+		});
+		for (int i = 0; i < 1_000; i++) {
+			wheel.schedule(this.task, i, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.task.count()).isGreaterThanOrEqualTo(700);
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.task.count()).isEqualTo(1_000);
+	}
+
+	@Test
+	void deadExecutorOfARoutedTaskDelaysNoTimerOfAHealthyOne() {
+		List<Long> expected = new ArrayList<>();
+		AtomicInteger calls = new AtomicInteger();
+		Executor healthy = (timer) -> {
+			if (calls.incrementAndGet() == 50) {
+				throw new RejectedExecutionException("once");
+			}
+			timer.run();
+		};
+		Executor dead = (timer) -> {
+			throw new RejectedExecutionException("dead");
+		};
+		for (int i = 0; i < 100; i++) {
+			this.wheel.schedule(routed(() -> dead), i * 10, TimeUnit.MILLISECONDS);
+			this.wheel.schedule(routed(() -> healthy), i * 10, TimeUnit.MILLISECONDS);
+			expected.add(TimeUnit.MILLISECONDS.toNanos(i * 10 + ((i == 49) ? 5 : 0)));
+		}
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.task.times()).isEqualTo(expected);
+		assertThat(this.wheel.pending()).isEqualTo(100);
+	}
+
+	@Test
+	void cancelledWaitingTimersLeaveNoRetryBehind() {
+		List<TimerHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			handles.add(this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS));
+		}
+		this.clock.advance(Duration.ofMillis(5));
+		handles.forEach((handle) -> assertThat(handle.cancel()).isTrue());
+		assertThat(this.wheel.pending()).isZero();
+		this.clock.advance(Duration.ofMillis(5));
+		WheelSnapshot snapshot = this.wheel.snapshot();
+		assertThat(snapshot.nextExpiry()).isNull();
+		assertThat(snapshot.refused()).isEqualTo(2);
+	}
+
+	@Test
+	void waitingTimersStandInNoSlot() {
+		for (int i = 0; i < 100; i++) {
+			this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.wheel.pending()).isEqualTo(100);
+		assertThat(this.wheel.snapshot().levels()).allMatch((level) -> level.pending() == 0);
+		assertThat(this.wheel.stop()).hasSize(100);
+		assertThat(this.wheel.snapshot().returned()).isEqualTo(100);
+	}
+
+	@Test
 	void refusalsAreLoggedAtMostOnceAMinute() {
 		for (int i = 0; i < 1_000; i++) {
 			this.wheel.schedule(this.task, i, TimeUnit.MILLISECONDS);
 		}
 		this.clock.advance(Duration.ofSeconds(1));
-		assertThat(this.refusedAt).hasSizeGreaterThanOrEqualTo(1_000);
+		assertThat(this.refusedAt).hasSizeGreaterThanOrEqualTo(10);
 		assertThat(this.log.records()).hasSizeBetween(1, 10)
 			.allSatisfy((logged) -> assertThat(logged.getThrown()).hasMessage("on purpose"));
 	}
@@ -185,7 +333,7 @@ class RefusalTests {
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThat(calls).hasValue(2);
 		assertThat(this.task.count()).isOne();
-		assertThat(wheel.snapshot().rejected()).isOne();
+		assertThat(wheel.snapshot().refused()).isOne();
 		assertThat(wheel.snapshot().fired()).isOne();
 	}
 
@@ -202,7 +350,7 @@ class RefusalTests {
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThat(calls).hasValue(2);
 		assertThat(this.task.count()).isOne();
-		assertThat(this.wheel.snapshot().rejected()).isOne();
+		assertThat(this.wheel.snapshot().refused()).isOne();
 		assertThat(this.wheel.snapshot().fired()).isOne();
 	}
 
@@ -217,7 +365,7 @@ class RefusalTests {
 		assertThat(this.task.count()).isOne();
 		assertThat(wheel.pending()).isZero();
 		assertThat(wheel.snapshot().fired()).isOne();
-		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(wheel.snapshot().refused()).isZero();
 	}
 
 	@Test
@@ -242,7 +390,7 @@ class RefusalTests {
 		Latches.join(worker.get());
 		assertThat(this.task.count()).isOne();
 		assertThat(wheel.pending()).isZero();
-		assertThat(wheel.snapshot().rejected()).isZero();
+		assertThat(wheel.snapshot().refused()).isZero();
 	}
 
 	@Test
@@ -276,7 +424,7 @@ class RefusalTests {
 		try {
 			this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
 			this.clock.advance(Duration.ofMillis(5));
-			assertThat(this.wheel.snapshot().rejected()).isOne();
+			assertThat(this.wheel.snapshot().refused()).isOne();
 		}
 		finally {
 			logger.removeHandler(failing);

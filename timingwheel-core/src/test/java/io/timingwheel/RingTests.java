@@ -84,11 +84,50 @@ class RingTests {
 			assertThat(contents()).as("seed %d", seed).containsExactlyElementsOf(pending);
 			assertThat(this.ring.size()).as("seed %d", seed).isEqualTo(pending.size());
 			for (Timer timer : pending) {
+				if (timer.position < 0) {
+					assertThat(~timer.position).isEqualTo(16 + SLOT);
+					assertThat(pending).as("seed %d", seed).hasSize(1);
+					continue;
+				}
 				Chunk chunk = this.chunks.of(timer);
 				assertThat(chunk.get(chunk.indexOf(timer))).as("seed %d", seed).isSameAs(timer);
 				assertThat(chunk.slot).isEqualTo(16 + SLOT);
 			}
 		}
+	}
+
+	@Test
+	void emptyRingOfManySlotsKeepsFewArrays() {
+		int slots = 1 << 16;
+		Ring large = new Ring(this.chunks, 0, slots);
+		for (int slot = 0; slot < slots; slot++) {
+			large.append(slot, new Timer(null, () -> {
+			}, 0));
+		}
+		assertThat(large.segments()).isEqualTo(slots / 64);
+		assertThat(large.occupiedSlots()).isEqualTo(slots);
+		for (int slot = 0; slot < slots; slot++) {
+			large.removeOnly(slot);
+		}
+		assertThat(large.segments()).isEqualTo(16);
+		assertThat(large.isEmpty()).isTrue();
+		assertThat(large.nextOccupied(0)).isEqualTo(-1);
+	}
+
+	/**
+	 * A timer that is alone in its slot needs no chunk, until a second one comes.
+	 */
+	@Test
+	void secondTimerOfASlotFollowsTheFirst() {
+		Timer first = append(1).get(0);
+		assertThat(first.position).isNegative();
+		Timer second = append(1).get(0);
+		assertThat(first.position).isNotNegative();
+		assertThat(contents()).containsExactly(first, second);
+		remove(first);
+		assertThat(contents()).containsExactly(second);
+		remove(second);
+		assertThat(this.ring.isOccupied(SLOT)).isFalse();
 	}
 
 	private List<Timer> append(int count) {
@@ -103,20 +142,17 @@ class RingTests {
 	}
 
 	private void remove(Timer timer) {
-		this.ring.remove(this.chunks.of(timer), timer);
+		if (timer.position < 0) {
+			this.ring.removeOnly(~timer.position - 16);
+		}
+		else {
+			this.ring.remove(this.chunks.of(timer), timer);
+		}
 	}
 
 	private List<Timer> contents() {
 		List<Timer> timers = new ArrayList<>();
-		for (Chunk chunk = firstChunk(); chunk != null; chunk = chunk.next) {
-			assertThat(chunk.count()).isPositive();
-			for (int i = 0; i < chunk.size(); i++) {
-				Timer timer = chunk.get(i);
-				if (timer != null) {
-					timers.add(timer);
-				}
-			}
-		}
+		this.ring.forEach(SLOT, timers::add);
 		return timers;
 	}
 

@@ -23,7 +23,8 @@ class ScheduledExecutorServiceRaceTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { PeriodicAndCancel.class, PeriodicAndShutdown.class, PeriodicAndShutdownNow.class,
-			PeriodicAndStop.class, OneShotAndShutdownNow.class, SubmitAndShutdown.class, SubmitAndShutdownNow.class })
+			PeriodicAndStop.class, PeriodicAtOnceAndCancel.class, OneShotAndShutdownNow.class, SubmitAndShutdown.class,
+			SubmitAndShutdownNow.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
 		RaceExploration.explore(race, reporter);
 	}
@@ -156,6 +157,29 @@ class ScheduledExecutorServiceRaceTests {
 		@Override
 		public void verify() {
 			assertThat(this.future.isDone()).isEqualTo(this.returned.isEmpty());
+			assertEnded();
+		}
+
+	}
+
+	/**
+	 * The first run may end before the call that schedules the task returns.
+	 */
+	private static final class PeriodicAtOnceAndCancel extends OnAService {
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> advance(0), this::act);
+		}
+
+		@Override
+		void act() {
+			this.future = this.service.scheduleAtFixedRate(this.runs::incrementAndGet, 0, 1, TimeUnit.DAYS);
+			assertThat(this.future.cancel(false)).isTrue();
+		}
+
+		@Override
+		public void verify() {
 			assertEnded();
 		}
 

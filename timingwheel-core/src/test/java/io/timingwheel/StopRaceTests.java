@@ -1,11 +1,13 @@
 package io.timingwheel;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.interleaving.Race;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +32,15 @@ class StopRaceTests {
 			StopAndCountAndRun.class })
 	void holdsWithTwoPreemptionsAnywhere(Class<? extends Race> race) {
 		RaceExploration.exploreWithTwoPreemptionsAnywhere(race);
+	}
+
+	/**
+	 * Stop reads the batch that the driver is using.
+	 */
+	@Test
+	void stopThatDoesNotWaitLosesNoTimerInAnyInterleaving(TestReporter reporter) {
+		RaceExploration.explore(FireAndGiveUp.class, reporter, "Batch.timers", "[0]", "[1]", "[2]", "[3]", "[4]", "[5]",
+				"[6]", "[7]");
 	}
 
 	private static final class AddAndStop extends ManualClockRace {
@@ -132,6 +143,56 @@ class StopRaceTests {
 			assertThat(this.returned.size() + this.runs.get()).isEqualTo(3);
 			assertThat(this.runs).as("runs after stop").hasValue(this.runsAtStop);
 			assertThat(this.wheel.pending()).isZero();
+		}
+
+	}
+
+	/**
+	 * Stop does not wait for the batch in hand. The executor refuses the second timer
+	 * once.
+	 */
+	private static final class FireAndGiveUp extends ManualClockRace {
+
+		private List<Runnable> returned;
+
+		private boolean refused;
+
+		FireAndGiveUp() {
+			schedule(1);
+			schedule(1).reschedule(2, TimeUnit.MILLISECONDS);
+			schedule(1);
+		}
+
+		@Override
+		WheelBuilder configure(WheelBuilder builder) {
+			builder.stopWait = Duration.ZERO;
+			return builder;
+		}
+
+		@Override
+		void execute(Runnable task) {
+			if (this.runs.get() == 1 && !this.refused) {
+				this.refused = true;
+				throw new RejectedExecutionException("on purpose");
+			}
+			task.run();
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> advance(2), () -> this.returned = this.wheel.stop());
+		}
+
+		@Override
+		public void verify() {
+			advance(5_000);
+			WheelSnapshot snapshot = this.wheel.snapshot();
+			assertThat(snapshot.pending()).isZero();
+			assertThat(snapshot.returned()).isEqualTo(this.returned.size());
+			assertThat(snapshot.fired()).isEqualTo(this.runs.get());
+			// A timer whose hand-over was refused after the stop counts as cancelled.
+			assertThat(snapshot.cancelled()).isLessThanOrEqualTo(2);
+			assertThat(snapshot.returned() + snapshot.fired() + snapshot.cancelled()).isEqualTo(3);
 		}
 
 	}

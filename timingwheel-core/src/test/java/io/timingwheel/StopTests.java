@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -22,6 +23,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -249,10 +251,69 @@ class StopTests {
 			assertThat(wheel.stop()).isEmpty();
 			return handedOver.get();
 		});
-		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.WAITING);
+		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.TIMED_WAITING);
 		release.countDown();
 		assertThat(handedOverWhenStopped.get(30, TimeUnit.SECONDS)).isTrue();
 		assertThat(wheel.snapshot().fired()).isOne();
+	}
+
+	@Test
+	@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+	void twoWheelsWhoseTasksStopEachOtherBothStop() {
+		CountDownLatch inTasks = new CountDownLatch(2);
+		LinkedBlockingQueue<List<Runnable>> returned = new LinkedBlockingQueue<>();
+		TimingWheel one = wheelThatSoonGivesUp(Runnable::run);
+		TimingWheel other = wheelThatSoonGivesUp(Runnable::run);
+		one.schedule(() -> stopOnceAllAreThere(other, inTasks, returned), 5, TimeUnit.MILLISECONDS);
+		one.schedule(this.task, 1, TimeUnit.DAYS);
+		other.schedule(() -> stopOnceAllAreThere(one, inTasks, returned), 5, TimeUnit.MILLISECONDS);
+		other.schedule(this.task, 1, TimeUnit.DAYS);
+		await().until(() -> returned.size() == 2);
+		assertThat(returned).containsExactly(List.of(this.task), List.of(this.task));
+		await().until(() -> one.pending() + other.pending() == 0);
+	}
+
+	private static void stopOnceAllAreThere(TimingWheel wheel, CountDownLatch inTasks,
+			LinkedBlockingQueue<List<Runnable>> returned) {
+		inTasks.countDown();
+		Latches.await(inTasks);
+		returned.add(wheel.stop());
+	}
+
+	@Test
+	@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+	void stopUnderALockThatATaskWantsReturnsTheRestOfTheBatch() {
+		Object lock = new Object();
+		CountDownLatch inTask = new CountDownLatch(1);
+		AtomicInteger runs = new AtomicInteger();
+		TimingWheel wheel = wheelThatSoonGivesUp(Runnable::run);
+		TimerHandle rest;
+		synchronized (lock) {
+			Runnable wanting = () -> {
+				inTask.countDown();
+				synchronized (lock) {
+					runs.incrementAndGet();
+				}
+			};
+			wheel.schedule(wanting, 50, TimeUnit.MILLISECONDS);
+			rest = wheel.schedule(this.task, 50, TimeUnit.MILLISECONDS);
+			wheel.schedule(this.task, 1, TimeUnit.DAYS);
+			Latches.await(inTask);
+			assertThat(wheel.stop()).containsExactly(this.task, this.task);
+			assertThat(rest.isPending()).isFalse();
+			assertThat(runs).hasValue(0);
+		}
+		await().until(() -> runs.get() == 1 && wheel.pending() == 0);
+		assertThat(this.task.count()).isZero();
+		WheelSnapshot snapshot = wheel.snapshot();
+		assertThat(snapshot.fired()).isOne();
+		assertThat(snapshot.scheduled()).isEqualTo(3);
+	}
+
+	private static TimingWheel wheelThatSoonGivesUp(Executor executor) {
+		WheelBuilder builder = new WheelBuilder(executor);
+		builder.stopWait = Duration.ofMillis(300);
+		return builder.build();
 	}
 
 	@Test
@@ -271,7 +332,7 @@ class StopTests {
 			stopper.set(Thread.currentThread());
 			return wheel.stop();
 		});
-		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.WAITING);
+		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.TIMED_WAITING);
 		release.countDown();
 		assertThat(returned.get(30, TimeUnit.SECONDS)).containsExactly(this.task);
 		assertThat(wheel.pending()).isZero();

@@ -22,7 +22,8 @@ class TimerRaceTests {
 	@ValueSource(classes = { CancelAndFire.class, CancelAndRunDirectly.class, MoveToLaterAndFire.class,
 			MoveToLaterAndRunDirectly.class, MoveToSoonerAndFire.class, MoveAndCancel.class, MoveAndMove.class,
 			MoveAndMoveToLater.class, AddAndAdvance.class, TellBeforeAdding.class, CascadeAndCancel.class,
-			CascadeAndMoveToSooner.class, CascadeAndMoveToLater.class })
+			CascadeAndMoveToSooner.class, CascadeAndMoveToLater.class, MoveToLaterDeadlineAndFire.class,
+			MoveToSoonerDeadlineAndFire.class, CascadeAndMoveToSoonerDeadline.class, AddDeadlineAndAdvance.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
 		RaceExploration.explore(race, reporter);
 	}
@@ -80,12 +81,12 @@ class TimerRaceTests {
 
 	private abstract static class MoveAndFire extends TimerRace {
 
-		private final long newDelay;
+		final long newDelay;
 
 		/**
 		 * A lower bound, since the clock may advance between the reading and the move.
 		 */
-		private long earliest;
+		long earliest;
 
 		MoveAndFire(long delay, long passed, long by, long newDelay) {
 			super(delay, passed, by);
@@ -159,6 +160,50 @@ class TimerRaceTests {
 
 		CascadeAndMoveToLater() {
 			super(37, 31, 6, 20);
+		}
+
+	}
+
+	/**
+	 * Moves the timer to a deadline of a clock that was read before.
+	 */
+	private abstract static class MoveToDeadlineAndFire extends MoveAndFire {
+
+		MoveToDeadlineAndFire(long delay, long passed, long by, long newDelay) {
+			super(delay, passed, by, newDelay);
+		}
+
+		@Override
+		boolean act() {
+			this.earliest = now() + this.newDelay;
+			return this.timer.rescheduleAt(TimeUnit.MILLISECONDS.toNanos(this.earliest));
+		}
+
+	}
+
+	private static final class MoveToLaterDeadlineAndFire extends MoveToDeadlineAndFire {
+
+		MoveToLaterDeadlineAndFire() {
+			super(1, 0, 1, 3);
+		}
+
+	}
+
+	/**
+	 * The new deadline may have passed when the timer is moved.
+	 */
+	private static final class MoveToSoonerDeadlineAndFire extends MoveToDeadlineAndFire {
+
+		MoveToSoonerDeadlineAndFire() {
+			super(3, 0, 3, 1);
+		}
+
+	}
+
+	private static final class CascadeAndMoveToSoonerDeadline extends MoveToDeadlineAndFire {
+
+		CascadeAndMoveToSoonerDeadline() {
+			super(37, 31, 6, 3);
 		}
 
 	}
@@ -302,6 +347,38 @@ class TimerRaceTests {
 			assertThat(this.order).containsExactlyInAnyOrder("first", "second", "now")
 				.containsSubsequence("first", "second");
 			assertEmptyAfter(3, 0);
+		}
+
+	}
+
+	/**
+	 * The clock of the wheel is far behind the present time, and no caller reads the
+	 * time.
+	 */
+	private static final class AddDeadlineAndAdvance extends ManualClockRace {
+
+		private volatile long deadline;
+
+		AddDeadlineAndAdvance() {
+			advance(30);
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> advance(5), () -> {
+				this.deadline = now() + 2;
+				this.wheel.scheduleAt(task(), TimeUnit.MILLISECONDS.toNanos(this.deadline));
+			});
+		}
+
+		@Override
+		public void verify() {
+			if (this.runs.get() == 0) {
+				advance(2);
+			}
+			assertThat(this.runs).hasValue(1);
+			assertThat(this.ranAt).isGreaterThanOrEqualTo(this.deadline);
+			assertEmptyAfter(1, 0);
 		}
 
 	}

@@ -12,6 +12,9 @@ final class WheelInvariants {
 
 	private final Predicate<Timer> wasMoved;
 
+	/** How many timers of a slot have been checked. */
+	private int count;
+
 	/**
 	 * Creates a checker.
 	 * @param wasMoved whether a timer may have been moved, so that its slot need not
@@ -54,21 +57,32 @@ final class WheelInvariants {
 		int slots = 1 << this.wheel.bits;
 		for (int digit = ring.nextOccupied(0); digit >= 0; digit = (digit + 1 < slots) ? ring.nextOccupied(digit + 1)
 				: -1) {
-			long start = this.wheel.startOf((index << this.wheel.bits) | digit);
+			int slot = (index << this.wheel.bits) | digit;
+			long start = this.wheel.startOf(slot);
 			require(start >= this.wheel.clock, "The clock", this.wheel.clock,
 					"has passed an occupied slot, which begins at", start);
 			earliest = Math.min(earliest, start);
 			long last = start + (1L << ((index >>> 1) * this.wheel.bits)) - 1;
-			for (Chunk chunk = ring.firstChunk(digit, Chunk.CAPACITY); chunk != null; chunk = chunk.next) {
-				chunk.forEach((timer) -> checkTimer(timer, start, last));
-				size += chunk.count();
-			}
+			this.count = 0;
+			ring.forEach(digit, (timer) -> {
+				checkPosition(timer, slot);
+				checkTimer(timer, start, last);
+			});
+			require(this.count > 0, "An occupied slot begins at", start, "and has this many timers:", this.count);
+			size += this.count;
 		}
 		require(size == ring.size(), "The size of a ring is", ring.size(), "but its slots hold", size);
 		return earliest;
 	}
 
+	private void checkPosition(Timer timer, int slot) {
+		require(!timer.isWaiting(), "The timer in slot", slot, "has the position of a waiting timer,", timer.position);
+		require(this.wheel.slotOf(timer) == slot, "The timer in slot", slot, "has the position of slot",
+				this.wheel.slotOf(timer));
+	}
+
 	private void checkTimer(Timer timer, long start, long last) {
+		this.count++;
 		long dueTick = timer.dueTick();
 		require(dueTick >= 0, "A timer stands in the slot that begins at", start, "but its state is", dueTick);
 		require(start <= Math.max(dueTick, this.wheel.clock), "The slot begins at", start, "after the due tick",

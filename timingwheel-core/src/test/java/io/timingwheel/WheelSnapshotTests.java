@@ -37,7 +37,7 @@ class WheelSnapshotTests {
 		assertThat(snapshot.wheelSize()).isEqualTo(4);
 		assertThat(snapshot.shards()).isEqualTo(2);
 		assertThat(List.of(snapshot.pending(), snapshot.scheduled(), snapshot.rescheduled(), snapshot.fired(),
-				snapshot.cancelled(), snapshot.rejected(), snapshot.refused(), snapshot.wakeUps()))
+				snapshot.cancelled(), snapshot.refused(), snapshot.rejected(), snapshot.wakeUps()))
 			.containsOnly(0L);
 		assertThat(snapshot.lag()).isZero();
 		assertThat(snapshot.maxLag()).isZero();

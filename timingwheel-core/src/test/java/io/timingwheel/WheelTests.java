@@ -81,7 +81,7 @@ class WheelTests {
 		List<Wheel> wheels = List.of(crowded, other);
 		Shards shards = new Shards(2, Long.MAX_VALUE,
 				(shard) -> new Shard(clock, new Alarm(), new TaskErrors((task, error) -> {
-				}), wheels.get(shard)));
+				}), new WaitingTimers(), wheels.get(shard)));
 		for (int i = 0; i < 200_000; i++) {
 			place(crowded, 100 * 256 + i % 256, 0);
 		}
@@ -241,6 +241,42 @@ class WheelTests {
 		return expired;
 	}
 
+	/**
+	 * A caller that gives a deadline has not read the clock.
+	 */
+	@Test
+	void placeIsTheSameWithoutTheCurrentTickUnlessTheWheelAsksForIt() {
+		SplittableRandom random = new SplittableRandom(1);
+		int asked = 0;
+		for (int round = 0; round < 500; round++) {
+			Wheel exact = new Wheel(4, MILLI);
+			Wheel other = new Wheel(4, MILLI);
+			long now = 0;
+			for (int step = 0; step < 60; step++) {
+				now += random.nextInt(1 << random.nextInt(1, 9));
+				List<Timer> expected = expireAll(exact, now);
+				assertThat(expireAll(other, now)).extracting(Timer::dueTick)
+					.containsExactlyElementsOf(expected.stream().map(Timer::dueTick).toList());
+				now += random.nextInt(3);
+				long dueTick = now + random.nextInt(1 << random.nextInt(1, 9));
+				place(exact, dueTick, now);
+				Timer timer = new Timer(null, () -> {
+				}, dueTick);
+				if (other.placeWithoutNow(timer, dueTick) == Wheel.NEEDS_NOW) {
+					other.place(timer, dueTick, now);
+					asked++;
+				}
+				assertThat(other.nextDue()).isEqualTo(exact.nextDue());
+				WheelTotals exactTotals = new WheelTotals();
+				exact.addTo(exactTotals);
+				WheelTotals otherTotals = new WheelTotals();
+				other.addTo(otherTotals);
+				assertThat(otherTotals.levels(1, 4)).isEqualTo(exactTotals.levels(1, 4));
+			}
+		}
+		assertThat(asked).isBetween(1, 500 * 60 - 1);
+	}
+
 	private static Timer place(Wheel wheel, long dueTick, long now) {
 		Timer timer = new Timer(null, () -> {
 		}, dueTick);
@@ -352,7 +388,7 @@ class WheelTests {
 					this.moved.remove(timer);
 				}
 				else {
-					batch.keepCurrent();
+					batch.keepCurrent(null);
 				}
 			}
 			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {

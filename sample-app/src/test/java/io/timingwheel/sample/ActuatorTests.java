@@ -27,7 +27,7 @@ class ActuatorTests {
 		assertThat(wheel).extractingPath("$")
 			.asMap()
 			.containsOnlyKeys("state", "tick", "wheelSize", "shards", "pending", "scheduled", "rescheduled", "fired",
-					"cancelled", "rejected", "refused", "wakeUps", "lag", "maxLag", "nextExpiry", "levels");
+					"cancelled", "returned", "rejected", "refused", "wakeUps", "lag", "maxLag", "nextExpiry", "levels");
 		assertThat(wheel).extractingPath("$.state").isEqualTo("RUNNING");
 		assertThat(wheel).extractingPath("$.tick").isEqualTo("PT0.001S");
 		assertThat(wheel).extractingPath("$.pending").asInstanceOf(InstanceOfAssertFactories.INTEGER).isPositive();

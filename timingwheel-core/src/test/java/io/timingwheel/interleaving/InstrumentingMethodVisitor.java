@@ -1,5 +1,7 @@
 package io.timingwheel.interleaving;
 
+import java.util.Set;
+
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
@@ -13,6 +15,8 @@ final class InstrumentingMethodVisitor extends MethodVisitor {
 
 	/** It spins in real time. Here its methods count as those of a lock. */
 	private static final String SHARD_LOCK = "io/timingwheel/ShardLock";
+
+	private static final Set<String> LOCK_METHODS = Set.of("lock", "lockNext", "unlock");
 
 	private static final String ACCESS = "(Ljava/lang/Object;Ljava/lang/String;Z)V";
 
@@ -94,8 +98,8 @@ final class InstrumentingMethodVisitor extends MethodVisitor {
 			hook("id", "(Ljava/lang/Thread;)J");
 			return;
 		}
-		if (owner.equals(SHARD_LOCK) && (name.equals("lock") || name.equals("unlock"))) {
-			hook(name.equals("lock") ? "enter" : "exit", "(Ljava/lang/Object;)V");
+		if (owner.equals(SHARD_LOCK) && LOCK_METHODS.contains(name)) {
+			hook(name.equals("unlock") ? "exit" : "enter", "(Ljava/lang/Object;)V");
 			return;
 		}
 		if (isAtomic(owner) && !name.equals("<init>")) {

@@ -2,6 +2,7 @@ package io.timingwheel.interleaving;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The model of a {@link java.util.concurrent.locks.ReentrantLock} and of a monitor.
@@ -47,6 +48,18 @@ public final class ModelLock {
 			return false;
 		}
 		take(current);
+		return true;
+	}
+
+	/**
+	 * Locks. If there is any time to wait, this waits until the lock is free, since the
+	 * time stands still.
+	 */
+	public boolean tryLock(long time, TimeUnit unit) {
+		if (time <= 0) {
+			return tryLock();
+		}
+		lock();
 		return true;
 	}
 

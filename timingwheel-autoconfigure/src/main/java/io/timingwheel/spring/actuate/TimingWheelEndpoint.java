@@ -41,8 +41,8 @@ public class TimingWheelEndpoint {
 		WheelSnapshot wheel = this.wheel.snapshot();
 		Duration nextExpiry = wheel.nextExpiry();
 		return new WheelDescriptor(wheel.state(), wheel.tick(), wheel.wheelSize(), wheel.shards(), wheel.pending(),
-				wheel.scheduled(), wheel.rescheduled(), wheel.fired(), wheel.cancelled(), wheel.rejected(),
-				wheel.refused(), wheel.wakeUps(), wheel.lag(), wheel.maxLag(),
+				wheel.scheduled(), wheel.rescheduled(), wheel.fired(), wheel.cancelled(), wheel.returned(),
+				wheel.rejected(), wheel.refused(), wheel.wakeUps(), wheel.lag(), wheel.maxLag(),
 				(nextExpiry != null) ? Instant.now().plus(nextExpiry) : null, wheel.levels());
 	}
 
@@ -58,8 +58,9 @@ public class TimingWheelEndpoint {
 	 * @param rescheduled how many times a timer was moved
 	 * @param fired how many hand-overs were accepted
 	 * @param cancelled how many timers were cancelled
-	 * @param rejected how many hand-overs an executor refused
-	 * @param refused how many timers were turned away at the limit
+	 * @param returned how many timers the stop of the wheel returned
+	 * @param rejected how many timers were turned away at the limit
+	 * @param refused how many hand-overs an executor refused
 	 * @param wakeUps how many times the driver was woken
 	 * @param lag how far the driver is behind
 	 * @param maxLag the longest that expired timers waited for their hand-over
@@ -68,8 +69,8 @@ public class TimingWheelEndpoint {
 	 * @param levels the levels, the finest first
 	 */
 	public record WheelDescriptor(WheelSnapshot.State state, Duration tick, int wheelSize, int shards, long pending,
-			long scheduled, long rescheduled, long fired, long cancelled, long rejected, long refused, long wakeUps,
-			Duration lag, Duration maxLag, @JsonInclude(Include.ALWAYS) @Nullable Instant nextExpiry,
+			long scheduled, long rescheduled, long fired, long cancelled, long returned, long rejected, long refused,
+			long wakeUps, Duration lag, Duration maxLag, @JsonInclude(Include.ALWAYS) @Nullable Instant nextExpiry,
 			List<WheelSnapshot.Level> levels) implements OperationResponseBody {
 
 	}

@@ -16,8 +16,9 @@ import org.springframework.boot.health.contributor.Status;
 /**
  * {@link HealthIndicator} of the wheel and the store. The health is up while the wheel
  * runs with a small lag. If there is a store, all parts of the store must also answer,
- * since the tasks in the other parts do not run. The lag grows when the driver of the
- * wheel has died or an executor blocks the driver.
+ * since the tasks in the other parts do not run. The lag grows while an executor blocks
+ * the driver of the wheel, or while the driver fails. If the thread of the wheel has
+ * ended, the state of the wheel is stopped.
  *
  * @since 0.1
  */

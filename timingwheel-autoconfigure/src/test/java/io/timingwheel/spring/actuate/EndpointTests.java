@@ -100,6 +100,7 @@ class EndpointTests {
 		expected.put("rescheduled", (int) wheel.rescheduled());
 		expected.put("fired", (int) wheel.fired());
 		expected.put("cancelled", (int) wheel.cancelled());
+		expected.put("returned", 0);
 		expected.put("rejected", 0);
 		expected.put("refused", 0);
 		expected.put("wakeUps", 0);

@@ -11,7 +11,8 @@ import io.timingwheel.benchmarks.peer.Peer;
  */
 public enum Experiment {
 
-	FOOTPRINT(Footprint::measure), LATENESS(Lateness::measure), IDLE(Idle::measure), BURST(Burst::measure);
+	FOOTPRINT(Footprint::measure), LATENESS(Lateness::measure), BUSY_LATENESS(Lateness::measureBehindCallers),
+	CALL_TIMES(CallTimes::measure), IDLE(Idle::measure), BURST(Burst::measure);
 
 	private final Body body;
 

@@ -18,6 +18,13 @@ import io.timingwheel.benchmarks.peer.TimerPeer;
  */
 final class Lateness {
 
+	private static final int HOT_CALLERS = 8;
+
+	/** The calls of a hot caller between two readings of the clock. */
+	private static final int CALLS = 64;
+
+	private static final long FAR = TimeUnit.MINUTES.toNanos(10);
+
 	private final long[] lateness;
 
 	private final AtomicInteger waiting;
@@ -30,10 +37,18 @@ final class Lateness {
 	}
 
 	static Map<String, Double> measure(Peer peer, int count, double seconds) throws InterruptedException {
-		return new Lateness(count).measure(peer, (long) (seconds * TimeUnit.SECONDS.toNanos(1)));
+		return new Lateness(count).measure(peer, seconds, 0);
 	}
 
-	private Map<String, Double> measure(Peer peer, long span) throws InterruptedException {
+	/**
+	 * Meanwhile, eight threads schedule and cancel timers as fast as they can.
+	 */
+	static Map<String, Double> measureBehindCallers(Peer peer, int count, double seconds) throws InterruptedException {
+		return new Lateness(count).measure(peer, seconds, HOT_CALLERS);
+	}
+
+	private Map<String, Double> measure(Peer peer, double seconds, int callers) throws InterruptedException {
+		long span = (long) (seconds * TimeUnit.SECONDS.toNanos(1));
 		try (TimerPeer timers = peer.start()) {
 			long[] dues = new Random(42).longs(this.lateness.length, 0, span).toArray();
 			long start = System.nanoTime() + Experiment.leadNanos(dues.length);
@@ -42,15 +57,31 @@ final class Lateness {
 				timers.schedule(new Probe(i, due), due - System.nanoTime());
 			}
 			System.gc();
+			for (int i = 0; i < callers; i++) {
+				startHotCaller(timers, start + span);
+			}
 			TimeUnit.NANOSECONDS.sleep(start - System.nanoTime());
 			long cpu = ProcessCpu.nanos();
 			this.done.await();
 			cpu = ProcessCpu.nanos() - cpu;
 			Arrays.sort(this.lateness);
 			long early = Arrays.stream(this.lateness).filter((late) -> late < 0).count();
-			return Map.of("early", (double) early, "p50", micros(0.5), "p99", micros(0.99), "max", micros(1), "cpu",
-					cpu / 1e6);
+			return Map.of("early", (double) early, "p50", micros(0.5), "p99", micros(0.99), "p999", micros(0.999),
+					"max", micros(1), "cpu", cpu / 1e6);
 		}
+	}
+
+	private static void startHotCaller(TimerPeer timers, long end) {
+		Thread thread = new Thread(() -> {
+			// A peer that is behind would never catch up with callers that go on.
+			while (System.nanoTime() - end < 0) {
+				for (int i = 0; i < CALLS; i++) {
+					timers.cancel(timers.schedule(PeerTask.NO_OP, FAR));
+				}
+			}
+		}, "hot-caller");
+		thread.setDaemon(true);
+		thread.start();
 	}
 
 	private double micros(double quantile) {

@@ -24,6 +24,11 @@ final class AgronaPeer implements TimerPeer {
 	}
 
 	@Override
+	public Object scheduleFrom(PeerTask task, long now, long delayNanos) {
+		return this.wheel.scheduleTimer(now + delayNanos);
+	}
+
+	@Override
 	public void cancel(Object timer) {
 		this.wheel.cancelTimer((long) timer);
 	}

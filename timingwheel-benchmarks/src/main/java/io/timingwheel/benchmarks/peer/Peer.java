@@ -3,6 +3,7 @@ package io.timingwheel.benchmarks.peer;
 import java.time.Duration;
 import java.util.function.Supplier;
 
+import io.timingwheel.TimingWheel;
 import io.timingwheel.benchmarks.Contestant;
 
 /**
@@ -13,6 +14,9 @@ public enum Peer implements Contestant {
 	TIMINGWHEEL("timingwheel", () -> new TimingWheelPeer(Duration.ofMillis(1))),
 
 	TIMINGWHEEL_100US("timingwheel, tick 100 us", () -> new TimingWheelPeer(Duration.ofNanos(100_000))),
+
+	TIMINGWHEEL_ONE_SHARD("timingwheel, one shard",
+			() -> new TimingWheelPeer(TimingWheel.builder(Runnable::run).shards(1))),
 
 	NETTY_1MS("Netty, tick 1 ms", () -> new NettyPeer(1)),
 
@@ -48,7 +52,7 @@ public enum Peer implements Contestant {
 
 	@Override
 	public boolean isOurs() {
-		return this == TIMINGWHEEL || this == TIMINGWHEEL_100US;
+		return this == TIMINGWHEEL || this == TIMINGWHEEL_100US || this == TIMINGWHEEL_ONE_SHARD;
 	}
 
 	@Override

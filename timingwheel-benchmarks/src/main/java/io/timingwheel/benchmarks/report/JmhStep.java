@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.peer.Peer;
@@ -28,11 +29,24 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * @param params the other parameters
  * @param threads how many threads call it
  * @param figures what it gives, by the columns' keys
+ * @param moreJvmArgs settings besides those that are equal for all measurements
  */
 record JmhStep(Class<?> benchmark, String contestant, Map<String, String> params, int threads,
-		Map<String, Figure> figures) implements Step {
+		Map<String, Figure> figures, List<String> moreJvmArgs) implements Step {
 
 	private static final double MEDIAN = 50;
+
+	JmhStep(Class<?> benchmark, String contestant, Map<String, String> params, int threads,
+			Map<String, Figure> figures) {
+		this(benchmark, contestant, params, threads, figures, List.of());
+	}
+
+	/**
+	 * The same step with more settings of the JVM.
+	 */
+	JmhStep with(List<String> moreJvmArgs) {
+		return new JmhStep(this.benchmark, this.contestant, this.params, this.threads, this.figures, moreJvmArgs);
+	}
 
 	@Override
 	public boolean suits(Contestant contestant) {
@@ -57,7 +71,7 @@ record JmhStep(Class<?> benchmark, String contestant, Map<String, String> params
 			.param(this.contestant, contestant.name())
 			.threads(this.threads)
 			.forks(1)
-			.jvmArgs(effort.jvmArgs().toArray(String[]::new))
+			.jvmArgs(Stream.concat(effort.jvmArgs().stream(), this.moreJvmArgs.stream()).toArray(String[]::new))
 			.addProfiler(ProcessCpuProfiler.class)
 			.verbosity(VerboseMode.SILENT)
 			.shouldFailOnError(true);

@@ -1,6 +1,7 @@
 package io.timingwheel.benchmarks.report;
 
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,8 @@ import io.timingwheel.benchmarks.spring.DelayedCallBenchmark;
 import io.timingwheel.benchmarks.spring.LimitWay;
 import io.timingwheel.benchmarks.spring.TimeoutCallBenchmark;
 import io.timingwheel.benchmarks.throughput.ChurnBenchmark;
+import io.timingwheel.benchmarks.throughput.Clock;
+import io.timingwheel.benchmarks.throughput.Delays;
 import io.timingwheel.benchmarks.throughput.HeartbeatBenchmark;
 import io.timingwheel.benchmarks.throughput.HeartbeatWay;
 import io.timingwheel.benchmarks.throughput.ResetBenchmark;
@@ -25,9 +28,18 @@ import io.timingwheel.benchmarks.throughput.ScheduleBenchmark;
  */
 final class Measurements {
 
-	private static final Set<Peer> MAIN = EnumSet.complementOf(EnumSet.of(Peer.TIMINGWHEEL_100US));
+	private static final Set<Peer> MAIN = EnumSet
+		.complementOf(EnumSet.of(Peer.TIMINGWHEEL_100US, Peer.TIMINGWHEEL_ONE_SHARD));
 
-	private static final Set<Peer> ALL = EnumSet.allOf(Peer.class);
+	private static final Set<Peer> ALL = EnumSet.complementOf(EnumSet.of(Peer.TIMINGWHEEL_ONE_SHARD));
+
+	/** The caller reads the clock once for many calls. */
+	private static final Map<String, String> DEADLINES = Map.of("clock", Clock.EACH_TURN.name());
+
+	private static final List<String> SMALL_YOUNG_GENERATION = List.of("-Xmn640m");
+
+	/** All delays are the same. */
+	private static final Map<String, String> FIXED = Map.of("delays", Delays.FIXED.name());
 
 	private final Effort effort;
 
@@ -37,42 +49,75 @@ final class Measurements {
 
 	static List<Measurement> all(Effort effort) {
 		Measurements all = new Measurements(effort);
-		return List.of(all.schedule(), all.churn(), all.reset(), all.heartbeat(), all.churnByDepth(),
-				all.resetByDepth(), all.footprint(), all.lateness(), all.idle(), all.burst(), all.delayedCall(),
-				all.timeoutCall());
+		return List.of(all.schedule(), all.churn(), all.fixedChurn(), all.reset(), all.heartbeat(), all.churnByDepth(),
+				all.resetByDepth(), all.footprint(), all.lateness(), all.busyLateness(), all.callTimes(), all.idle(),
+				all.burst(), all.delayedCall(), all.timeoutCall());
 	}
 
 	private Measurement schedule() {
 		return new Measurement("schedule", "Schedule",
 				"""
-						Timers of 10 to 20 minutes, in batches. Cancelling a batch is not timed. %,d timers are pending."""
-					.formatted(this.effort.timers()),
-				MAIN, List.of(threads(1), threads(2)),
-				List.of(peers(ScheduleBenchmark.class, 1, rate(1)), peers(ScheduleBenchmark.class, 2, rate(2))),
-				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2")));
+						Timers of 10 to 20 minutes, in batches. Cancelling a batch is not timed. %,d timers are pending. %s"""
+					.formatted(this.effort.timers(), deadlineText()),
+				MAIN, List.of(threads(1), threads(2), deadlines(1), deadlines(2)),
+				List.of(peers(ScheduleBenchmark.class, 1, rate("1")), peers(ScheduleBenchmark.class, 2, rate("2")),
+						peers(ScheduleBenchmark.class, 1, rate("deadline1"), DEADLINES),
+						peers(ScheduleBenchmark.class, 2, rate("deadline2"), DEADLINES)),
+				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2", "deadline1", "deadline2")));
 	}
 
 	private Measurement churn() {
 		return new Measurement("churn", "Schedule and cancel",
 				"""
 						Each timer is cancelled at once, as nearly all timeouts are cancelled before they end. %,d other timers are pending. \
-						The processor time is that of the whole process per pair, and includes the work of a peer's own thread."""
-					.formatted(this.effort.timers()),
-				MAIN, List.of(threads(1), threads(2), threads(8), cpu(1), cpu(2), cpu(8)),
+						The processor time is that of the whole process per pair, and includes the work of a peer's own thread. %s"""
+					.formatted(this.effort.timers(), deadlineText()),
+				MAIN, List.of(threads(1), threads(2), threads(8), deadlines(1), deadlines(2), cpu(1), cpu(2), cpu(8)),
 				List.of(peers(ChurnBenchmark.class, 1, rateAndCpu(1)), peers(ChurnBenchmark.class, 2, rateAndCpu(2)),
-						peers(ChurnBenchmark.class, 8, rateAndCpu(8))),
-				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2", "8")));
+						peers(ChurnBenchmark.class, 8, rateAndCpu(8)),
+						peers(ChurnBenchmark.class, 1, rate("deadline1"), DEADLINES),
+						peers(ChurnBenchmark.class, 2, rate("deadline2"), DEADLINES)),
+				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2", "8", "deadline1", "deadline2")));
+	}
+
+	/**
+	 * The young generation is small, so that the pending timers grow old during the
+	 * measurement, as they do in a JVM that runs for long.
+	 */
+	private Measurement fixedChurn() {
+		return new Measurement("fixed-churn", "Schedule and cancel with one fixed delay",
+				"""
+						Each timer has a delay of 30 s and is cancelled at once. %,d other timers are pending, which are due in 1 s to 10 min. \
+						`old` is the same with a young generation of 640 MB, in which the other timers soon belong to the old generation. %s"""
+					.formatted(this.effort.timers(), deadlineText()),
+				MAIN,
+				List.of(threads(1), threads(2), deadlines(1), deadlines(2), Column.rate("old1", "old, 1 thread"),
+						Column.rate("old-random1", "old, random delays, 1 thread")),
+				List.of(peers(ChurnBenchmark.class, 1, rate("1"), FIXED),
+						peers(ChurnBenchmark.class, 2, rate("2"), FIXED),
+						peers(ChurnBenchmark.class, 1, rate("deadline1"), both(FIXED, DEADLINES)),
+						peers(ChurnBenchmark.class, 2, rate("deadline2"), both(FIXED, DEADLINES)),
+						peers(ChurnBenchmark.class, 1, rate("old1"), FIXED).with(SMALL_YOUNG_GENERATION),
+						peers(ChurnBenchmark.class, 1, rate("old-random1")).with(SMALL_YOUNG_GENERATION)),
+				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2", "deadline1", "deadline2", "old1", "old-random1")));
 	}
 
 	private Measurement reset() {
 		return new Measurement("reset", "Reset to later",
 				"""
 						A random one of %,d pending timers gets a deadline later than its own. A peer that cannot move a timer \
-						cancels it and schedules another, which takes its place in the array of the caller."""
-					.formatted(this.effort.timers()),
-				MAIN, List.of(threads(1), threads(2), cpu(1), cpu(2)),
-				List.of(peers(ResetBenchmark.class, 1, rateAndCpu(1)), peers(ResetBenchmark.class, 2, rateAndCpu(2))),
-				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2")));
+						cancels it and schedules another, which takes its place in the array of the caller. %s"""
+					.formatted(this.effort.timers(), deadlineText()),
+				MAIN, List.of(threads(1), threads(2), deadlines(1), deadlines(2), cpu(1), cpu(2)),
+				List.of(peers(ResetBenchmark.class, 1, rateAndCpu(1)), peers(ResetBenchmark.class, 2, rateAndCpu(2)),
+						peers(ResetBenchmark.class, 1, rate("deadline1"), DEADLINES),
+						peers(ResetBenchmark.class, 2, rate("deadline2"), DEADLINES)),
+				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2", "deadline1", "deadline2")));
+	}
+
+	private static String deadlineText() {
+		return "\"Deadlines\": the caller reads the clock once for %d calls, and gives deadlines to peers that take them."
+			.formatted(Clock.TURN);
 	}
 
 	private Measurement heartbeat() {
@@ -135,6 +180,41 @@ final class Measurements {
 				new Chart(Chart.Kind.LOGARITHMIC_BARS, "us", List.of("p50", "p99")));
 	}
 
+	private Measurement busyLateness() {
+		return new Measurement("busy-lateness", "Lateness behind eight busy callers",
+				"""
+						%,d timers at random times within %.0f s, while eight threads schedule and cancel others as fast as they can. \
+						All callers of a wheel with one shard meet its driver at the same lock."""
+					.formatted(this.effort.timers() / 10, this.effort.seconds()),
+				EnumSet.of(Peer.TIMINGWHEEL, Peer.TIMINGWHEEL_ONE_SHARD, Peer.NETTY_1MS, Peer.KAFKA, Peer.STPE,
+						Peer.FORK_JOIN_POOL),
+				List.of(Column.cost("p50", "p50 [us]", 0), Column.cost("p99", "p99 [us]", 0),
+						Column.cost("p999", "p99.9 [us]", 0), Column.cost("max", "max [us]", 0)),
+				List.of(new ExperimentStep(Experiment.BUSY_LATENESS, this.effort.timers() / 10,
+						figures("p50", "p99", "p999", "max"))),
+				new Chart(Chart.Kind.LOGARITHMIC_BARS, "us", List.of("p50", "p99", "p999")));
+	}
+
+	private Measurement callTimes() {
+		return new Measurement("call-times", "The time of a call under load",
+				"""
+						Each call is timed alone, 200,000 pairs of schedule and cancel a second, while %,d timers of the same caller fire \
+						within %.0f s. A reading of the clock is part of each figure."""
+					.formatted(this.effort.timers(), this.effort.seconds()),
+				MAIN,
+				List.of(Column.cost("schedule-p50", "schedule p50 [us]", 2),
+						Column.cost("schedule-p99", "schedule p99 [us]", 2),
+						Column.cost("schedule-p999", "schedule p99.9 [us]", 2),
+						Column.cost("cancel-p50", "cancel p50 [us]", 2),
+						Column.cost("cancel-p99", "cancel p99 [us]", 2),
+						Column.cost("cancel-p999", "cancel p99.9 [us]", 2)),
+				List.of(new ExperimentStep(Experiment.CALL_TIMES, this.effort.timers(),
+						figures("schedule-p50", "schedule-p99", "schedule-p999", "cancel-p50", "cancel-p99",
+								"cancel-p999"))),
+				new Chart(Chart.Kind.LOGARITHMIC_BARS, "us",
+						List.of("schedule-p99", "schedule-p999", "cancel-p99", "cancel-p999")));
+	}
+
 	private Measurement idle() {
 		return new Measurement("idle", "Idling", """
 				Processor time beyond that of the same JVM before the peer started, with nothing pending and with \
@@ -184,17 +264,31 @@ final class Measurements {
 		return Column.cost("cpu" + threads, "CPU, %d [ns]".formatted(threads), 0);
 	}
 
-	private static Map<String, Figure> rate(int threads) {
-		return Map.of(String.valueOf(threads), Figure.RATE);
+	private static Column deadlines(int threads) {
+		return Column.rate("deadline" + threads, "deadlines, " + ((threads == 1) ? "1 thread" : threads + " threads"));
+	}
+
+	private static Map<String, Figure> rate(String column) {
+		return Map.of(column, Figure.RATE);
 	}
 
 	private static Map<String, Figure> rateAndCpu(int threads) {
 		return Map.of(String.valueOf(threads), Figure.RATE, "cpu" + threads, Figure.CPU);
 	}
 
-	private Step peers(Class<?> benchmark, int threads, Map<String, Figure> figures) {
-		return new JmhStep(benchmark, "peer", Map.of("pending", String.valueOf(this.effort.timers())), threads,
-				figures);
+	private JmhStep peers(Class<?> benchmark, int threads, Map<String, Figure> figures) {
+		return peers(benchmark, threads, figures, Map.of());
+	}
+
+	private JmhStep peers(Class<?> benchmark, int threads, Map<String, Figure> figures, Map<String, String> params) {
+		return new JmhStep(benchmark, "peer", both(Map.of("pending", String.valueOf(this.effort.timers())), params),
+				threads, figures);
+	}
+
+	private static Map<String, String> both(Map<String, String> some, Map<String, String> others) {
+		Map<String, String> both = new HashMap<>(some);
+		both.putAll(others);
+		return both;
 	}
 
 	private Step heartbeats(int threads) {

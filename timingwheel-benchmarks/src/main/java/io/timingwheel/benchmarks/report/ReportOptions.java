@@ -24,7 +24,7 @@ public final class ReportOptions {
 	@SuppressWarnings("NullAway.Init")
 	private CommandSpec spec;
 
-	@Option(names = "--quick", description = "One short round: some twenty minutes, rough figures.")
+	@Option(names = "--quick", description = "One short round: half an hour or more, rough figures.")
 	private boolean quick;
 
 	@Option(names = "--rounds", description = "How often to measure everything. Default: 3, with --quick 1.")

@@ -2,15 +2,12 @@ package io.timingwheel.benchmarks.throughput;
 
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.benchmarks.peer.PeerTask;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
@@ -24,19 +21,9 @@ import org.openjdk.jmh.annotations.Warmup;
 public class ChurnBenchmark {
 
 	@Benchmark
-	public void scheduleAndCancel(PendingTimers pending, Counter counter) {
-		Object timer = pending.timers.schedule(PeerTask.NO_OP, Delays.delay(counter.next++));
+	public void scheduleAndCancel(PendingTimers pending, Clock.Caller caller) {
+		Object timer = caller.schedule(pending.timers, pending.delays.delay(caller.next()));
 		pending.timers.cancel(timer);
-	}
-
-	/**
-	 * Goes through the delays.
-	 */
-	@State(Scope.Thread)
-	public static class Counter {
-
-		int next;
-
 	}
 
 }

@@ -21,6 +21,9 @@ public class PendingTimers {
 	@Param
 	public Peer peer;
 
+	@Param("RANDOM")
+	public Delays delays;
+
 	@Param("1000000")
 	public int pending;
 
@@ -34,7 +37,7 @@ public class PendingTimers {
 		this.timers = this.peer.start();
 		this.handles = new Object[this.pending];
 		for (int i = 0; i < this.pending; i++) {
-			this.handles[i] = this.timers.schedule(PeerTask.NO_OP, Delays.delay(i));
+			this.handles[i] = this.timers.schedule(PeerTask.NO_OP, this.delays.pendingDelay(i));
 		}
 		this.timers.settle();
 	}

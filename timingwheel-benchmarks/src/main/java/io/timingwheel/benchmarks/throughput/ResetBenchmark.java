@@ -2,7 +2,6 @@ package io.timingwheel.benchmarks.throughput;
 
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.benchmarks.peer.PeerTask;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -23,11 +22,11 @@ import org.openjdk.jmh.annotations.Warmup;
 public class ResetBenchmark {
 
 	@Benchmark
-	public void reset(PendingTimers pending, RandomKey random) {
+	public void reset(PendingTimers pending, RandomKey random, Clock.Caller caller) {
 		Object[] handles = pending.handles;
 		int key = random.next(handles.length);
 		Object timer = handles[key];
-		Object moved = pending.timers.reset(timer, PeerTask.NO_OP, Delays.LONGEST);
+		Object moved = caller.reset(pending.timers, timer, Delays.LONGEST);
 		if (moved != timer) {
 			handles[key] = moved;
 		}

@@ -2,7 +2,6 @@ package io.timingwheel.benchmarks.throughput;
 
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.benchmarks.peer.PeerTask;
 import io.timingwheel.benchmarks.peer.TimerPeer;
 import org.jspecify.annotations.NullUnmarked;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -35,12 +34,11 @@ public class ScheduleBenchmark {
 
 	@Benchmark
 	@OperationsPerInvocation(BATCH)
-	public Batch schedule(PendingTimers pending, Batch batch) {
+	public Batch schedule(PendingTimers pending, Batch batch, Clock.Caller caller) {
 		TimerPeer timers = pending.timers;
-		int delay = 0;
 		for (Object[] chunk : batch.chunks) {
 			for (int i = 0; i < chunk.length; i++) {
-				chunk[i] = timers.schedule(PeerTask.NO_OP, Delays.delay(delay++));
+				chunk[i] = caller.schedule(timers, pending.delays.delay(caller.next()));
 			}
 		}
 		return batch;

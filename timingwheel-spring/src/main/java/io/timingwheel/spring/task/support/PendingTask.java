@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
+import io.timingwheel.TimingWheel;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -136,7 +137,11 @@ final class PendingTask implements RoutedTask, Executor {
 	 */
 	void start(Deadline due) {
 		try {
-			this.timer = environment().wheel().schedule(this, due.delayNanos(), TimeUnit.NANOSECONDS);
+			TimingWheel wheel = environment().wheel();
+			// The deadline comes from a reading of the wheel's clock, so that another one
+			// is not needed. A task without a delay does not wait for the next tick.
+			this.timer = (due.delayNanos() > 0) ? wheel.scheduleAt(this, due.dueNanos())
+					: wheel.schedule(this, 0, TimeUnit.NANOSECONDS);
 		}
 		catch (RejectedExecutionException ex) {
 			throw new TaskRejectedException(
@@ -157,12 +162,16 @@ final class PendingTask implements RoutedTask, Executor {
 		// the timer has fired already, another object replaces this one, and the executor
 		// of this one does not matter.
 		this.definition = definition;
-		if (timer != null && timer.reschedule(due.delayNanos(), TimeUnit.NANOSECONDS)) {
+		if (timer != null && move(timer, due)) {
 			setDue(due);
 			return true;
 		}
 		this.definition = former;
 		return false;
+	}
+
+	private static boolean move(TimerHandle timer, Deadline due) {
+		return (due.delayNanos() > 0) ? timer.rescheduleAt(due.dueNanos()) : timer.reschedule(0, TimeUnit.NANOSECONDS);
 	}
 
 	/**

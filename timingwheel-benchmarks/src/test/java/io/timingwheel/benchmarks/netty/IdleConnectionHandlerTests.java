@@ -1,0 +1,79 @@
+package io.timingwheel.benchmarks.netty;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests the example of docs/event-loops.md.
+ */
+class IdleConnectionHandlerTests {
+
+	private final ManualTimeSource clock = new ManualTimeSource();
+
+	private final TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.clock).build();
+
+	@Test
+	void connectionIsClosedAfterThirtySecondsWithoutARead() {
+		EmbeddedChannel channel = connect();
+		for (int i = 0; i < 10; i++) {
+			this.clock.advance(Duration.ofSeconds(29));
+			channel.writeInbound("packet");
+			assertThat((String) channel.readInbound()).isEqualTo("packet");
+		}
+		this.clock.advance(Duration.ofSeconds(29));
+		channel.runPendingTasks();
+		assertThat(channel.isOpen()).isTrue();
+		this.clock.advance(Duration.ofSeconds(1));
+		channel.runPendingTasks();
+		assertThat(channel.isOpen()).isFalse();
+		assertThat(this.wheel.snapshot().rescheduled()).isEqualTo(10);
+	}
+
+	@Test
+	void closedConnectionLeavesNoTimer() {
+		EmbeddedChannel channel = connect();
+		assertThat(this.wheel.pending()).isOne();
+		channel.close();
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	@Test
+	void readsOfOneTurnShareAReadingOfTheClock() {
+		EmbeddedChannel channel = connect();
+		LoopTime time = LoopTime.of(this.wheel);
+		channel.runPendingTasks();
+		long first = time.nanoTime(channel.eventLoop());
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(time.nanoTime(channel.eventLoop())).isEqualTo(first);
+		channel.runPendingTasks();
+		assertThat(time.nanoTime(channel.eventLoop()) - first).isEqualTo(Duration.ofMillis(5).toNanos());
+		channel.close();
+	}
+
+	/**
+	 * The page shows the classes from their declaration to the end.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { LoopTime.class, IdleConnectionHandler.class })
+	void pageShowsTheCodeThatIsTested(Class<?> type) throws Exception {
+		String source = Files.readString(Path.of("src/test/java", type.getName().replace('.', '/') + ".java"));
+		String page = Files.readString(Path.of("../docs/event-loops.md"));
+		String code = source.substring(source.indexOf("final class ")).replace("\t", "    ").strip();
+		assertThat(page).contains(code);
+	}
+
+	private EmbeddedChannel connect() {
+		return new EmbeddedChannel(new IdleConnectionHandler(this.wheel, Duration.ofSeconds(30)));
+	}
+
+}
