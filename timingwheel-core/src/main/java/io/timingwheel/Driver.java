@@ -38,12 +38,13 @@ final class Driver {
 
 	private volatile boolean stopped;
 
-	Driver(WheelClock time, Shards shards, Executor executor, TaskErrors errors, WaitingTimers waiting) {
+	Driver(WheelClock time, Shards shards, Executor executor, TaskErrors errors, WaitingTimers waiting,
+			boolean ownThread) {
 		this.time = time;
 		this.shards = shards;
 		this.waiting = waiting;
 		this.refusals = new Refusals(time, waiting);
-		this.handOver = new HandOver(executor, errors, this.refusals);
+		this.handOver = new HandOver(executor, errors, this.refusals, ownThread);
 	}
 
 	/**

@@ -36,7 +36,14 @@ final class HandOver {
 	/** The timer that is being tried again. */
 	private @Nullable Timer triedAgain;
 
-	HandOver(Executor executor, TaskErrors errors, Refusals refusals) {
+	/**
+	 * Whether the wheel's own thread hands tasks over. An interrupt of a thread that
+	 * advances a clock by hand belongs to that thread.
+	 */
+	private final boolean ownThread;
+
+	HandOver(Executor executor, TaskErrors errors, Refusals refusals, boolean ownThread) {
+		this.ownThread = ownThread;
 		this.executor = executor;
 		this.errors = errors;
 		this.refusals = refusals;
@@ -273,8 +280,10 @@ final class HandOver {
 	 * Clears the interrupt flag that a task may have left, as a pool does between two
 	 * tasks.
 	 */
-	private static void forgetInterrupt() {
-		Thread.interrupted();
+	private void forgetInterrupt() {
+		if (this.ownThread) {
+			Thread.interrupted();
+		}
 	}
 
 	/**

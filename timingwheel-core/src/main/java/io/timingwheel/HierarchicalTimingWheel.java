@@ -48,7 +48,8 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		WaitingTimers waiting = new WaitingTimers();
 		this.shards = new Shards(settings.shards, settings.maxPending, (shard) -> new Shard.Padded(this.time,
 				this.alarm, errors, waiting, new Wheel(settings.wheelSize, settings.tick.toNanos())));
-		this.driver = new Driver(this.time, this.shards, settings.executor, errors, waiting);
+		this.driver = new Driver(this.time, this.shards, settings.executor, errors, waiting,
+				!(settings.timeSource instanceof ManualTimeSource));
 		if (settings.timeSource instanceof ManualTimeSource source) {
 			this.thread = null;
 			this.manual = source;

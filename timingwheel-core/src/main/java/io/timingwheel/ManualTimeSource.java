@@ -72,8 +72,6 @@ public final class ManualTimeSource implements TimeSource {
 			throw new IllegalStateException(
 					"The clock is being advanced already. Only one thread may advance it at a time, and no task");
 		}
-		// As on the wheel's own thread, tasks see no interrupt of another one.
-		boolean interrupted = Thread.interrupted();
 		try {
 			long target = WheelClock.saturatedSum(this.elapsed, nanos);
 			while (turnBefore(target)) {
@@ -83,9 +81,6 @@ public final class ManualTimeSource implements TimeSource {
 		}
 		finally {
 			this.advancing.set(false);
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
 		}
 	}
 

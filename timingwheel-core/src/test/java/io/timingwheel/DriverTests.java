@@ -32,7 +32,7 @@ class DriverTests {
 	private final Shards shards = new Shards(2, Long.MAX_VALUE, this::newShard);
 
 	private final Driver driver = new Driver(this.time, this.shards, Runnable::run, new TaskErrors(TaskErrors::log),
-			this.waiting);
+			this.waiting, true);
 
 	private final List<Long> fired = new ArrayList<>();
 

@@ -48,34 +48,13 @@ class HandOverTests {
 	}
 
 	@Test
-	void interruptOfOneTaskReachesNeitherTheNextTaskNorTheExecutorNorTheCallerOfAdvance() {
-		List<Boolean> interrupted = new ArrayList<>();
-		TimingWheel wheel = wheel((task) -> {
-			interrupted.add(Thread.currentThread().isInterrupted());
-			task.run();
-		});
-		DirectTask direct = () -> {
-			interrupted.add(Thread.currentThread().isInterrupted());
-			Thread.currentThread().interrupt();
-		};
-		for (int i = 0; i < 3; i++) {
-			wheel.schedule(() -> Thread.currentThread().interrupt(), 5, TimeUnit.MILLISECONDS);
-			wheel.schedule(direct, 5, TimeUnit.MILLISECONDS);
-		}
-		this.clock.advance(Duration.ofMillis(5));
-		assertThat(interrupted).containsExactly(false, false, false, false, false, false);
-		assertThat(Thread.interrupted()).isFalse();
-	}
-
-	@Test
-	void interruptOfTheCallerOfAdvanceIsKeptFromTheTasksAndNotLost() {
-		List<Boolean> interrupted = new ArrayList<>();
+	void interruptOfATaskStaysWithTheThreadThatAdvancesTheClock() {
 		TimingWheel wheel = wheel(Runnable::run);
-		wheel.schedule(() -> interrupted.add(Thread.currentThread().isInterrupted()), 5, TimeUnit.MILLISECONDS);
-		Thread.currentThread().interrupt();
+		wheel.schedule(() -> Thread.currentThread().interrupt(), 5, TimeUnit.MILLISECONDS);
+		wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMillis(5));
 		assertThat(Thread.interrupted()).isTrue();
-		assertThat(interrupted).containsExactly(false);
+		assertThat(this.task.count()).isOne();
 	}
 
 	@Test
