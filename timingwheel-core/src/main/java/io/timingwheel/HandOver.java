@@ -22,6 +22,12 @@ final class HandOver {
 	private final Refusals refusals;
 
 	/**
+	 * Whether the wheel's own thread hands tasks over. An interrupt of a thread that
+	 * advances a clock by hand belongs to that thread.
+	 */
+	private final boolean ownThread;
+
+	/**
 	 * The class of the last task. To check again what kind of task it is would cost as
 	 * much as the rest of a hand-over.
 	 */
@@ -36,17 +42,11 @@ final class HandOver {
 	/** The timer that is being tried again. */
 	private @Nullable Timer triedAgain;
 
-	/**
-	 * Whether the wheel's own thread hands tasks over. An interrupt of a thread that
-	 * advances a clock by hand belongs to that thread.
-	 */
-	private final boolean ownThread;
-
 	HandOver(Executor executor, TaskErrors errors, Refusals refusals, boolean ownThread) {
-		this.ownThread = ownThread;
 		this.executor = executor;
 		this.errors = errors;
 		this.refusals = refusals;
+		this.ownThread = ownThread;
 	}
 
 	/**

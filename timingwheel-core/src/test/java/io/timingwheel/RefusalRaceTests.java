@@ -45,21 +45,33 @@ class RefusalRaceTests {
 
 	}
 
-	private static final class RefuseAndCancel extends TimerRace {
+	/**
+	 * A race of a timer whose executor refuses it some times.
+	 */
+	private abstract static class RefusalRace extends TimerRace {
 
-		private int refused;
+		private int refusals;
 
-		RefuseAndCancel() {
-			super(1, 0, 1);
+		RefusalRace(int refusals, long delay, long passed, long by) {
+			super(delay, passed, by);
+			this.refusals = refusals;
 		}
 
 		@Override
 		void execute(Runnable task) {
-			if (this.refused < 3) {
-				this.refused++;
+			if (this.refusals > 0) {
+				this.refusals--;
 				throw new RejectedExecutionException("on purpose");
 			}
 			task.run();
+		}
+
+	}
+
+	private static final class RefuseAndCancel extends RefusalRace {
+
+		RefuseAndCancel() {
+			super(3, 1, 0, 1);
 		}
 
 		@Override
@@ -76,21 +88,10 @@ class RefusalRaceTests {
 
 	}
 
-	private static final class RefuseAndMove extends TimerRace {
-
-		private int refused;
+	private static final class RefuseAndMove extends RefusalRace {
 
 		RefuseAndMove() {
-			super(1, 0, 6);
-		}
-
-		@Override
-		void execute(Runnable task) {
-			if (this.refused < 2) {
-				this.refused++;
-				throw new RejectedExecutionException("on purpose");
-			}
-			task.run();
+			super(2, 1, 0, 6);
 		}
 
 		@Override

@@ -164,9 +164,9 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * Requeues or deletes dead tasks of a name, those that died first first. One call
-	 * handles at most 500 of them. The caller repeats the call with the cursor of the
-	 * reply while tasks remain.
+	 * Requeues or deletes dead tasks of a name, the oldest deaths first. One call handles
+	 * at most 500 of them. The caller repeats the call with the cursor of the reply while
+	 * tasks remain.
 	 * @param name the name
 	 * @param action {@code requeue-dead} or {@code delete-dead}
 	 * @param error text that the error of a task contains; {@code null} for all dead

@@ -84,7 +84,7 @@ final class DurableNode {
 		this.poller = new TaskPoller(turns, store, settings, handlers, clock, this.inFlight, lanes, this.intake,
 				unreadable, this.figures, this.availability);
 		this.leases = new LeaseKeeper(turns, store, settings, this.inFlight, this.availability);
-		this.retention = new DeadTaskRetention(store, turns.settings(settings).deadRetention(), this.figures);
+		this.retention = new DeadTaskRetention(store, settings.deadRetention(), this.figures);
 		turns.onWork(this::lookAgain);
 	}
 

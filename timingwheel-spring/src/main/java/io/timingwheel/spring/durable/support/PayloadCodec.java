@@ -181,8 +181,8 @@ public final class PayloadCodec {
 
 	/**
 	 * Reads the arguments of a payload. Most payloads begin with the text that this codec
-	 * writes. A comparison with this text takes less time than a parser, above all in a
-	 * new JVM, whose compiler would be busy with the parser for a second.
+	 * writes. A comparison with this text takes less time than a parser, also before the
+	 * JVM has compiled either.
 	 */
 	private @Nullable Object[] read(DurableHandler handler, String payload) throws UndecodablePayloadException {
 		Signature signature = signature(handler);
