@@ -76,6 +76,6 @@ class ArchitectureTests {
 		.beAnnotatedWith(AutoConfiguration.class)
 		.orShould()
 		.haveNameMatching(
-				".*\\.TimingWheel((Store|JdbcStore|RedisStore)?Properties|Customizer|DataSourceScriptDatabaseInitializer)");
+				".*\\.TimingWheel((Store|JdbcStore|RedisStore|Task)?Properties|Customizer|DataSourceScriptDatabaseInitializer)");
 
 }

@@ -11,6 +11,7 @@ import io.timingwheel.spring.task.support.DefaultDelayedTaskOperations;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskExecutors;
+import io.timingwheel.spring.task.support.TaskPolicies;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
@@ -80,7 +81,7 @@ public final class VirtualTimeExtension implements ParameterResolver {
 				.onError((task, error) -> clock.failed("unnamed", error))
 				.build();
 			DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel, clock,
-					HandOverExecutors.onCallingThread(), null, faults);
+					HandOverExecutors.onCallingThread(), null, faults, TaskPolicies.none());
 			TaskExecutors executors = new TaskExecutors(new DefaultListableBeanFactory(), () -> Runnable::run);
 			this.tasks = new DelayedTaskTemplate(
 					new DefaultDelayedTaskOperations(registry, executors, new SimpleAsyncUncaughtExceptionHandler()));

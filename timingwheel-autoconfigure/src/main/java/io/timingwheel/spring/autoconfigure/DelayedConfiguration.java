@@ -9,10 +9,14 @@ import io.timingwheel.spring.aop.delayed.DelayedAnnotationBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.DelayedMethodRegistry;
 import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
 import io.timingwheel.spring.aop.delayed.DelayedRuntime;
+import io.timingwheel.spring.task.support.ManualTime;
 import io.timingwheel.spring.task.support.TaskExecutors;
+import io.timingwheel.spring.task.support.TaskPolicies;
 
 import org.springframework.aop.framework.ProxyProcessorSupport;
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.thread.Threading;
@@ -76,6 +80,12 @@ class DelayedConfiguration {
 	static CancelDelayedAnnotationBeanPostProcessor timingWheelCancelDelayedAnnotationProcessor(
 			CancelDelayedMethodRegistry methods, DelayedRuntime runtime, Environment environment) {
 		return configure(new CancelDelayedAnnotationBeanPostProcessor(methods, runtime), environment);
+	}
+
+	@Bean
+	@RegisterReflectionForBinding(TimingWheelTaskProperties.class)
+	static TaskPolicies timingWheelTaskPolicies(Environment environment, ObjectProvider<ManualTime> manualTime) {
+		return new TaskPolicies(new TaskPolicyProperties(environment), manualTime.getIfAvailable() != null);
 	}
 
 	@Bean

@@ -1,13 +1,10 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.IntStream;
 
 import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.timeout.TimeoutOverrides;
@@ -22,8 +19,7 @@ import org.springframework.core.env.Environment;
 
 /**
  * The properties {@code timingwheel.timeout.limits.<bean>.<method>}. Only the letters and
- * digits of a name count, and not their case, because environment variables and other
- * sources of properties cannot write every name.
+ * digits of a name count, and not their case.
  */
 final class TimeoutLimitProperties implements TimeoutOverrides {
 
@@ -50,7 +46,7 @@ final class TimeoutLimitProperties implements TimeoutOverrides {
 		texts.forEach((name, text) -> {
 			Duration limit = parse(PREFIX + "." + name, text);
 			this.limits.put(name, limit);
-			this.byUniformName.put(uniform(name), limit);
+			this.byUniformName.put(RelaxedNames.uniform(name), limit);
 		});
 	}
 
@@ -71,50 +67,20 @@ final class TimeoutLimitProperties implements TimeoutOverrides {
 	public @Nullable Duration find(String beanName, String methodName) {
 		String name = beanName + "." + methodName;
 		Duration exact = this.limits.get(name);
-		return (exact != null) ? exact : this.byUniformName.get(uniform(name));
+		return (exact != null) ? exact : this.byUniformName.get(RelaxedNames.uniform(name));
 	}
 
 	@Override
 	public void checkNames(Set<String> names) {
 		for (String name : this.limits.keySet()) {
-			if (names.stream().noneMatch((candidate) -> uniform(candidate).equals(uniform(name)))) {
-				logger.warn("%s.%s has no effect, because no bean has a method with @Timeout of this name%s"
-					.formatted(PREFIX, name, nearest(name, names)));
+			if (!RelaxedNames.contains(names, name)) {
+				logger.warn("%s.%s has no effect, because no bean has a method with @Timeout of this name%s".formatted(
+						PREFIX, name,
+						RelaxedNames.nearest(names, name)
+							.map((nearest) -> ". The nearest name is " + nearest)
+							.orElse("")));
 			}
 		}
-	}
-
-	private static String nearest(String name, Set<String> names) {
-		return names.stream()
-			.min(Comparator.<String>comparingInt((candidate) -> distance(uniform(name), uniform(candidate)))
-				.thenComparing(Comparator.naturalOrder()))
-			.map((candidate) -> ". The nearest name is " + candidate)
-			.orElse("");
-	}
-
-	private static String uniform(String name) {
-		return name.chars()
-			.filter(Character::isLetterOrDigit)
-			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
-			.toString()
-			.toLowerCase(Locale.ROOT);
-	}
-
-	/**
-	 * Returns the Levenshtein distance.
-	 */
-	private static int distance(String first, String second) {
-		int[] row = IntStream.rangeClosed(0, second.length()).toArray();
-		for (int i = 1; i <= first.length(); i++) {
-			int diagonal = row[0];
-			row[0] = i;
-			for (int j = 1; j <= second.length(); j++) {
-				int replace = diagonal + ((first.charAt(i - 1) != second.charAt(j - 1)) ? 1 : 0);
-				diagonal = row[j];
-				row[j] = Math.min(replace, 1 + Math.min(row[j], row[j - 1]));
-			}
-		}
-		return row[second.length()];
 	}
 
 }

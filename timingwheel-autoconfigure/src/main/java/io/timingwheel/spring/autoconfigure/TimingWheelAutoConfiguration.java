@@ -17,6 +17,7 @@ import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.ManualTime;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.TaskExecutors;
+import io.timingwheel.spring.task.support.TaskPolicies;
 import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
@@ -91,14 +92,14 @@ public final class TimingWheelAutoConfiguration {
 	@Bean
 	DelayedTaskRegistry timingWheelDelayedTasks(TimingWheel wheel, HandOverExecutors handOvers,
 			ObjectProvider<TaskDecorator> decorators, ObjectProvider<TaskExecutionInterceptor> interceptors,
-			ObjectProvider<ManualTime> manualTime) {
+			ObjectProvider<ManualTime> manualTime, TaskPolicies policies) {
 		TaskDecorator decorator = compose(decorators.orderedStream().toList());
 		TaskExecutionInterceptor interceptor = CompositeTaskExecutionInterceptor
 			.of(interceptors.orderedStream().toList());
 		ManualTime time = manualTime.getIfAvailable();
-		return (time != null) ? new DelayedTaskRegistry(wheel, time, handOvers, decorator, interceptor)
+		return (time != null) ? new DelayedTaskRegistry(wheel, time, handOvers, decorator, interceptor, policies)
 				: new DelayedTaskRegistry(wheel, wheel.timeSource(), Clock.systemUTC(), handOvers, decorator,
-						interceptor);
+						interceptor, policies);
 	}
 
 	private static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {

@@ -31,6 +31,8 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	private final Shutdown shutdown;
 
+	private volatile boolean policiesChecked;
+
 	TimingWheelLifecycle(DelayedTaskRegistry tasks, HandOverExecutors handOvers, Shutdown shutdown,
 			ApplicationContext applicationContext) {
 		super(applicationContext, PHASE);
@@ -41,6 +43,10 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	@Override
 	void onStart() {
+		if (!this.policiesChecked) {
+			this.policiesChecked = true;
+			this.tasks.policies().checkNames();
+		}
 		this.handOvers.resume();
 	}
 

@@ -3,7 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.PayloadMigration;
-import io.timingwheel.spring.durable.support.Backoff;
+import io.timingwheel.spring.task.support.Backoff;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;

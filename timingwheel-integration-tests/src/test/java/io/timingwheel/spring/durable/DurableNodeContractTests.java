@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.durable.support.Backoff;
+import io.timingwheel.spring.task.support.Backoff;
 import io.timingwheel.spring.durable.support.DeadByError;
 import io.timingwheel.spring.durable.support.DeadStep;
 import io.timingwheel.spring.durable.support.DurableSettings;

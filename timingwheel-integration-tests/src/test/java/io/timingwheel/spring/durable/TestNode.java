@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.support.Backoff;
+import io.timingwheel.spring.task.support.Backoff;
 import io.timingwheel.spring.durable.support.DurableHandler;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;

@@ -161,4 +161,11 @@ public @interface Delayed {
 	 */
 	boolean afterCommit() default false;
 
+	/**
+	 * How often the tasks of this name are tried, and what limits their starts. The
+	 * properties {@code timingwheel.tasks.<name>.*} override each value.
+	 * @return the policy; by default there are no limits
+	 */
+	TaskPolicy policy() default @TaskPolicy;
+
 }

@@ -75,10 +75,25 @@ public final class AttributeResolver {
 	 * of a bean expression is wrong
 	 */
 	public FixedAttribute<String> text(Method method, String attribute, String text, UnaryOperator<String> conversion) {
-		return new FixedAttribute<>(text, this, (source) -> conversion.apply(resolveText(source)),
+		return value(text, conversion,
 				(ex) -> new InvalidAnnotatedMethodException(method,
 						"%s is unusable (%s)".formatted(attribute, ex.getMessage()),
 						"set the property, or correct the expression", ex));
+	}
+
+	/**
+	 * Reads a value of any type from a text.
+	 * @param text the text of the attribute
+	 * @param conversion takes the text without placeholders and expressions, may be empty
+	 * @param failure takes the reason if the text gives no value
+	 * @return the attribute
+	 * @param <T> the type of the value
+	 * @throws InvalidAnnotatedMethodException if the text needs no beans and gives no
+	 * value, or if the syntax of its bean expression is wrong
+	 */
+	public <T> FixedAttribute<T> value(String text, Function<String, T> conversion,
+			Function<IllegalArgumentException, InvalidAnnotatedMethodException> failure) {
+		return new FixedAttribute<>(text, this, (source) -> conversion.apply(resolveText(source)), failure);
 	}
 
 	/**

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.PolicyAttribute;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 
@@ -29,12 +30,13 @@ import org.springframework.util.StringUtils;
  * @param maxLateness how late a task may start, {@code null} for no limit
  * @param afterCommit whether to wait for the caller's transaction
  * @param givesResult whether the method returns a task or future rather than nothing
+ * @param policy how often its tasks are tried, and what limits their starts
  * @param shared whether the bean is one object for all calls
  */
 record DelayedMethod(String beanName, Method method, TaskNames names, boolean durable, boolean transactional,
 		List<Type> argumentTypes, DelaySource delay, @Nullable KeySource key, IfPending ifPending,
 		FixedAttribute<String> executorName, @Nullable FixedAttribute<Duration> maxLateness, boolean afterCommit,
-		boolean givesResult, boolean shared) {
+		boolean givesResult, PolicyAttribute policy, boolean shared) {
 
 	String name() {
 		return this.names.name().get();
@@ -62,6 +64,7 @@ record DelayedMethod(String beanName, Method method, TaskNames names, boolean du
 		aliases();
 		executor();
 		expireAfter();
+		this.policy.get();
 	}
 
 	/**

@@ -11,6 +11,7 @@ import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.PolicyAttribute;
 import io.timingwheel.spring.aop.ProxyRules;
 import io.timingwheel.spring.aop.delayed.DelayedMethod.TaskNames;
 import org.jspecify.annotations.Nullable;
@@ -67,7 +68,7 @@ final class DelayedMethodReader {
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
 				readKey(method, annotation), annotation.ifPending(), readExecutor(method, annotation),
 				readExpireAfter(method, annotation), annotation.afterCommit(), method.getReturnType() != void.class,
-				isShared(beanName));
+				readPolicy(method, annotation), isShared(beanName));
 	}
 
 	/**
@@ -135,6 +136,16 @@ final class DelayedMethodReader {
 			}
 			return executor;
 		});
+	}
+
+	private PolicyAttribute readPolicy(Method method, Delayed annotation) {
+		PolicyAttribute policy = PolicyAttribute.read(method, "@Delayed", annotation.policy(), this.attributes);
+		if (annotation.policy().maxConcurrentPerKey() > 0 && !StringUtils.hasText(annotation.key())) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the policy of @Delayed limits the runs of a key, but there is no key",
+					"set the key to an expression on the arguments, or remove maxConcurrentPerKey");
+		}
+		return policy;
 	}
 
 	private @Nullable FixedAttribute<Duration> readExpireAfter(Method method, Delayed annotation) {

@@ -43,7 +43,7 @@ public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader
 		this.delayed.resolve();
 		this.cancelling.checkNames(this.delayed);
 		this.delayed.onMethod((method) -> {
-			this.runtime.tasks().declare(method.name());
+			this.runtime.declare(method);
 			if (method.durable()) {
 				DurableMethodTasks.register(method, this.runtime);
 			}

@@ -62,6 +62,16 @@ public final class DelayedRuntime {
 		return tasks;
 	}
 
+	/**
+	 * Makes the name and the policy of a method known.
+	 * @return the tasks in memory
+	 */
+	DelayedTaskRegistry declare(DelayedMethod method) {
+		DelayedTaskRegistry tasks = tasks();
+		tasks.declare(method.name(), method.policy().get());
+		return tasks;
+	}
+
 	Object bean(String name) {
 		return this.beanFactory.getBean(name);
 	}

@@ -49,6 +49,7 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 	private final DurableHandler handler;
 
 	private DurableMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
+		runtime.declare(method);
 		this.method = method;
 		this.runtime = runtime;
 		this.executor = runtime.executor(method);

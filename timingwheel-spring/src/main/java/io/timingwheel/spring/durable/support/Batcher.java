@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
+import io.timingwheel.spring.task.support.Backoff;
 
 /**
  * Sends items to the store in batches, on a thread of its own. Items that are added while

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 
+import io.timingwheel.spring.task.support.Backoff;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.support.Backoff;
 import org.jspecify.annotations.Nullable;
 
 /**

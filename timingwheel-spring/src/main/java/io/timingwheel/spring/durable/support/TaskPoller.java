@@ -11,6 +11,7 @@ import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
+import io.timingwheel.spring.task.support.Backoff;
 
 /**
  * Claims tasks that are due soon, as long as the store has any and the node has room.

@@ -90,7 +90,7 @@ final class TaskSettler extends Batcher<Settlement> {
 	 */
 	void failed(DurableRun run, Throwable error) {
 		int attempt = run.attempt();
-		int maxAttempts = this.settings.maxAttempts();
+		int maxAttempts = this.tasks.policies().of(run.name()).maxAttempts(this.settings.maxAttempts());
 		String text = limited(describe(error));
 		if (attempt < maxAttempts) {
 			Duration delay = delay(run, error);
@@ -116,7 +116,7 @@ final class TaskSettler extends Batcher<Settlement> {
 	 * this node cannot read is not due before all other nodes have polled.
 	 */
 	private Duration delay(DurableRun run, Throwable error) {
-		Duration delay = this.settings.backoff().after(run.attempt());
+		Duration delay = this.tasks.policies().backoff(run.name(), this.settings.backoff()).after(run.attempt());
 		if (error instanceof UndecodablePayloadException) {
 			Duration polls = this.settings.pollInterval().multipliedBy(2);
 			delay = (delay.compareTo(polls) < 0) ? polls : delay;

@@ -53,8 +53,25 @@ public final class DelayedTaskRegistry {
 	public DelayedTaskRegistry(TimingWheel wheel, TimeSource timeSource, Clock clock,
 			HandOverExecutors handOverExecutors, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
+		this(wheel, timeSource, clock, handOverExecutors, decorator, interceptor, TaskPolicies.none());
+	}
+
+	/**
+	 * Creates a registry.
+	 * @param wheel the wheel
+	 * @param timeSource the clock of the wheel
+	 * @param clock the wall clock
+	 * @param handOverExecutors keeps executors from blocking the wheel
+	 * @param decorator carries context from the thread that submits a task to its body;
+	 * {@code null} for none
+	 * @param interceptor is called around every body; {@code null} for none
+	 * @param policies the policies of the names
+	 */
+	public DelayedTaskRegistry(TimingWheel wheel, TimeSource timeSource, Clock clock,
+			HandOverExecutors handOverExecutors, @Nullable TaskDecorator decorator,
+			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
 		this(new TaskEnvironment(wheel, new TaskClock(timeSource, clock), handOverExecutors, decorator, interceptor,
-				null));
+				null, policies));
 	}
 
 	/**
@@ -65,11 +82,12 @@ public final class DelayedTaskRegistry {
 	 * @param decorator carries context from the thread that submits a task to its body;
 	 * {@code null} for none
 	 * @param interceptor is called around every body; {@code null} for none
+	 * @param policies the policies of the names
 	 */
 	public DelayedTaskRegistry(TimingWheel wheel, ManualTime time, HandOverExecutors handOverExecutors,
-			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor) {
+			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
 		this(new TaskEnvironment(wheel, new TaskClock(time.timeSource(), time.clock()), handOverExecutors, decorator,
-				interceptor, time));
+				interceptor, time, policies));
 	}
 
 	private DelayedTaskRegistry(TaskEnvironment environment) {
@@ -92,6 +110,24 @@ public final class DelayedTaskRegistry {
 	 */
 	public void declare(String name) {
 		this.directory.declare(name);
+	}
+
+	/**
+	 * Makes the name of a method known before its first task.
+	 * @param name the name of its tasks
+	 * @param policy the policy of its annotation
+	 */
+	public void declare(String name, PolicySettings policy) {
+		policies().declare(name, policy);
+		declare(name);
+	}
+
+	/**
+	 * The policies of the names, those of durable tasks included.
+	 * @return the policies
+	 */
+	public TaskPolicies policies() {
+		return this.environment.policies();
 	}
 
 	/**

@@ -39,15 +39,18 @@ final class TaskEnvironment {
 
 	private final @Nullable ManualTime manualTime;
 
+	private final TaskPolicies policies;
+
 	TaskEnvironment(TimingWheel wheel, TaskClock clock, HandOverExecutors handOverExecutors,
 			@Nullable TaskDecorator decorator, @Nullable TaskExecutionInterceptor interceptor,
-			@Nullable ManualTime manualTime) {
+			@Nullable ManualTime manualTime, TaskPolicies policies) {
 		this.wheel = wheel;
 		this.clock = clock;
 		this.handOverExecutors = handOverExecutors;
 		this.decorator = decorator;
 		this.interceptor = interceptor;
 		this.manualTime = manualTime;
+		this.policies = policies;
 	}
 
 	TimingWheel wheel() {
@@ -68,6 +71,10 @@ final class TaskEnvironment {
 
 	@Nullable TaskExecutionInterceptor interceptor() {
 		return this.interceptor;
+	}
+
+	TaskPolicies policies() {
+		return this.policies;
 	}
 
 	HandOverExecutors handOvers() {

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.durable.support;
+package io.timingwheel.spring.task.support;
 
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;

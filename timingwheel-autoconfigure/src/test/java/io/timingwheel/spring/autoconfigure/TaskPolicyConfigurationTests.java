@@ -1,0 +1,185 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.Map;
+
+import io.timingwheel.spring.annotation.Backoff;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.support.BackoffSettings;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.PolicySettings;
+import io.timingwheel.spring.task.support.StartRate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ExtendWith(OutputCaptureExtension.class)
+class TaskPolicyConfigurationTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class));
+
+	@Test
+	void theAnnotationSetsThePolicyAndItsTextsTakePlaceholders() {
+		this.runner.withPropertyValues("app.rate=7/m", "app.max=30s")
+			.withBean(Callbacks.class)
+			.run((context) -> assertThat(policy(context, "callback")).isEqualTo(
+					new PolicySettings(5, new BackoffSettings(Duration.ofSeconds(2), 3.0, Duration.ofSeconds(30), 0.0),
+							10, 1, StartRate.parse("7/m"), null)));
+	}
+
+	@Test
+	void aPropertyOverridesOneValueOfTheAnnotation() {
+		this.runner
+			.withPropertyValues("app.rate=7/m", "app.max=30s", "timingwheel.tasks.callback.max-concurrent=3",
+					"timingwheel.tasks.callback.backoff.initial=1s", "timingwheel.tasks.callback.paused=true")
+			.withBean(Callbacks.class)
+			.run((context) -> assertThat(policy(context, "callback")).isEqualTo(
+					new PolicySettings(5, new BackoffSettings(Duration.ofSeconds(1), 3.0, Duration.ofSeconds(30), 0.0),
+							3, 1, StartRate.parse("7/m"), true)));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "orders/close.order", "[orders/close.order]", "orders-close.ORDER", "orders.close.order" })
+	void theNameInAPropertyMayHoldDotsAndIsRelaxed(String name) {
+		this.runner
+			.withPropertyValues("timingwheel.tasks." + name + ".max-concurrent-per-key=2",
+					"timingwheel.tasks." + name + ".backoff.max=20s")
+			.run((context) -> {
+				PolicySettings policy = policy(context, "orders/close.order");
+				assertThat(policy.maxConcurrentPerKey()).isEqualTo(2);
+				assertThat(policy.backoff().max()).hasSeconds(20);
+			});
+	}
+
+	@Test
+	void anEnvironmentVariableOverridesAProperty() {
+		this.runner
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new SystemEnvironmentPropertySource("systemEnvironment",
+						Map.of("TIMINGWHEEL_TASKS_CLOSE_ORDER_MAX_CONCURRENT", "4", "TIMINGWHEEL_TASKS_CLOSEORDER_RATE",
+								"9/s"))))
+			.withPropertyValues("timingwheel.tasks.close-order.max-concurrent=5",
+					"timingwheel.tasks.close-order.max-attempts=6")
+			.run((context) -> {
+				PolicySettings policy = policy(context, "close-order");
+				assertThat(policy.maxConcurrent()).isEqualTo(4);
+				assertThat(policy.rate()).isEqualTo(StartRate.parse("9/s"));
+				assertThat(policy.maxAttempts()).isEqualTo(6);
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "max-attempts, 0", "max-attempts, many", "max-attempts, ''", "max-concurrent, 0",
+			"max-concurrent-per-key, -1", "rate, 5", "rate, 0/s", "rate, 5/y", "rate, ''", "backoff.initial, -1s",
+			"backoff.initial, soon", "backoff.multiplier, 0.5", "backoff.jitter, 1.5", "backoff.max, -5s",
+			"paused, perhaps", "max-attemps, 5" })
+	void anInvalidValueStopsTheStartAndNamesTheProperty(String setting, String value) {
+		this.runner.withPropertyValues("timingwheel.tasks.close-order." + setting + "=" + value)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+				.hasMessageContaining("timingwheel.tasks.close-order." + setting));
+	}
+
+	@Test
+	void aLongestDelayBelowTheFirstDelayStopsTheStart() {
+		this.runner
+			.withPropertyValues("timingwheel.tasks.close-order.backoff.initial=10s",
+					"timingwheel.tasks.close-order.backoff.max=5s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("timingwheel.tasks.close-order.backoff.max"));
+	}
+
+	@Test
+	void aNameThatNoMethodHasIsAWarningWithTheNearestName(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("app.rate=7/m", "app.max=30s", "timingwheel.tasks.calback.rate=1/s",
+					"timingwheel.tasks.callback.rate=1/s")
+			.withBean(Callbacks.class)
+			.run((context) -> assertThat(output).containsOnlyOnce("no method with @Delayed has")
+				.contains("timingwheel.tasks.calback sets the policy of tasks that no method with @Delayed has."
+						+ " The nearest name is callback. It takes effect if code gives the name to a task"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { NegativeLimit.class, BadRate.class, BadBackoff.class, BadMultiplier.class,
+			KeyLimitWithoutKey.class })
+	void anUnusablePolicyStopsTheStartAndNamesTheMethod(Class<?> type) {
+		this.runner.withBean(type)
+			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining(
+					InvalidAnnotatedMethodException.class.getName() + ": " + type.getName() + "#run()"));
+	}
+
+	private static PolicySettings policy(AssertableApplicationContext context, String name) {
+		return context.getBean(DelayedTaskRegistry.class).policies().of(name);
+	}
+
+	static class Callbacks {
+
+		@Delayed(delay = "1s", name = "callback", key = "#id",
+				policy = @TaskPolicy(maxAttempts = 5,
+						backoff = @Backoff(initial = "2s", multiplier = 3, max = "${app.max}", jitter = 0),
+						maxConcurrent = 10, maxConcurrentPerKey = 1, rate = "#{'${app.rate}'}"))
+		public void send(long id) {
+		}
+
+	}
+
+	static class NegativeLimit {
+
+		@Delayed(delay = "1s", policy = @TaskPolicy(maxConcurrent = -1))
+		public void run() {
+		}
+
+	}
+
+	static class BadRate {
+
+		@Delayed(delay = "1s", policy = @TaskPolicy(rate = "fast"))
+		public void run() {
+		}
+
+	}
+
+	static class BadBackoff {
+
+		@Delayed(delay = "1s", policy = @TaskPolicy(backoff = @Backoff(initial = "2s", max = "1s")))
+		public void run() {
+		}
+
+	}
+
+	static class BadMultiplier {
+
+		@Delayed(delay = "1s", policy = @TaskPolicy(backoff = @Backoff(multiplier = 0.5)))
+		public void run() {
+		}
+
+	}
+
+	static class KeyLimitWithoutKey {
+
+		@Delayed(delay = "1s", policy = @TaskPolicy(maxConcurrentPerKey = 1))
+		public void run() {
+		}
+
+	}
+
+}

@@ -1,0 +1,78 @@
+package io.timingwheel.spring.task.support;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * The policy of the tasks of one name: how often they are tried, and what limits their
+ * starts. Immutable.
+ *
+ * @param maxAttempts how often a task is tried, {@code null} for the default
+ * @param backoff how long a task that has failed waits for its next attempt
+ * @param maxConcurrent how many bodies run at once, {@code null} for no limit
+ * @param maxConcurrentPerKey how many bodies of one key run at once, {@code null} for no
+ * limit
+ * @param rate how many bodies may start in a period, {@code null} for no limit
+ * @param paused whether none starts, {@code null} if the settings do not say
+ * @since 0.1
+ */
+public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings backoff, @Nullable Integer maxConcurrent,
+		@Nullable Integer maxConcurrentPerKey, @Nullable StartRate rate, @Nullable Boolean paused) {
+
+	/** No attempts but the default, and no limits. */
+	public static final PolicySettings NONE = new PolicySettings(null, BackoffSettings.NONE, null, null, null, null);
+
+	/**
+	 * Checks the parts.
+	 * @throws IllegalArgumentException if a part has no usable value; the message names
+	 * the part
+	 */
+	public PolicySettings {
+		Assert.isTrue(maxAttempts == null || maxAttempts >= 1, "max-attempts must be at least 1");
+		Assert.isTrue(maxConcurrent == null || maxConcurrent >= 1,
+				"max-concurrent must be at least 1 (to start none, set paused)");
+		Assert.isTrue(maxConcurrentPerKey == null || maxConcurrentPerKey >= 1,
+				"max-concurrent-per-key must be at least 1 (to start none, set paused)");
+	}
+
+	/**
+	 * Overrides parts.
+	 * @param other the policy whose parts take the place of these
+	 * @return the parts of the other policy, and these where the other has none
+	 */
+	public PolicySettings overriddenBy(PolicySettings other) {
+		return new PolicySettings((other.maxAttempts != null) ? other.maxAttempts : this.maxAttempts,
+				this.backoff.overriddenBy(other.backoff),
+				(other.maxConcurrent != null) ? other.maxConcurrent : this.maxConcurrent,
+				(other.maxConcurrentPerKey != null) ? other.maxConcurrentPerKey : this.maxConcurrentPerKey,
+				(other.rate != null) ? other.rate : this.rate, (other.paused != null) ? other.paused : this.paused);
+	}
+
+	/**
+	 * How often a task is tried.
+	 * @param defaultAttempts the number if the policy sets none
+	 * @return the number, at least 1
+	 */
+	public int maxAttempts(int defaultAttempts) {
+		return (this.maxAttempts != null) ? this.maxAttempts : defaultAttempts;
+	}
+
+	/**
+	 * Tells whether the policy can hold a task back that is due.
+	 * @return {@code true} if there is any limit, or a pause
+	 */
+	public boolean limitsStarts() {
+		return this.maxConcurrent != null || this.maxConcurrentPerKey != null || this.rate != null || isPaused();
+	}
+
+	/**
+	 * Tells whether none of the tasks starts, as the configuration says. An operator may
+	 * have changed this at run time.
+	 * @return whether they are paused at the start of the application
+	 */
+	public boolean isPaused() {
+		return Boolean.TRUE.equals(this.paused);
+	}
+
+}

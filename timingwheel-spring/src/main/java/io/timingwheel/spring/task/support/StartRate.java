@@ -1,0 +1,85 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.springframework.util.Assert;
+
+/**
+ * How many tasks may start in a period, spread evenly. Immutable.
+ *
+ * @param count how many, at least 1
+ * @param unit the period: a second, a minute, an hour or a day
+ * @since 0.1
+ */
+public record StartRate(long count, TimeUnit unit) {
+
+	private static final Pattern FORMAT = Pattern.compile("(\\d{1,9})\\s*/\\s*([smhd])");
+
+	private static final long BURSTS_PER_SECOND = 10;
+
+	/**
+	 * Checks the parts.
+	 * @throws IllegalArgumentException if the count is below 1 or above one per
+	 * nanosecond, or if the unit is none of those of a rate
+	 */
+	public StartRate {
+		Assert.isTrue(count >= 1 && count <= unit.toNanos(1), "A rate must be at least 1 and at most 1 per nanosecond");
+		symbol(unit);
+	}
+
+	/**
+	 * Reads a rate.
+	 * @param text a number, a slash and {@code s}, {@code m}, {@code h} or {@code d},
+	 * such as {@code 100/s}
+	 * @return the rate
+	 * @throws IllegalArgumentException if the text is no rate; the message quotes the
+	 * text
+	 */
+	public static StartRate parse(String text) {
+		Matcher matcher = FORMAT.matcher(text.strip());
+		Assert.isTrue(matcher.matches(), () -> "\"%s\" is not a rate such as 100/s, 20/m or 5000/h".formatted(text));
+		long count = Long.parseLong(matcher.group(1));
+		Assert.isTrue(count > 0, () -> "\"%s\" is not a rate: it must be at least 1".formatted(text));
+		return new StartRate(count, switch (matcher.group(2)) {
+			case "s" -> TimeUnit.SECONDS;
+			case "m" -> TimeUnit.MINUTES;
+			case "h" -> TimeUnit.HOURS;
+			default -> TimeUnit.DAYS;
+		});
+	}
+
+	/**
+	 * The time between two starts, if they are spread evenly.
+	 * @return the time in nanoseconds, rounded up, at least 1
+	 */
+	public long intervalNanos() {
+		long period = this.unit.toNanos(1);
+		return (period + this.count - 1) / this.count;
+	}
+
+	/**
+	 * How many tasks may start at once: what is allowed in a tenth of a second.
+	 * @return the number, at least 1
+	 */
+	public long burst() {
+		return Math.max(1, this.count / (BURSTS_PER_SECOND * this.unit.toSeconds(1)));
+	}
+
+	@Override
+	public String toString() {
+		return this.count + "/" + symbol(this.unit);
+	}
+
+	private static char symbol(TimeUnit unit) {
+		return switch (unit) {
+			case SECONDS -> 's';
+			case MINUTES -> 'm';
+			case HOURS -> 'h';
+			case DAYS -> 'd';
+			default -> throw new IllegalArgumentException("A rate cannot count starts per " + unit);
+		};
+	}
+
+}

@@ -1,0 +1,79 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The policies of all names: those of the annotations, each part overridden by the
+ * configuration. A name that no method has, such as one of the template, has only what
+ * the configuration sets. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class TaskPolicies {
+
+	private final Map<String, PolicySettings> declared = new ConcurrentHashMap<>();
+
+	private final PolicyOverrides overrides;
+
+	private final boolean exactBackoff;
+
+	/**
+	 * Creates policies.
+	 * @param overrides what the configuration sets
+	 * @param exactBackoff whether backoffs do not vary, whatever their jitter is
+	 */
+	public TaskPolicies(PolicyOverrides overrides, boolean exactBackoff) {
+		this.overrides = overrides;
+		this.exactBackoff = exactBackoff;
+	}
+
+	/**
+	 * Returns policies that consist of the defaults.
+	 * @return new policies
+	 */
+	public static TaskPolicies none() {
+		return new TaskPolicies(PolicyOverrides.none(), false);
+	}
+
+	/**
+	 * Sets the policy of a method.
+	 * @param name the name of its tasks
+	 * @param policy the policy of its annotation
+	 */
+	void declare(String name, PolicySettings policy) {
+		this.declared.put(name, policy.overriddenBy(this.overrides.of(name)));
+	}
+
+	/**
+	 * The policy of a name.
+	 * @param name the name of tasks; for a durable task the name of its handler, not an
+	 * earlier one
+	 * @return the policy, {@link PolicySettings#NONE} for none
+	 */
+	public PolicySettings of(String name) {
+		PolicySettings policy = this.declared.get(name);
+		return (policy != null) ? policy : this.overrides.of(name);
+	}
+
+	/**
+	 * How long a task of a name waits after a failure.
+	 * @param name the name of the task
+	 * @param defaults the parts that the policy does not set
+	 * @return the backoff
+	 */
+	public Backoff backoff(String name, Backoff defaults) {
+		Backoff backoff = of(name).backoff().complete(defaults);
+		return this.exactBackoff ? new Backoff(backoff.initial(), backoff.multiplier(), backoff.max(), 0) : backoff;
+	}
+
+	/**
+	 * Warns of names in the configuration that no method has. Called once all methods
+	 * have declared theirs.
+	 */
+	public void checkNames() {
+		this.overrides.checkNames(new TreeSet<>(this.declared.keySet()));
+	}
+
+}
