@@ -44,7 +44,9 @@ public class TimingWheelStoreProperties implements InitializingBean {
 	private Duration pollInterval = Duration.ofSeconds(1);
 
 	/**
-	 * Maximum number of tasks that one request claims.
+	 * Number of tasks that one request claims at most while there is no backlog. With a
+	 * backlog, requests grow to eight times this number, but to no more than half of
+	 * max-in-flight.
 	 */
 	private int batchSize = 100;
 

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long a lease lasts, unless the node renews it
  * @param lookAhead how long before its due time a task may be claimed
  * @param pollInterval how long the node sleeps at most between two claims
- * @param batchSize the largest number of tasks in one claim or one begin
+ * @param batchSize how many tasks a claim takes at most without a backlog; requests grow
+ * with a backlog, unless this is 1
  * @param maxInFlight how many tasks the node holds at most, waiting and running
  * @param maxAttempts a task is dead after this many failures
  * @param maxLostDeliveries a task is dead if its node has ended during this many

@@ -65,9 +65,10 @@ final class Lanes {
 	 * tasks than there is room for. A name with a backlog gets no tasks that are due
 	 * later.
 	 * @param room the room for all names together, reserved by the caller
+	 * @param soon how many tasks of a name that are due later
 	 * @param everyName whether to include the names that have no room
 	 */
-	Map<String, Limit> limits(int room, boolean everyName) {
+	Map<String, Limit> limits(int room, int soon, boolean everyName) {
 		Set<String> names = this.handlers.names();
 		boolean several = names.stream().map(this::of).distinct().limit(2).count() > 1;
 		int divided = (2 * room + this.busy.size() - 1) / Math.max(1, this.busy.size());
@@ -83,7 +84,7 @@ final class Lanes {
 			}
 			int due = (share > 0) ? Math.min(share, lane.room()) : 0;
 			if (due > 0 || everyName) {
-				limits.put(name, new Limit(due, (due == 0 || lane.hasBacklog()) ? 0 : share));
+				limits.put(name, new Limit(due, (due == 0 || lane.hasBacklog()) ? 0 : Math.min(share, soon)));
 			}
 		}
 		return limits;

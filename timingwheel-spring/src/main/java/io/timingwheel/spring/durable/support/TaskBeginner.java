@@ -34,7 +34,7 @@ final class TaskBeginner extends Batcher<DurableRun> {
 
 	TaskBeginner(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, TimingWheel wheel,
 			InFlight inFlight, TaskRunner runner, TaskSettler settler, StoreAvailability availability) {
-		super(turns, "timing-wheel-begins", settings.batchSize(), wheel, availability, Caller.BEGIN);
+		super(turns, "timing-wheel-begins", ClaimSize.max(settings), wheel, availability, Caller.BEGIN);
 		this.turns = turns;
 		this.store = store;
 		this.lease = settings.lease();

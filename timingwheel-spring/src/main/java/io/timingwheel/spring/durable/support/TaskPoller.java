@@ -62,7 +62,7 @@ final class TaskPoller {
 
 	private final StoreLoop loop;
 
-	private final int usualRoom;
+	private final ClaimSize size;
 
 	/**
 	 * The room that a claim needs. A full node waits for room for several tasks, unless
@@ -107,8 +107,8 @@ final class TaskPoller {
 		this.unreadable = unreadable;
 		this.figures = figures;
 		this.availability = availability;
-		this.usualRoom = Math.max(1, Math.min(settings.batchSize(), settings.maxInFlight() / 4));
-		this.minRoom = this.usualRoom;
+		this.size = new ClaimSize(settings);
+		this.minRoom = usualRoom();
 		inFlight.onSuspectGone(this.loop::wake);
 	}
 
@@ -150,6 +150,10 @@ final class TaskPoller {
 		this.loop.wake();
 	}
 
+	private int usualRoom() {
+		return Math.max(1, Math.min(this.size.next(), this.settings.maxInFlight() / 4));
+	}
+
 	private void round() {
 		long wait = this.waitUntil - this.turns.nanoTime();
 		if (wait > 0 && this.inFlight.hasSuspect()) {
@@ -161,7 +165,7 @@ final class TaskPoller {
 			return;
 		}
 		boolean claims = !this.paused && !this.handlers.names().isEmpty();
-		int room = claims ? this.inFlight.reserve(this.minRoom, this.settings.batchSize()) : 0;
+		int room = claims ? this.inFlight.reserve(this.minRoom, this.size.next()) : 0;
 		if (!claims) {
 			// A claim that was under way when the poller was paused may have failed.
 			this.availability.idle(Caller.CLAIM);
@@ -170,10 +174,9 @@ final class TaskPoller {
 			awaitRoom(claims);
 			return;
 		}
-		this.minRoom = this.usualRoom;
 		this.waitsForRoom = false;
 		boolean suspect = isSuspectNext();
-		Map<String, Limit> limits = this.lanes.limits(room, suspect);
+		Map<String, Limit> limits = this.lanes.limits(room, this.size.usual(), suspect);
 		int used = 0;
 		long sleepNanos = this.turns.idleNanos(this.settings.pollInterval().toNanos());
 		try {
@@ -193,6 +196,7 @@ final class TaskPoller {
 		}
 		finally {
 			this.inFlight.free(room - used);
+			this.minRoom = usualRoom();
 		}
 		if (this.suspectClaimed && used > 0) {
 			// The suspect gets no new neighbours until it has ended, but not for long.
@@ -219,7 +223,7 @@ final class TaskPoller {
 			this.waitsForRoom = true;
 			this.waitingSince = now;
 		}
-		this.minRoom = (now - this.waitingSince >= interval) ? 1 : this.usualRoom;
+		this.minRoom = (now - this.waitingSince >= interval) ? 1 : usualRoom();
 		if (!claims || this.inFlight.expect(this.minRoom, this.loop::wake)) {
 			this.loop.await(this.turns.idleNanos(interval));
 		}
@@ -228,14 +232,21 @@ final class TaskPoller {
 	private Claimed claim(Map<String, Limit> limits, int room, boolean suspect) {
 		LeaseTerm term = LeaseTerm.of(this.turns, this.settings.lease());
 		long sent = this.clock.wheelNanos();
+		long start = this.turns.nanoTime();
 		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), limits, room, suspect,
 				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes()));
 		this.availability.succeeded(Caller.CLAIM);
 		this.failures = 0;
+		long nanos = this.turns.nanoTime() - start;
 		this.figures.addClaim(claimed.tasks().size());
 		long ahead = this.clock.heard(claimed.now(), sent);
 		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
 		this.suspectClaimed = claimed.tasks().stream().anyMatch(LeasedTask::suspect);
+		if (!this.suspectClaimed) {
+			int wanted = limits.values().stream().mapToInt(Limit::due).sum();
+			int due = (int) claimed.tasks().stream().filter(LeasedTask::begun).count();
+			this.size.claimed(Math.min(room, wanted), due, nanos);
+		}
 		if (suspect) {
 			this.moreSuspects = this.suspectClaimed;
 			this.suspectAt = this.turns.nanoTime() + this.settings.pollInterval().toNanos();

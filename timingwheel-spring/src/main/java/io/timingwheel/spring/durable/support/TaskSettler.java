@@ -54,7 +54,7 @@ final class TaskSettler extends Batcher<Settlement> {
 	TaskSettler(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, TimingWheel wheel,
 			DelayedTaskRegistry tasks, InFlight inFlight, UnreadableTasks unreadable, NodeFigures figures,
 			StoreAvailability availability) {
-		super(turns, "timing-wheel-settlements", 4 * settings.batchSize(), wheel, availability, Caller.SETTLE);
+		super(turns, "timing-wheel-settlements", ClaimSize.max(settings), wheel, availability, Caller.SETTLE);
 		this.store = store;
 		this.settings = settings;
 		this.tasks = tasks;

@@ -1,0 +1,98 @@
+package io.timingwheel.spring.durable.support;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.spring.task.support.Backoff;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class ClaimSizeTests {
+
+	private static final long QUICK = TimeUnit.MILLISECONDS.toNanos(5);
+
+	private static ClaimSize size(int batchSize, int maxInFlight) {
+		return new ClaimSize(settings(batchSize, maxInFlight));
+	}
+
+	private static DurableSettings settings(int batchSize, int maxInFlight) {
+		return new DurableSettings("node", Duration.ofSeconds(30), Duration.ofSeconds(2), Duration.ofSeconds(1),
+				batchSize, maxInFlight, 16, 5, new Backoff(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2), 1000,
+				null);
+	}
+
+	/**
+	 * Claims all that each claim asks for.
+	 */
+	private static List<Integer> claimFull(ClaimSize size, int claims, long nanos) {
+		List<Integer> sizes = new ArrayList<>();
+		for (int i = 0; i < claims; i++) {
+			sizes.add(size.next());
+			size.claimed(size.next(), size.next(), nanos);
+		}
+		return sizes;
+	}
+
+	@Test
+	void fullClaimsGrowToHalfOfTheRoomOfTheNode() {
+		assertThat(claimFull(size(100, 1000), 5, QUICK)).containsExactly(100, 200, 400, 500, 500);
+	}
+
+	@Test
+	void claimsGrowToEightTimesTheBatchSizeAtMost() {
+		assertThat(claimFull(size(10, 1000), 5, QUICK)).containsExactly(10, 20, 40, 80, 80);
+	}
+
+	@Test
+	void aNodeWithLittleRoomKeepsItsBatchSize() {
+		assertThat(claimFull(size(100, 30), 3, QUICK)).containsExactly(100, 100, 100);
+		assertThat(claimFull(size(100, 150), 3, QUICK)).containsExactly(100, 100, 100);
+	}
+
+	@Test
+	void aBatchSizeOfOneStaysOne() {
+		assertThat(claimFull(size(1, 1000), 3, QUICK)).containsExactly(1, 1, 1);
+		assertThat(ClaimSize.max(settings(1, 1000))).isEqualTo(1);
+	}
+
+	@Test
+	void aClaimThatLeavesRoomEndsTheGrowth() {
+		ClaimSize size = size(100, 1000);
+		claimFull(size, 4, QUICK);
+		size.claimed(500, 499, QUICK);
+		assertThat(size.next()).isEqualTo(100);
+	}
+
+	@Test
+	void aClaimDoesNotGrowIfItsTasksAreLimitedByTheirNames() {
+		ClaimSize size = size(100, 1000);
+		size.claimed(40, 40, QUICK);
+		assertThat(size.next()).isEqualTo(100);
+	}
+
+	@Test
+	void aNameThatMayTakeLessDoesNotEndTheGrowth() {
+		ClaimSize size = size(100, 1000);
+		claimFull(size, 3, QUICK);
+		size.claimed(40, 40, QUICK);
+		assertThat(size.next()).isEqualTo(500);
+	}
+
+	@Test
+	void slowClaimsShrinkToTheBatchSize() {
+		ClaimSize size = size(100, 1000);
+		claimFull(size, 4, QUICK);
+		assertThat(claimFull(size, 5, ClaimSize.SLOW_NANOS + 1)).containsExactly(500, 250, 125, 100, 100);
+	}
+
+	@Test
+	void claimsThatAreNeitherQuickNorSlowKeepTheirSize() {
+		ClaimSize size = size(100, 1000);
+		claimFull(size, 2, QUICK);
+		assertThat(claimFull(size, 3, ClaimSize.QUICK_NANOS + 1)).containsExactly(400, 400, 400);
+	}
+
+}
