@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -20,10 +21,27 @@ import java.util.stream.Collectors;
  * @param lease how long the lease of a task lasts from its due time, or from now if the
  * due time has passed
  * @param maxPayloadBytes the store does not read payloads with more bytes of UTF-8
+ * @param startLimits the limits of those of these names whose starts are limited over all
+ * nodes. The claim leases none of their tasks before they are due
  * @since 0.1
  */
 public record ClaimRequest(String owner, Map<String, Limit> names, int limit, boolean suspect, Duration lookAhead,
-		Duration lease, long maxPayloadBytes) {
+		Duration lease, long maxPayloadBytes, Map<String, StartLimits> startLimits) {
+
+	/**
+	 * Creates a request in which the starts of no name are limited.
+	 * @param owner the node
+	 * @param names how many tasks the node wants of each name
+	 * @param limit the largest number of tasks of all names together, at least 1
+	 * @param suspect whether the node wants a task whose earlier delivery was lost
+	 * @param lookAhead the claim includes tasks that are due within this time
+	 * @param lease how long the lease of a task lasts from its due time
+	 * @param maxPayloadBytes the store does not read payloads with more bytes of UTF-8
+	 */
+	public ClaimRequest(String owner, Map<String, Limit> names, int limit, boolean suspect, Duration lookAhead,
+			Duration lease, long maxPayloadBytes) {
+		this(owner, names, limit, suspect, lookAhead, lease, maxPayloadBytes, Map.of());
+	}
 
 	/**
 	 * Creates a request that has no limits by name, and takes a task whose earlier
@@ -39,6 +57,18 @@ public record ClaimRequest(String owner, Map<String, Limit> names, int limit, bo
 			long maxPayloadBytes) {
 		this(owner, names.stream().collect(Collectors.toMap(Function.identity(), (name) -> new Limit(limit, limit))),
 				limit, true, lookAhead, lease, maxPayloadBytes);
+	}
+
+	/**
+	 * This request for the names whose starts are not limited.
+	 * @param limit the largest number of tasks
+	 * @return the request
+	 */
+	public ClaimRequest withoutStartLimits(int limit) {
+		Map<String, Limit> others = new HashMap<>(this.names);
+		others.keySet().removeAll(this.startLimits.keySet());
+		return new ClaimRequest(this.owner, others, limit, this.suspect, this.lookAhead, this.lease,
+				this.maxPayloadBytes);
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * The result of a claim.
@@ -10,9 +11,25 @@ import java.util.List;
  * @param nextAt the earliest time (due time or end of lease) of a stored task with one of
  * these names, as far as the store knows, in milliseconds since the epoch;
  * {@link Long#MAX_VALUE} for none. Tasks beyond a limit do not count. In the past if the
- * claim has found a suspect
+ * claim has found a suspect. Does not count what limited names wait for
+ * @param startAt the earliest time at which a task of a limited name may start that this
+ * claim could not start, as far as the store knows, in milliseconds since the epoch;
+ * {@link Long#MAX_VALUE} for none
+ * @param heldBack the limited names that have tasks that are due and wait until others of
+ * the name end
  * @since 0.1
  */
-public record Claimed(List<LeasedTask> tasks, long now, long nextAt) {
+public record Claimed(List<LeasedTask> tasks, long now, long nextAt, long startAt, Set<String> heldBack) {
+
+	/**
+	 * Creates the result of a claim without limited names.
+	 * @param tasks the claimed tasks
+	 * @param now the time by the store's clock, in milliseconds since the epoch
+	 * @param nextAt the earliest time of a stored task with one of these names, in
+	 * milliseconds since the epoch
+	 */
+	public Claimed(List<LeasedTask> tasks, long now, long nextAt) {
+		this(tasks, now, nextAt, Long.MAX_VALUE, Set.of());
+	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.task.TaskId;
@@ -322,6 +323,32 @@ public interface DelayedTaskStore {
 	 */
 	Map<String, StoredCounts> counts();
 
+	/**
+	 * Pauses a name for all nodes, or resumes it. The tasks of a paused name stay as they
+	 * are. Each node reads the paused names ({@link #pausedNames()}) at each poll at the
+	 * latest, claims none of their tasks, and gives back those that have not begun. A
+	 * second call changes nothing.
+	 * @param name the name, whether or not it has tasks
+	 * @param paused whether the name is paused from now on
+	 * @throws IllegalArgumentException if there can be no such name
+	 * @throws UnsupportedOperationException if this store cannot pause names
+	 * @since 0.1
+	 */
+	default void setPaused(String name, boolean paused) {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " cannot pause names: it does not override setPaused");
+	}
+
+	/**
+	 * Reads the names that are paused. Each node calls this method once for each poll
+	 * interval.
+	 * @return the names; none if this store cannot pause names
+	 * @since 0.1
+	 */
+	default Set<String> pausedNames() {
+		return Set.of();
+	}
+
 	// The store itself
 
 	/**
@@ -385,7 +412,8 @@ public interface DelayedTaskStore {
 	}
 
 	/**
-	 * Deletes all tasks of all names, whatever their state, for tests.
+	 * Deletes all tasks of all names, whatever their state, and resumes all names, for
+	 * tests.
 	 * @throws UnsupportedOperationException if this store has no virtual time
 	 * @since 0.1
 	 */

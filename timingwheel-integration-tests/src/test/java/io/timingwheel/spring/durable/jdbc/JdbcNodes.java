@@ -20,7 +20,9 @@ final class JdbcNodes {
 	}
 
 	void clear() {
-		new JdbcTemplate(this.pool).update("delete from timingwheel_task");
+		JdbcTemplate jdbc = new JdbcTemplate(this.pool);
+		jdbc.update("delete from timingwheel_task");
+		jdbc.update("delete from timingwheel_task_limit");
 	}
 
 	JdbcDelayedTaskStore node() {

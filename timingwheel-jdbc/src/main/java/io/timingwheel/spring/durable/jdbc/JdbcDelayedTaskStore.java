@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 import javax.sql.DataSource;
@@ -191,6 +192,16 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public void setPaused(String name, boolean paused) {
+		operations().limits().setPaused(name, paused);
+	}
+
+	@Override
+	public Set<String> pausedNames() {
+		return operations().limits().pausedNames();
+	}
+
+	@Override
 	public void check() {
 		JdbcStoreSchema.of(this.storeDataSource, this.table.qualified()).check();
 	}
@@ -230,6 +241,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public void deleteAll() {
 		transitions().deleteAll();
+		operations().limits().deleteAll();
 	}
 
 	private Transitions transitions() {
@@ -241,7 +253,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		if (result == null) {
 			Database database = connect();
 			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database),
-					new DeadRows(database));
+					new DeadRows(database), new LimitRows(database));
 			this.operations = result;
 		}
 		return result;
@@ -257,7 +269,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 				time.isGiven() ? transactions.joining(this.transaction) : transactions, time);
 	}
 
-	private record Operations(Database database, Transitions transitions, TaskQueries queries, DeadRows dead) {
+	private record Operations(Database database, Transitions transitions, TaskQueries queries, DeadRows dead,
+			LimitRows limits) {
 
 	}
 

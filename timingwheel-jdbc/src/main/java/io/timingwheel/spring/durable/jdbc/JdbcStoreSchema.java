@@ -35,7 +35,7 @@ public final class JdbcStoreSchema {
 	/**
 	 * The version of the schema that this release needs.
 	 */
-	public static final int VERSION = 2;
+	public static final int VERSION = 3;
 
 	/**
 	 * The location of the first script, with a placeholder for the platform.
@@ -189,6 +189,8 @@ public final class JdbcStoreSchema {
 			transactions.single((jdbc) -> jdbc.queryForList(
 					"select %s, payload, traceparent, pending_key, next_at, error, created_at, died_at from %s where 1 = 0"
 						.formatted(TaskRow.COLUMNS, this.table)));
+			transactions.single((jdbc) -> jdbc.queryForList(
+					"select name, paused, next_start from %s where 1 = 0".formatted(this.table.limitTable())));
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new IllegalStateException(

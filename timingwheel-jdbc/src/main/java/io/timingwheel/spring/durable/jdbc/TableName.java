@@ -16,7 +16,10 @@ record TableName(String qualified) {
 
 	private static final String VERSION = "_version";
 
-	private static final Pattern IN_SCRIPT = Pattern.compile("\\b" + DEFAULT + "(" + VERSION + "\\b|_|\\b)");
+	private static final String LIMIT = "_limit";
+
+	private static final Pattern IN_SCRIPT = Pattern
+		.compile("\\b" + DEFAULT + "(" + VERSION + "\\b|" + LIMIT + "\\b|_|\\b)");
 
 	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
@@ -30,6 +33,13 @@ record TableName(String qualified) {
 	 */
 	String versionTable() {
 		return this.qualified + VERSION;
+	}
+
+	/**
+	 * The table with the names that are paused or have limits.
+	 */
+	String limitTable() {
+		return this.qualified + LIMIT;
 	}
 
 	/**

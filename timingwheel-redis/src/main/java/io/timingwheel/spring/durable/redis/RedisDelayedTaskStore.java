@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
@@ -75,6 +76,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	private final DeadEntries dead;
 
+	private final PausedNames pausedNames;
+
 	/**
 	 * Creates a store and opens its own connection.
 	 * @param connectionFactory the initialized factory of the application, which gives
@@ -91,6 +94,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		boolean severalClocks = this.connection.isCluster();
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks, this::giveBack);
 		this.claims = new ClaimRounds(this.outages, options.partitions(), severalClocks);
+		this.pausedNames = new PausedNames(this.connection, options.namespace());
 		this.dead = new DeadEntries(this.partitions, this.scripts, this.outages, options.maxDead());
 	}
 
@@ -295,6 +299,16 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
+	public void setPaused(String name, boolean paused) {
+		this.pausedNames.set(name, paused);
+	}
+
+	@Override
+	public Set<String> pausedNames() {
+		return this.pausedNames.read();
+	}
+
+	@Override
 	public void check() {
 		new Requirements(this.connection, this.options).check();
 	}
@@ -326,6 +340,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public void deleteAll() {
+		this.pausedNames.deleteAll();
 		for (ScriptReply reply : everywhere(Script.DELETE_ALL)) {
 			RuntimeException failure = reply.failure();
 			if (failure != null) {

@@ -3,9 +3,6 @@ package io.timingwheel.spring.durable.redis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -54,23 +51,7 @@ final class Requirements {
 		else {
 			infos.add(commands.info());
 		}
-		return infos.stream().map(this::get).toList();
-	}
-
-	private <T> T get(CompletionStage<T> reply) {
-		try {
-			return reply.toCompletableFuture().get(this.connection.timeout().toMillis(), TimeUnit.MILLISECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw ScriptRunner.translated((ex.getCause() instanceof Exception cause) ? cause : ex);
-		}
-		catch (TimeoutException ex) {
-			throw ScriptRunner.translated(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw ScriptRunner.translated(ex);
-		}
+		return infos.stream().map(this.connection::get).toList();
 	}
 
 	private static @Nullable String field(String info, String name) {
@@ -114,8 +95,8 @@ final class Requirements {
 		byte[] key = Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
 		byte[] field = Partitions.bytes("partitions");
 		String expected = String.valueOf(this.options.partitions());
-		get(commands.hsetnx(key, field, Partitions.bytes(expected)));
-		String found = new String(get(commands.hget(key, field)));
+		this.connection.get(commands.hsetnx(key, field, Partitions.bytes(expected)));
+		String found = new String(this.connection.get(commands.hget(key, field)));
 		if (!found.equals(expected)) {
 			throw new IllegalStateException(("The tasks in the Redis namespace '%s' are spread over %s partitions, not"
 					+ " %s: set timingwheel.store.redis.partitions=%s, or start with a new"

@@ -11,6 +11,7 @@
  * timingwheel:{namespace:3}:index    sorted set  the tasks by name, state and time
  * timingwheel:{namespace:3}:holders  hash        name and key -&gt; id of the pending task that has the key
  * timingwheel:{namespace}:meta       hash        the number of partitions
+ * timingwheel:{namespace}:paused     set         the names that are paused
  * </pre>
  *
  * <p>

@@ -1,6 +1,8 @@
 package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -51,6 +53,8 @@ final class DurableNode {
 
 	private final InFlight inFlight;
 
+	private final PausedNames pausedNames;
+
 	private final TaskSettler settler;
 
 	private final TaskBeginner beginner;
@@ -71,6 +75,7 @@ final class DurableNode {
 		this.turns = turns;
 		this.availability = new StoreAvailability(store::partialOutage);
 		this.inFlight = new InFlight(settings.maxInFlight(), this.figures, turns);
+		this.pausedNames = new PausedNames(turns, store, settings.pollInterval());
 		UnreadableTasks unreadable = new UnreadableTasks(turns);
 		this.settler = new TaskSettler(turns, store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
 				this.availability);
@@ -78,11 +83,11 @@ final class DurableNode {
 				this.settler);
 		this.beginner = new TaskBeginner(turns, store, settings, wheel, this.inFlight, runner, this.settler,
 				this.availability);
-		Lanes lanes = new Lanes(handlers, this.inFlight, this.beginner::add, this::wakePoller, turns);
+		Lanes lanes = new Lanes(handlers, this.inFlight, this.pausedNames, this.beginner::add, this::wakePoller, turns);
 		this.intake = new TaskIntake(turns, settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
-				this.settler, unreadable, () -> this.started && isClaiming());
+				this.settler, unreadable, this.pausedNames, () -> this.started && isClaiming());
 		this.poller = new TaskPoller(turns, store, settings, handlers, clock, this.inFlight, lanes, this.intake,
-				unreadable, this.figures, this.availability);
+				this.pausedNames, unreadable, this.figures, this.availability);
 		this.leases = new LeaseKeeper(turns, store, settings, this.inFlight, this.availability);
 		this.retention = new DeadTaskRetention(store, settings.deadRetention(), this.figures);
 		turns.onWork(this::lookAgain);
@@ -154,6 +159,22 @@ final class DurableNode {
 
 	void resume() {
 		this.poller.resume();
+	}
+
+	/**
+	 * Pauses or resumes names for all nodes.
+	 */
+	void setPaused(List<String> names, boolean paused) {
+		names.forEach((name) -> this.pausedNames.set(name, paused));
+		if (paused) {
+			this.intake.giveBackWaiting(Set.copyOf(names));
+			this.turns.flush();
+		}
+		this.poller.wake();
+	}
+
+	boolean isPaused(String name) {
+		return this.pausedNames.contains(name);
 	}
 
 	void stopClaiming() {

@@ -404,6 +404,28 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
+	 * Pauses a name, and the earlier names of its handler, for all nodes, or resumes
+	 * them. This node gives back the tasks of the name that have not begun; other nodes
+	 * do so at their next poll. Bodies that run go on.
+	 * @param name the name
+	 * @param paused whether the name is paused from now on
+	 * @throws IllegalArgumentException if there can be no such name
+	 * @throws UnsupportedOperationException if the store cannot pause names
+	 */
+	public void setPaused(String name, boolean paused) {
+		this.node.setPaused(this.handlers.allNames(name), paused);
+	}
+
+	/**
+	 * Tells whether a name is paused in the store.
+	 * @param name the name
+	 * @return the state at the latest poll of this node, or after its latest change
+	 */
+	public boolean isPaused(String name) {
+		return this.node.isPaused(this.handlers.canonicalName(name));
+	}
+
+	/**
 	 * Tells whether this node claims tasks.
 	 * @return {@code false} during a pause and after {@link #stopClaiming()}
 	 */

@@ -24,6 +24,8 @@ final class Lanes {
 
 	private final InFlight inFlight;
 
+	private final PausedNames pausedNames;
+
 	private final Consumer<DurableRun> beginner;
 
 	private final Runnable onRoom;
@@ -37,14 +39,16 @@ final class Lanes {
 	 * Creates an empty set.
 	 * @param handlers the handlers of this node
 	 * @param inFlight the tasks of this node
+	 * @param pausedNames the names of which the node starts no task
 	 * @param beginner gets the tasks that were held back when there is room for them
 	 * @param onRoom called when there is room that a claim had to do without
 	 * @param clock the clock of the node
 	 */
-	Lanes(DurableHandlerRegistry handlers, InFlight inFlight, Consumer<DurableRun> beginner, Runnable onRoom,
-			NodeTurns clock) {
+	Lanes(DurableHandlerRegistry handlers, InFlight inFlight, PausedNames pausedNames, Consumer<DurableRun> beginner,
+			Runnable onRoom, NodeTurns clock) {
 		this.handlers = handlers;
 		this.inFlight = inFlight;
+		this.pausedNames = pausedNames;
 		this.beginner = beginner;
 		this.onRoom = onRoom;
 		this.clock = clock;
@@ -60,10 +64,10 @@ final class Lanes {
 	}
 
 	/**
-	 * What a claim takes of each name at most. The names that got tasks with the last
-	 * claim divide the room among each other, so that the store does not lock many more
-	 * tasks than there is room for. A name with a backlog gets no tasks that are due
-	 * later.
+	 * What a claim takes of each name at most, nothing of a paused name. The names that
+	 * got tasks with the last claim divide the room among each other, so that the store
+	 * does not lock many more tasks than there is room for. A name with a backlog gets no
+	 * tasks that are due later.
 	 * @param room the room for all names together, reserved by the caller
 	 * @param soon how many tasks of a name that are due later
 	 * @param everyName whether to include the names that have no room
@@ -74,6 +78,9 @@ final class Lanes {
 		int divided = (2 * room + this.busy.size() - 1) / Math.max(1, this.busy.size());
 		Map<String, Limit> limits = new HashMap<>();
 		for (String name : names) {
+			if (this.pausedNames.contains(name)) {
+				continue;
+			}
 			Lane lane = of(name);
 			int share = several ? Math.min(room, this.inFlight.share(lane, room)) : room;
 			if (share < room) {

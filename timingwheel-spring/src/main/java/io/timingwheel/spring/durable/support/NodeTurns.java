@@ -29,6 +29,8 @@ public final class NodeTurns {
 
 	private final List<WheelLoop> loops = new CopyOnWriteArrayList<>();
 
+	private volatile int moves;
+
 	private volatile Runnable onWork = () -> {
 	};
 
@@ -60,7 +62,15 @@ public final class NodeTurns {
 	 * have changed, or may answer again.
 	 */
 	public void rouse() {
+		this.moves++;
 		this.loops.forEach(WheelLoop::rouse);
+	}
+
+	/**
+	 * How often a test has begun to move the time.
+	 */
+	int moves() {
+		return this.moves;
 	}
 
 	/**

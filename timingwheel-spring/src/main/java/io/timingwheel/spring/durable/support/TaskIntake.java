@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.support;
 
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -41,6 +42,8 @@ final class TaskIntake {
 
 	private final UnreadableTasks unreadable;
 
+	private final PausedNames pausedNames;
+
 	private final BooleanSupplier claiming;
 
 	private volatile boolean closed;
@@ -57,11 +60,12 @@ final class TaskIntake {
 	 * @param runner runs tasks that began with their claim
 	 * @param settler takes the tasks that the node cannot run
 	 * @param unreadable the tasks that the node leaves to other nodes
+	 * @param pausedNames the names of which the node starts no task
 	 * @param claiming tells whether the node claims tasks now
 	 */
 	TaskIntake(NodeTurns turns, DurableSettings settings, DurableHandlerRegistry handlers, TimingWheel wheel,
 			InFlight inFlight, Lanes lanes, TaskBeginner beginner, TaskRunner runner, TaskSettler settler,
-			UnreadableTasks unreadable, BooleanSupplier claiming) {
+			UnreadableTasks unreadable, PausedNames pausedNames, BooleanSupplier claiming) {
 		this.turns = turns;
 		this.settings = settings;
 		this.handlers = handlers;
@@ -72,6 +76,7 @@ final class TaskIntake {
 		this.runner = runner;
 		this.settler = settler;
 		this.unreadable = unreadable;
+		this.pausedNames = pausedNames;
 		this.claiming = claiming;
 	}
 
@@ -86,6 +91,9 @@ final class TaskIntake {
 			return null;
 		}
 		if (handler == null || !this.claiming.getAsBoolean() || this.inFlight.refusalNanos() > 0) {
+			return null;
+		}
+		if (this.pausedNames.contains(name)) {
 			return null;
 		}
 		if (!due.absolute() && due.millis() > this.settings.lookAhead().toMillis()) {
@@ -138,8 +146,8 @@ final class TaskIntake {
 
 	private void accept(DurableRun run, LeaseTerm term) {
 		LeasedTask task = run.task();
-		if (this.closed || !this.claiming.getAsBoolean()) {
-			// The node may have been paused or closed since the task was leased.
+		if (this.closed || !this.claiming.getAsBoolean() || this.pausedNames.contains(task.name())) {
+			// The node or the name may have been paused since the task was leased.
 			this.settler.giveBack(run);
 		}
 		else if (task.lostDeliveries() >= this.settings.maxLostDeliveries()) {
@@ -176,6 +184,18 @@ final class TaskIntake {
 	 */
 	void giveBackWaiting() {
 		this.inFlight.runs().forEach(this.settler::giveBack);
+	}
+
+	/**
+	 * Gives back the tasks of some names whose bodies have not begun.
+	 */
+	void giveBackWaiting(Set<String> names) {
+		if (!names.isEmpty()) {
+			this.inFlight.runs()
+				.stream()
+				.filter((run) -> names.contains(run.task().name()))
+				.forEach(this.settler::giveBack);
+		}
 	}
 
 	/**

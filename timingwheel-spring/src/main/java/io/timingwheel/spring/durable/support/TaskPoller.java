@@ -54,6 +54,8 @@ final class TaskPoller {
 
 	private final TaskIntake intake;
 
+	private final PausedNames pausedNames;
+
 	private final UnreadableTasks unreadable;
 
 	private final NodeFigures figures;
@@ -91,8 +93,8 @@ final class TaskPoller {
 	private volatile boolean paused;
 
 	TaskPoller(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
-			StoreClock clock, InFlight inFlight, Lanes lanes, TaskIntake intake, UnreadableTasks unreadable,
-			NodeFigures figures, StoreAvailability availability) {
+			StoreClock clock, InFlight inFlight, Lanes lanes, TaskIntake intake, PausedNames pausedNames,
+			UnreadableTasks unreadable, NodeFigures figures, StoreAvailability availability) {
 		this.turns = turns;
 		this.loop = turns.loop("timing-wheel-poller", this::round);
 		this.suspectAt = turns.nanoTime();
@@ -104,6 +106,7 @@ final class TaskPoller {
 		this.inFlight = inFlight;
 		this.lanes = lanes;
 		this.intake = intake;
+		this.pausedNames = pausedNames;
 		this.unreadable = unreadable;
 		this.figures = figures;
 		this.availability = availability;
@@ -176,10 +179,11 @@ final class TaskPoller {
 		}
 		this.waitsForRoom = false;
 		boolean suspect = isSuspectNext();
-		Map<String, Limit> limits = this.lanes.limits(room, this.size.usual(), suspect);
 		int used = 0;
 		long sleepNanos = this.turns.idleNanos(this.settings.pollInterval().toNanos());
 		try {
+			this.intake.giveBackWaiting(this.pausedNames.read());
+			Map<String, Limit> limits = this.lanes.limits(room, this.size.usual(), suspect);
 			if (!limits.isEmpty()) {
 				Claimed claimed = claim(limits, room, suspect);
 				used = claimed.tasks().size();

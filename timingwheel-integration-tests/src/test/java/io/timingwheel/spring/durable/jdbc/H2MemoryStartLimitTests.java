@@ -1,0 +1,20 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.StartLimitContractTests;
+
+class H2MemoryStartLimitTests extends StartLimitContractTests {
+
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY, getClass());
+
+	@Override
+	protected void clear() {
+		this.nodes.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return this.nodes.node();
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.timingwheel.spring.durable.TaskLimits;
+
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * The rows of the names that are paused, or whose starts are limited. A name without such
+ * a row is neither.
+ */
+final class LimitRows {
+
+	private final Database database;
+
+	private final Dialect dialect;
+
+	private final String table;
+
+	LimitRows(Database database) {
+		this.database = database;
+		this.dialect = database.dialect();
+		this.table = database.table().limitTable();
+	}
+
+	/**
+	 * Pauses or resumes a name.
+	 */
+	void setPaused(String name, boolean paused) {
+		TaskLimits.checkName(name);
+		if (paused) {
+			create(name);
+		}
+		this.database.store()
+			.single((jdbc) -> jdbc.update("update " + this.table + " set paused = ? where name = ?", paused ? 1 : 0,
+					this.dialect.text(name)));
+	}
+
+	Set<String> pausedNames() {
+		return this.database.store().single(this::pausedNames);
+	}
+
+	private Set<String> pausedNames(JdbcOperations jdbc) {
+		return jdbc.query("select name from " + this.table + " where paused = 1", this::name)
+			.stream()
+			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	private String name(ResultSet rs, int rowNum) throws SQLException {
+		return TaskRow.name(rs, this.dialect);
+	}
+
+	/**
+	 * Creates the row of a name, unless the row exists. If another node creates the row
+	 * at the same moment, the transaction runs again.
+	 */
+	void create(String name) {
+		Object text = this.dialect.text(name);
+		this.database.store().transaction((jdbc, status) -> {
+			boolean missing = jdbc.queryForList("select paused from " + this.table + " where name = ?", text).isEmpty();
+			return missing && jdbc.update("insert into " + this.table + " (name) values (?)", text) > 0;
+		});
+	}
+
+	/**
+	 * Deletes all rows. Only tests do this.
+	 */
+	void deleteAll() {
+		this.database.store().single((jdbc) -> jdbc.update("delete from " + this.table));
+	}
+
+}

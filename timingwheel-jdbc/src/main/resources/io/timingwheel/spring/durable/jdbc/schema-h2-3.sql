@@ -1,0 +1,7 @@
+create table if not exists timingwheel_task_limit (
+	name varbinary(255) not null primary key,
+	paused smallint default 0 not null,
+	next_start bigint default 0 not null
+);
+
+merge into timingwheel_task_version (version) key (version) values (3);

@@ -1,0 +1,7 @@
+create table if not exists timingwheel_task_limit (
+	name varbinary(255) not null primary key,
+	paused smallint not null default 0,
+	next_start bigint not null default 0
+) engine = InnoDB;
+
+insert ignore into timingwheel_task_version (version) values (3);
