@@ -116,15 +116,25 @@ public enum TestDatabase {
 
 	private HikariDataSource open(Class<?> testClass) {
 		try {
-			HikariDataSource pool = newPool(create(testClass.getSimpleName().toLowerCase(Locale.ROOT)), CONNECTIONS);
-			TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
-			properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
-			new TimingWheelDataSourceScriptDatabaseInitializer(pool, properties).initializeDatabase();
-			return pool;
+			return withTable(newPool(create(testClass.getSimpleName().toLowerCase(Locale.ROOT)), CONNECTIONS));
 		}
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * A pool of connections to a new database that has the table of tasks.
+	 */
+	HikariDataSource newTaskDatabase() {
+		return withTable(newDatabase());
+	}
+
+	private static HikariDataSource withTable(HikariDataSource pool) {
+		TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
+		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
+		new TimingWheelDataSourceScriptDatabaseInitializer(pool, properties).initializeDatabase();
+		return pool;
 	}
 
 	/**

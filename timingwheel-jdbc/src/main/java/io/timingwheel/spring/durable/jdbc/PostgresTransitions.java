@@ -4,11 +4,14 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
@@ -23,9 +26,11 @@ import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.ResultSetExtractor;
 
 /**
  * The most frequent transitions on PostgreSQL: one statement each.
@@ -45,6 +50,11 @@ final class PostgresTransitions extends Transitions {
 	private static final String PLANNED_ANEW = "(select count(*) from generate_series(1, ?::int) a, generate_series(1, ?::int) b,"
 			+ " generate_series(1, ?::int) c) > 0";
 
+	/** How many tasks that are due soon a claim looks at, to see when a lease ends. */
+	private static final int MAX_LOOK = 100;
+
+	private static final int PAGE_BYTES = 8192;
+
 	/** What a statement adds its first parameter to, to get the time. */
 	private final String now;
 
@@ -57,6 +67,12 @@ final class PostgresTransitions extends Transitions {
 	private final EnqueueStatements enqueueMany;
 
 	private final String claim;
+
+	private final Map<Integer, String> claimsBySize = new ConcurrentHashMap<>();
+
+	private final ClaimFloors floors;
+
+	private volatile long tableSize;
 
 	private final LeaseStatement begin;
 
@@ -79,6 +95,9 @@ final class PostgresTransitions extends Transitions {
 						+ " ?::bigint[], ?::text[]) as many (id, name, task_key, payload, traceparent, absolute, millis,"
 						+ " look_ahead, lease, owner)");
 		this.claim = claim(table);
+		// With a given clock there is no time after which a task would be late.
+		this.floors = database.time().isGiven() ? new ClaimFloors(() -> 0, Duration.ZERO)
+				: new ClaimFloors(System::nanoTime, ClaimFloors.SWEEP);
 		String lease = "next_at = least(%s + ? + ?, %d)".formatted(this.now, MAX_TIME);
 		String update = "update %s t set %s where t.id = any(array(select id from held)) returning t.id, t.fence";
 		this.begin = LeaseStatement.of(table, "status <> " + TaskRow.DEAD, update.formatted(table,
@@ -113,9 +132,12 @@ final class PostgresTransitions extends Transitions {
 		if (tasks.isEmpty()) {
 			return;
 		}
+		Map<String, NewTask> byId = new HashMap<>();
+		tasks.forEach((task) -> byId.put(task.id(), task));
 		jdbc.query(statement.apply((tasks.size() == 1) ? this.enqueueOne : this.enqueueMany), (rs) -> {
 			Enqueued task = stored(rs);
 			stored.put(task.id(), task);
+			claimable(Objects.requireNonNull(byId.get(task.id())).name(), task.dueAt());
 		}, this.database.time().parameter(), column(tasks, String[]::new, NewTask::id),
 				column(tasks, String[]::new, (task) -> this.dialect.text(task.name())),
 				column(tasks, String[]::new, (task) -> this.dialect.nullableText(task.key())),
@@ -157,18 +179,26 @@ final class PostgresTransitions extends Transitions {
 
 	/**
 	 * The statement that claims tasks. The statement is cheap if there are none. It reads
-	 * the index once for each name, and no tasks of other names. Of tasks whose delivery
-	 * was lost it makes suspects ({@code taken} is false). The subqueries around the
-	 * parameters hide their values from the planner. Otherwise PostgreSQL would plan the
-	 * statement for each claim, which takes a third of its time.
+	 * the index once for each name from the time that {@link ClaimFloors} gives, and no
+	 * tasks of other names. Of tasks whose delivery was lost it makes suspects
+	 * ({@code taken} is false). The subqueries around the parameters hide their values
+	 * from the planner. Otherwise PostgreSQL would plan the statement for each claim,
+	 * which takes a third of its time.
+	 *
+	 * <p>
+	 * The rows are locked and updated by their places in the table ({@code ctid}), which
+	 * saves a search in the index for each. If a row has changed since the statement
+	 * began, its place is not the one that this statement sees: the statement leaves the
+	 * row, and the next claim takes it.
 	 */
 	private String claim(TableName table) {
 		return """
 				with clock as (select %1$s + ? as now, ? as look_ahead),
-				wanted as (select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[])) as w (name, due, soon)),
+				wanted as (select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]),
+					(select ?::bigint[])) as w (name, due, soon, since)),
 				suspect as (
-					select first.id, first.next_at from wanted w, clock, lateral (
-						select id, next_at from %2$s
+					select first.place, first.next_at from wanted w, clock, lateral (
+						select ctid as place, next_at from %2$s
 						where name = w.name and suspect = 1 and next_at <= clock.now
 						order by next_at limit 1 for update skip locked) first
 					where (select ?::boolean)
@@ -176,18 +206,19 @@ final class PostgresTransitions extends Transitions {
 				found as (
 					select first.*, w.due, w.soon, first.next_at <= clock.now as is_due
 					from wanted w, clock, lateral (
-						select id, name, next_at, status from %2$s
-						where name = w.name and suspect = 0 and next_at <= clock.now + clock.look_ahead
+						select ctid as place, name, next_at, status from %2$s
+						where name = w.name and suspect = 0
+							and next_at >= w.since and next_at <= clock.now + clock.look_ahead
 							and (owner is null or next_at <= clock.now)
 						order by next_at limit w.due + w.soon for update skip locked) first
 					where not exists (select 1 from suspect)),
 				ranked as (
 					select *, row_number() over (partition by name, is_due, status order by next_at) as rank from found),
 				chosen as (
-					(select id, next_at, status <> %4$d as taken from ranked
+					(select place, next_at, status <> %4$d as taken from ranked
 						where status = %4$d or rank <= case when is_due then due else soon end
 						order by next_at limit (select ?::int))
-					union all select id, next_at, true from suspect),
+					union all select place, next_at, true from suspect),
 				claimed as (
 					update %2$s t set owner = case when taken then ? end,
 						fence = greatest(t.fence + 1, clock.now * 1000),
@@ -198,58 +229,98 @@ final class PostgresTransitions extends Transitions {
 						deliveries = t.deliveries + case when %5$s then 1 else 0 end,
 						pending_key = case when %5$s then null else t.pending_key end,
 						status = case when %5$s then %4$d else t.status end
-					from chosen, clock where t.id = chosen.id
+					from chosen, clock where t.ctid = chosen.place
 					returning chosen.next_at as found_at, taken, t.*)
 				select clock.now as now_at, found_at, taken, claimed.next_at as lease_end, id, fence, name, task_key, due_at,
 					status, attempt, deliveries, lost_deliveries, suspect, traceparent,
 					case when taken and octet_length(payload) <= ? then payload end as payload,
 					case when (select count(*) from claimed) < ? then (
-						select min(first.next_at) from wanted w, lateral (
+						select min(least(later.next_at, soon.next_at)) from wanted w left join lateral (
 							select next_at from %2$s
-							where name = w.name and suspect = 0 and next_at > (select now from clock)
-								and (owner is not null or next_at > (select now + look_ahead from clock))
-							order by next_at limit 1) first) end as later_at
+							where name = w.name and suspect = 0 and next_at > (select now + look_ahead from clock)
+							order by next_at limit 1) later on true left join lateral (
+							select min(next_at) filter (where owner is not null or number = %6$d) as next_at from (
+								select next_at, owner, row_number() over (order by next_at) as number from %2$s
+								where name = w.name and suspect = 0 and next_at > (select now from clock)
+									and next_at <= (select now + look_ahead from clock)
+								order by next_at limit %6$d) first) soon on true) end as later_at,
+					(select count(*) from chosen) > (select count(*) from claimed) as has_left,
+					pg_relation_size('%2$s') as table_size
 				from clock left join claimed on true
 				"""
 			.formatted(this.now, table, MAX_TIME, TaskRow.RUNNING,
-					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now");
+					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK);
+	}
+
+	/**
+	 * The statement for a table of the present size. PostgreSQL keeps a plan for a text,
+	 * and a plan for a small table may scan the whole table. So the text changes with the
+	 * size, by powers of four.
+	 */
+	private String claim() {
+		int size = (Long.SIZE - Long.numberOfLeadingZeros(this.tableSize / PAGE_BYTES) + 1) / 2;
+		return this.claimsBySize.computeIfAbsent(size,
+				(power) -> "/* at most 4^%d pages */ ".formatted(power) + this.claim);
 	}
 
 	@Override
 	Claimed claim(ClaimRequest request) {
-		List<Map.Entry<String, Limit>> names = List.copyOf(request.names().entrySet());
+		List<String> names = List.copyOf(request.names().keySet());
+		List<Limit> limits = names.stream().map((name) -> Objects.requireNonNull(request.names().get(name))).toList();
+		Search search = this.floors.search(names);
 		Object[] parameters = { this.database.time().parameter(), LeaseTimes.millis(request.lookAhead()),
-				names.stream().map((name) -> this.dialect.text(name.getKey())).toArray(String[]::new),
-				names.stream().map((name) -> name.getValue().due()).toArray(Integer[]::new),
-				names.stream().map((name) -> name.getValue().soon()).toArray(Integer[]::new), request.suspect(),
-				request.limit(), request.owner(), LeaseTimes.millis(request.lease()), request.maxPayloadBytes(),
-				request.limit() };
-		return this.database.store().single((jdbc) -> jdbc.query(this.claim, this::claimed, parameters));
+				names.stream().map(this.dialect::text).toArray(String[]::new),
+				limits.stream().map(Limit::due).toArray(Integer[]::new),
+				limits.stream().map(Limit::soon).toArray(Integer[]::new), search.floors().toArray(Long[]::new),
+				request.suspect(), request.limit(), request.owner(), LeaseTimes.millis(request.lease()),
+				request.maxPayloadBytes(), request.limit() };
+		return this.database.store()
+			.single((jdbc) -> jdbc.query(claim(), (ResultSetExtractor<Claimed>) (rs) -> claimed(rs, request, search),
+					parameters));
 	}
 
-	private Claimed claimed(ResultSet rs) throws SQLException {
+	private Claimed claimed(ResultSet rs, ClaimRequest request, Search search) throws SQLException {
 		List<ClaimedRow> tasks = new ArrayList<>();
+		Map<String, List<Long>> found = new HashMap<>();
 		long now = 0;
 		long nextAt = Long.MAX_VALUE;
 		long lostAt = Long.MAX_VALUE;
+		boolean suspects = false;
 		while (rs.next()) {
 			now = rs.getLong("now_at");
-			Long later = rs.getObject("later_at", Long.class);
+			Long later = rs.getBoolean("has_left") ? Long.valueOf(now) : rs.getObject("later_at", Long.class);
 			nextAt = (later != null) ? later : Long.MAX_VALUE;
+			this.tableSize = rs.getLong("table_size");
 			String id = rs.getString("id");
-			if (id != null && !rs.getBoolean("taken")) {
-				lostAt = Math.min(lostAt, rs.getLong("found_at"));
+			if (id == null) {
+				continue;
 			}
-			else if (id != null) {
-				boolean suspect = rs.getInt("suspect") != 0;
-				LeasedTask task = new LeasedTask(id, rs.getLong("fence"), TaskRow.name(rs, this.dialect),
-						this.dialect.text(rs, "task_key"), rs.getString("payload"), rs.getString("traceparent"),
-						rs.getLong("due_at"), !suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"),
-						rs.getInt("deliveries"), rs.getInt("lost_deliveries"), suspect);
-				tasks.add(new ClaimedRow(task, rs.getLong("found_at"), rs.getLong("lease_end")));
+			long foundAt = rs.getLong("found_at");
+			String name = TaskRow.name(rs, this.dialect);
+			found.computeIfAbsent(name, (key) -> new ArrayList<>()).add(foundAt);
+			if (!rs.getBoolean("taken")) {
+				lostAt = Math.min(lostAt, foundAt);
+				continue;
 			}
+			boolean suspect = rs.getInt("suspect") != 0;
+			suspects |= suspect;
+			LeasedTask task = new LeasedTask(id, rs.getLong("fence"), name, this.dialect.text(rs, "task_key"),
+					rs.getString("payload"), rs.getString("traceparent"), rs.getLong("due_at"),
+					!suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"), rs.getInt("deliveries"),
+					rs.getInt("lost_deliveries"), suspect);
+			tasks.add(new ClaimedRow(task, foundAt, rs.getLong("lease_end")));
+		}
+		if (!suspects) {
+			// A claim that takes a suspect does not search for other tasks.
+			found.values().forEach(Collections::sort);
+			this.floors.searched(search, request, found, now);
 		}
 		return ClaimedRow.claim(tasks, now, Math.min(nextAt, lostAt));
+	}
+
+	@Override
+	void claimable(String name, long dueAt) {
+		this.floors.claimable(name, dueAt);
 	}
 
 	@Override

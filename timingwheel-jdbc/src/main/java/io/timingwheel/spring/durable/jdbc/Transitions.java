@@ -157,6 +157,13 @@ abstract class Transitions {
 	abstract Claimed claim(ClaimRequest request);
 
 	/**
+	 * Learns that this node has made a task claimable, perhaps one whose due time is long
+	 * past. Another node may learn so only with the next claim that searches everywhere.
+	 */
+	void claimable(String name, long dueAt) {
+	}
+
+	/**
 	 * Begin: makes leased tasks running, which gives up their keys.
 	 */
 	abstract List<Reply> begin(List<TaskRef> tasks, Duration lease);
@@ -198,10 +205,12 @@ abstract class Transitions {
 	 * Release: makes leased or running tasks pending again, as they were.
 	 */
 	final List<Reply> release(List<TaskRef> tasks) {
-		return LockedTasks.change(this.database, tasks, Function.identity(),
-				(task, row, locked, now) -> row.isHeldAs(task) ? locked.makePending(row,
-						"next_at = due_at, suspect = ?", (row.suspect() || row.alone()) ? 1 : 0)
-						: doneIf(row.isGivenBackBy(task)));
+		return LockedTasks.change(this.database, tasks, Function.identity(), (task, row, locked, now) -> {
+			claimable(row.name(), row.dueAt());
+			return row.isHeldAs(task)
+					? locked.makePending(row, "next_at = due_at, suspect = ?", (row.suspect() || row.alone()) ? 1 : 0)
+					: doneIf(row.isGivenBackBy(task));
+		});
 	}
 
 	/**
@@ -312,6 +321,7 @@ abstract class Transitions {
 						+ " where id = ?",
 				dueAt, LeaseTimes.nextAt(dueAt, now, accepted), LeaseTimes.owner(accepted), TaskRow.micros(now), id);
 		TaskRow row = locked.row();
+		claimable(row.name(), dueAt);
 		LeasedTask task = new LeasedTask(id, row.nextFence(now), row.name(), row.key(), locked.payload(),
 				locked.traceparent(), dueAt, false, row.attempt(), row.deliveries(), row.lostDeliveries(),
 				row.suspect());

@@ -19,6 +19,4 @@ create table if not exists timingwheel_task (
 
 create unique index if not exists timingwheel_task_pending_key on timingwheel_task (name, pending_key);
 
-create index if not exists timingwheel_task_next_at on timingwheel_task (next_at, name);
-
 create index if not exists timingwheel_task_name on timingwheel_task (name, status, due_at);

@@ -16,6 +16,5 @@ create table if not exists timingwheel_task (
 	created_at bigint not null,
 	died_at bigint,
 	unique key timingwheel_task_pending_key (name, pending_key),
-	key timingwheel_task_next_at (next_at, name),
 	key timingwheel_task_name (name, status, due_at)
 ) engine = InnoDB;

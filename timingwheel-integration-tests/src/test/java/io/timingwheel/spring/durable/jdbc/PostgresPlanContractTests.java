@@ -1,0 +1,290 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.jdbc.ExplainedDataSource.Execution;
+import io.timingwheel.spring.task.IfPending;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the statements read in a large table. One connection runs all statements, so
+ * PostgreSQL keeps the plans that it has made while the table was small. The tests read
+ * the plans of the real executions. The statistics of the table are as old as the test
+ * makes them, since autovacuum is off.
+ */
+abstract class PostgresPlanContractTests extends StoreTestSupport {
+
+	/** After five executions the driver asks the server to keep a statement. */
+	private static final int EXECUTIONS = 20;
+
+	/** More than the height of the indexes, and a few pages of a small table. */
+	private static final int PAGES = 40;
+
+	private static final String OTHER_NAME = "of-another-application";
+
+	private final int tasks;
+
+	private final int foreign;
+
+	private HikariDataSource pool;
+
+	private ExplainedDataSource explained;
+
+	private JdbcTemplate jdbc;
+
+	/**
+	 * Creates the tests.
+	 * @param tasks how many tasks the large table has
+	 * @param foreign how many tasks of other names
+	 */
+	PostgresPlanContractTests(int tasks, int foreign) {
+		this.tasks = tasks;
+		this.foreign = foreign;
+	}
+
+	@BeforeEach
+	void switchAutovacuumOff() {
+		this.jdbc.execute("alter table timingwheel_task set (autovacuum_enabled = false)");
+	}
+
+	@AfterEach
+	void close() {
+		this.explained.close();
+		this.pool.close();
+	}
+
+	@Override
+	protected void clear() {
+		this.pool = TestDatabase.POSTGRESQL.newTaskDatabase();
+		this.jdbc = new JdbcTemplate(this.pool);
+		this.explained = new ExplainedDataSource(this.pool.getJdbcUrl(), 1);
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return new JdbcDelayedTaskStore(this.explained, this.explained, TableName.DEFAULT);
+	}
+
+	@Test
+	void statementsOnManyTasksArePlannedForEachExecution() {
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.enqueue(task(null, SOON));
+			List<TaskRef> tasks = refs(claim(this.store, "a", 100).tasks().get(0));
+			assertThat(this.store.begin(tasks, LEASE)).containsExactly(Reply.DONE);
+			assertThat(this.store.renew(tasks, LEASE)).containsExactly(Reply.DONE);
+			assertThat(this.store.acknowledge(tasks)).containsExactly(Reply.DONE);
+		}
+		List<Integer> generic = new JdbcTemplate(this.explained).queryForList(
+				"select generic_plans from pg_prepared_statements where statement like '%for update of t skip locked%'",
+				Integer.class);
+		assertThat(generic).hasSize(3).containsOnly(0);
+	}
+
+	@Test
+	void noStatementReadsMoreInALargeTable() {
+		insert(NAME, 1000, HOUR, HOUR);
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		for (int i = 0; i < EXECUTIONS; i++) {
+			useEachStatement();
+		}
+		insert(NAME, this.tasks / 2, HOUR, HOUR);
+		insert(OTHER_NAME, this.tasks / 2, HOUR.negated(), HOUR.multipliedBy(2));
+		this.explained.executions();
+		useEachStatement();
+		List<Execution> executions = this.explained.executions();
+		assertThat(executions).hasSizeGreaterThan(30).allSatisfy(PostgresPlanContractTests::isCheap);
+	}
+
+	@Test
+	void aClaimThatBeganWithAnEmptyTableReadsNoMoreWhenTheTableIsLarge() {
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		for (int i = 0; i < EXECUTIONS; i++) {
+			claim();
+		}
+		insert(NAME, this.tasks, HOUR, HOUR);
+		// The node sees the size with its next claim.
+		claim();
+		this.explained.executions();
+		this.store.enqueueAll(IntStream.range(0, 10).mapToObj((i) -> task(null, Duration.ZERO)).toList());
+		assertThat(claim()).hasSize(10);
+		assertThat(this.explained.executions()).allSatisfy(PostgresPlanContractTests::isCheap);
+	}
+
+	@Test
+	void aClaimReadsNoTasksOfOtherNames() {
+		// The statistics know one name only, and a small table.
+		insert(OTHER_NAME, 1000, HOUR.negated(), HOUR.multipliedBy(2));
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		for (int i = 0; i < EXECUTIONS; i++) {
+			assertThat(claim()).isEmpty();
+		}
+		insert(OTHER_NAME, this.foreign / 2, HOUR.negated(), HOUR);
+		insert(OTHER_NAME, this.foreign / 2, Duration.ofSeconds(1), HOUR);
+		String own = this.store.enqueue(task(NAME, null, DueTime.after(HOUR), IfPending.REPLACE, null)).id();
+		long dueAt = this.store.find(own).orElseThrow().dueAt();
+		this.explained.executions();
+		assertClaim(Set.of(NAME), 100, 0, dueAt);
+		insert(NAME, 500, Duration.ofMinutes(-2), Duration.ofMinutes(1));
+		// A node that has claimed before finds old tasks of others once a second.
+		this.store = node();
+		assertClaim(Set.of(NAME), 100, 100, -1);
+		assertClaim(Set.of(NAME, "second", "third"), 1000, 400, -1);
+		assertClaim(Set.of(NAME, "second", "third"), 1000, 0, -1);
+	}
+
+	private void assertClaim(Set<String> names, int limit, int expected, long nextAt) {
+		Claimed claimed = this.store.claim(new ClaimRequest("a", names, limit, LOOK_AHEAD, LEASE, ANY_SIZE));
+		assertThat(claimed.tasks()).hasSize(expected);
+		if (nextAt >= 0) {
+			assertThat(claimed.nextAt()).isEqualTo(nextAt);
+		}
+		assertThat(this.explained.executions()).singleElement().satisfies((execution) -> {
+			assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString)
+				.isLessThanOrEqualTo(10L * expected + 10L * names.size());
+			// Of each task the claim reads the row twice, and writes it into each index.
+			assertThat(execution.pagesRead()).as(execution::toString)
+				.isLessThan(30L * expected + PAGES * (long) names.size());
+		});
+	}
+
+	/**
+	 * While a transaction is open, vacuum cannot remove what has been deleted since.
+	 */
+	@Test
+	void anOpenTransactionMakesNoClaimReadTheTasksThatHaveRun() throws SQLException {
+		int batch = 500;
+		insert(NAME, this.tasks / 4, HOUR.negated(), HOUR.dividedBy(2));
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		try (Connection connection = this.pool.getConnection(); Statement statement = connection.createStatement()) {
+			connection.setAutoCommit(false);
+			connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+			statement.execute("select count(*) from timingwheel_task");
+			List<Long> pages = new ArrayList<>();
+			List<LeasedTask> claimed = run(batch);
+			while (!claimed.isEmpty()) {
+				pages.add(this.explained.executions()
+					.stream()
+					.filter((execution) -> execution.sql().contains("claimed"))
+					.mapToLong(Execution::pagesRead)
+					.sum());
+				claimed = run(batch);
+			}
+			assertThat(pages).hasSize(this.tasks / 4 / batch);
+			// Only the sweeps read the entries of the tasks that have run. At the end
+			// they
+			// read more than all tasks of the first claim.
+			long first = pages.get(0);
+			long cheap = pages.stream().filter((each) -> each < first + first / 2).count();
+			assertThat(cheap).as(pages::toString).isGreaterThan(pages.size() * 2L / 3);
+			connection.rollback();
+		}
+	}
+
+	private List<LeasedTask> run(int limit) {
+		List<LeasedTask> tasks = claim(this.store, "a", limit).tasks();
+		if (!tasks.isEmpty()) {
+			assertThat(this.store.acknowledge(tasks.stream().map(LeasedTask::ref).toList())).containsOnly(Reply.DONE);
+		}
+		return tasks;
+	}
+
+	/**
+	 * A statement is cheap if it searches indexes for a few tasks.
+	 */
+	private static void isCheap(Execution execution) {
+		assertThat(execution.scanTypes(TableName.DEFAULT)).as(execution::toString).doesNotContain("Seq Scan");
+		assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString).isLessThan(500);
+		assertThat(execution.pagesRead()).as(execution::toString).isLessThan(1500);
+	}
+
+	/**
+	 * Uses each statement of the store but the one that counts, and leaves the number of
+	 * tasks as it was.
+	 */
+	private void useEachStatement() {
+		DelayedTaskStore store = this.store;
+		NewTask keyed = task("k", SOON);
+		store.enqueue(keyed);
+		store.enqueue(task("k", SOON));
+		store.enqueue(task("k", SOON, IfPending.KEEP));
+		store.enqueueAll(IntStream.range(0, 60).mapToObj((i) -> task("k" + i, SOON)).toList());
+		store.enqueueAll(IntStream.range(0, 60).mapToObj((i) -> task("k" + i, SOON)).toList());
+		store.enqueueAll(List.of(task("k", SOON, IfPending.KEEP), task("new", SOON, IfPending.KEEP)));
+		assertThat(store.find(key("k"))).isPresent();
+		assertThat(store.reschedule(key("k"), DueTime.after(SOON), null)).isNotNull();
+		String id = store.find(key("k")).orElseThrow().id();
+		assertThat(store.find(id)).isPresent();
+		assertThat(store.reschedule(id, DueTime.after(SOON), OFFER)).isNotNull();
+		assertThat(store.cancel(id)).isTrue();
+		assertThat(store.cancel(key("new"))).isTrue();
+		assertThat(store.cancel(key("new"))).isFalse();
+		assertThat(store.pending(NAME, 20)).hasSize(20);
+		List<TaskRef> claimed = claim().stream().map(LeasedTask::ref).toList();
+		assertThat(claimed).hasSize(60);
+		assertThat(store.begin(claimed, LEASE)).containsOnly(Reply.DONE);
+		assertThat(store.renew(claimed, LEASE)).containsOnly(Reply.DONE);
+		assertThat(store.acknowledge(claimed.subList(0, 40))).containsOnly(Reply.DONE);
+		assertThat(store.acknowledge(claimed.subList(0, 40))).containsOnly(Reply.DONE);
+		assertThat(retry(store, claimed.get(40), 2, SOON)).isEqualTo(Reply.DONE);
+		assertThat(release(store, claimed.get(41))).isEqualTo(Reply.DONE);
+		List<TaskRef> rest = claimed.subList(42, 60);
+		rest.forEach((task) -> assertThat(bury(store, task)).isEqualTo(Reply.DONE));
+		assertThat(store.dead(NAME, 20)).hasSize(18);
+		assertThat(store.dead(new DeadQuery(NAME, true, null, 10)).tasks()).hasSize(10);
+		List<String> dead = rest.stream().map(TaskRef::id).toList();
+		assertThat(store.requeueAll(dead.subList(0, 5))).containsOnly(Requeue.REQUEUED);
+		assertThat(store.discardAll(dead.subList(5, 10))).isEqualTo(5);
+		assertThat(store.discardOlder(Duration.ZERO, 100)).isEqualTo(8);
+		List<LeasedTask> again = claim();
+		assertThat(again).hasSize(7);
+		new TransactionTemplate(new JdbcTransactionManager(this.explained)).executeWithoutResult((status) -> again
+			.forEach((task) -> assertThat(task.begun()).isEqualTo(store.acknowledgeInTransaction(task.ref()))));
+		List<TaskRef> soon = again.stream().filter((task) -> !task.begun()).map(LeasedTask::ref).toList();
+		store.begin(soon, LEASE);
+		store.acknowledge(soon);
+	}
+
+	/**
+	 * Inserts tasks that are due one after another.
+	 * @param from when the first one is due, from now
+	 * @param span how long after the first one the last one is due
+	 */
+	private void insert(String name, int count, Duration from, Duration span) {
+		this.jdbc.update("""
+				insert into timingwheel_task (id, name, task_key, pending_key, payload, due_at, next_at, status, fence,
+					attempt, deliveries, lost_deliveries, created_at)
+				select gen_random_uuid()::text, ?, null, null, '{"v":1,"args":[' || number || ']}', due, due,
+					0, 1, 1, 0, 0, due
+				from (select number, extract(epoch from now())::bigint * 1000 + ? + number * 7919 %% ? as due
+					from generate_series(1, ?) as g (number)) as numbers
+				""".formatted(), name, from.toMillis(), span.toMillis(), count);
+	}
+
+}

@@ -1,0 +1,114 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where claims begin to search the index: for each name a time before which earlier
+ * claims have left no task. Without this time a claim would walk over the index entries
+ * of all tasks that have run since the oldest snapshot of the database was taken, since
+ * vacuum cannot remove them.
+ *
+ * <p>
+ * Tasks may still appear before that time: an application commits late, a node releases a
+ * task, the lease of a task has ended that another claim had locked. So a claim begins at
+ * the beginning at least every second. If such a sweep takes long, the next one comes
+ * later, so that sweeps take at most a twentieth of the time. Thread-safe.
+ */
+final class ClaimFloors {
+
+	/** The floor of a name that has none. */
+	static final long NONE = -DelayedTaskStore.MAX_TIME;
+
+	/** How far a floor stays behind the time, for applications that commit late. */
+	static final long LATE_COMMIT_MILLIS = 1000;
+
+	/** How often a claim begins at the beginning. */
+	static final Duration SWEEP = Duration.ofSeconds(1);
+
+	private static final int SHARE = 20;
+
+	private final LongSupplier nanoTime;
+
+	private final long sweepNanos;
+
+	private final Map<String, Long> floors = new HashMap<>();
+
+	private long sweepAt;
+
+	/**
+	 * Creates floors that begin with a sweep.
+	 * @param nanoTime the clock for the sweeps
+	 * @param sweep how often to sweep
+	 */
+	ClaimFloors(LongSupplier nanoTime, Duration sweep) {
+		this.nanoTime = nanoTime;
+		this.sweepNanos = sweep.toNanos();
+		this.sweepAt = nanoTime.getAsLong();
+	}
+
+	/**
+	 * Begins a claim.
+	 */
+	synchronized Search search(List<String> names) {
+		long now = this.nanoTime.getAsLong();
+		if (now - this.sweepAt >= 0) {
+			this.floors.clear();
+			return new Search(Collections.nCopies(names.size(), NONE), now);
+		}
+		return new Search(names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(), null);
+	}
+
+	/**
+	 * Learns from a claim. A name is searched up to the time of the claim if the claim
+	 * took fewer tasks than it could. Otherwise the name is searched up to its last task.
+	 * @param search the claim
+	 * @param found when the tasks were due or their leases ended, by name, in order
+	 * @param now the time of the claim
+	 */
+	synchronized void searched(Search search, ClaimRequest request, Map<String, List<Long>> found, long now) {
+		long end = now - LATE_COMMIT_MILLIS;
+		int total = found.values().stream().mapToInt(List::size).sum();
+		request.names().forEach((name, limit) -> {
+			List<Long> times = found.getOrDefault(name, List.of()).stream().filter((time) -> time <= now).toList();
+			if (total < request.limit() && times.size() < limit.due()) {
+				this.floors.put(name, end);
+			}
+			else if (!times.isEmpty()) {
+				this.floors.put(name, Math.min(times.get(times.size() - 1), end));
+			}
+		});
+		Long began = search.sweptAt();
+		if (began != null) {
+			long ended = this.nanoTime.getAsLong();
+			this.sweepAt = ended + Math.max(this.sweepNanos, SHARE * (ended - began));
+		}
+	}
+
+	/**
+	 * Learns that a task has become claimable again.
+	 * @param time its due time
+	 */
+	synchronized void claimable(String name, long time) {
+		this.floors.computeIfPresent(name, (key, floor) -> Math.min(floor, time));
+	}
+
+	/**
+	 * Where a claim begins.
+	 *
+	 * @param floors the times by name, in the order of the names
+	 * @param sweptAt when the claim began if it is a sweep, {@code null} if it is not
+	 */
+	record Search(List<Long> floors, @Nullable Long sweptAt) {
+
+	}
+
+}
