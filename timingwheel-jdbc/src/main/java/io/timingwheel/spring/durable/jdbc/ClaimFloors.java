@@ -78,6 +78,10 @@ final class ClaimFloors {
 		long end = now - LATE_COMMIT_MILLIS;
 		int total = found.values().stream().mapToInt(List::size).sum();
 		request.names().forEach((name, limit) -> {
+			if (request.startLimits().containsKey(name)) {
+				// The claim leaves tasks that may not start yet.
+				return;
+			}
 			List<Long> times = found.getOrDefault(name, List.of()).stream().filter((time) -> time <= now).toList();
 			if (total < request.limit() && times.size() < limit.due()) {
 				this.floors.put(name, end);

@@ -5,14 +5,17 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kinds of database that can keep tasks, and the first version of each that has
- * {@code skip locked}.
+ * The kinds of database that can keep tasks, and the first version of each that can run
+ * the statements. This is the first with {@code skip locked}, and of PostgreSQL the first
+ * that knows how many rows {@code generate_series} gives
+ * ({@link PostgresTransitions#PLANNED_ANEW}). An older PostgreSQL would keep plans for a
+ * small table.
  */
 enum Platform {
 
 	H2("H2", 2, 2),
 
-	POSTGRESQL("PostgreSQL", 9, 5),
+	POSTGRESQL("PostgreSQL", 12, 0),
 
 	MARIADB("MariaDB", 10, 6),
 

@@ -47,7 +47,7 @@ final class PostgresTransitions extends Transitions {
 	 * more expensive. For the generic plan PostgreSQL expects a thousand rows from each
 	 * of these functions. With the parameters it expects one row.
 	 */
-	private static final String PLANNED_ANEW = "(select count(*) from generate_series(1, ?::int) a, generate_series(1, ?::int) b,"
+	static final String PLANNED_ANEW = "(select count(*) from generate_series(1, ?::int) a, generate_series(1, ?::int) b,"
 			+ " generate_series(1, ?::int) c) > 0";
 
 	/** How many tasks that are due soon a claim looks at, to see when a lease ends. */

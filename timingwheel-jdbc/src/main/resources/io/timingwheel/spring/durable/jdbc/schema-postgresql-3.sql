@@ -4,4 +4,6 @@ create table if not exists timingwheel_task_limit (
 	next_start bigint default 0 not null
 );
 
+drop index if exists timingwheel_task_next_at;
+
 insert into timingwheel_task_version (version) values (3) on conflict do nothing;
