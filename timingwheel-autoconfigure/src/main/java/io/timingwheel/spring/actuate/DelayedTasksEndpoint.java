@@ -1,15 +1,15 @@
 package io.timingwheel.spring.actuate;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.NavigableSet;
 import java.util.TreeSet;
 
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
@@ -25,12 +25,15 @@ import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.task.TaskRejectedException;
 
 /**
  * {@code /actuator/delayedtasks}: the figures of the delayed tasks by name, and the
@@ -48,32 +51,58 @@ public class DelayedTasksEndpoint {
 	/** How many pending tasks and how many dead tasks of a name are listed at most. */
 	static final int LIMIT = 100;
 
+	private static final String MASK = "******";
+
 	private final DelayedTaskRegistry tasks;
 
 	private final EndpointStore store;
+
+	private final Show showValues;
 
 	/**
 	 * Creates the endpoint.
 	 * @param tasks the tasks to show
 	 * @param durableTasks the stored tasks, {@code null} if there is no store
+	 * @param showValues whether to show keys and the texts of errors
 	 */
-	public DelayedTasksEndpoint(DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks) {
+	public DelayedTasksEndpoint(DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks, Show showValues) {
 		this.tasks = tasks;
 		this.store = new EndpointStore(durableTasks);
+		this.showValues = showValues;
 	}
 
 	/**
-	 * The figures of all names.
-	 * @return the figures by name
+	 * The figures of all names, in several pages if there are many names, or a forecast.
+	 * @param forecast how far to look ahead, such as {@code PT1H}; {@code null} for the
+	 * figures
+	 * @param cursor the cursor of the page before; {@code null} for the first page
+	 * @return a {@link TasksDescriptor} or a {@link ForecastDescriptor}
+	 * @throws InvalidEndpointRequestException if there is no such period
 	 */
 	@ReadOperation
-	public TasksDescriptor tasks() {
+	@RegisterReflectionForBinding({ TasksDescriptor.class, ForecastDescriptor.class })
+	public OperationResponseBody tasks(@Nullable String forecast, @Nullable String cursor) {
+		return (forecast != null) ? this.store.forecast(forecast, this.tasks) : figures(cursor);
+	}
+
+	private TasksDescriptor figures(@Nullable String cursor) {
 		Map<String, StoredCounts> stored = this.store.counts();
-		Set<String> names = new TreeSet<>(this.tasks.names());
+		NavigableSet<String> names = new TreeSet<>(this.tasks.names());
 		names.addAll(stored.keySet());
+		if (cursor != null) {
+			names = names.tailSet(cursor, false);
+		}
 		Map<String, CountsDescriptor> counts = new LinkedHashMap<>();
-		names.forEach((name) -> counts.put(name, counts(name, stored)));
-		return new TasksDescriptor(counts);
+		PageSize size = PageSize.ofNames();
+		String last = null;
+		for (String name : names) {
+			if (!size.hasRoomFor(name)) {
+				return new TasksDescriptor(counts, last);
+			}
+			counts.put(name, counts(name, stored));
+			last = name;
+		}
+		return new TasksDescriptor(counts, null);
 	}
 
 	private CountsDescriptor counts(String name, Map<String, StoredCounts> stored) {
@@ -82,33 +111,71 @@ public class DelayedTasksEndpoint {
 
 	/**
 	 * The pending tasks of a name that are due first. If the tasks of the name are
-	 * stored, also the dead tasks.
+	 * stored, the first page also has the dead tasks.
 	 * @param name the name
 	 * @param dead with any value but {@code false}, the dead tasks grouped by their
 	 * errors; {@code null} for the tasks
-	 * @return up to 100 pending and 100 dead tasks, or a {@link DeadDescriptor};
-	 * {@code null} if the name is not known, or has no stored tasks that could be dead
+	 * @param limit how many pending and how many dead tasks at most, from 1 to 100;
+	 * {@code null} for 100
+	 * @param cursor the cursor of the page before; {@code null} for the first page
+	 * @return a {@link NameDescriptor} or a {@link DeadDescriptor}; {@code null} if the
+	 * name is not known, or has no stored tasks that could be dead
+	 * @throws InvalidEndpointRequestException if there is no such limit or cursor
 	 */
 	@ReadOperation
 	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class })
-	public @Nullable OperationResponseBody tasksOfName(@Selector String name, @Nullable String dead) {
-		if (dead == null || dead.equals("false")) {
-			return describe(name);
-		}
-		return this.store.isKnown(name) ? DeadDescriptor.of(name, this.store.required().deadByError(name)) : null;
+	public @Nullable OperationResponseBody tasksOfName(@Selector String name, @Nullable String dead,
+			@Nullable Integer limit, @Nullable String cursor) {
+		return readName(name, dead, limit, cursor, this.showValues.isShown(true));
 	}
 
-	private @Nullable NameDescriptor describe(String name) {
-		Map<String, StoredCounts> stored = this.store.counts();
-		if (stored.containsKey(name)) {
-			return new NameDescriptor(name, counts(name, stored), this.store.pending(name, LIMIT),
-					this.store.dead(name, LIMIT));
+	@Nullable OperationResponseBody readName(String name, @Nullable String dead, @Nullable Integer limit, @Nullable String cursor,
+			boolean showValues) {
+		if (dead != null && !dead.equals("false")) {
+			return this.store.isKnown(name)
+					? DeadDescriptor.of(name, this.store.required().deadByError(name), showValues) : null;
 		}
-		if (!this.tasks.names().contains(name)) {
+		if (limit != null && (limit < 1 || limit > LIMIT)) {
+			throw invalid("The limit must be a number from 1 to " + LIMIT + ", not " + limit);
+		}
+		PendingCursor after = (cursor != null) ? PendingCursor.parse(cursor) : null;
+		return describe(name, (limit != null) ? limit : LIMIT, after, showValues);
+	}
+
+	private @Nullable NameDescriptor describe(String name, int limit, @Nullable PendingCursor after,
+			boolean showValues) {
+		Map<String, StoredCounts> stored = this.store.counts();
+		boolean durable = stored.containsKey(name);
+		if (!durable && !this.tasks.names().contains(name)) {
 			return null;
 		}
-		List<TaskDescriptor> next = this.tasks.pending(name, LIMIT).stream().map(TaskDescriptor::of).toList();
-		return new NameDescriptor(name, counts(name, stored), next, null);
+		// One more task shows whether there is another page.
+		List<TaskDescriptor> next = durable ? this.store.pending(name, after, limit + 1)
+				: this.tasks.pending(name, (after != null) ? after.inMemory() : null, limit + 1)
+					.stream()
+					.map(TaskDescriptor::of)
+					.toList();
+		List<TaskDescriptor> page = page(next, limit);
+		String cursor = (page.size() < next.size()) ? PendingCursor.of(page.get(page.size() - 1)).toString() : null;
+		List<TaskDescriptor> dead = (durable && after == null) ? page(this.store.dead(name, limit), limit) : null;
+		return new NameDescriptor(name, counts(name, stored), shown(page, showValues),
+				(dead != null) ? shown(dead, showValues) : null, cursor);
+	}
+
+	/**
+	 * As many tasks as fit into a page, and the beginnings of their errors.
+	 */
+	private static List<TaskDescriptor> page(List<TaskDescriptor> tasks, int limit) {
+		PageSize size = PageSize.ofTasks();
+		return tasks.stream()
+			.limit(limit)
+			.map(TaskDescriptor::withBeginOfError)
+			.takeWhile((task) -> size.hasRoomFor(task.name(), task.key(), task.error()))
+			.toList();
+	}
+
+	private static List<TaskDescriptor> shown(List<TaskDescriptor> tasks, boolean showValues) {
+		return showValues ? tasks : tasks.stream().map(TaskDescriptor::masked).toList();
 	}
 
 	/**
@@ -117,15 +184,26 @@ public class DelayedTasksEndpoint {
 	 * @param path the name, and the key of a pending task or the id; split at slashes.
 	 * There is no selector for the name alone: with WebFlux, the segments that remain
 	 * would contain the name again
-	 * @param dead as in {@link #tasksOfName(String, String)}, if the path is a name
+	 * @param dead as for the tasks of a name, if the path is a name
+	 * @param limit as for the tasks of a name, if the path is a name
+	 * @param cursor as for the tasks of a name, if the path is a name
 	 * @return the task or the name, {@code null} if there is no such task
+	 * @throws InvalidEndpointRequestException if there is no such limit or cursor
 	 */
 	@ReadOperation
 	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, TaskDescriptor.class })
 	public @Nullable OperationResponseBody task(@Selector(match = Match.ALL_REMAINING) String[] path,
-			@Nullable String dead) {
-		TaskPath task = resolve(path);
-		return (task.keyOrId() != null) ? find(task.name(), task.keyOrId()) : tasksOfName(task.name(), dead);
+			@Nullable String dead, @Nullable Integer limit, @Nullable String cursor) {
+		return readTask(resolve(path), dead, limit, cursor, this.showValues.isShown(true));
+	}
+
+	@Nullable OperationResponseBody readTask(TaskPath path, @Nullable String dead, @Nullable Integer limit,
+			@Nullable String cursor, boolean showValues) {
+		if (path.keyOrId() == null) {
+			return readName(path.name(), dead, limit, cursor, showValues);
+		}
+		TaskDescriptor task = find(path.name(), path.keyOrId());
+		return (task == null || showValues) ? task : task.masked();
 	}
 
 	private @Nullable TaskDescriptor find(String name, String keyOrId) {
@@ -148,19 +226,58 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * Makes a dead task pending again.
-	 * @param path its name and its id, split at slashes
-	 * @param action {@code requeue}
-	 * @return whether the task is pending again, and if not, why
+	 * Changes a task.
+	 * @param path its name, and its key or its id; split at slashes
+	 * @param action {@code run} makes a pending task due now, {@code reschedule} moves a
+	 * pending task, {@code requeue} makes a dead task pending again
+	 * @param delay for {@code reschedule}: how long from now, such as {@code PT5M}
+	 * @return whether the task is changed, and if not, why
+	 * @throws InvalidEndpointRequestException if there is no such action or delay
+	 * @throws TaskRejectedException if too many tasks are pending in memory; the task
+	 * then stays as it is
 	 */
 	@WriteOperation
-	public Requeue requeue(@Selector(match = Match.ALL_REMAINING) String[] path, String action) {
-		if (!action.equals("requeue")) {
-			throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
-					"The action on a task must be \"requeue\"");
+	public TaskChange changeTask(@Selector(match = Match.ALL_REMAINING) String[] path, String action,
+			@Nullable String delay) {
+		return change(resolve(path), action, delay);
+	}
+
+	TaskChange change(TaskPath path, String action, @Nullable String delay) {
+		if (delay != null && !action.equals("reschedule")) {
+			throw invalid("Only \"reschedule\" takes a delay, not \"" + action + "\"");
 		}
-		TaskPath task = resolve(path);
-		return (task.keyOrId() != null) ? this.store.requeue(task.name(), task.keyOrId()) : Requeue.NOT_DEAD;
+		return switch (action) {
+			case "run" -> move(path, Duration.ZERO);
+			case "reschedule" -> move(path, delay(delay));
+			case "requeue" ->
+				(path.keyOrId() != null) ? this.store.requeue(path.name(), path.keyOrId()) : TaskChange.NOT_FOUND;
+			default -> throw invalid(
+					"The action on a task must be \"run\", \"reschedule\" or \"requeue\", not \"" + action + "\"");
+		};
+	}
+
+	private TaskChange move(TaskPath path, Duration delay) {
+		if (path.keyOrId() == null) {
+			return TaskChange.NOT_FOUND;
+		}
+		return this.tasks.reschedule(path.name(), path.keyOrId(), delay) ? TaskChange.DONE
+				: this.store.reschedule(path.name(), path.keyOrId(), delay);
+	}
+
+	private static Duration delay(@Nullable String text) {
+		if (text == null) {
+			throw invalid("The action \"reschedule\" needs a delay, such as \"PT5M\"");
+		}
+		try {
+			Duration delay = DurationStyle.detectAndParse(text);
+			if (!delay.isNegative()) {
+				return delay;
+			}
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			// The message below names the remedy
+		}
+		throw invalid("The delay must be a duration from now on, such as \"PT5M\", not \"" + text + "\"");
 	}
 
 	/**
@@ -177,19 +294,17 @@ public class DelayedTasksEndpoint {
 	 * the tasks of the name are not durable
 	 */
 	@WriteOperation
-	public @Nullable StepDescriptor deadTasks(@Selector String name, String action, @Nullable String error,
+	public @Nullable StepDescriptor changeName(@Selector String name, String action, @Nullable String error,
 			@Nullable String cursor) {
 		boolean requeue = action.equals("requeue-dead");
 		if (!requeue && !action.equals("delete-dead")) {
-			throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
-					"The action on a name must be \"requeue-dead\" or \"delete-dead\", not \"" + action + "\"");
+			throw invalid("The action on a name must be \"requeue-dead\" or \"delete-dead\", not \"" + action + "\"");
 		}
 		if (!this.store.isKnown(name)) {
 			if (!this.tasks.isKnown(name)) {
 				return null;
 			}
-			String reason = "The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead";
-			throw new InvalidEndpointRequestException(reason, reason);
+			throw invalid("The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead");
 		}
 		String text = (error != null && !error.isEmpty()) ? error : null;
 		try {
@@ -210,23 +325,50 @@ public class DelayedTasksEndpoint {
 	/**
 	 * Ends or resumes the claims of durable tasks by this node.
 	 * @param action {@code pause} or {@code resume}
+	 * @return whether this node claims tasks from now on
+	 * @throws InvalidEndpointRequestException if there is no such action, or no store
 	 */
 	@WriteOperation
-	public void control(String action) {
+	public boolean control(String action) {
 		switch (action) {
 			case "pause" -> this.store.required().pause();
 			case "resume" -> this.store.required().resume();
-			default -> throw new InvalidEndpointRequestException("Unknown action \"" + action + "\"",
-					"The action must be \"pause\" or \"resume\"");
+			default -> throw invalid("The action must be \"pause\" or \"resume\", not \"" + action + "\"");
 		}
+		return this.store.required().isClaiming();
+	}
+
+	static InvalidEndpointRequestException invalid(String reason) {
+		return new InvalidEndpointRequestException(reason, reason);
+	}
+
+	/**
+	 * The result of a change of a task.
+	 */
+	public enum TaskChange {
+
+		/** The task is changed. */
+		DONE,
+
+		/** There is no such task, or the task that was to be requeued is not dead. */
+		NOT_FOUND,
+
+		/** The task is running or dead, and stays as it is. */
+		NOT_PENDING,
+
+		/** The task stays dead, because its key has a pending task. */
+		KEY_PENDING
+
 	}
 
 	/**
 	 * The figures of all names.
 	 *
 	 * @param tasks the figures by name
+	 * @param cursor where the next page begins, {@code null} if there is none
 	 */
-	public record TasksDescriptor(Map<String, CountsDescriptor> tasks) implements OperationResponseBody {
+	public record TasksDescriptor(Map<String, CountsDescriptor> tasks,
+			@Nullable String cursor) implements OperationResponseBody {
 
 	}
 
@@ -266,10 +408,13 @@ public class DelayedTasksEndpoint {
 	 * @param name the name
 	 * @param counts its figures
 	 * @param next the pending tasks that are due first
-	 * @param dead the stored tasks that died last, {@code null} for tasks in memory
+	 * @param dead the stored tasks that died last, {@code null} for tasks in memory and
+	 * after the first page
+	 * @param cursor where the next page of pending tasks begins, {@code null} if there is
+	 * none
 	 */
 	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
-			@Nullable List<TaskDescriptor> dead) implements OperationResponseBody {
+			@Nullable List<TaskDescriptor> dead, @Nullable String cursor) implements OperationResponseBody {
 
 	}
 
@@ -285,12 +430,12 @@ public class DelayedTasksEndpoint {
 	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined,
 			boolean complete) implements OperationResponseBody {
 
-		static DeadDescriptor of(String name, DeadByError dead) {
+		static DeadDescriptor of(String name, DeadByError dead, boolean showValues) {
 			return new DeadDescriptor(name,
 					dead.groups()
 						.stream()
-						.map((group) -> new GroupDescriptor(group.error(), group.count(), group.first(), group.last(),
-								group.id()))
+						.map((group) -> new GroupDescriptor(showValues ? group.error() : MASK, group.count(),
+								group.first(), group.last(), group.id()))
 						.toList(),
 					dead.examined(), dead.complete());
 		}
@@ -352,6 +497,22 @@ public class DelayedTasksEndpoint {
 		static TaskDescriptor of(StoredTask task) {
 			return new TaskDescriptor(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
 					task.state(), task.attempt(), task.deliveries(), task.error());
+		}
+
+		/**
+		 * A list shows as much of an error as the groups of the dead tasks do.
+		 */
+		TaskDescriptor withBeginOfError() {
+			return (this.error != null) ? withValues(this.key, DeadByError.beginOf(this.error)) : this;
+		}
+
+		TaskDescriptor masked() {
+			return withValues((this.key != null) ? MASK : null, (this.error != null) ? MASK : null);
+		}
+
+		private TaskDescriptor withValues(@Nullable String key, @Nullable String error) {
+			return new TaskDescriptor(this.id, this.name, key, this.dueAt, this.state, this.attempt, this.deliveries,
+					error);
 		}
 
 	}

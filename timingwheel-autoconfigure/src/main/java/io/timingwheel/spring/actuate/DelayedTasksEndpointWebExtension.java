@@ -1,23 +1,35 @@
 package io.timingwheel.spring.actuate;
 
+import java.util.Set;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.StepDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskChange;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TasksDescriptor;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+import org.springframework.core.task.TaskRejectedException;
 
 /**
- * Answers with the result when dead tasks were requeued or deleted by their name, and
- * with a sentence when the request makes no sense (400) or nothing has the name (404).
- * Answers with 204 when a task was cancelled, deleted or requeued, with 404 when there
- * was no such task, and with 409 when a dead task cannot become pending again because its
- * key has a pending task.
+ * {@link DelayedTasksEndpoint} over HTTP. A change of a task, of a name or of this node
+ * is answered with 204, unless there is a result to tell. Every refusal has a body with a
+ * sentence: 400 if the request makes no sense, 404 if there is no such task or name, 409
+ * if the state of the task does not permit the change.
  *
  * @since 0.1
  */
@@ -28,55 +40,125 @@ public class DelayedTasksEndpointWebExtension {
 
 	private final DelayedTasksEndpoint endpoint;
 
+	private final Show showValues;
+
+	private final Set<String> roles;
+
 	/**
 	 * Creates the extension.
 	 * @param endpoint the endpoint to extend
+	 * @param showValues whether to show keys and the texts of errors
+	 * @param roles the roles that a user needs one of, if values are shown to authorized
+	 * users only; none for all users that are logged in
 	 */
-	public DelayedTasksEndpointWebExtension(DelayedTasksEndpoint endpoint) {
+	public DelayedTasksEndpointWebExtension(DelayedTasksEndpoint endpoint, Show showValues, Set<String> roles) {
 		this.endpoint = endpoint;
+		this.showValues = showValues;
+		this.roles = roles;
+	}
+
+	/**
+	 * The figures of all names, or a forecast.
+	 * @param forecast how far to look ahead, such as {@code PT1H}; {@code null} for the
+	 * figures
+	 * @param cursor the cursor of the page before; {@code null} for the first page
+	 * @return the figures or the forecast, or what is wrong with the request
+	 */
+	@ReadOperation
+	@RegisterReflectionForBinding({ TasksDescriptor.class, ForecastDescriptor.class, ErrorDescriptor.class })
+	public WebEndpointResponse<?> tasks(@Nullable String forecast, @Nullable String cursor) {
+		return answer("", () -> this.endpoint.tasks(forecast, cursor));
+	}
+
+	/**
+	 * The tasks of a name.
+	 * @param securityContext tells who asks
+	 * @param name the name
+	 * @param dead with any value but {@code false}, the dead tasks grouped by their
+	 * errors; {@code null} for the tasks
+	 * @param limit how many tasks at most, from 1 to 100; {@code null} for 100
+	 * @param cursor the cursor of the page before; {@code null} for the first page
+	 * @return the tasks, or what is wrong with the request
+	 */
+	@ReadOperation
+	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, ErrorDescriptor.class })
+	public WebEndpointResponse<?> tasksOfName(SecurityContext securityContext, @Selector String name,
+			@Nullable String dead, @Nullable String limit, @Nullable String cursor) {
+		return answer(nothingHasTheName(name),
+				() -> this.endpoint.readName(name, dead, number(limit), cursor, isShown(securityContext)));
+	}
+
+	/**
+	 * A task. If the whole path is a name, the tasks of this name.
+	 * @param securityContext tells who asks
+	 * @param path the name, and the key of a pending task or the id; split at slashes
+	 * @param dead as for the tasks of a name, if the path is a name
+	 * @param limit as for the tasks of a name, if the path is a name
+	 * @param cursor as for the tasks of a name, if the path is a name
+	 * @return the task or the name, or what is wrong with the request
+	 */
+	@ReadOperation
+	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, TaskDescriptor.class,
+			ErrorDescriptor.class })
+	public WebEndpointResponse<?> task(SecurityContext securityContext,
+			@Selector(match = Match.ALL_REMAINING) String[] path, @Nullable String dead, @Nullable String limit,
+			@Nullable String cursor) {
+		TaskPath task = this.endpoint.resolve(path);
+		return answer(noSuchTask(task),
+				() -> this.endpoint.readTask(task, dead, number(limit), cursor, isShown(securityContext)));
+	}
+
+	private boolean isShown(SecurityContext securityContext) {
+		return this.showValues.isShown(securityContext, this.roles);
+	}
+
+	private static @Nullable Integer number(@Nullable String limit) {
+		try {
+			return (limit != null) ? Integer.valueOf(limit) : null;
+		}
+		catch (NumberFormatException ex) {
+			throw DelayedTasksEndpoint.invalid(
+					"The limit must be a number from 1 to " + DelayedTasksEndpoint.LIMIT + ", not \"" + limit + "\"");
+		}
 	}
 
 	/**
 	 * Cancels a pending task, or deletes a dead one.
 	 * @param path the name, and the key of a pending task or the id; split at slashes
-	 * @return the status alone
+	 * @return 204, or what is wrong with the request
 	 */
 	@DeleteOperation
-	public WebEndpointResponse<Void> cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
-		return new WebEndpointResponse<>(this.endpoint.cancel(path) ? WebEndpointResponse.STATUS_NO_CONTENT
-				: WebEndpointResponse.STATUS_NOT_FOUND);
+	public WebEndpointResponse<?> cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
+		return this.endpoint.cancel(path) ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT)
+				: notFound(noSuchTask(this.endpoint.resolve(path)));
 	}
 
 	/**
-	 * Makes a dead task pending again. If the whole path is a name, as
-	 * {@link #deadTasks}.
-	 * @param path its name and its id, split at slashes
-	 * @param action {@code requeue}
-	 * @param error as in {@link #deadTasks}, if the path is a name
-	 * @param cursor as in {@link #deadTasks}, if the path is a name
-	 * @return the status alone for a task, otherwise as {@link #deadTasks}
+	 * Changes a task. If the whole path is a name, as {@link #changeName}.
+	 * @param path its name, and its key or its id; split at slashes
+	 * @param action {@code run}, {@code reschedule} or {@code requeue}
+	 * @param delay for {@code reschedule}: how long from now
+	 * @param error as in {@link #changeName}, if the path is a name
+	 * @param cursor as in {@link #changeName}, if the path is a name
+	 * @return 204, or what is wrong with the request; as {@link #changeName} for a name
 	 */
 	@WriteOperation
-	public WebEndpointResponse<?> requeue(@Selector(match = Match.ALL_REMAINING) String[] path, String action,
-			@Nullable String error, @Nullable String cursor) {
+	public WebEndpointResponse<?> changeTask(@Selector(match = Match.ALL_REMAINING) String[] path,
+			@Nullable String action, @Nullable String delay, @Nullable String error, @Nullable String cursor) {
 		TaskPath task = this.endpoint.resolve(path);
 		if (task.keyOrId() == null) {
-			return deadTasks(task.name(), action, error, cursor);
+			return changeName(task.name(), action, error, cursor);
 		}
-		try {
-			return new WebEndpointResponse<>(switch (this.endpoint.requeue(path, action)) {
-				case REQUEUED -> WebEndpointResponse.STATUS_NO_CONTENT;
-				case NOT_DEAD -> WebEndpointResponse.STATUS_NOT_FOUND;
-				case KEY_PENDING -> STATUS_CONFLICT;
-			});
-		}
-		catch (InvalidEndpointRequestException ex) {
-			return badRequest(ex);
-		}
+		return checked(() -> switch (this.endpoint.change(task, required(action), delay)) {
+			case DONE -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+			case NOT_FOUND -> notFound(noSuchTask(task));
+			case NOT_PENDING -> conflict("The task is running or dead: only a pending task can be moved");
+			case KEY_PENDING -> conflict("The key of the task has a pending task");
+		});
 	}
 
 	/**
-	 * Requeues or deletes dead tasks of a name.
+	 * Changes the tasks of a name.
 	 * @param name the name
 	 * @param action {@code requeue-dead} or {@code delete-dead}
 	 * @param error text that the error of a task contains; {@code null} for all dead
@@ -85,21 +167,73 @@ public class DelayedTasksEndpointWebExtension {
 	 * @return the result, or what is wrong with the request
 	 */
 	@WriteOperation
-	public WebEndpointResponse<?> deadTasks(@Selector String name, String action, @Nullable String error,
+	@RegisterReflectionForBinding({ StepDescriptor.class, ErrorDescriptor.class })
+	public WebEndpointResponse<?> changeName(@Selector String name, @Nullable String action, @Nullable String error,
 			@Nullable String cursor) {
+		return answer(nothingHasTheName(name), () -> this.endpoint.changeName(name, required(action), error, cursor));
+	}
+
+	/**
+	 * Ends or resumes the claims of durable tasks by this node.
+	 * @param action {@code pause} or {@code resume}
+	 * @return 204, or what is wrong with the request
+	 */
+	@WriteOperation
+	public WebEndpointResponse<?> control(@Nullable String action) {
+		return checked(() -> {
+			this.endpoint.control(required(action));
+			return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+		});
+	}
+
+	private static String required(@Nullable String action) {
+		if (action == null) {
+			throw DelayedTasksEndpoint.invalid("The request needs a body with an action: {\"action\":\"...\"}");
+		}
+		return action;
+	}
+
+	private static String nothingHasTheName(String name) {
+		return "No task has the name \"" + name + "\"";
+	}
+
+	private static String noSuchTask(TaskPath path) {
+		return (path.keyOrId() == null) ? nothingHasTheName(path.name())
+				: "No task of \"%s\" that permits this has the key or id \"%s\"".formatted(path.name(), path.keyOrId());
+	}
+
+	/**
+	 * Answers with a body, or with 404 if there is none.
+	 */
+	private static WebEndpointResponse<?> answer(String notFound, Supplier<@Nullable OperationResponseBody> operation) {
+		return checked(() -> {
+			OperationResponseBody body = operation.get();
+			return (body != null) ? new WebEndpointResponse<>(body) : notFound(notFound);
+		});
+	}
+
+	private static WebEndpointResponse<?> checked(Supplier<WebEndpointResponse<?>> operation) {
 		try {
-			StepDescriptor step = this.endpoint.deadTasks(name, action, error, cursor);
-			return (step != null) ? new WebEndpointResponse<>(step) : new WebEndpointResponse<>(
-					new ErrorDescriptor("No task has the name \"" + name + "\""), WebEndpointResponse.STATUS_NOT_FOUND);
+			return operation.get();
 		}
 		catch (InvalidEndpointRequestException ex) {
-			return badRequest(ex);
+			return refused(String.valueOf(ex.getReason()), WebEndpointResponse.STATUS_BAD_REQUEST);
+		}
+		catch (TaskRejectedException ex) {
+			return conflict(String.valueOf(ex.getMessage()));
 		}
 	}
 
-	private static WebEndpointResponse<ErrorDescriptor> badRequest(InvalidEndpointRequestException ex) {
-		return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getReason())),
-				WebEndpointResponse.STATUS_BAD_REQUEST);
+	private static WebEndpointResponse<?> notFound(String error) {
+		return refused(error, WebEndpointResponse.STATUS_NOT_FOUND);
+	}
+
+	private static WebEndpointResponse<?> conflict(String error) {
+		return refused(error, STATUS_CONFLICT);
+	}
+
+	private static WebEndpointResponse<?> refused(String error, int status) {
+		return new WebEndpointResponse<>(new ErrorDescriptor(error), status);
 	}
 
 	/**

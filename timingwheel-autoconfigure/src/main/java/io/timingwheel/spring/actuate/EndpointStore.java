@@ -1,17 +1,19 @@
 package io.timingwheel.spring.actuate;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskChange;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
-import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -44,6 +46,10 @@ final class EndpointStore {
 		return (this.tasks != null) ? this.tasks.counts() : Map.of();
 	}
 
+	ForecastDescriptor forecast(String period, DelayedTaskRegistry inMemory) {
+		return ForecastDescriptor.read(period, inMemory, this.tasks);
+	}
+
 	/**
 	 * Whether stored tasks have a name. The names of other nodes are at most a few
 	 * seconds old.
@@ -52,8 +58,11 @@ final class EndpointStore {
 		return this.tasks != null && (this.tasks.owns(name) || this.tasks.recentCounts().containsKey(name));
 	}
 
-	List<TaskDescriptor> pending(String name, int limit) {
-		return required().pending(name, limit).stream().map(TaskDescriptor::of).toList();
+	List<TaskDescriptor> pending(String name, @Nullable PendingCursor after, int limit) {
+		return required().pending(name, (after != null) ? after.inStore() : null, limit)
+			.stream()
+			.map(TaskDescriptor::of)
+			.toList();
 	}
 
 	List<TaskDescriptor> dead(String name, int limit) {
@@ -86,9 +95,29 @@ final class EndpointStore {
 		return (task.state() == State.DEAD) ? this.tasks.discard(keyOrId) : this.tasks.cancel(name, keyOrId);
 	}
 
-	Requeue requeue(String name, String id) {
+	TaskChange requeue(String name, String id) {
 		required();
-		return byId(name, id).isPresent() ? required().requeue(id) : Requeue.NOT_DEAD;
+		return byId(name, id).isEmpty() ? TaskChange.NOT_FOUND : switch (required().requeue(id)) {
+			case REQUEUED -> TaskChange.DONE;
+			case NOT_DEAD -> TaskChange.NOT_FOUND;
+			case KEY_PENDING -> TaskChange.KEY_PENDING;
+		};
+	}
+
+	/**
+	 * Moves a pending task.
+	 */
+	TaskChange reschedule(String name, String keyOrId, Duration delay) {
+		if (this.tasks == null) {
+			return TaskChange.NOT_FOUND;
+		}
+		if (this.tasks.reschedule(new TaskId(name, keyOrId), delay)) {
+			return TaskChange.DONE;
+		}
+		if (byId(name, keyOrId).isEmpty()) {
+			return TaskChange.NOT_FOUND;
+		}
+		return this.tasks.reschedule(name, keyOrId, delay) ? TaskChange.DONE : TaskChange.NOT_PENDING;
 	}
 
 	private Optional<StoredTask> byId(String name, String id) {

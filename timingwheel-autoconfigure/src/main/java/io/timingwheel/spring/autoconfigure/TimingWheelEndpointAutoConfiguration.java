@@ -15,6 +15,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
 /**
@@ -26,6 +27,7 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnBean(DelayedTaskRegistry.class)
+@EnableConfigurationProperties(DelayedTasksEndpointProperties.class)
 public final class TimingWheelEndpointAutoConfiguration {
 
 	@Bean
@@ -39,16 +41,17 @@ public final class TimingWheelEndpointAutoConfiguration {
 	@ConditionalOnAvailableEndpoint
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTaskRegistry tasks,
-			ObjectProvider<DurableTaskManager> durableTasks) {
-		return new DelayedTasksEndpoint(tasks, durableTasks.getIfAvailable());
+			ObjectProvider<DurableTaskManager> durableTasks, DelayedTasksEndpointProperties properties) {
+		return new DelayedTasksEndpoint(tasks, durableTasks.getIfAvailable(), properties.getShowValues());
 	}
 
 	@Bean
 	@ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
 	@ConditionalOnBean(DelayedTasksEndpoint.class)
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	DelayedTasksEndpointWebExtension delayedTasksEndpointWebExtension(DelayedTasksEndpoint endpoint) {
-		return new DelayedTasksEndpointWebExtension(endpoint);
+	DelayedTasksEndpointWebExtension delayedTasksEndpointWebExtension(DelayedTasksEndpoint endpoint,
+			DelayedTasksEndpointProperties properties) {
+		return new DelayedTasksEndpointWebExtension(endpoint, properties.getShowValues(), properties.getRoles());
 	}
 
 }

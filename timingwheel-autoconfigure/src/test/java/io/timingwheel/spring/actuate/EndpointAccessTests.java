@@ -1,7 +1,9 @@
 package io.timingwheel.spring.actuate;
 
 import java.net.URI;
+import java.security.Principal;
 import java.time.Duration;
+import java.util.List;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
@@ -16,6 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -72,6 +76,51 @@ class EndpointAccessTests {
 		this.contextRunner.withPropertyValues("management.endpoints.web.exposure.include=*")
 			.withBean("mine", TimingWheelEndpoint.class)
 			.run((context) -> assertThat(context).hasSingleBean(TimingWheelEndpoint.class).hasBean("mine"));
+	}
+
+	@Test
+	void keysAndErrorsAreMaskedUnlessValuesAreShown() {
+		this.contextRunner
+			.withPropertyValues("management.endpoints.web.exposure.include=delayedtasks",
+					"management.endpoint.delayedtasks.show-values=when-authorized",
+					"management.endpoint.delayedtasks.roles=operator")
+			.run((context) -> {
+				DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+				DelayedTask<?> task = tasks.schedule(TaskId.of("mail", "ann@example.com"), Duration.ofHours(1), () -> {
+				});
+				DelayedTasksEndpointWebExtension endpoint = context.getBean(DelayedTasksEndpointWebExtension.class);
+				for (String role : List.of("visitor", "operator")) {
+					SecurityContext user = user(role);
+					assertThat(key(endpoint.task(user, new String[] { "mail", task.id() }, null, null, null)))
+						.isEqualTo(role.equals("operator") ? "ann@example.com" : "******");
+					assertThat(String.valueOf(endpoint.tasksOfName(user, "mail", null, null, null).getBody()))
+						.contains(role.equals("operator") ? "ann@example.com" : "******")
+						.contains(task.id());
+				}
+				assertThat(
+						String.valueOf(endpoint.tasksOfName(SecurityContext.NONE, "mail", null, null, null).getBody()))
+					.contains("******");
+			});
+	}
+
+	private static String key(WebEndpointResponse<?> response) {
+		return ((DelayedTasksEndpoint.TaskDescriptor) response.getBody()).key();
+	}
+
+	private static SecurityContext user(String role) {
+		return new SecurityContext() {
+
+			@Override
+			public Principal getPrincipal() {
+				return () -> "user";
+			}
+
+			@Override
+			public boolean isUserInRole(String other) {
+				return other.equals(role);
+			}
+
+		};
 	}
 
 	@Nested

@@ -3,11 +3,18 @@ package io.timingwheel.spring.actuate;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import com.jayway.jsonpath.JsonPath;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -40,6 +47,9 @@ abstract class EndpointPathTests {
 
 	@Autowired
 	DelayedTaskOperations tasks;
+
+	@Autowired
+	private DurableTaskManager durableTasks;
 
 	@Autowired
 	private Environment environment;
@@ -166,11 +176,129 @@ abstract class EndpointPathTests {
 			/durable/fail        | requeue      | 400 | The action on a name must be
 			/billing/close-order | requeue-dead | 400 | are not durable
 			/absent              | requeue-dead | 404 | No task has the name
-			/durable/fail/5      | requeue-dead | 400 | must be
+			/durable/fail/5      | requeue-dead | 400 | The action on a task must be
+			/durable/fail/5      | requeue      | 404 | No task of "durable/fail"
+			/durable/fail/5      | run          | 404 | No task of "durable/fail"
+			/billing/close-order/5 | run        | 404 | No task of "billing/close-order"
+			/fail/5              | reschedule   | 404 | No task of "fail"
+			''                   | stop         | 400 | must be "pause" or "resume"
 			""")
 	void aRequestThatMakesNoSenseIsAnsweredWithWhatIsWrong(String path, String action, int status, String message) {
-		assertThat(JsonPath.<String>read(deadTasks(path, "{\"action\":\"%s\"}".formatted(action), status), "$.error"))
-			.contains(message);
+		String delay = action.equals("reschedule") ? ",\"delay\":\"PT1M\"" : "";
+		String request = "{\"action\":\"%s\"%s}".formatted(action, delay);
+		assertThat(JsonPath.<String>read(deadTasks(path, request, status), "$.error")).contains(message);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			{"action":"reschedule"}                  | needs a delay
+			{"action":"reschedule","delay":"soon"}   | not "soon"
+			{"action":"reschedule","delay":"-PT1S"}  | not "-PT1S"
+			{"action":"run","delay":"PT5M"}          | Only "reschedule" takes a delay
+			{"delay":"PT5M"}                         | needs a body with an action
+			""")
+	void aChangeThatMakesNoSenseIsAnsweredWithWhatIsWrong(String request, String message) {
+		schedule("plain", "5");
+		assertThat(JsonPath.<String>read(deadTasks("/plain/5", request, 400), "$.error")).contains(message);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/fail?limit=0, 400, not 0", "/fail?limit=101, 400, not 101", "/fail?limit=many, 400, not \"many\"",
+			"/fail?cursor=5, 400, The cursor \"5\"", "/durable/fail?cursor=x, 400, The cursor \"x\"",
+			"?forecast=soon, 400, not \"soon\"", "?forecast=PT0S, 400, from 60 ms",
+			"/absent, 404, No task has the name \"absent\"", "/fail/5, 404, No task of \"fail\"" })
+	void aReadThatMakesNoSenseIsAnsweredWithWhatIsWrong(String path, int status, String message) {
+		assertThat(JsonPath.<String>read(get(path, status), "$.error")).contains(message);
+	}
+
+	@Test
+	void anAbsentTaskIsNotCancelled() {
+		byte[] body = this.client.delete()
+			.uri(uri("/fail/absent"))
+			.exchange()
+			.expectStatus()
+			.isNotFound()
+			.expectBody()
+			.returnResult()
+			.getResponseBodyContent();
+		assertThat(JsonPath.<String>read(new String(body, StandardCharsets.UTF_8), "$.error")).contains("\"absent\"");
+	}
+
+	@Test
+	void pendingTasksInMemoryAreListedPageByPage() {
+		assertListedPageByPage("paged/memory", (key) -> schedule("paged/memory", key));
+	}
+
+	@Test
+	void storedTasksAreListedPageByPage() {
+		assertListedPageByPage("durable/fail",
+				(key) -> this.tasks.enqueue(TaskId.of("durable/fail", key), Duration.ofHours(1), key));
+	}
+
+	private void assertListedPageByPage(String name, Consumer<String> schedule) {
+		Set<String> keys = IntStream.range(0, 7).mapToObj((i) -> "paged " + i).collect(Collectors.toSet());
+		keys.forEach(schedule);
+		List<String> listed = new ArrayList<>();
+		String cursor = "";
+		while (cursor != null) {
+			String body = get("/" + name + "?limit=3" + cursor);
+			List<String> page = JsonPath.read(body, "$.next[*].key");
+			assertThat(page).hasSizeBetween(1, 3);
+			listed.addAll(page);
+			String next = JsonPath.<List<String>>read(body, "$[?(@.cursor)].cursor").stream().findFirst().orElse(null);
+			cursor = (next != null) ? "&cursor=" + next : null;
+		}
+		assertThat(listed).hasSize(7).containsExactlyInAnyOrderElementsOf(keys);
+		keys.forEach((key) -> this.tasks.cancel(TaskId.of(name, key)));
+	}
+
+	@Test
+	void aForecastHasTheStoredTasksToo() {
+		this.tasks.enqueue(TaskId.of("durable/fail", "ahead"), Duration.ofMinutes(30), "ahead");
+		schedule("plain", "ahead");
+		await().untilAsserted(() -> {
+			String body = get("?forecast=PT2H");
+			assertThat(JsonPath.<List<Integer>>read(body, "$.tasks['durable/fail'].counts[14,15]")).contains(1);
+			assertThat(JsonPath.<List<Integer>>read(body, "$.tasks['plain'].counts[29,30]")).contains(1);
+		});
+		delete("/durable/fail/ahead", 204);
+	}
+
+	@Test
+	void aTaskInMemoryIsMovedAndRunNow() {
+		DelayedTask<?> task = schedule("with/slash", "a/b");
+		deadTasks("/with/slash/a/b", "{\"action\":\"reschedule\",\"delay\":\"PT2H\"}", 204);
+		assertThat(task.dueAt()).isAfter(Instant.now().plus(Duration.ofMinutes(110)));
+		deadTasks("/with/slash/" + task.id(), "{\"action\":\"run\"}", 204);
+		assertThat(task.completion()).succeedsWithin(Duration.ofSeconds(20));
+		deadTasks("/with/slash/a/b", "{\"action\":\"run\"}", 404);
+	}
+
+	@Test
+	void aStoredTaskIsMovedAndRunNow() {
+		DelayedTask<?> task = this.tasks.enqueue(TaskId.of("durable/fail", "moved"), Duration.ofHours(1), "moved");
+		deadTasks("/durable/fail/moved", "{\"action\":\"reschedule\",\"delay\":\"2h\"}", 204);
+		assertThat(Instant.parse(JsonPath.read(get("/durable/fail/moved"), "$.dueAt")))
+			.isAfter(Instant.now().plus(Duration.ofMinutes(110)));
+		deadTasks("/durable/fail/" + task.id(), "{\"action\":\"run\"}", 204);
+		await().until(() -> JsonPath.<String>read(get("/durable/fail/" + task.id()), "$.state").equals("DEAD"));
+		assertThat(
+				JsonPath.<String>read(deadTasks("/durable/fail/" + task.id(), "{\"action\":\"run\"}", 409), "$.error"))
+			.contains("running or dead");
+		this.tasks.enqueue(TaskId.of("durable/fail", "moved"), Duration.ofHours(1), "moved");
+		assertThat(JsonPath.<String>read(deadTasks("/durable/fail/" + task.id(), "{\"action\":\"requeue\"}", 409),
+				"$.error"))
+			.contains("has a pending task");
+		delete("/durable/fail/moved", 204);
+		delete("/durable/fail/" + task.id(), 204);
+	}
+
+	@Test
+	void theClaimsOfThisNodeArePausedAndResumed() {
+		deadTasks("", "{\"action\":\"pause\"}", 204);
+		assertThat(this.durableTasks.isClaiming()).isFalse();
+		deadTasks("", "{\"action\":\"resume\"}", 204);
+		assertThat(this.durableTasks.isClaiming()).isTrue();
 	}
 
 	@Test
@@ -190,7 +318,7 @@ abstract class EndpointPathTests {
 			.expectBody()
 			.returnResult()
 			.getResponseBodyContent();
-		return new String(body, StandardCharsets.UTF_8);
+		return (body != null) ? new String(body, StandardCharsets.UTF_8) : "";
 	}
 
 	@Test
@@ -207,11 +335,15 @@ abstract class EndpointPathTests {
 	}
 
 	String get(String path) {
+		return get(path, 200);
+	}
+
+	String get(String path, int status) {
 		byte[] body = this.client.get()
 			.uri(uri(path))
 			.exchange()
 			.expectStatus()
-			.isOk()
+			.isEqualTo(status)
 			.expectBody()
 			.returnResult()
 			.getResponseBodyContent();

@@ -2,14 +2,18 @@ package io.timingwheel.spring.actuate;
 
 import java.lang.management.ManagementFactory;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import javax.management.MBeanParameterInfo;
@@ -165,11 +169,63 @@ class EndpointTests {
 			.forEach((i) -> this.tasks.schedule(TaskId.of("many", i), Duration.ofHours(200 - i), () -> {
 			}));
 		String body = get("/delayedtasks/many");
-		assertThat(JsonPath.<Map<String, Object>>read(body, "$")).containsOnlyKeys("name", "counts", "next");
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$")).containsOnlyKeys("name", "counts", "next", "cursor");
 		assertThat(JsonPath.<String>read(body, "$.name")).isEqualTo("many");
 		assertThat(JsonPath.<Integer>read(body, "$.counts.pending")).isEqualTo(103);
 		assertThat(JsonPath.<List<String>>read(body, "$.next[*].key"))
 			.isEqualTo(IntStream.range(3, 103).map((i) -> 105 - i).mapToObj(String::valueOf).toList());
+		String last = get("/delayedtasks/many?cursor=" + JsonPath.read(body, "$.cursor"));
+		assertThat(JsonPath.<Map<String, Object>>read(last, "$")).containsOnlyKeys("name", "counts", "next");
+		assertThat(JsonPath.<List<String>>read(last, "$.next[*].key")).containsExactly("2", "1", "0");
+	}
+
+	@Test
+	void aForecastCountsTheTasksThatFallDueInEachOfSixtySpans() {
+		IntStream.of(0, 59, 61, 61, 3599, 3601)
+			.forEach((seconds) -> this.tasks.task(() -> "never").name("ahead").after(Duration.ofSeconds(seconds)));
+		String body = get("/delayedtasks?forecast=PT1H");
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$")).containsOnlyKeys("from", "span", "tasks", "complete");
+		assertThat(JsonPath.<String>read(body, "$.span")).isEqualTo("PT1M");
+		assertThat(Duration.between(Instant.parse(JsonPath.read(body, "$.from")), Instant.now()))
+			.isBetween(Duration.ZERO, Duration.ofSeconds(20));
+		assertThat(JsonPath.<Boolean>read(body, "$.tasks.ahead.estimated")).isFalse();
+		List<Integer> counts = JsonPath.read(body, "$.tasks.ahead.counts");
+		assertThat(counts).hasSize(60).startsWith(2, 2, 0).endsWith(0, 1);
+		assertThat(counts.stream().mapToInt(Integer::intValue).sum()).isEqualTo(5);
+		assertThat(JsonPath.<Map<String, Object>>read(body, "$.tasks")).doesNotContainKey("declared");
+	}
+
+	@Test
+	void noAnswerIsLargerThanAHundredKilobytes() {
+		String wide = "\u65e5".repeat(500);
+		IntStream.range(0, 100)
+			.forEach((i) -> this.tasks.schedule(TaskId.of("wide", wide + i), Duration.ofHours(1), () -> {
+			}));
+		IntStream.range(0, 600)
+			.forEach(
+					(i) -> this.tasks.schedule(TaskId.of("name " + "n".repeat(100) + i, 1), Duration.ofHours(1), () -> {
+					}));
+		Set<String> keys = new HashSet<>();
+		pages("/delayedtasks/wide", (body) -> keys.addAll(JsonPath.<List<String>>read(body, "$.next[*].key")));
+		assertThat(keys).hasSize(100);
+		Set<String> names = new HashSet<>();
+		pages("/delayedtasks", (body) -> names.addAll(JsonPath.<Map<String, Object>>read(body, "$.tasks").keySet()));
+		assertThat(names).hasSizeGreaterThan(601).contains("wide", "declared");
+	}
+
+	private void pages(String path, Consumer<String> reader) {
+		String cursor = "";
+		int pages = 0;
+		while (cursor != null) {
+			String body = get(path + cursor);
+			assertThat(body.getBytes(StandardCharsets.UTF_8)).hasSizeLessThan(100_000);
+			reader.accept(body);
+			String next = JsonPath.<List<String>>read(body, "$[?(@.cursor)].cursor").stream().findFirst().orElse(null);
+			cursor = (next != null) ? "?cursor=" + URLEncoder.encode(next, StandardCharsets.UTF_8).replace("+", "%20")
+					: null;
+			pages++;
+		}
+		assertThat(pages).isBetween(2, 20);
 	}
 
 	@Test
@@ -237,9 +293,11 @@ class EndpointTests {
 		DelayedTask<?> task = this.tasks.schedule(TaskId.of("jmx", "a/b"), Duration.ofHours(1), () -> {
 		});
 		assertThat(invoke("Timingwheel", "wheel")).containsEntry("state", "RUNNING");
-		assertThat(invoke("Delayedtasks", "tasks")).containsOnlyKeys("tasks");
-		assertThat(invoke("Delayedtasks", "tasksOfName", "jmx", null)).containsEntry("name", "jmx");
-		assertThat(invoke("Delayedtasks", "task", new String[] { "jmx", "a/b" }, null)).containsEntry("id", task.id());
+		assertThat(invoke("Delayedtasks", "tasks", null, null)).containsKey("tasks");
+		assertThat(invoke("Delayedtasks", "tasks", "PT2H", null)).containsEntry("span", "PT2M");
+		assertThat(invoke("Delayedtasks", "tasksOfName", "jmx", null, 5, null)).containsEntry("name", "jmx");
+		assertThat(invoke("Delayedtasks", "task", new String[] { "jmx", "a/b" }, null, null, null)).containsEntry("id",
+				task.id());
 	}
 
 	@SuppressWarnings("unchecked")

@@ -10,6 +10,8 @@ import java.util.function.Predicate;
 
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.ForecastDescriptor;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
@@ -117,14 +119,16 @@ class AheadOfTimeHintsTests {
 				DelayedTasksEndpoint.CountsDescriptor.class, DelayedTasksEndpoint.NameDescriptor.class,
 				DelayedTasksEndpoint.TaskDescriptor.class, DelayedTasksEndpoint.DeadDescriptor.class,
 				DelayedTasksEndpoint.GroupDescriptor.class, DelayedTasksEndpoint.StepDescriptor.class,
-				TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
+				DelayedTasksEndpointWebExtension.ErrorDescriptor.class, ForecastDescriptor.class,
+				ForecastDescriptor.DueDescriptor.class, TimingWheelEndpoint.WheelDescriptor.class,
+				WheelSnapshot.Level.class)) {
 			for (var component : descriptor.getRecordComponents()) {
 				assertThat(hints).as(component.toString())
 					.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(component.getAccessor()));
 			}
 		}
 		assertThat(hints).matches(invocation(TimingWheelEndpoint.class, "wheel"));
-		for (String operation : List.of("tasks", "tasksOfName", "task", "cancel", "deadTasks")) {
+		for (String operation : List.of("tasks", "tasksOfName", "task", "cancel", "changeTask", "changeName")) {
 			assertThat(hints).as(operation).matches(invocation(DelayedTasksEndpoint.class, operation));
 		}
 	}

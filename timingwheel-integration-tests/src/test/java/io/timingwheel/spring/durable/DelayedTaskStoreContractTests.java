@@ -1215,6 +1215,56 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void thePendingAreReadPageByPage() {
+		List<String> expected = new ArrayList<>();
+		for (int i = 0; i < 25; i++) {
+			enqueue("key " + i, HOUR.plusSeconds(i / 5));
+		}
+		leased("leased");
+		this.store.pending(NAME, 100).forEach((task) -> expected.add(task.id()));
+		List<String> read = new ArrayList<>();
+		List<StoredTask> page = this.other.pending(new PendingQuery(NAME, null, 4));
+		while (!page.isEmpty()) {
+			assertThat(page).hasSize(Math.min(4, 26 - read.size()));
+			page.forEach((task) -> read.add(task.id()));
+			page = this.other.pending(new PendingQuery(NAME, page.get(page.size() - 1).position(), 4));
+		}
+		assertThat(read).hasSize(26).isEqualTo(expected);
+	}
+
+	@Test
+	void aPageOfThePendingGoesOnBehindATaskThatIsGone() {
+		IntStream.range(0, 6).forEach((i) -> enqueue("key " + i, HOUR.plusSeconds(i)));
+		StoredTask last = this.store.pending(NAME, 3).get(2);
+		this.store.cancel(last.id());
+		assertThat(this.other.pending(new PendingQuery(NAME, last.position(), 10))).extracting(StoredTask::key)
+			.containsExactly("key 3", "key 4", "key 5");
+	}
+
+	@Test
+	void aForecastCountsThePendingBySpans() {
+		this.store.enqueueAll(IntStream.range(0, 200).mapToObj((i) -> task("late " + i, HOUR.plusMillis(i))).toList());
+		enqueue("first", Duration.ofSeconds(90));
+		enqueue("later", HOUR.multipliedBy(3));
+		enqueue("overdue", NOW);
+		leased("leased");
+		bury(this.store, begun("dead").ref());
+		this.store.enqueue(task("other", "k", DueTime.after(HOUR), IfPending.KEEP, null));
+		clockAhead(Duration.ofMillis(1));
+		Forecast forecast = this.other
+			.forecast(new ForecastQuery(Map.of(NAME, 203L, "other", 1L, "unknown", 0L), Duration.ofMinutes(1), 62));
+		assertThat(forecast.from()).isBetween(this.store.now() - 60_000, this.store.now());
+		assertThat(forecast.names()).containsOnlyKeys(NAME, "other", "unknown");
+		List<Long> counts = forecast.names().get(NAME).counts();
+		assertThat(forecast.names().get(NAME).estimated()).isFalse();
+		assertThat(counts).hasSize(62).startsWith(1L, 1L, 0L);
+		assertThat(counts.subList(59, 61).stream().mapToLong(Long::longValue).sum()).isEqualTo(200);
+		assertThat(counts.stream().mapToLong(Long::longValue).sum()).isEqualTo(202);
+		assertThat(forecast.names().get("other").counts()).contains(1L);
+		assertThat(forecast.names().get("unknown").counts()).hasSize(62).containsOnly(0L);
+	}
+
+	@Test
 	void theDeadAreListedWithTheLatestFirst() {
 		List<LeasedTask> tasks = List.of(begun("a"), begun("b"), begun("c"), begun("d"));
 		for (int i : List.of(2, 0, 3, 1)) {

@@ -295,12 +295,22 @@ public interface DelayedTaskStore {
 	Optional<StoredTask> find(String id);
 
 	/**
-	 * Reads the pending tasks of a name.
+	 * Reads a page of the pending tasks of a name.
+	 * @param query the name, and which page
+	 * @return the tasks, the first one due first; fewer than the limit only if there are
+	 * no more
+	 */
+	List<StoredTask> pending(PendingQuery query);
+
+	/**
+	 * Reads the pending tasks of a name that are due first.
 	 * @param name the name
 	 * @param limit how many at most
 	 * @return the tasks, the first one due first
 	 */
-	List<StoredTask> pending(String name, int limit);
+	default List<StoredTask> pending(String name, int limit) {
+		return pending(new PendingQuery(name, null, limit));
+	}
 
 	/**
 	 * Reads the dead tasks of a name.
@@ -348,6 +358,15 @@ public interface DelayedTaskStore {
 	default Set<String> pausedNames() {
 		return Set.of();
 	}
+
+	/**
+	 * Counts how many pending tasks fall due in equal spans of the time ahead. The cost
+	 * is limited, however many tasks there are: beyond a number of tasks, a store
+	 * estimates the counts or leaves out later spans.
+	 * @param query the names and the spans
+	 * @return the counts
+	 */
+	Forecast forecast(ForecastQuery query);
 
 	// The store itself
 

@@ -19,6 +19,26 @@ public record StoredTask(String id, String name, @Nullable String key, long dueA
 		int deliveries, @Nullable String error) {
 
 	/**
+	 * The place of this task, while it is pending, among the pending tasks of its name.
+	 * @return its position
+	 */
+	public Position position() {
+		return new Position(this.dueAt, this.id);
+	}
+
+	/**
+	 * A place in the order in which tasks are due. The ids order the tasks that are due
+	 * in the same millisecond. A position stays valid when its task is gone.
+	 *
+	 * @param dueAt when the task is due, in milliseconds since the epoch
+	 * @param id the id of the task
+	 * @since 0.1
+	 */
+	public record Position(long dueAt, String id) {
+
+	}
+
+	/**
 	 * The state of a stored task.
 	 *
 	 * @since 0.1

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -23,11 +24,14 @@ import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.Forecast;
+import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.PartlyStoredException;
+import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -265,8 +269,18 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public List<StoredTask> pending(String name, int limit) {
-		return all((task) -> task.name.equals(name) && task.state == StoredTask.State.PENDING, limit);
+	public synchronized List<StoredTask> pending(PendingQuery query) {
+		Comparator<StoredTask> byDue = Comparator.comparingLong(StoredTask::dueAt).thenComparing(StoredTask::id);
+		StoredTask.Position after = query.after();
+		return this.tasks.values()
+			.stream()
+			.filter((task) -> task.name.equals(query.name()) && task.state == StoredTask.State.PENDING)
+			.map(Task::stored)
+			.filter((task) -> after == null || task.dueAt() > after.dueAt()
+					|| (task.dueAt() == after.dueAt() && task.id().compareTo(after.id()) > 0))
+			.sorted(byDue)
+			.limit(query.limit())
+			.toList();
 	}
 
 	@Override
@@ -275,8 +289,31 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public Map<String, StoredCounts> counts() {
-		return Map.of();
+	public synchronized Map<String, StoredCounts> counts() {
+		Map<String, StoredCounts> counts = new LinkedHashMap<>();
+		this.tasks.values().forEach((task) -> counts.merge(task.name, switch (task.state) {
+			case PENDING -> new StoredCounts(1, (task.dueAt <= now()) ? 1 : 0, 0, 0);
+			case RUNNING -> new StoredCounts(0, 0, 1, 0);
+			case DEAD -> new StoredCounts(0, 0, 0, 1);
+		}, StoredCounts::plus));
+		return counts;
+	}
+
+	@Override
+	public synchronized Forecast forecast(ForecastQuery query) {
+		long from = now();
+		Map<String, Forecast.DueCounts> names = new LinkedHashMap<>();
+		query.pending().keySet().forEach((name) -> {
+			long[] counts = new long[query.spans()];
+			this.tasks.values()
+				.stream()
+				.filter((task) -> task.name.equals(name) && task.state == StoredTask.State.PENDING)
+				.mapToLong((task) -> Math.floorDiv(task.dueAt - from, query.span().toMillis()))
+				.filter((span) -> span >= 0 && span < counts.length)
+				.forEach((span) -> counts[(int) span]++);
+			names.put(name, new Forecast.DueCounts(Arrays.stream(counts).boxed().toList(), false));
+		});
+		return new Forecast(from, names);
 	}
 
 	@Override

@@ -76,6 +76,15 @@ abstract class Dialect {
 	}
 
 	/**
+	 * The condition that a task is in the sample of the tasks that an index has, one of
+	 * 256.
+	 * @return the condition, {@code null} if the database has no such index
+	 */
+	@Nullable String isSampled() {
+		return null;
+	}
+
+	/**
 	 * The only number that a statement gives.
 	 */
 	static long number(JdbcOperations jdbc, String sql) {

@@ -17,8 +17,11 @@ import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.Forecast;
+import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -172,8 +175,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public List<StoredTask> pending(String name, int limit) {
-		return operations().queries().pending(name, limit);
+	public List<StoredTask> pending(PendingQuery query) {
+		return operations().queries().pending(query);
 	}
 
 	@Override
@@ -199,6 +202,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public Set<String> pausedNames() {
 		return operations().limits().pausedNames();
+	}
+
+	@Override
+	public Forecast forecast(ForecastQuery query) {
+		return operations().forecasts().read(query);
 	}
 
 	@Override
@@ -253,7 +261,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		if (result == null) {
 			Database database = connect();
 			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database),
-					new DeadRows(database), new LimitRows(database));
+					new DeadRows(database), new DueForecasts(database), new LimitRows(database));
 			this.operations = result;
 		}
 		return result;
@@ -270,7 +278,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	private record Operations(Database database, Transitions transitions, TaskQueries queries, DeadRows dead,
-			LimitRows limits) {
+			DueForecasts forecasts, LimitRows limits) {
 
 	}
 

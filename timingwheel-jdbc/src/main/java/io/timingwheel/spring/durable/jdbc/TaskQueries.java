@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.task.TaskId;
@@ -50,18 +51,23 @@ final class TaskQueries {
 		return tasks.stream().findFirst();
 	}
 
-	List<StoredTask> pending(String name, int limit) {
-		return list("name = ? and status = " + TaskRow.PENDING + " order by due_at limit ?", name, limit);
+	/**
+	 * Reads a page of the pending tasks of a name from their index. The order begins with
+	 * the first columns of the index, since H2 would sort all tasks otherwise.
+	 */
+	List<StoredTask> pending(PendingQuery query) {
+		StoredTask.Position after = query.after();
+		StoredTask.Position start = (after != null) ? after : new StoredTask.Position(Long.MIN_VALUE, "");
+		return this.database.store()
+			.single((jdbc) -> list(jdbc,
+					"name = ? and status = " + TaskRow.PENDING + " and due_at >= ? and (due_at > ? or id > ?)"
+							+ " order by name, status, due_at, id limit ?",
+					this.dialect.text(query.name()), start.dueAt(), start.dueAt(), start.id(), query.limit()));
 	}
 
 	List<StoredTask> dead(String name, int limit) {
 		return new DeadRows(this.database).read(name, true, null, limit, TaskRow.COLUMNS + ", error",
 				(rs, rowNum) -> read(rs));
-	}
-
-	private List<StoredTask> list(String condition, String name, int limit) {
-		Object text = this.dialect.text(name);
-		return this.database.store().single((jdbc) -> list(jdbc, condition, text, limit));
 	}
 
 	private List<StoredTask> list(JdbcOperations jdbc, String condition, Object... parameters) {

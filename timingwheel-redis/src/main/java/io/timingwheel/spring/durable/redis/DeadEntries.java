@@ -32,7 +32,7 @@ final class DeadEntries {
 	 * as it has only the first part of each id.
 	 */
 	private static final Comparator<DeadTask> BY_DEATH = Comparator.comparingLong(DeadTask::diedAt)
-		.thenComparing((task) -> localId(task.id()));
+		.thenComparing((task) -> Partitions.localId(task.id()));
 
 	private final Partitions partitions;
 
@@ -95,37 +95,23 @@ final class DeadEntries {
 	}
 
 	/**
-	 * Reads a page. Each partition gives about its share of twice the limit. The tasks
-	 * behind the last one of a partition that may have more are left to the next page.
+	 * Reads a page.
 	 */
 	DeadTasks read(DeadQuery query) {
-		int share = query.limit() * 2 / this.partitions.count() + 8;
+		int share = PartitionPages.share(query.limit(), this.partitions);
 		List<Call> calls = new ArrayList<>();
 		for (int partition = 0; partition < this.partitions.count(); partition++) {
 			Call call = Script.DEAD.on(partition, query.name(), query.latestFirst(), share);
 			DeadTask.Position after = query.after();
-			calls.add((after != null) ? call.with(after.diedAt(), localId(after.id())) : call);
+			calls.add((after != null) ? call.with(after.diedAt(), Partitions.localId(after.id())) : call);
 		}
 		Comparator<DeadTask> order = query.latestFirst() ? BY_DEATH.reversed() : BY_DEATH;
-		List<DeadTask> tasks = new ArrayList<>();
-		DeadTask last = null;
+		PartitionPages<DeadTask> pages = new PartitionPages<>(share, order);
 		for (ScriptReply reply : this.scripts.run(calls)) {
-			for (int i = 0; i < reply.size(); i++) {
-				ScriptReply task = reply.list(i);
-				tasks.add(new DeadTask(task.publicId(0), task.number(1), task.textOrNull(2)));
-			}
-			if (reply.size() == share) {
-				DeadTask end = tasks.get(tasks.size() - 1);
-				last = (last == null || order.compare(end, last) < 0) ? end : last;
-			}
+			pages.add(reply, (task) -> new DeadTask(task.publicId(0), task.number(1), task.textOrNull(2)));
 		}
-		tasks.sort(order);
-		int certain = tasks.size();
-		if (last != null) {
-			certain = Collections.binarySearch(tasks, last, order) + 1;
-		}
-		int size = Math.min(certain, query.limit());
-		return new DeadTasks(List.copyOf(tasks.subList(0, size)), size < tasks.size() || last != null);
+		List<DeadTask> tasks = pages.first(query.limit());
+		return new DeadTasks(tasks, pages.hasMoreThan(tasks));
 	}
 
 	/**
@@ -186,14 +172,6 @@ final class DeadEntries {
 			.filter((reply) -> reply.failure() == null)
 			.mapToInt((reply) -> reply.integer(0))
 			.sum();
-	}
-
-	/**
-	 * The id that the partition of a task knows.
-	 */
-	private static String localId(String id) {
-		int point = id.lastIndexOf('.');
-		return (point > 0) ? id.substring(0, point) : id;
 	}
 
 }

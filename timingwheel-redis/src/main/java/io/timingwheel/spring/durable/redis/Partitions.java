@@ -94,6 +94,15 @@ final class Partitions {
 	}
 
 	/**
+	 * The id that the partition of a task knows.
+	 * @param id the id that callers see, or another text
+	 */
+	static String localId(String id) {
+		int point = id.lastIndexOf('.');
+		return (point > 0) ? id.substring(0, point) : id;
+	}
+
+	/**
 	 * The parts of an id that callers see.
 	 *
 	 * @param partition the partition of the task

@@ -9,7 +9,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
-import java.util.function.ToLongFunction;
 
 import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.Claimed;
@@ -19,9 +18,12 @@ import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.Forecast;
+import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.PartialOutage;
+import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -74,9 +76,13 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	private final ClaimRounds claims;
 
+	private final PendingEntries pending;
+
 	private final DeadEntries dead;
 
 	private final PausedNames pausedNames;
+
+	private final DueForecasts forecasts;
 
 	/**
 	 * Creates a store and opens its own connection.
@@ -95,6 +101,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks, this::giveBack);
 		this.claims = new ClaimRounds(this.outages, options.partitions(), severalClocks);
 		this.pausedNames = new PausedNames(this.connection, options.namespace());
+		this.pending = new PendingEntries(this.partitions, this.scripts);
+		this.forecasts = new DueForecasts(this.partitions, this.scripts);
 		this.dead = new DeadEntries(this.partitions, this.scripts, this.outages, options.maxDead());
 	}
 
@@ -249,24 +257,20 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public List<StoredTask> pending(String name, int limit) {
-		return list("pending", name, limit, (task) -> task.number(3));
+	public List<StoredTask> pending(PendingQuery query) {
+		return this.pending.read(query);
 	}
 
 	@Override
 	public List<StoredTask> dead(String name, int limit) {
-		return list("dead", name, limit, (task) -> -task.number(8));
-	}
-
-	private List<StoredTask> list(String which, String name, int limit, ToLongFunction<ScriptReply> order) {
 		List<ScriptReply> tasks = new ArrayList<>();
-		for (ScriptReply reply : everywhere(Script.LIST, which, name, limit)) {
+		for (ScriptReply reply : everywhere(Script.LIST, name, limit)) {
 			for (int i = 0; i < reply.size(); i++) {
 				tasks.add(reply.list(i));
 			}
 		}
 		return tasks.stream()
-			.sorted(Comparator.comparingLong(order))
+			.sorted(Comparator.comparingLong((task) -> -task.number(8)))
 			.limit(limit)
 			.map(ScriptReply::storedTask)
 			.toList();
@@ -288,6 +292,11 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 			}
 		}
 		return counts;
+	}
+
+	@Override
+	public Forecast forecast(ForecastQuery query) {
+		return this.forecasts.read(query);
 	}
 
 	private List<ScriptReply> everywhere(Script script, Object... arguments) {

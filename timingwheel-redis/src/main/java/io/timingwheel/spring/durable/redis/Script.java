@@ -25,7 +25,7 @@ enum Script {
 	ENQUEUE, CLAIM, SUSPECT, BEGIN, RENEW, ACKNOWLEDGE, RETRY, RELEASE, BURY, CANCEL, RESCHEDULE, REQUEUE, DISCARD,
 	EXPIRE,
 
-	FIND, LIST, DEAD, COUNTS, NOW, DELETE_ALL;
+	FIND, PENDING, LIST, DEAD, COUNTS, FORECAST, NOW, DELETE_ALL;
 
 	private final byte[] source = Partitions.bytes(read("common") + read(name().toLowerCase(Locale.ROOT)));
 

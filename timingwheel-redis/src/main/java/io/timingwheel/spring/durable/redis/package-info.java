@@ -52,9 +52,11 @@
  * discard      r w    w               dead -&gt; deleted
  * expire       w      r w             dead for longer than the retention -&gt; deleted
  * find         r             r        reads only
+ * pending      r      r               reads only
  * list         r      r               reads only
  * dead         r      r               reads only
  * counts              r               reads only
+ * forecast            r               reads only
  * now                                 reads only the clock
  * </pre>
  *

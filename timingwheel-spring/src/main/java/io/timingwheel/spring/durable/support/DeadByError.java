@@ -24,6 +24,18 @@ public record DeadByError(List<Group> groups, int examined, boolean complete) {
 	public static final int MAX_ERROR = 250;
 
 	/**
+	 * The beginning of an error, by which dead tasks are grouped.
+	 * @param error the error
+	 * @return its first {@link #MAX_ERROR} characters, without half of a character
+	 */
+	public static String beginOf(String error) {
+		if (error.length() <= MAX_ERROR) {
+			return error;
+		}
+		return error.substring(0, Character.isHighSurrogate(error.charAt(MAX_ERROR - 1)) ? MAX_ERROR - 1 : MAX_ERROR);
+	}
+
+	/**
 	 * Dead tasks whose errors begin with the same {@link #MAX_ERROR} characters.
 	 *
 	 * @param error these characters, empty for no error

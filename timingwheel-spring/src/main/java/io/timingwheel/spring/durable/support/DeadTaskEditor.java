@@ -135,11 +135,7 @@ final class DeadTaskEditor {
 	}
 
 	private static DeadByError.Group group(DeadTask task) {
-		String error = Objects.requireNonNullElse(task.error(), "");
-		if (error.length() > DeadByError.MAX_ERROR) {
-			int end = DeadByError.MAX_ERROR;
-			error = error.substring(0, Character.isHighSurrogate(error.charAt(end - 1)) ? end - 1 : end);
-		}
+		String error = DeadByError.beginOf(Objects.requireNonNullElse(task.error(), ""));
 		Instant diedAt = Instant.ofEpochMilli(task.diedAt());
 		return new DeadByError.Group(error, 1, diedAt, diedAt, task.id());
 	}

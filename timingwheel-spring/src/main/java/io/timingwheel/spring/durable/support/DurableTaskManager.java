@@ -13,6 +13,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Forecast;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskLimits;
@@ -245,6 +246,17 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
+	 * Moves a pending task.
+	 * @param name its name
+	 * @param id its id
+	 * @param delay how long from now; zero and negative: as soon as possible
+	 * @return whether it was pending
+	 */
+	public boolean reschedule(String name, String id, Duration delay) {
+		return this.pendingTasks.reschedule(name, id, delay, false);
+	}
+
+	/**
 	 * Makes a dead task pending again.
 	 * @param id its id
 	 * @return the result
@@ -330,7 +342,20 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 * @return the tasks, the first one due first
 	 */
 	public List<StoredTask> pending(String name, int limit) {
-		return this.reader.pending(name, limit);
+		return pending(name, null, limit);
+	}
+
+	/**
+	 * Reads a page of the pending tasks of a name and of the earlier names of its
+	 * handler.
+	 * @param name the name
+	 * @param after the last task of the page before, {@code null} for the first page
+	 * @param limit how many at most
+	 * @return the tasks, the first one due first; fewer than the limit only if there are
+	 * no more
+	 */
+	public List<StoredTask> pending(String name, StoredTask.@Nullable Position after, int limit) {
+		return this.reader.pending(name, after, limit);
 	}
 
 	/**
@@ -341,6 +366,18 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public List<StoredTask> dead(String name, int limit) {
 		return this.reader.dead(name, limit);
+	}
+
+	/**
+	 * Counts how many pending tasks fall due in equal spans of the time ahead. The names
+	 * are at most a few seconds old.
+	 * @param span the length of a span, at least a millisecond
+	 * @param spans the number of spans
+	 * @param maxNames for how many names at most, those with the most pending tasks
+	 * @return the counts, which are estimates for names with many tasks
+	 */
+	public Forecast forecast(Duration span, int spans, int maxNames) {
+		return this.reader.forecast(span, spans, maxNames);
 	}
 
 	/**

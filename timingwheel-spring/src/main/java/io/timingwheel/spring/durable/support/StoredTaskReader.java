@@ -1,15 +1,22 @@
 package io.timingwheel.spring.durable.support;
 
+import java.time.Duration;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.Forecast.DueCounts;
+import io.timingwheel.spring.durable.Forecast;
+import io.timingwheel.spring.durable.ForecastQuery;
+import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
 import org.apache.commons.logging.Log;
@@ -48,21 +55,49 @@ final class StoredTaskReader {
 		this.down = down;
 	}
 
-	List<StoredTask> pending(String name, int limit) {
-		return merged(name, limit, Comparator.comparing(StoredTask::dueAt), this.store::pending);
+	List<StoredTask> pending(String name, StoredTask.@Nullable Position after, int limit) {
+		Comparator<StoredTask> order = Comparator.comparing(StoredTask::dueAt).thenComparing(StoredTask::id);
+		return merged(name, limit, order, (each) -> this.store.pending(new PendingQuery(each, after, limit)));
 	}
 
 	List<StoredTask> dead(String name, int limit) {
-		return merged(name, limit, Comparator.comparing(StoredTask::dueAt).reversed(), this.store::dead);
+		return merged(name, limit, Comparator.comparing(StoredTask::dueAt).reversed(),
+				(each) -> this.store.dead(each, limit));
 	}
 
 	private List<StoredTask> merged(String name, int limit, Comparator<StoredTask> order,
-			BiFunction<String, Integer, List<StoredTask>> read) {
+			Function<String, List<StoredTask>> read) {
 		List<String> names = this.handlers.allNames(name);
 		if (names.size() == 1) {
-			return read.apply(name, limit);
+			return read.apply(name);
 		}
-		return names.stream().flatMap((each) -> read.apply(each, limit).stream()).sorted(order).limit(limit).toList();
+		return names.stream().flatMap((each) -> read.apply(each).stream()).sorted(order).limit(limit).toList();
+	}
+
+	/**
+	 * Counts how many tasks fall due in equal spans of the time ahead, for the names with
+	 * the most pending tasks.
+	 */
+	Forecast forecast(Duration span, int spans, int maxNames) {
+		Map<String, Long> pending = new LinkedHashMap<>();
+		latestCounts().entrySet()
+			.stream()
+			.filter((entry) -> entry.getValue().pending() > 0)
+			.sorted(Comparator.comparing((entry) -> -entry.getValue().pending()))
+			.limit(maxNames)
+			.forEach((entry) -> pending.put(entry.getKey(), entry.getValue().pending()));
+		Forecast forecast = this.store.forecast(new ForecastQuery(pending, span, spans));
+		Map<String, DueCounts> names = new TreeMap<>();
+		forecast.names()
+			.forEach((name, counts) -> names.merge(this.handlers.canonicalName(name), counts, StoredTaskReader::plus));
+		return new Forecast(forecast.from(), names);
+	}
+
+	private static DueCounts plus(DueCounts one, DueCounts other) {
+		int size = Math.min(one.counts().size(), other.counts().size());
+		return new DueCounts(
+				IntStream.range(0, size).mapToObj((i) -> one.counts().get(i) + other.counts().get(i)).toList(),
+				one.estimated() || other.estimated());
 	}
 
 	/**
@@ -76,7 +111,11 @@ final class StoredTaskReader {
 	/**
 	 * The counts as they were a few seconds ago, empty if the store has never answered.
 	 */
-	synchronized Map<String, StoredCounts> recentCounts() {
+	Map<String, StoredCounts> recentCounts() {
+		return byHandler(latestCounts());
+	}
+
+	private synchronized Map<String, StoredCounts> latestCounts() {
 		Map<String, StoredCounts> latest = this.latest;
 		if (latest == null || (System.nanoTime() - this.readNanos > RECENT_NANOS && !this.down.getAsBoolean())) {
 			try {
@@ -89,7 +128,7 @@ final class StoredTaskReader {
 			this.latest = latest;
 			this.readNanos = System.nanoTime();
 		}
-		return byHandler(latest);
+		return latest;
 	}
 
 	/**

@@ -252,9 +252,22 @@ class NamedTasks {
 	 * are pending; the task then stays as it is
 	 */
 	boolean reschedule(Object slot, @Nullable TaskFuture<?> expected, Deadline due) {
+		return reschedule(slot, due, (task) -> expected == null || task.future() == expected);
+	}
+
+	/**
+	 * Moves the deadline of a pending task.
+	 * @param slot the slot of the task
+	 * @param due the new deadline
+	 * @param condition a condition on the task, tested under the lock of its key
+	 * @return whether there was one
+	 * @throws TaskRejectedException if the task waits for its executor and too many tasks
+	 * are pending; the task then stays as it is
+	 */
+	boolean reschedule(Object slot, Deadline due, Predicate<PendingTask> condition) {
 		AtomicBoolean moved = new AtomicBoolean();
 		this.pending.computeIfPresent(slot, (key, task) -> {
-			if (expected != null && task.future() != expected) {
+			if (!condition.test(task)) {
 				return task;
 			}
 			PendingTask result = task.moveTo(due);

@@ -15,4 +15,24 @@ import org.jspecify.annotations.Nullable;
  */
 public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt) {
 
+	/**
+	 * The place of this task among the pending tasks of its name.
+	 * @return its position
+	 */
+	public Position position() {
+		return new Position(this.dueAt, this.id);
+	}
+
+	/**
+	 * A place in the order in which tasks are due. The ids order the tasks that are due
+	 * at the same time. A position stays valid when its task is gone.
+	 *
+	 * @param dueAt when the task is due
+	 * @param id the id of the task
+	 * @since 0.1
+	 */
+	public record Position(Instant dueAt, String id) {
+
+	}
+
 }

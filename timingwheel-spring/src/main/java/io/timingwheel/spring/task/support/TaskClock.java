@@ -78,6 +78,14 @@ public final class TaskClock {
 	}
 
 	/**
+	 * The time by the wall clock.
+	 * @return the time, as the due times of tasks are computed
+	 */
+	public Instant now() {
+		return toInstant(epochNanos(nanoTime()));
+	}
+
+	/**
 	 * The time by the wheel's clock.
 	 */
 	long nanoTime() {
@@ -133,7 +141,7 @@ public final class TaskClock {
 		return sum;
 	}
 
-	private static long sinceEpoch(Instant instant) {
+	static long sinceEpoch(Instant instant) {
 		return nanos(Duration.ofSeconds(instant.getEpochSecond(), instant.getNano()));
 	}
 

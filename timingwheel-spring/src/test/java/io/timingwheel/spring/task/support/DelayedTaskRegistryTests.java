@@ -2,6 +2,7 @@ package io.timingwheel.spring.task.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.Executor;
@@ -13,6 +14,7 @@ import java.util.stream.IntStream;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -38,6 +40,71 @@ class DelayedTaskRegistryTests {
 			.allMatch((task) -> task.name().equals("close"));
 		assertThat(this.registry.pending("close", 0)).isEmpty();
 		assertThat(this.registry.pending("unknown", 100)).isEmpty();
+	}
+
+	@Test
+	void readsThePendingTasksPageByPage() {
+		for (int i = 0; i < 25; i++) {
+			this.tasks.template.schedule(TaskId.of("close", i), Duration.ofMinutes(1 + i / 10), () -> {
+			});
+		}
+		List<String> all = this.registry.pending("close", 100).stream().map(PendingTaskSnapshot::id).toList();
+		List<String> read = new ArrayList<>();
+		List<PendingTaskSnapshot> page = this.registry.pending("close", null, 4);
+		while (!page.isEmpty()) {
+			page.forEach((task) -> read.add(task.id()));
+			PendingTaskSnapshot last = page.get(page.size() - 1);
+			// The next page begins behind the position, whether its task is there or not.
+			this.registry.cancel("close", last.id());
+			page = this.registry.pending("close", last.position(), 4);
+		}
+		assertThat(read).hasSize(25).isEqualTo(all);
+	}
+
+	@Test
+	void aForecastOfFewTasksCountsAll() {
+		IntStream.range(0, 1000)
+			.forEach((i) -> this.tasks.template.schedule(TaskId.of("close", i), Duration.ofSeconds(i), () -> {
+			}));
+		PendingForecast forecast = this.registry.forecast(this.registry.clock().now(), Duration.ofSeconds(10), 60)
+			.get(0);
+		assertThat(forecast).isEqualTo(new PendingForecast("close", Collections.nCopies(60, 10L), false));
+	}
+
+	@Test
+	void aForecastOfManyTasksIsAnEstimate() {
+		int count = 200_000;
+		IntStream.range(0, count)
+			.forEach((i) -> this.tasks.template.schedule(TaskId.of("many", "key " + i), Duration.ofSeconds(i % 100),
+					() -> {
+					}));
+		this.tasks.template.schedule(TaskId.of("few", 1), Duration.ofSeconds(15), () -> {
+		});
+		List<PendingForecast> forecast = this.registry.forecast(this.registry.clock().now(), Duration.ofSeconds(10), 5);
+		assertThat(forecast).extracting(PendingForecast::name).containsExactly("few", "many");
+		assertThat(forecast.get(0)).isEqualTo(new PendingForecast("few", List.of(0L, 1L, 0L, 0L, 0L), false));
+		assertThat(forecast.get(1).estimated()).isTrue();
+		assertThat(forecast.get(1).counts()).allSatisfy(
+				(spanned) -> assertThat(spanned.doubleValue()).isCloseTo(count / 10.0, Percentage.withPercentage(15)));
+	}
+
+	@Test
+	void movesByKeyOrId() {
+		DelayedTask<?> keyed = this.tasks.template.schedule(TaskId.of("close", "a/b"), DELAY, () -> {
+		});
+		DelayedTask<?> unkeyed = this.tasks.template.task(() -> {
+		}).name("close").after(DELAY);
+		assertThat(this.registry.reschedule("close", "absent", Duration.ZERO)).isFalse();
+		assertThat(this.registry.reschedule("close", "a/b", Duration.ofHours(1))).isTrue();
+		assertThat(this.registry.reschedule("close", unkeyed.id(), Duration.ofHours(2))).isTrue();
+		assertThat(this.registry.pending("close", 10)).extracting(PendingTaskSnapshot::dueAt)
+			.containsExactly(keyed.dueAt(), unkeyed.dueAt());
+		this.tasks.advanceSeconds(60);
+		assertThat(this.registry.reschedule("close", keyed.id(), Duration.ZERO)).isTrue();
+		this.tasks.advanceSeconds(1);
+		assertThat(keyed.isDone()).isTrue();
+		assertThat(unkeyed.isDone()).isFalse();
+		assertThat(this.registry.reschedule("close", keyed.id(), Duration.ZERO)).isFalse();
 	}
 
 	@Test

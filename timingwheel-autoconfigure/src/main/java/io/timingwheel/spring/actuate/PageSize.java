@@ -1,0 +1,76 @@
+package io.timingwheel.spring.actuate;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a page of JSON below a size, by a cautious estimate of what is in it. The first
+ * item of a page always has room. Not thread-safe.
+ */
+final class PageSize {
+
+	/** The figures of a name, without the name. */
+	private static final int COUNTS_BYTES = 210;
+
+	/** A task, without its texts. */
+	private static final int TASK_BYTES = 190;
+
+	private final int itemBytes;
+
+	private int room;
+
+	private boolean empty = true;
+
+	private PageSize(int room, int itemBytes) {
+		this.room = room;
+		this.itemBytes = itemBytes;
+	}
+
+	/**
+	 * A page of names with their figures.
+	 */
+	static PageSize ofNames() {
+		return new PageSize(90_000, COUNTS_BYTES);
+	}
+
+	/**
+	 * A page of names with their counts.
+	 */
+	static PageSize ofForecast(int spans) {
+		return new PageSize(95_000, 45 + 9 * spans);
+	}
+
+	/**
+	 * One of two lists of tasks in an answer.
+	 */
+	static PageSize ofTasks() {
+		return new PageSize(47_000, TASK_BYTES);
+	}
+
+	/**
+	 * Takes the room for one more item.
+	 * @param texts the texts of the item
+	 * @return {@code false} if the item does not fit
+	 */
+	boolean hasRoomFor(@Nullable String... texts) {
+		this.room -= this.itemBytes;
+		for (String text : texts) {
+			this.room -= bytes(text);
+		}
+		boolean fits = this.room >= 0 || this.empty;
+		this.empty = false;
+		return fits;
+	}
+
+	/**
+	 * The bytes of a text in JSON and UTF-8, where control characters take six.
+	 */
+	private static int bytes(@Nullable String text) {
+		int bytes = 0;
+		for (int i = 0; text != null && i < text.length(); i++) {
+			char c = text.charAt(i);
+			bytes += (c < ' ') ? 6 : (c == '"' || c == '\\') ? 2 : (c < 128) ? 1 : 3;
+		}
+		return bytes;
+	}
+
+}
