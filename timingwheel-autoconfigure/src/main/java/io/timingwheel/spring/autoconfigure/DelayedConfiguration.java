@@ -9,6 +9,7 @@ import io.timingwheel.spring.aop.delayed.DelayedAnnotationBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.DelayedMethodRegistry;
 import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
 import io.timingwheel.spring.aop.delayed.DelayedRuntime;
+import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.task.support.ManualTime;
 import io.timingwheel.spring.task.support.TaskExecutors;
 import io.timingwheel.spring.task.support.TaskPolicies;
@@ -66,6 +67,13 @@ class DelayedConfiguration {
 	static DelayedMethodScanner timingWheelDelayedMethodScanner(DelayedMethodRegistry delayed,
 			CancelDelayedMethodRegistry cancelling, DelayedRuntime runtime) {
 		return new DelayedMethodScanner(delayed, cancelling, runtime);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RecurringMethodRegistry timingWheelRecurringMethods(ConfigurableListableBeanFactory beanFactory,
+			DelayedMethodRegistry delayed, DelayedRuntime runtime) {
+		return new RecurringMethodRegistry(beanFactory, delayed, runtime);
 	}
 
 	@Bean

@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
@@ -26,7 +27,7 @@ class DisabledAnnotationsWarning implements AnnotatedMethodScanner.Reader {
 
 	private final List<AnnotatedMethods<? extends Annotation>> annotations = List.of(
 			new AnnotatedMethods<>(Delayed.class), new AnnotatedMethods<>(CancelDelayed.class),
-			new AnnotatedMethods<>(Timeout.class));
+			new AnnotatedMethods<>(Timeout.class), new AnnotatedMethods<>(Recurring.class));
 
 	private final Set<String> beans = new TreeSet<>();
 
@@ -45,7 +46,8 @@ class DisabledAnnotationsWarning implements AnnotatedMethodScanner.Reader {
 		String names = this.beans.stream().limit(MAX_NAMES).collect(Collectors.joining(", "));
 		int others = this.beans.size() - MAX_NAMES;
 		logger.warn(
-				"%s is false: @Delayed, @CancelDelayed and @Timeout have no effect, and the methods of these beans run at once: %s%s"
+				("%s is false: @Delayed, @CancelDelayed and @Timeout have no effect, and @Recurring methods do not run by"
+						+ " themselves. The methods of these beans run at once when they are called: %s%s")
 					.formatted(OnTimingWheelEnabled.PROPERTY, names,
 							(others > 0) ? " and %d more".formatted(others) : ""));
 	}

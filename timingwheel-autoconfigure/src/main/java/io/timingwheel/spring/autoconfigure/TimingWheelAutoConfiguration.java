@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown.Pending;
+import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -123,9 +124,9 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	@Bean
-	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, HandOverExecutors handOvers,
-			TimingWheelProperties properties, ApplicationContext applicationContext) {
-		return new TimingWheelLifecycle(tasks, handOvers, properties.getShutdown(), applicationContext);
+	TimingWheelLifecycle timingWheelLifecycle(DelayedTaskRegistry tasks, RecurringMethodRegistry recurring,
+			HandOverExecutors handOvers, TimingWheelProperties properties, ApplicationContext applicationContext) {
+		return new TimingWheelLifecycle(tasks, recurring, handOvers, properties.getShutdown(), applicationContext);
 	}
 
 	/**

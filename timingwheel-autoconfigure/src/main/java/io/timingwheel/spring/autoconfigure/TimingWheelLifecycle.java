@@ -3,6 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import java.time.Duration;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
+import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import org.apache.commons.logging.Log;
@@ -13,10 +14,10 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Ends the tasks in memory when the application context closes. This happens after the
- * web server has finished its requests, which may still schedule tasks, and before the
- * executors stop. If the context only stops or pauses, no body begins until the context
- * starts again, then all that were due.
+ * Starts the recurring tasks in memory, and ends all tasks in memory when the application
+ * context closes. This happens after the web server has finished its requests, which may
+ * still schedule tasks, and before the executors stop. If the context only stops or
+ * pauses, no body begins until the context starts again, then all that were due.
  */
 class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
@@ -27,16 +28,19 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	private final DelayedTaskRegistry tasks;
 
+	private final RecurringMethodRegistry recurring;
+
 	private final HandOverExecutors handOvers;
 
 	private final Shutdown shutdown;
 
 	private volatile boolean policiesChecked;
 
-	TimingWheelLifecycle(DelayedTaskRegistry tasks, HandOverExecutors handOvers, Shutdown shutdown,
-			ApplicationContext applicationContext) {
+	TimingWheelLifecycle(DelayedTaskRegistry tasks, RecurringMethodRegistry recurring, HandOverExecutors handOvers,
+			Shutdown shutdown, ApplicationContext applicationContext) {
 		super(applicationContext, PHASE);
 		this.tasks = tasks;
+		this.recurring = recurring;
 		this.handOvers = handOvers;
 		this.shutdown = shutdown;
 	}
@@ -48,6 +52,7 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 			this.tasks.policies().checkNames();
 		}
 		this.handOvers.resume();
+		this.recurring.start();
 	}
 
 	@Override

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.support.SecurityContextExecutors;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,7 @@ class AnnotatedMethodAotProcessor implements BeanRegistrationAotProcessor, Runti
 	private final List<Reader<?>> readers = List.of(
 			new Reader<>(Delayed.class, (delayed) -> Stream.of(delayed.key(), delayed.delayExpression())),
 			new Reader<>(CancelDelayed.class, (cancelDelayed) -> Stream.of(cancelDelayed.key())),
+			new Reader<>(Recurring.class, (recurring) -> Stream.empty()),
 			new Reader<>(Timeout.class, (timeout) -> Stream.of(timeout.timeoutExpression())));
 
 	/**

@@ -38,6 +38,30 @@ public final class ProxyRules {
 	}
 
 	/**
+	 * Checks a method that is called on the bean, whether the bean has a proxy or not.
+	 * @param annotation the annotation, for messages, such as {@code @Recurring}
+	 * @param method the most specific method
+	 * @throws InvalidAnnotatedMethodException if the method cannot be called, or would
+	 * run on a proxy in place of the bean
+	 */
+	public static void checkCallable(String annotation, Method method) {
+		if (Modifier.isStatic(method.getModifiers())) {
+			throw new InvalidAnnotatedMethodException(method, annotation + " is on a static method, which no bean has",
+					"make it an instance method of the bean");
+		}
+		if (Modifier.isPrivate(method.getModifiers())) {
+			throw new InvalidAnnotatedMethodException(method,
+					annotation + " is on a private method, which a proxy would not pass on to the bean",
+					"make the method public, protected or package-private");
+		}
+		if (Modifier.isFinal(method.getModifiers())) {
+			throw new InvalidAnnotatedMethodException(method,
+					annotation + " is on a final method, which a proxy would not pass on to the bean",
+					"remove the final modifier from the method (in Kotlin, make it open)");
+		}
+	}
+
+	/**
 	 * Checks a method.
 	 * @param annotation the annotation, for messages, such as {@code @Timeout}
 	 * @param method the most specific method

@@ -14,6 +14,7 @@ import org.springframework.core.task.TaskRejectedException;
  * <pre class="code">
  * tasks.task(() -&gt; close(orderId)).id(TaskId.of("close-order", orderId)).after(Duration.ofMinutes(30));
  * tasks.task(this::report).name("report").every(Duration.ofHours(1));
+ * tasks.task(this::clean).name("clean").on(Schedule.cron("0 0 3 * * *", ZoneId.of("Europe/Berlin")));
  * </pre>
  *
  * <p>
@@ -99,5 +100,15 @@ public interface TaskSpec<T extends @Nullable Object> {
 	 * @return the task, whose future completes only when it ends
 	 */
 	DelayedTask<T> withFixedDelay(Duration delay);
+
+	/**
+	 * Schedules the task at the times of a schedule; the first run of a period is due
+	 * after one period. A run that is longer than its period is followed by one run at
+	 * once, which stands for all times that have passed. Everything else is as with
+	 * {@link #every}.
+	 * @param schedule the times
+	 * @return the task, whose future completes only when it ends
+	 */
+	DelayedTask<T> on(Schedule schedule);
 
 }

@@ -51,7 +51,7 @@ public final class CancelDelayedMethodRegistry {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.attributes = new AttributeResolver(beanFactory);
-		this.rules = new DelayedMethodRules(beanFactory);
+		this.rules = new DelayedMethodRules(beanFactory, CancelDelayed.class);
 	}
 
 	AnnotatedMethods<CancelDelayed> annotated() {

@@ -38,7 +38,7 @@ final class DelayedMethodReader {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.attributes = new AttributeResolver(beanFactory);
-		this.rules = new DelayedMethodRules(beanFactory);
+		this.rules = new DelayedMethodRules(beanFactory, Delayed.class);
 	}
 
 	/**
@@ -75,7 +75,7 @@ final class DelayedMethodReader {
 	 * The name by which users know a bean. For the target of a scoped proxy, this is the
 	 * name of the proxy.
 	 */
-	private static String publicName(String beanName) {
+	static String publicName(String beanName) {
 		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
 	}
 

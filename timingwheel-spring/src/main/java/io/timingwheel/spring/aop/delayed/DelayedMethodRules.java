@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop.delayed;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
@@ -58,15 +59,22 @@ final class DelayedMethodRules {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	DelayedMethodRules(ConfigurableListableBeanFactory beanFactory) {
+	private final String annotation;
+
+	/**
+	 * Creates rules.
+	 * @param annotation the annotation, for messages
+	 */
+	DelayedMethodRules(ConfigurableListableBeanFactory beanFactory, Class<? extends Annotation> annotation) {
 		this.beanFactory = beanFactory;
+		this.annotation = "@" + annotation.getSimpleName();
 	}
 
 	void checkNotAsync(Method method, Class<?> beanClass) {
 		if (AnnotatedElementUtils.hasAnnotation(method, Async.class)
 				|| AnnotatedElementUtils.hasAnnotation(beanClass, Async.class)) {
-			throw new InvalidAnnotatedMethodException(method, "@Delayed and @Async are on one method",
-					"remove @Async: a delayed method runs on an executor anyway");
+			throw new InvalidAnnotatedMethodException(method, this.annotation + " and @Async are on one method",
+					"remove @Async: the method runs on an executor anyway");
 		}
 	}
 
@@ -140,6 +148,32 @@ final class DelayedMethodRules {
 				ClassUtils.resolveClassName(typeName, this.beanFactory.getBeanClassLoader()), true, false).length > 0;
 	}
 
+	/**
+	 * Checks that a method can run without a caller, again and again.
+	 */
+	void checkRecurring(Method method) {
+		checkNotSuspending(method);
+		if (method.getParameterCount() > 0) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Recurring is on a method with arguments, and nobody is there to give them",
+					"remove the parameters");
+		}
+		Class<?> type = method.getReturnType();
+		if (type != void.class && !Future.class.isAssignableFrom(type)
+				&& !CompletionStage.class.isAssignableFrom(type)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Recurring is on a method that returns %s, which nobody would get".formatted(type.getName()),
+					"return void, or a future such as CompletableFuture<Void> if the method returns before its work has ended");
+		}
+	}
+
+	private static void checkNotSuspending(Method method) {
+		if (isSuspending(method)) {
+			throw new InvalidAnnotatedMethodException(method, "@Recurring is on a suspend function",
+					"make it an ordinary function that returns nothing or a CompletableFuture");
+		}
+	}
+
 	private static boolean isSuspending(Method method) {
 		Class<?>[] types = method.getParameterTypes();
 		return types.length > 0 && types[types.length - 1].getName().equals(CONTINUATION);
@@ -159,14 +193,14 @@ final class DelayedMethodRules {
 			.toList();
 		if (qualified.isEmpty()) {
 			throw new InvalidAnnotatedMethodException(method,
-					"@Delayed names the executor \"%s\", but no Executor bean has this name or qualifier"
-						.formatted(nameOrQualifier),
+					"%s names the executor \"%s\", but no Executor bean has this name or qualifier".formatted(
+							this.annotation, nameOrQualifier),
 					"define the bean, or name one of " + List.of(executors));
 		}
 		if (qualified.size() > 1) {
 			throw new InvalidAnnotatedMethodException(method,
-					"@Delayed names the executor \"%s\", but several beans have this qualifier: %s"
-						.formatted(nameOrQualifier, qualified),
+					"%s names the executor \"%s\", but several beans have this qualifier: %s".formatted(this.annotation,
+							nameOrQualifier, qualified),
 					"use the name of one of them");
 		}
 	}
@@ -188,14 +222,21 @@ final class DelayedMethodRules {
 	}
 
 	/**
+	 * Checks that the tasks of a durable method can be stored.
+	 */
+	void checkStore(Method method) {
+		if (!isStoreConfigured()) {
+			throw new InvalidAnnotatedMethodException(method,
+					this.annotation + " is durable, but there is no store to keep its tasks in",
+					"set timingwheel.store.type to jdbc or redis, or remove durable = true");
+		}
+	}
+
+	/**
 	 * Checks that the calls of a durable method can be stored.
 	 */
 	void checkDurable(Method method, Class<?> beanClass) {
-		if (!isStoreConfigured()) {
-			throw new InvalidAnnotatedMethodException(method,
-					"@Delayed is durable, but there is no store to keep its tasks in",
-					"set timingwheel.store.type to jdbc or redis, or remove durable = true");
-		}
+		checkStore(method);
 		checkNoResult(method, beanClass);
 	}
 
@@ -241,9 +282,9 @@ final class DelayedMethodRules {
 	void checkLength(Method method, String what, String name) {
 		int bytes = name.getBytes(StandardCharsets.UTF_8).length;
 		if (bytes > DelayedTaskStore.MAX_NAME_BYTES || name.indexOf('\0') >= 0) {
-			throw new InvalidAnnotatedMethodException(
-					method, "the %s \"%s\" of the durable @Delayed has %d bytes of UTF-8, or holds the character NUL"
-						.formatted(what, name, bytes),
+			throw new InvalidAnnotatedMethodException(method,
+					"the %s \"%s\" of the durable %s has %d bytes of UTF-8, or holds the character NUL".formatted(what,
+							name, this.annotation, bytes),
 					"use at most %d bytes".formatted(DelayedTaskStore.MAX_NAME_BYTES));
 		}
 	}

@@ -1,11 +1,13 @@
 package io.timingwheel.spring.aop.delayed;
 
+import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.PolicyAttribute;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.TransactionalBodies;
 import io.timingwheel.spring.task.TaskId;
@@ -15,8 +17,10 @@ import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -67,12 +71,16 @@ public final class DelayedRuntime {
 	 * @return the tasks in memory
 	 */
 	DelayedTaskRegistry declare(DelayedMethod method) {
+		return declare(method.name(), method.policy());
+	}
+
+	DelayedTaskRegistry declare(String name, PolicyAttribute policy) {
 		DelayedTaskRegistry tasks = tasks();
-		tasks.declare(method.name(), method.policy().get());
+		tasks.declare(name, policy.get());
 		return tasks;
 	}
 
-	Object bean(String name) {
+	private Object bean(String name) {
 		return this.beanFactory.getBean(name);
 	}
 
@@ -109,10 +117,25 @@ public final class DelayedRuntime {
 	}
 
 	/**
-	 * The executor that runs the bodies of a method.
+	 * Calls a method of a bean, with all advice of the bean.
 	 */
-	Supplier<Executor> executor(DelayedMethod method) {
-		String name = method.executor();
+	@Nullable Object invoke(String beanName, Method method, @Nullable Object[] arguments) throws Throwable {
+		Object bean = bean(beanName);
+		Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
+		ReflectionUtils.makeAccessible(invocable);
+		try {
+			return invocable.invoke(bean, arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getTargetException();
+		}
+	}
+
+	/**
+	 * The executor that runs the bodies of a method.
+	 * @param name its name or qualifier, empty for the default
+	 */
+	Supplier<Executor> executor(String name) {
 		return SingletonSupplier.of(() -> {
 			TaskExecutors executors = this.beanFactory.getBean(TaskExecutors.class);
 			return name.isEmpty() ? executors.defaultExecutor() : executors.named(name);

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.delayed;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.time.Duration;
@@ -17,9 +16,6 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.support.SecurityContextExecutors;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.aop.support.AopUtils;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Stores the calls of one durable method, and runs stored calls. To run a call, looks up
@@ -52,7 +48,7 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 		runtime.declare(method);
 		this.method = method;
 		this.runtime = runtime;
-		this.executor = runtime.executor(method);
+		this.executor = runtime.executor(method.executor());
 		this.tasks = runtime.requireDurableTasks();
 		this.transactions = method.transactional() ? runtime.transactions(method.method()) : null;
 		DurableHandler known = this.tasks.handler(method.name());
@@ -96,15 +92,9 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 
 	@Override
 	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
-		Object bean = this.runtime.bean(this.method.beanName());
-		Method invocable = AopUtils.selectInvocableMethod(this.method.method(), bean.getClass());
-		ReflectionUtils.makeAccessible(invocable);
 		RUNNING.set(name());
 		try {
-			return invocable.invoke(bean, arguments);
-		}
-		catch (InvocationTargetException ex) {
-			throw ex.getTargetException();
+			return this.runtime.invoke(this.method.beanName(), this.method.method(), arguments);
 		}
 		finally {
 			RUNNING.remove();

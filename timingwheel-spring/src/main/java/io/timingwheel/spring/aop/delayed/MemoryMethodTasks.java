@@ -32,7 +32,7 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTa
 	private volatile @Nullable Object target;
 
 	MemoryMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
-		super(runtime.declare(method), method.name(), runtime.executor(method), method.expireAfter());
+		super(runtime.declare(method), method.name(), runtime.executor(method.executor()), method.expireAfter());
 		this.method = method;
 		this.runtime = runtime;
 		this.clock = runtime.tasks().clock();

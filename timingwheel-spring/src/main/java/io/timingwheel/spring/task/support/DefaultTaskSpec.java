@@ -10,6 +10,8 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
 import org.jspecify.annotations.Nullable;
@@ -122,6 +124,14 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 		return repeat(delay, false);
 	}
 
+	@Override
+	public DelayedTask<T> on(Schedule schedule) {
+		Assert.notNull(schedule, "The schedule must not be null");
+		ScheduleRhythm rhythm = new ScheduleRhythm(schedule, Missed.ONCE, true);
+		return schedule(TaskSubmission.repeating(define(), this.key, this.ifPending, this.task, rhythm),
+				rhythm.first(null, this.tasks.clock()));
+	}
+
 	private DelayedTask<T> schedule(Deadline due) {
 		return schedule(new TaskSubmission(define(), this.key, this.ifPending, this.task, true), due);
 	}
@@ -130,8 +140,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 		Assert.notNull(period, "The period must not be null");
 		Assert.isTrue(period.compareTo(Duration.ZERO) > 0, () -> "The period must be positive, not "
 				+ DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE));
-		TaskSubmission submission = TaskSubmission.periodic(define(), this.key, this.ifPending, this.task,
-				TaskClock.nanos(period), fixedRate);
+		TaskSubmission submission = TaskSubmission.repeating(define(), this.key, this.ifPending, this.task,
+				new Rhythm.Periodic(TaskClock.nanos(period), fixedRate));
 		return schedule(submission, this.tasks.clock().after(period));
 	}
 

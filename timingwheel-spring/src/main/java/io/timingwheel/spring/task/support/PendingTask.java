@@ -222,8 +222,10 @@ final class PendingTask implements RoutedTask, Executor {
 	 */
 	void wallClockSet() {
 		TaskClock clock = environment().clock();
-		long now = clock.nanoTime();
-		this.dueEpochNanos = TaskClock.add(clock.epochNanos(now), this.dueNanos - now);
+		if (!(this.payload instanceof Repetition repetition) || !repetition.wallClockSet(this, clock)) {
+			long now = clock.nanoTime();
+			this.dueEpochNanos = TaskClock.add(clock.epochNanos(now), this.dueNanos - now);
+		}
 		if (this.future != null) {
 			this.future.setDue(this.dueEpochNanos);
 		}

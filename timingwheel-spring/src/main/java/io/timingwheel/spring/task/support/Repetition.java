@@ -1,9 +1,11 @@
 package io.timingwheel.spring.task.support;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * The payload of a periodic task. Between its runs the task is pending like any other.
+ * The payload of a repeating task. Between its runs the task is pending like any other.
  * During a run the task keeps its key, so that users can cancel it. The map's lock of the
  * key guards all fields.
  */
@@ -11,31 +13,33 @@ final class Repetition {
 
 	private final Object payload;
 
-	private final long periodNanos;
-
-	private final boolean fixedRate;
+	private final Rhythm rhythm;
 
 	private boolean running;
 
 	private boolean moved;
 
-	Repetition(Object payload, long periodNanos, boolean fixedRate) {
+	Repetition(Object payload, Rhythm rhythm) {
 		this.payload = payload;
-		this.periodNanos = Math.min(periodNanos, Long.MAX_VALUE >> 1);
-		this.fixedRate = fixedRate;
+		this.rhythm = rhythm;
 	}
 
 	Object payload() {
 		return this.payload;
 	}
 
+	Rhythm rhythm() {
+		return this.rhythm;
+	}
+
 	boolean isRunning() {
 		return this.running;
 	}
 
-	void begin() {
+	void begin(PendingTask task, TaskClock clock) {
 		this.running = true;
 		this.moved = false;
+		this.rhythm.begin(task, clock);
 	}
 
 	/**
@@ -50,20 +54,34 @@ final class Repetition {
 	 * @param task the task, with the deadline of this run or, if the user has moved the
 	 * next run, with the deadline of the next run
 	 * @param clock tells the time
+	 * @return {@code false} if there is no further run
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
-	void startNext(PendingTask task, TaskClock clock) {
-		long nowNanos = clock.nanoTime();
+	boolean startNext(PendingTask task, TaskClock clock) {
 		this.running = false;
-		long dueNanos = task.dueNanos();
-		long dueEpochNanos = task.dueEpochNanos();
-		if (!this.moved) {
-			// A fixed rate counts from the deadline, so that lateness does not add up.
-			dueNanos = (this.fixedRate ? dueNanos : nowNanos) + this.periodNanos;
-			dueEpochNanos = TaskClock.add(this.fixedRate ? dueEpochNanos : clock.epochNanos(nowNanos),
-					this.periodNanos);
+		Deadline next = this.moved ? moved(task, clock) : this.rhythm.next(task, clock);
+		if (next != null) {
+			task.start(next);
 		}
-		task.start(new Deadline(dueNanos - nowNanos, dueNanos, dueEpochNanos, false));
+		return next != null;
+	}
+
+	private static Deadline moved(PendingTask task, TaskClock clock) {
+		return new Deadline(task.dueNanos() - clock.nanoTime(), task.dueNanos(), task.dueEpochNanos(), false);
+	}
+
+	/**
+	 * Moves a task whose times are those of the wall clock, after somebody has set that
+	 * clock.
+	 * @return {@code false} if the task stays where it is
+	 */
+	boolean wallClockSet(PendingTask task, TaskClock clock) {
+		Deadline next = this.running ? null : this.rhythm.wallClockSet(clock);
+		return next != null && task.move(task.definition(), next);
+	}
+
+	@Nullable String schedule() {
+		return (this.rhythm instanceof ScheduleRhythm) ? this.rhythm.toString() : null;
 	}
 
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskContextHolder;
@@ -46,6 +47,7 @@ final class TaskRun implements TaskExecution {
 
 	private long latenessNanos;
 
+	/** Whether the task has begun and is not over. */
 	private boolean begun;
 
 	// The state of the run.
@@ -103,7 +105,7 @@ final class TaskRun implements TaskExecution {
 		else {
 			call(captured, given);
 		}
-		boolean seen = (repetition != null) ? repeat(repetition) : finish();
+		boolean seen = (repetition != null) ? finish(repetition, given) : finish();
 		Throwable error = this.error;
 		if (!seen && error != null) {
 			handle(() -> definition().handleUnseenError(error, given));
@@ -128,7 +130,7 @@ final class TaskRun implements TaskExecution {
 		this.dueEpochNanos = current.dueEpochNanos();
 		this.latenessNanos = Math.max(0, environment().clock().nanoTime() - current.dueNanos());
 		if (this.payload instanceof Repetition repetition) {
-			repetition.begin();
+			repetition.begin(current, environment().clock());
 			return current;
 		}
 		current.forget();
@@ -272,23 +274,52 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Ends a run of a periodic task. An exception ends the task.
+	 * Ends a run of a repeating task, at once or when the future that the body returned
+	 * is done.
+	 * @return whether anybody can see the exception
+	 */
+	private boolean finish(Repetition repetition, Object payload) {
+		Object result = this.result;
+		this.result = null;
+		if (this.error == null && this.definition.flattens()) {
+			BiConsumer<@Nullable Object, @Nullable Throwable> end = (value, error) -> {
+				if (error != null) {
+					handleError((error instanceof CompletionException && error.getCause() != null) ? error.getCause()
+							: error, payload);
+				}
+				repeat(repetition);
+			};
+			if (result instanceof CompletionStage<?> stage) {
+				bodyReturned((stage instanceof Future<?> inner) ? inner : null);
+				stage.whenComplete(end);
+				return true;
+			}
+			if (result instanceof Future<?> inner) {
+				bodyReturned(inner);
+				FutureCompletion.whenDone(inner, executor(), end);
+				return true;
+			}
+		}
+		bodyReturned(null);
+		return repeat(repetition);
+	}
+
+	/**
+	 * Ends a run of a repeating task. An exception may end the task.
 	 * @return whether anybody can see the exception
 	 */
 	private boolean repeat(Repetition repetition) {
-		bodyReturned(null);
 		TaskFuture<?> future = this.future;
 		Throwable error = this.error;
 		NamedTasks tasks = this.definition.tasks();
-		if (error == null) {
-			tasks.recorder().ended(TaskOutcome.COMPLETED);
+		tasks.recorder().ended((error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
+		if (error == null || !repetition.rhythm().endsWithFailure()) {
 			if (future != null) {
 				future.waiting();
 			}
 			startAgain(repetition);
-			return true;
+			return error == null;
 		}
-		tasks.recorder().ended(TaskOutcome.FAILED);
 		tasks.pending().remove(this.task.slot(), this.task);
 		if (future == null || !future.isDone()) {
 			logger.warn("The periodic task \"" + name() + "\" does not run again, since it threw: " + error);
@@ -303,14 +334,22 @@ final class TaskRun implements TaskExecution {
 		NamedTasks tasks = this.definition.tasks();
 		try {
 			tasks.pending().computeIfPresent(this.task.slot(), (slot, current) -> {
-				if (current == this.task) {
-					repetition.startNext(current, environment().clock());
-					if (this.future != null) {
-						this.future.setDue(current.dueEpochNanos());
-					}
+				if (current != this.task) {
+					return current;
+				}
+				if (!repetition.startNext(current, environment().clock())) {
+					this.begun = false;
+					return null;
+				}
+				if (this.future != null) {
+					this.future.setDue(current.dueEpochNanos());
 				}
 				return current;
 			});
+			if (!this.begun && this.future != null) {
+				// There is no further run.
+				this.future.succeeded(null);
+			}
 		}
 		catch (TaskRejectedException ex) {
 			if (environment().shutdown().isAccepting()) {

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.support;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
@@ -7,6 +8,8 @@ import java.util.function.LongPredicate;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.Schedule;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -78,14 +81,32 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Submits a periodic task.
-	 * @param fixedRate {@code true} if the period is the time between the due times of
-	 * two runs, {@code false} if it is the time from the end of a run to the next run
+	 * Submits a repeating task.
 	 */
-	static <P> TaskSubmission periodic(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
-			P payload, long periodNanos, boolean fixedRate) {
+	static <P> TaskSubmission repeating(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
+			P payload, Rhythm rhythm) {
 		Object captured = CapturedPayload.capture(payload, definition);
-		return new TaskSubmission(definition, key, ifPending, true, new Repetition(captured, periodNanos, fixedRate));
+		return new TaskSubmission(definition, key, ifPending, true, new Repetition(captured, rhythm));
+	}
+
+	/**
+	 * Starts a task with a schedule. The exceptions of its runs do not end it. It takes
+	 * the place of the pending task with its key.
+	 * @param <P> the type of the payload
+	 * @param definition the definition of the task
+	 * @param key the key, compared by its text
+	 * @param payload the payload of the task
+	 * @param schedule its times
+	 * @param missed what becomes of the times that pass during a run
+	 * @param initialDelay how long the first run is from now, {@code null} for the first
+	 * time of the schedule
+	 * @throws TaskRejectedException after shutdown, or if too many tasks are pending
+	 */
+	public static <P> void recur(TaskDefinition<P> definition, Object key, P payload, Schedule schedule, Missed missed,
+			@Nullable Duration initialDelay) {
+		ScheduleRhythm rhythm = new ScheduleRhythm(schedule, missed, false);
+		repeating(definition, key, IfPending.REPLACE, payload, rhythm)
+			.schedule(rhythm.first(initialDelay, definition.tasks().environment().clock()));
 	}
 
 	/**

@@ -1,0 +1,57 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.util.Objects;
+
+import io.timingwheel.spring.task.support.TaskDefinition;
+import io.timingwheel.spring.task.support.TaskSubmission;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a {@code @Recurring} method in this JVM.
+ */
+final class MemoryRecurringTask extends TaskDefinition<Object[]> {
+
+	private static final Object[] NO_ARGUMENTS = {};
+
+	private final RecurringMethod method;
+
+	private final DelayedRuntime runtime;
+
+	MemoryRecurringTask(RecurringMethod method, DelayedRuntime runtime) {
+		super(runtime.declare(method.name(), method.policy()), method.name(), runtime.executor(method.executor()),
+				null);
+		this.method = method;
+		this.runtime = runtime;
+	}
+
+	/**
+	 * Schedules the first run.
+	 */
+	void start() {
+		TaskSubmission.recur(this, RecurringMethodRegistry.KEY, NO_ARGUMENTS,
+				Objects.requireNonNull(this.method.times().schedule()), this.method.missed(),
+				this.method.initialDelay());
+	}
+
+	@Override
+	protected @Nullable Object run(Object[] payload) throws Throwable {
+		return this.runtime.invoke(this.method.beanName(), method(), payload);
+	}
+
+	@Override
+	protected void handleError(Throwable error, Object[] payload) {
+		this.runtime.uncaught(error, method(), payload);
+	}
+
+	@Override
+	protected boolean flattens() {
+		return method().getReturnType() != void.class;
+	}
+
+	@Override
+	protected Method method() {
+		return this.method.method();
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Objects;
+
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.aop.FixedAttribute;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.PolicyAttribute;
+import io.timingwheel.spring.task.Missed;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A checked {@link Recurring} method of a bean.
+ *
+ * @param beanName the bean's public name
+ * @param method the most specific method
+ * @param nameText the name of its task
+ * @param times its schedule
+ * @param initialDelayText when the first run is due, {@code null} for the default
+ * @param executorName the executor's name, empty for the default
+ * @param missed what becomes of missed times
+ * @param policy what limits its starts
+ */
+record RecurringMethod(String beanName, Method method, FixedAttribute<String> nameText, RecurringTimes times,
+		@Nullable FixedAttribute<Duration> initialDelayText, FixedAttribute<String> executorName, Missed missed,
+		PolicyAttribute policy) {
+
+	String name() {
+		return this.nameText.get();
+	}
+
+	String executor() {
+		return this.executorName.get();
+	}
+
+	/**
+	 * How long after the start the first run is due.
+	 * @return the duration, {@code null} for the first time of a cron expression
+	 */
+	@Nullable Duration initialDelay() {
+		if (this.initialDelayText != null) {
+			return this.initialDelayText.get();
+		}
+		return Objects.requireNonNull(this.times.schedule()).isCron() ? null : Duration.ZERO;
+	}
+
+	/**
+	 * Resolves the attributes that depend on beans.
+	 * @throws InvalidAnnotatedMethodException if one of them has no usable value
+	 */
+	void resolve() {
+		name();
+		executor();
+		this.policy.get();
+		if (this.times.schedule() != null) {
+			initialDelay();
+		}
+	}
+
+}

@@ -1,0 +1,45 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Instant;
+
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.Schedule;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of a task with a schedule, from which the time of the next run follows. All
+ * times are by the same clock.
+ *
+ * @param scheduledAt the time by the schedule
+ * @param dueAt when the run was due; differs from {@code scheduledAt} if it was a retry,
+ * or if somebody has moved it
+ * @param startedAt when the body started
+ * @since 0.1
+ */
+public record Recurrence(Instant scheduledAt, Instant dueAt, Instant startedAt) {
+
+	/**
+	 * The time of the next run. This run stands for all times up to its start, unless
+	 * each of them is to have a run of its own. A run that came before its time by the
+	 * schedule was an additional one.
+	 * @param schedule the schedule
+	 * @param missed what becomes of the times that have passed
+	 * @param now when this run has ended
+	 * @return the time, in the past if the next run is due at once; {@code null} if there
+	 * is none
+	 */
+	public @Nullable Instant next(Schedule schedule, Missed missed, Instant now) {
+		if (schedule.isFixedDelay()) {
+			return schedule.next(now);
+		}
+		Instant next = this.scheduledAt;
+		if (!this.scheduledAt.isAfter(this.dueAt)) {
+			Instant covered = (missed != Missed.ALL && this.startedAt.isAfter(this.dueAt)) ? this.startedAt
+					: this.dueAt;
+			next = schedule.next(this.scheduledAt, covered);
+		}
+		return (missed == Missed.SKIP && next != null && !next.isAfter(now)) ? schedule.next(this.scheduledAt, now)
+				: next;
+	}
+
+}
