@@ -14,6 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -72,7 +73,7 @@ final class ModelRun {
 
 	private final List<Throwable> failures = new ArrayList<>();
 
-	private final Deque<String> log = new ArrayDeque<>();
+	private final Deque<LogEntry> log = new ArrayDeque<>();
 
 	/** By group, how many of four hand-overs the executor refuses. */
 	private final int[] refusing = new int[GROUPS];
@@ -118,8 +119,10 @@ final class ModelRun {
 			finish();
 		}
 		catch (Throwable ex) {
-			throw new AssertionError("The wheel differs from the reference with " + this.config
-					+ ". The last operations:\n  " + String.join("\n  ", this.log), ex);
+			throw new AssertionError(
+					"The wheel differs from the reference with " + this.config + ". The last operations:\n  "
+							+ this.log.stream().map(LogEntry::toString).collect(Collectors.joining("\n  ")),
+					ex);
 		}
 	}
 
@@ -442,7 +445,13 @@ final class ModelRun {
 	}
 
 	private void log(String format, Object... arguments) {
-		this.log.addLast(String.format(format, arguments));
+		for (int i = 0; i < arguments.length; i++) {
+			if (arguments[i] instanceof ReferenceTimer) {
+				// The timer will change.
+				arguments[i] = arguments[i].toString();
+			}
+		}
+		this.log.addLast(new LogEntry(format, arguments));
 		if (this.log.size() > MAX_LOG) {
 			this.log.removeFirst();
 		}
@@ -462,6 +471,18 @@ final class ModelRun {
 	 */
 	record Config(long seed, Duration tick, int wheelSize, int shards, int callers, long clockOrigin,
 			long clockOffset) {
+
+	}
+
+	/**
+	 * An operation. Most entries are dropped before anybody needs their text.
+	 */
+	private record LogEntry(String format, Object[] arguments) {
+
+		@Override
+		public String toString() {
+			return String.format(this.format, this.arguments);
+		}
 
 	}
 

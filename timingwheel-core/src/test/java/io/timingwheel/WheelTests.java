@@ -111,7 +111,8 @@ class WheelTests {
 			wheel.advance(now);
 			timers.add(place(wheel, 3 * 256 + 9, now));
 		}
-		assertThat(expireAll(wheel, 3 * 256 + 9)).containsExactlyElementsOf(timers);
+		// Not containsExactly, which compares 100,000 timers in more than a second.
+		assertThat(expireAll(wheel, 3 * 256 + 9)).isEqualTo(timers);
 	}
 
 	@Test

@@ -19,7 +19,7 @@ final class DataRaces {
 
 	private final int[][] clocks = new int[MOST_THREADS][MOST_THREADS];
 
-	private final Map<Object, Map<String, Accesses>> plain = new IdentityHashMap<>();
+	private final Map<Object, Map<Object, Accesses>> plain = new IdentityHashMap<>();
 
 	private final Map<Object, Map<String, int[]>> ordered = new IdentityHashMap<>();
 
@@ -51,19 +51,45 @@ final class DataRaces {
 	}
 
 	/**
-	 * Notes an access.
+	 * Notes an access to a field.
+	 * @param field the field, as {@code Type.name}
 	 * @return a description of the race, null if there is none
 	 */
 	String plain(int thread, Object object, String field, boolean write) {
-		if (this.known.contains(field)) {
+		return plain(accesses(object, field), thread, object, write);
+	}
+
+	/**
+	 * Notes an access to an element of an array.
+	 * @return a description of the race, null if there is none
+	 */
+	String element(int thread, Object array, int index, boolean write) {
+		return plain(accesses(array, index), thread, array, write);
+	}
+
+	private Accesses accesses(Object object, Object place) {
+		Map<Object, Accesses> places = this.plain.get(object);
+		if (places == null) {
+			places = new HashMap<>();
+			this.plain.put(object, places);
+		}
+		Accesses accesses = places.get(place);
+		if (accesses == null) {
+			String name = (place instanceof Integer index) ? "[" + index + "]" : (String) place;
+			accesses = new Accesses(name, this.known.contains(name));
+			places.put(place, accesses);
+		}
+		return accesses;
+	}
+
+	private String plain(Accesses before, int thread, Object object, boolean write) {
+		if (before.known) {
 			return null;
 		}
 		int[] clock = this.clocks[thread];
-		Accesses before = this.plain.computeIfAbsent(object, (key) -> new HashMap<>())
-			.computeIfAbsent(field, (key) -> new Accesses());
 		for (int other = 0; other < MOST_THREADS; other++) {
 			if (before.writes[other] > clock[other] || (write && before.reads[other] > clock[other])) {
-				return "Data race on %s of %s between threads %d and %d".formatted(field,
+				return "Data race on %s of %s between threads %d and %d".formatted(before.place,
 						object.getClass().getSimpleName(), other, thread);
 			}
 		}
@@ -79,9 +105,18 @@ final class DataRaces {
 
 	private static final class Accesses {
 
+		private final String place;
+
+		private final boolean known;
+
 		private final int[] reads = new int[MOST_THREADS];
 
 		private final int[] writes = new int[MOST_THREADS];
+
+		Accesses(String place, boolean known) {
+			this.place = place;
+			this.known = known;
+		}
 
 	}
 

@@ -30,13 +30,15 @@ public final class Hooks {
 	public static void plain(Object object, String field, boolean write) {
 		ModelThread current = ModelThread.current();
 		if (current != null) {
-			if (current.scheduler().isEveryAccess()) {
-				current.scheduler().beforeStep(current);
-			}
-			String race = current.scheduler().races().plain(current.index, object, field, write);
-			if (race != null) {
-				current.scheduler().abort(current, new AssertionError(race));
-			}
+			Run run = current.scheduler();
+			run.beforePlainStep(current);
+			check(current, run.races().plain(current.index, object, field, write));
+		}
+	}
+
+	private static void check(ModelThread current, String race) {
+		if (race != null) {
+			current.scheduler().abort(current, new AssertionError(race));
 		}
 	}
 
@@ -55,7 +57,12 @@ public final class Hooks {
 	 * Called before an element of an array is read or written.
 	 */
 	public static void element(Object array, int index, boolean write) {
-		plain(array, "[" + index + "]", write);
+		ModelThread current = ModelThread.current();
+		if (current != null) {
+			Run run = current.scheduler();
+			run.beforePlainStep(current);
+			check(current, run.races().element(current.index, array, index, write));
+		}
 	}
 
 	/**

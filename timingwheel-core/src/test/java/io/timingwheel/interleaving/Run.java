@@ -29,6 +29,9 @@ final class Run {
 
 	private final List<String> trace = new ArrayList<>();
 
+	/** The threads that can run. Only the thread that runs uses the list. */
+	private final List<ModelThread> ready = new ArrayList<>();
+
 	private final Semaphore ended = new Semaphore(0);
 
 	private ModelThread[] threads = {};
@@ -63,8 +66,13 @@ final class Run {
 		return this.races;
 	}
 
-	boolean isEveryAccess() {
-		return this.everyAccess;
+	/**
+	 * Called before the current thread accesses a plain field or an element.
+	 */
+	void beforePlainStep(ModelThread current) {
+		if (this.everyAccess) {
+			beforeStep(current);
+		}
 	}
 
 	/**
@@ -155,23 +163,23 @@ final class Run {
 	 * @return the thread, null if none can run
 	 */
 	private ModelThread choose(ModelThread current) {
-		List<ModelThread> ready = new ArrayList<>(this.threads.length);
+		this.ready.clear();
 		if (current != null) {
-			ready.add(current);
+			this.ready.add(current);
 		}
 		for (ModelThread thread : this.threads) {
 			if (thread != current && thread.state == ModelThread.State.RUNNABLE) {
-				ready.add(thread);
+				this.ready.add(thread);
 			}
 		}
-		if (ready.size() < 2) {
-			return ready.isEmpty() ? null : ready.get(0);
+		if (this.ready.size() < 2) {
+			return this.ready.isEmpty() ? null : this.ready.get(0);
 		}
 		int step = this.choices.size();
 		int choice = (step < this.prefix.length) ? this.prefix[step] : 0;
 		this.choices.add(choice);
-		this.options.add(ready.size());
-		return ready.get(choice);
+		this.options.add(this.ready.size());
+		return this.ready.get(choice);
 	}
 
 	private void switchTo(ModelThread current, ModelThread next) {

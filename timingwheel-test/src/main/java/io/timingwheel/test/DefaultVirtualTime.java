@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class DefaultVirtualTime implements VirtualTime {
 
 	/** How many bodies {@link #runAll()} runs at most. */
-	static final int MAX_RUNS = 50_000;
+	static final int MAX_RUNS = 20_000;
 
 	/** How often {@link #runAll()} moves the time at most. */
 	private static final int MAX_STEPS = 1_000_000;

@@ -47,7 +47,7 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * Moves the time until nothing is pending any more. What repeats does not count, and
 	 * runs when it is due meanwhile: periodic tasks, {@code @Scheduled} methods, and
 	 * anything else that was scheduled with a {@code TaskScheduler}.
-	 * @throws IllegalStateException if the tasks do not come to an end
+	 * @throws IllegalStateException if the tasks do not come to an end within 20,000 runs
 	 * @see #advance
 	 */
 	void runAll();

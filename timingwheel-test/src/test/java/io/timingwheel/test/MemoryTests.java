@@ -264,18 +264,6 @@ class MemoryTests {
 	}
 
 	@Test
-	void runAllEndsAnEndlessChain() {
-		new Object() {
-			void again() {
-				MemoryTests.this.operations.task(this::again).name("again").after(Duration.ofSeconds(1));
-			}
-		}.again();
-		assertThatIllegalStateException().isThrownBy(this.time::runAll)
-			.withMessageContaining("do not come to an end")
-			.withMessageContaining("pending is again (due in ");
-	}
-
-	@Test
 	void anAssertionThatFailsSaysWhatIsPending() throws Exception {
 		this.tasks.plain("41", Duration.ofMinutes(29));
 		this.tasks.plain("43", Duration.ofMinutes(30));

@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class StartTimeTests {
 
-	private static final int STARTS = 40;
+	private static final int STARTS = 15;
 
 	private final ApplicationContextRunner real = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class));

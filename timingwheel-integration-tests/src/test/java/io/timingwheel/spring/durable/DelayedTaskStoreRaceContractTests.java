@@ -43,10 +43,10 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 	private final ExecutorService executor = Executors.newCachedThreadPool();
 
 	/**
-	 * How often two calls race.
+	 * How often two calls race. The property {@code timingwheel.rounds} sets more.
 	 */
 	protected int rounds() {
-		return Integer.getInteger("timingwheel.rounds", 200);
+		return Integer.getInteger("timingwheel.rounds", 80);
 	}
 
 	@AfterEach

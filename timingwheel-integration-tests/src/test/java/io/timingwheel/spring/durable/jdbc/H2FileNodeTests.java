@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableNodeContractTests;
+import org.junit.jupiter.api.Order;
 
+@Order(2)
 class H2FileNodeTests extends DurableNodeContractTests {
 
 	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE, getClass());

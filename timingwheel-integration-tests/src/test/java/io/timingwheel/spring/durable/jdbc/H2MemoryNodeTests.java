@@ -14,10 +14,12 @@ import io.timingwheel.spring.durable.DurableNodeContractTests;
 import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Order(2)
 class H2MemoryNodeTests extends DurableNodeContractTests {
 
 	private static final int BATCH_SIZE = 100;

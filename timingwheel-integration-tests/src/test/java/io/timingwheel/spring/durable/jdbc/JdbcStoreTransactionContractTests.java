@@ -501,7 +501,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		int threads = 8;
 		var executor = Executors.newFixedThreadPool(threads);
 		try {
-			for (int round = 0; round < 5; round++) {
+			for (int round = 0; round < 2; round++) {
 				String table = "created_by_many_" + round;
 				TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
 				properties.setTableName(table);

@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableNodeContractTests;
+import org.junit.jupiter.api.Order;
 
+@Order(2)
 class RedisClusterNodeTests extends DurableNodeContractTests {
 
 	private final RedisStores stores = TestRedis.CLUSTER.stores(getClass());

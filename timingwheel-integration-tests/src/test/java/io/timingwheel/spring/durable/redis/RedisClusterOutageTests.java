@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.durable.support.DurableSettings;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * One primary of a Cluster hangs or is dead, and comes back. Its tasks wait, and the
  * tasks of the other primaries run.
  */
+@Order(1)
 class RedisClusterOutageTests extends RedisClusterTestSupport {
 
 	/** A delay in which a busy machine can store some tasks and stop their server. */

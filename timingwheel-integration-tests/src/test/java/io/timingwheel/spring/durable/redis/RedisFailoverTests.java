@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataAccessException;
@@ -23,6 +24,7 @@ import static org.awaitility.pollinterval.FibonacciPollInterval.fibonacci;
  * A replica takes the place of a primary. All tasks whose writes the replica has
  * acknowledged run.
  */
+@Order(1)
 class RedisFailoverTests extends RedisClusterTestSupport {
 
 	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)

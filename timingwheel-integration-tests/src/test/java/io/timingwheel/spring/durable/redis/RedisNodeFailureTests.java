@@ -19,6 +19,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * connections. Calls fail meanwhile with the reason. Afterwards all tasks run without
  * help.
  */
+@Order(1)
 class RedisNodeFailureTests extends RedisNodeTestSupport {
 
 	/** A server that needs four seconds to load ten thousand keys. */

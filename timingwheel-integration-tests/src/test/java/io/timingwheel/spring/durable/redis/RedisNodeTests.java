@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableNodeContractTests;
+import org.junit.jupiter.api.Order;
 
+@Order(2)
 class RedisNodeTests extends DurableNodeContractTests {
 
 	private final RedisStores stores = TestRedis.STANDALONE.stores(getClass());
