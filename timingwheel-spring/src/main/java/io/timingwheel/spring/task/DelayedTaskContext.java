@@ -52,10 +52,11 @@ public interface DelayedTaskContext {
 	Duration lateness();
 
 	/**
-	 * Which attempt this is. A durable task that failed is tried again, with the same
-	 * {@link #id() id} and arguments. Only failures count. A run that a shutdown or the
-	 * end of its node has cut off does not count.
-	 * @return 1 at first; in memory always 1
+	 * Which attempt this is. A task that failed is tried again, as often as its policy or
+	 * the settings of the store say, with the same {@link #id() id} and arguments. Only
+	 * failures count. A run that a shutdown or the end of its node has cut off does not
+	 * count.
+	 * @return 1 at first
 	 */
 	default int attempt() {
 		return 1;
@@ -67,7 +68,7 @@ public interface DelayedTaskContext {
 	 * before, even while {@link #attempt()} is 1. To make an effect happen only once,
 	 * store the {@link #id() id} in the same transaction as the effect, or send the id as
 	 * an idempotency key.
-	 * @return 1 at first; in memory always 1
+	 * @return 1 at first; in memory the same as {@link #attempt()}
 	 */
 	default int deliveries() {
 		return 1;

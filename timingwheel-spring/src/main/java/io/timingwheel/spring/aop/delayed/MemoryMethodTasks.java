@@ -73,9 +73,18 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTa
 	@Override
 	protected @Nullable Object run(Object payload) throws Throwable {
 		if (payload instanceof MethodInvocation invocation) {
-			return invocation.proceed();
+			return next(invocation).proceed();
 		}
 		return AopUtils.invokeJoinpointUsingReflection(this.target, this.method.method(), (Object[]) payload);
+	}
+
+	/**
+	 * The invocation for one attempt. An invocation remembers which advice comes next, so
+	 * it can proceed only once.
+	 */
+	private MethodInvocation next(MethodInvocation invocation) {
+		return (isTriedAgain() && invocation instanceof ProxyMethodInvocation proxied) ? proxied.invocableClone()
+				: invocation;
 	}
 
 	@Override

@@ -121,7 +121,7 @@ public final class DelayedTaskRegistry {
 	 */
 	public void declare(String name, PolicySettings policy) {
 		policies().declare(name, policy);
-		declare(name);
+		this.directory.declare(name).setPolicy(policies().of(name));
 	}
 
 	/**
@@ -423,6 +423,41 @@ public final class DelayedTaskRegistry {
 	 */
 	public TaskCounts counts(String name) {
 		return this.directory.get(name).counts();
+	}
+
+	/**
+	 * Begins or ends a pause of a name: none of its tasks in memory starts during the
+	 * pause. Bodies that run go on.
+	 * @param name one of {@link #names()}
+	 * @param paused whether to pause
+	 * @return {@code false} if the name is not known
+	 */
+	public boolean setPaused(String name, boolean paused) {
+		NamedTasks tasks = this.directory.get(name);
+		if (!tasks.name().equals(name)) {
+			return false;
+		}
+		tasks.setPaused(paused);
+		return true;
+	}
+
+	/**
+	 * Whether the tasks in memory of a name are paused.
+	 * @param name the name
+	 * @return whether none of them starts
+	 */
+	public boolean isPaused(String name) {
+		return this.directory.get(name).isPaused();
+	}
+
+	/**
+	 * How many tasks in memory of a name are due and held back by their policy. They
+	 * count as pending too.
+	 * @param name one of {@link #names()}
+	 * @return the number
+	 */
+	public long waiting(String name) {
+		return this.directory.get(name).waiting();
 	}
 
 	/**

@@ -40,6 +40,11 @@ class NamedTasks {
 
 	private volatile boolean declared;
 
+	private volatile PolicySettings policy = PolicySettings.NONE;
+
+	/** {@code null} if nothing limits the starts of these tasks. */
+	private volatile @Nullable StartGate gate;
+
 	NamedTasks(String name, TaskEnvironment environment) {
 		this.name = name;
 		this.environment = environment;
@@ -56,6 +61,63 @@ class NamedTasks {
 
 	TaskRecorder recorder() {
 		return this.recorder;
+	}
+
+	PolicySettings policy() {
+		return this.policy;
+	}
+
+	/**
+	 * Sets the policy. Tasks that have begun go on.
+	 */
+	synchronized void setPolicy(PolicySettings policy) {
+		if (policy.equals(this.policy)) {
+			return;
+		}
+		this.policy = policy;
+		StartGate gate = this.gate;
+		if (gate != null) {
+			gate.setLimits(policy);
+		}
+		else if (policy.limitsStarts()) {
+			this.gate = new StartGate(this, policy);
+		}
+	}
+
+	@Nullable StartGate gate() {
+		return this.gate;
+	}
+
+	/**
+	 * Begins or ends a pause, during which no task starts.
+	 */
+	void setPaused(boolean paused) {
+		StartGate gate = paused ? gateOrNew() : this.gate;
+		if (gate != null) {
+			gate.setPaused(paused);
+		}
+	}
+
+	private synchronized StartGate gateOrNew() {
+		StartGate gate = this.gate;
+		if (gate == null) {
+			gate = new StartGate(this, this.policy);
+			this.gate = gate;
+		}
+		return gate;
+	}
+
+	boolean isPaused() {
+		StartGate gate = this.gate;
+		return gate != null && gate.isPaused();
+	}
+
+	/**
+	 * How many of the pending tasks are due and held back by the policy.
+	 */
+	long waiting() {
+		StartGate gate = this.gate;
+		return (gate != null) ? gate.waiting() : 0;
 	}
 
 	ConcurrentHashMap<Object, PendingTask> pending() {
@@ -177,6 +239,22 @@ class NamedTasks {
 		return task;
 	}
 
+	/**
+	 * Schedules another attempt of a task that has failed, unless a newer task with its
+	 * key is pending.
+	 * @return whether the task is pending again
+	 * @throws TaskRejectedException if too many tasks are pending
+	 */
+	boolean tryAgain(Object slot, TaskDefinition<?> definition, Attempt attempt, @Nullable TaskFuture<?> future,
+			long sequence, Deadline due) {
+		PendingTask task = new PendingTask(slot, definition);
+		return this.pending.computeIfAbsent(slot, (key) -> {
+			task.start(due);
+			task.assign(attempt, future, sequence);
+			return task;
+		}) == task;
+	}
+
 	private PendingTask replace(TaskSubmission submission, PendingTask current, Deadline due) {
 		TaskFuture<?> earlier = current.future();
 		PendingTask task = current;
@@ -187,7 +265,7 @@ class NamedTasks {
 			// The current timer has fired. If the wheel refuses the new task, the
 			// current task stays.
 			task = start(submission, due);
-			current.forget();
+			current.withdraw();
 		}
 		submission.replaces(earlier);
 		return task;

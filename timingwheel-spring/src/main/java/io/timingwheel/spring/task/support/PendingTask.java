@@ -104,22 +104,47 @@ final class PendingTask implements RoutedTask, Executor {
 	 */
 	@Override
 	public void execute(Runnable timer) {
-		environment().handOvers().handOver(this.definition.executor(), timer, this::fail);
+		StartGate gate = this.definition.tasks().gate();
+		if (gate != null) {
+			gate.arrive(this);
+		}
+		else {
+			environment().handOvers().handOver(this.definition.executor(), timer, this::fail);
+		}
 	}
 
 	/**
 	 * Ends the task with an exception that came before its body.
 	 */
 	private void fail(Throwable error) {
-		new TaskRun(this).fail(error);
+		new TaskRun(this, null).fail(error);
 	}
 
 	@Override
 	public void run() {
 		HandOverExecutors handOvers = environment().handOvers();
 		if (!handOvers.isPaused() || !handOvers.holdBack(this.definition.executor(), this, this::fail)) {
-			new TaskRun(this).run();
+			begin(null);
 		}
+	}
+
+	/**
+	 * Begins the task, unless its name is paused.
+	 * @param place the place that the task has taken, {@code null} if there was no gate
+	 * when the task was handed over
+	 */
+	void begin(StartGate.@Nullable Place place) {
+		StartGate gate = this.definition.tasks().gate();
+		if (gate == null || !gate.holdBack(this, place)) {
+			new TaskRun(this, place).run();
+		}
+	}
+
+	/**
+	 * Lets the task wait at the gate of its name. Its timer has fired.
+	 */
+	void waitsFor(StartGate.Place place) {
+		this.timer = place;
 	}
 
 	/**
@@ -193,12 +218,12 @@ final class PendingTask implements RoutedTask, Executor {
 		next.payload = this.payload;
 		next.future = this.future;
 		next.sequence = this.sequence;
-		forget();
+		withdraw();
 		return next;
 	}
 
 	/**
-	 * Cancels the timer of a task that leaves the map.
+	 * Cancels the timer of a task that leaves the map, or gives up its place at the gate.
 	 */
 	void withdraw() {
 		TimerHandle timer = this.timer;

@@ -86,6 +86,14 @@ public abstract class TaskDefinition<P> {
 		return null;
 	}
 
+	/**
+	 * Whether a task that fails may be tried again.
+	 * @return whether {@link #run} may get the same payload again
+	 */
+	protected final boolean isTriedAgain() {
+		return this.tasks.policy().maxAttempts(1) > 1;
+	}
+
 	final String name() {
 		return this.name;
 	}

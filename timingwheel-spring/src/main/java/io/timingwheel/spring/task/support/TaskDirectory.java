@@ -72,8 +72,14 @@ final class TaskDirectory {
 		if (known != null) {
 			return known;
 		}
-		boolean full = name.equals(OVERFLOW) || this.byName.size() >= LIMIT - 1;
+		PolicySettings policy = this.environment.policies().of(name);
+		// The names with a policy are known from the code and the configuration, so their
+		// number is limited anyway.
+		boolean full = name.equals(OVERFLOW) || (this.byName.size() >= LIMIT - 1 && policy.equals(PolicySettings.NONE));
 		NamedTasks tasks = full ? this.overflow : new NamedTasks(name, this.environment);
+		if (!full) {
+			tasks.setPolicy(policy);
+		}
 		if (this.byName.putIfAbsent(tasks.name(), tasks) == null) {
 			this.listeners.forEach((listener) -> listener.accept(tasks.name()));
 		}

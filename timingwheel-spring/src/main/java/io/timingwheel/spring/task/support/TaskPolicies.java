@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.support;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,6 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
  * @since 0.1
  */
 public final class TaskPolicies {
+
+	/** The backoff in memory, which is also the default of the stores. */
+	static final Backoff DEFAULT_BACKOFF = new Backoff(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2);
 
 	private final Map<String, PolicySettings> declared = new ConcurrentHashMap<>();
 

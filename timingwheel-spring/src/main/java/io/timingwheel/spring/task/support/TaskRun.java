@@ -33,6 +33,9 @@ final class TaskRun implements TaskExecution {
 
 	private final PendingTask task;
 
+	/** The place that the task has taken at its gate, {@code null} for none. */
+	private final StartGate.@Nullable Place place;
+
 	// A replacement may change these values until the task begins, so they are read then.
 
 	private TaskDefinition<?> definition;
@@ -50,6 +53,8 @@ final class TaskRun implements TaskExecution {
 	/** Whether the task has begun and is not over. */
 	private boolean begun;
 
+	private int attempt = 1;
+
 	// The state of the run.
 
 	private boolean invoked;
@@ -60,8 +65,15 @@ final class TaskRun implements TaskExecution {
 
 	private @Nullable Throwable error;
 
-	TaskRun(PendingTask task) {
+	/** The payload for another attempt, {@code null} if this is the last one. */
+	private @Nullable Object again;
+
+	/** Whether the handler has to be told of the error if there is no other attempt. */
+	private boolean unhandled;
+
+	TaskRun(PendingTask task, StartGate.@Nullable Place place) {
 		this.task = task;
+		this.place = place;
 		this.definition = task.definition();
 	}
 
@@ -83,6 +95,7 @@ final class TaskRun implements TaskExecution {
 		Object payload = this.payload;
 		this.payload = null;
 		if (!this.begun || payload == null) {
+			leave();
 			return;
 		}
 		if (this.definition.isExpired(this.latenessNanos)) {
@@ -90,19 +103,31 @@ final class TaskRun implements TaskExecution {
 			if (this.future != null) {
 				this.future.cancelled();
 			}
+			leave();
 			return;
 		}
 		if (this.future != null && !this.future.begin()) {
 			tasks.recorder().ended(TaskOutcome.CANCELLED);
+			leave();
 			return;
+		}
+		if (this.place != null) {
+			this.place.begun();
 		}
 		Repetition repetition = (payload instanceof Repetition) ? (Repetition) payload : null;
 		Object captured = (repetition != null) ? repetition.payload() : payload;
-		Object given = (captured instanceof CapturedPayload context) ? context.payload() : captured;
+		if (captured instanceof Attempt next) {
+			this.attempt = next.number();
+			captured = next.payload();
+		}
+		Object given = given(captured);
 		if (failure != null) {
 			handleError(failure, given);
 		}
 		else {
+			if (repetition == null && this.attempt < tasks.policy().maxAttempts(1)) {
+				this.again = captured;
+			}
 			call(captured, given);
 		}
 		boolean seen = (repetition != null) ? finish(repetition, given) : finish();
@@ -110,6 +135,33 @@ final class TaskRun implements TaskExecution {
 		if (!seen && error != null) {
 			handle(() -> definition().handleUnseenError(error, given));
 		}
+	}
+
+	/**
+	 * The payload without the captured context.
+	 */
+	private static Object given(Object payload) {
+		return (payload instanceof CapturedPayload captured) ? captured.payload() : payload;
+	}
+
+	private void giveBackPlace() {
+		if (this.place != null) {
+			this.place.giveBack();
+		}
+	}
+
+	private void startNext() {
+		if (this.place != null) {
+			this.place.startNext();
+		}
+	}
+
+	/**
+	 * Leaves the gate without a run.
+	 */
+	private void leave() {
+		giveBackPlace();
+		startNext();
 	}
 
 	/**
@@ -183,8 +235,49 @@ final class TaskRun implements TaskExecution {
 
 	private void handleError(Throwable error, Object payload) {
 		this.error = error;
+		if (this.again != null && !(error instanceof CancellationException)) {
+			this.unhandled = true;
+			return;
+		}
 		recordFailure(error);
 		handle(() -> definition().handleError(error, payload));
+	}
+
+	/**
+	 * Schedules another attempt after a failure.
+	 * @return {@code false} if the failure is final
+	 */
+	private boolean tryAgain(Object payload, Throwable error) {
+		NamedTasks tasks = this.definition.tasks();
+		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
+		Deadline due = environment().clock().after(delay);
+		if (!environment().shutdown().mayRun(due.dueNanos())) {
+			return false;
+		}
+		TaskFuture<?> future = this.future;
+		if (future != null) {
+			future.setDue(due.epochNanos());
+			future.waiting();
+		}
+		try {
+			if (!tasks.tryAgain(this.task.slot(), this.definition, new Attempt(payload, this.attempt + 1), future,
+					this.sequence, due)) {
+				tasks.recorder().increment(TaskOutcome.SUPERSEDED);
+				return false;
+			}
+		}
+		catch (TaskRejectedException ex) {
+			error.addSuppressed(ex);
+			return false;
+		}
+		logger.warn("Attempt %d of %d of the task \"%s\" failed; the next one comes in %d ms: %s"
+			.formatted(this.attempt, tasks.policy().maxAttempts(1), name(), delay.toMillis(), error));
+		tasks.recorder().abandoned();
+		if ((future != null && future.isDone()) || !environment().shutdown().mayRun(due.dueNanos())) {
+			// The user or the shutdown may have looked before the task was pending again.
+			tasks.cancel(this.task.slot(), (pending) -> pending.sequence() == this.sequence);
+		}
+		return true;
 	}
 
 	/**
@@ -257,6 +350,29 @@ final class TaskRun implements TaskExecution {
 		TaskFuture<?> future = this.future;
 		Throwable cause = (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
 		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
+		giveBackPlace();
+		try {
+			Object again = this.again;
+			this.again = null;
+			if (again != null && cause != null && !cancelled) {
+				if (tryAgain(again, cause)) {
+					return true;
+				}
+			}
+			return end(future, value, cause, cancelled, again);
+		}
+		finally {
+			startNext();
+		}
+	}
+
+	private boolean end(@Nullable TaskFuture<?> future, @Nullable Object value, @Nullable Throwable cause,
+			boolean cancelled, @Nullable Object payload) {
+		Throwable error = this.error;
+		if (this.unhandled && error != null && payload != null) {
+			recordFailure(error);
+			handle(() -> definition().handleError(error, given(payload)));
+		}
 		this.definition.tasks()
 			.recorder()
 			.ended(cancelled ? TaskOutcome.CANCELLED : (cause != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
@@ -309,6 +425,16 @@ final class TaskRun implements TaskExecution {
 	 * @return whether anybody can see the exception
 	 */
 	private boolean repeat(Repetition repetition) {
+		giveBackPlace();
+		try {
+			return repeatOrEnd(repetition);
+		}
+		finally {
+			startNext();
+		}
+	}
+
+	private boolean repeatOrEnd(Repetition repetition) {
 		TaskFuture<?> future = this.future;
 		Throwable error = this.error;
 		NamedTasks tasks = this.definition.tasks();
@@ -402,6 +528,16 @@ final class TaskRun implements TaskExecution {
 	@Override
 	public Duration lateness() {
 		return Duration.ofNanos(this.latenessNanos);
+	}
+
+	@Override
+	public int attempt() {
+		return this.attempt;
+	}
+
+	@Override
+	public int deliveries() {
+		return this.attempt;
 	}
 
 	@Override

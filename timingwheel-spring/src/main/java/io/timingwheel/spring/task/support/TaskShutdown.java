@@ -48,8 +48,8 @@ public final class TaskShutdown {
 	}
 
 	/**
-	 * Refuses new tasks, runs the tasks that are due within a period, cancels the others,
-	 * and waits for the bodies that run.
+	 * Refuses new tasks, runs the tasks that are due within a period, cancels the others
+	 * and those of paused names, and waits for the bodies that run.
 	 * @param period how long to wait at most; more than 146 years count as that long
 	 * @return whether all tasks that had begun have ended
 	 * @throws InterruptedException if the thread was interrupted; the tasks that have not
@@ -77,7 +77,7 @@ public final class TaskShutdown {
 	private void cancelLate() {
 		for (NamedTasks tasks : this.directory.all()) {
 			for (PendingTask task : tasks.pending().values()) {
-				if (!this.state.mayRun(task.dueNanos())) {
+				if (tasks.isPaused() || !this.state.mayRun(task.dueNanos())) {
 					tasks.cancel(task.slot());
 				}
 			}

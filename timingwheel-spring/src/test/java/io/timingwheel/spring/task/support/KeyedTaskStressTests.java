@@ -4,11 +4,13 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -20,6 +22,8 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 
@@ -38,12 +42,18 @@ class KeyedTaskStressTests {
 
 	private static final int KEYS = 5;
 
-	@Test
-	void everyTaskEndsInExactlyOneWay() throws Exception {
+	static List<PolicySettings> policies() {
+		return List.of(PolicySettings.NONE,
+				new PolicySettings(null, BackoffSettings.NONE, 2, 1, StartRate.parse("50000/s"), null));
+	}
+
+	@ParameterizedTest
+	@MethodSource("policies")
+	void everyTaskEndsInExactlyOneWay(PolicySettings policy) throws Exception {
 		ExecutorService pool = Executors.newFixedThreadPool(3);
 		TimingWheel wheel = TimingWheel.builder(pool).build();
 		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, TimeSource.system(), Clock.systemUTC(),
-				new HandOverExecutors(), null, null);
+				new HandOverExecutors(), null, null, VirtualTasks.policies(Map.of("stress", policy)));
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler());
 		AtomicLong scheduled = new AtomicLong();
@@ -78,9 +88,15 @@ class KeyedTaskStressTests {
 				done.countDown();
 			}).start();
 		}
+		for (int i = 0; i < 200 && policy.limitsStarts() && done.getCount() > 0; i++) {
+			registry.setPaused("stress", i % 2 == 0);
+			done.await(5, TimeUnit.MILLISECONDS);
+		}
+		registry.setPaused("stress", false);
 		done.await();
 		await().until(() -> registry.pendingCount() == 0 && registry.runningCount() == 0);
-		assertThat(wheel.pending()).isZero();
+		await().until(() -> wheel.pending() == 0);
+		assertThat(registry.waiting("stress")).isZero();
 		TaskCounts counts = registry.counts("stress");
 		assertThat(counts.completed() + counts.cancelled() + counts.replaced()).isEqualTo(scheduled.get());
 		assertThat(all.stream().flatMap(List::stream)).allSatisfy((watched) -> {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -51,13 +52,43 @@ final class VirtualTasks {
 		this(UnaryOperator.identity(), null, null);
 	}
 
+	/**
+	 * Tasks with policies by name.
+	 */
+	VirtualTasks(Map<String, PolicySettings> policies) {
+		this(UnaryOperator.identity(), null, null, policies(policies));
+	}
+
 	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
+		this(settings, decorator, interceptor, TaskPolicies.none());
+	}
+
+	private VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
+			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
 		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(), this.handOvers, decorator,
-				interceptor);
+				interceptor, policies);
 		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor),
 				(error, method, arguments) -> this.uncaught.put(error, method));
+	}
+
+	/**
+	 * Policies whose backoffs do not vary.
+	 */
+	static TaskPolicies policies(Map<String, PolicySettings> policies) {
+		return new TaskPolicies(new PolicyOverrides() {
+
+			@Override
+			public PolicySettings of(String name) {
+				return policies.getOrDefault(name, PolicySettings.NONE);
+			}
+
+			@Override
+			public void checkNames(Set<String> names) {
+			}
+
+		}, true);
 	}
 
 	/**
