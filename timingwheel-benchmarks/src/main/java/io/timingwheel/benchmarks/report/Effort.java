@@ -15,25 +15,26 @@ import org.openjdk.jmh.runner.options.TimeValue;
  * @param timers how many timers are pending
  * @param depths other numbers of pending timers, to see what it means
  * @param jvmArgs equal settings for all
+ * @param forks how many JVMs a benchmark starts, 0 to run in this one
  */
 public record Effort(int warmups, int iterations, int batches, TimeValue iterationTime, double seconds, int timers,
-		List<Integer> depths, List<String> jvmArgs) {
+		List<Integer> depths, List<String> jvmArgs, int forks) {
 
 	private static final int MILLION = 1_000_000;
 
 	private static final List<String> JVM = List.of("-Xms4g", "-Xmx4g", "-XX:+UseG1GC", "-XX:+AlwaysPreTouch");
 
 	static final Effort FULL = new Effort(3, 5, 15, TimeValue.seconds(1), 10, MILLION,
-			List.of(1_000, 10_000, 100_000, MILLION, 10 * MILLION), JVM);
+			List.of(1_000, 10_000, 100_000, MILLION, 10 * MILLION), JVM, 1);
 
 	static final Effort QUICK = new Effort(5, 3, 10, TimeValue.milliseconds(500), 5, MILLION, List.of(1_000, MILLION),
-			JVM);
+			JVM, 1);
 
 	/**
 	 * The effort of measurements without benchmarks.
 	 */
 	public static Effort of(double seconds, int tasks, List<String> jvmArgs) {
-		return new Effort(0, 0, 0, TimeValue.NONE, seconds, tasks, List.of(), jvmArgs);
+		return new Effort(0, 0, 0, TimeValue.NONE, seconds, tasks, List.of(), jvmArgs, 1);
 	}
 
 }

@@ -70,7 +70,7 @@ record JmhStep(Class<?> benchmark, String contestant, Map<String, String> params
 		ChainedOptionsBuilder options = new OptionsBuilder().include(this.benchmark.getName() + "\\.")
 			.param(this.contestant, contestant.name())
 			.threads(this.threads)
-			.forks(1)
+			.forks(effort.forks())
 			.jvmArgs(Stream.concat(effort.jvmArgs().stream(), this.moreJvmArgs.stream()).toArray(String[]::new))
 			.addProfiler(ProcessCpuProfiler.class)
 			.verbosity(VerboseMode.SILENT)

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ReportSmokeTests {
 
 	private static final Effort TINY = new Effort(0, 1, 1, TimeValue.milliseconds(20), 0.2, 1_000, List.of(10, 100),
-			List.of("-Xmx256m", "-XX:TieredStopAtLevel=1"));
+			List.of("-Xmx256m", "-XX:TieredStopAtLevel=1"), 0);
 
 	@TempDir
 	Path directory;
