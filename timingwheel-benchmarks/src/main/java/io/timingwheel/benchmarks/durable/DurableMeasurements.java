@@ -1,6 +1,8 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -17,40 +19,50 @@ import io.timingwheel.benchmarks.report.Step;
  */
 final class DurableMeasurements {
 
+	private static final int BACKLOG = 25_000;
+
+	private static final int LARGE_BACKLOG = 100_000;
+
+	/** How long the load of a high rate lasts before its lateness counts. */
+	private static final double RUN_IN_SECONDS = 5;
+
 	private final Store store;
 
 	private final Server server;
 
 	private final Effort effort;
 
+	private final int warmUp;
+
 	private final List<DurablePeer> peers;
 
-	DurableMeasurements(Store store, Server server, Effort effort) {
+	DurableMeasurements(Store store, Server server, Effort effort, int warmUp) {
 		this.store = store;
 		this.server = server;
 		this.effort = effort;
+		this.warmUp = warmUp;
 		this.peers = contestants(false);
 	}
 
 	List<Measurement> all() {
-		return switch (this.store) {
-			case POSTGRESQL -> List.of(executions(), enqueue(), lateness(), idle());
-			case REDIS -> List.of(executions(), enqueue(), lateness(), sharing());
-		};
+		List<Measurement> all = new ArrayList<>(List.of(executions("executions", BACKLOG),
+				executions("executions-100k", LARGE_BACKLOG), enqueue(), lateness(), steadyLateness()));
+		all.add((this.store == Store.POSTGRESQL) ? idle() : sharing());
+		return all;
 	}
 
-	private Measurement executions() {
-		return new Measurement("executions", "Executions from a backlog",
+	private Measurement executions(String id, int count) {
+		return new Measurement(id, "Executions from a backlog of %,d".formatted(count),
 				"""
 						%,d tasks are due, and their bodies only read the clock. The time counts from the first run to the last, \
 						after %,d other tasks to warm up."""
-					.formatted(this.effort.timers(), Nodes.warmUp(this.store)),
+					.formatted(count, this.warmUp),
 				contestants(true),
 				List.of(rate("1", "1 node"), rate("2", "2 nodes"),
 						Column.cost("node", "processor time of the node [us/task]", 0),
 						Column.cost("server", "of the server [us/task]", 0)),
-				List.of(step(1, this::executionsOfOneNode),
-						step(2, (nodes, peer) -> Map.of("2", executions(nodes, peer)))),
+				List.of(step(1, (nodes, peer) -> executionsOfOneNode(nodes, peer, count)),
+						step(2, (nodes, peer) -> Map.of("2", executions(nodes, peer, count)))),
 				new Chart(Chart.Kind.BARS, "executions/s", List.of("1", "2")));
 	}
 
@@ -60,26 +72,25 @@ final class DurableMeasurements {
 			.toList();
 	}
 
-	private Map<String, Double> executionsOfOneNode(Nodes nodes, DurablePeer peer) throws Exception {
-		fill(nodes, peer);
+	private Map<String, Double> executionsOfOneNode(Nodes nodes, DurablePeer peer, int count) throws Exception {
+		fill(nodes, peer, count);
 		double node = figure(nodes.first().run("cpu"), "nanos");
 		double server = this.server.cpuNanos();
-		double rate = executions(nodes);
-		double tasks = 1e3 * this.effort.timers();
+		double rate = executions(nodes, count);
+		double tasks = 1e3 * count;
 		return Map.of("1", rate, "node", (figure(nodes.first().run("cpu"), "nanos") - node) / tasks, "server",
 				(this.server.cpuNanos() - server) / tasks);
 	}
 
-	private double executions(Nodes nodes, DurablePeer peer) throws Exception {
-		fill(nodes, peer);
-		return executions(nodes);
+	private double executions(Nodes nodes, DurablePeer peer, int count) throws Exception {
+		fill(nodes, peer, count);
+		return executions(nodes, count);
 	}
 
 	/**
 	 * Stores the tasks of the backlog.
 	 */
-	private void fill(Nodes nodes, DurablePeer peer) throws Exception {
-		int count = this.effort.timers();
+	private void fill(Nodes nodes, DurablePeer peer, int count) throws Exception {
 		nodes.all("pause");
 		int lead = peer.canPause() ? 0 : 5 + count / 2_000;
 		double left = figure(nodes.first().run("fill %d %d".formatted(count, lead)), "left");
@@ -88,8 +99,7 @@ final class DurableMeasurements {
 		}
 	}
 
-	private double executions(Nodes nodes) throws Exception {
-		int count = this.effort.timers();
+	private double executions(Nodes nodes, int count) throws Exception {
 		nodes.all("resume");
 		nodes.await(count);
 		List<Map<String, Double>> figures = nodes.all("figures");
@@ -137,7 +147,57 @@ final class DurableMeasurements {
 	}
 
 	private long load(NodeProcess node, double seconds) throws Exception {
-		return (long) figure(node.run("load %d %s".formatted(this.store.rate(), seconds)), "count");
+		return load(node, this.store.rate(), seconds);
+	}
+
+	private static long load(NodeProcess node, int rate, double seconds) throws Exception {
+		return (long) figure(node.run("load %d %s".formatted(rate, seconds)), "count");
+	}
+
+	private Measurement steadyLateness() {
+		return new Measurement("steady-lateness", "Lateness at a high rate",
+				"""
+						%,d tasks a second for %.0f s, each stored half a second to five before it is due, by a third node \
+						that runs none, after %.0f s of the same load. The lateness is that of the node of two whose figure is worse.\
+						"""
+					.formatted(this.store.highRate(), this.effort.seconds(), RUN_IN_SECONDS),
+				this.peers.stream().filter(DurablePeer::canPause).toList(),
+				List.of(Column.cost("early", "early", 0), Column.cost("p50", "p50 [ms]", 1),
+						Column.cost("p99", "p99 [ms]", 1), Column.cost("max", "max [ms]", 1),
+						new Column("share", "smaller share [%]", true, 1)),
+				List.of(step(2, this::steadyLateness)),
+				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
+	}
+
+	private Map<String, Double> steadyLateness(Nodes nodes, DurablePeer peer) throws Exception {
+		try (NodeProcess client = client(peer)) {
+			nodes.await(load(client, this.store.highRate(), RUN_IN_SECONDS));
+			nodes.all("reset");
+			nodes.await(load(client, this.store.highRate(), this.effort.seconds()));
+		}
+		List<Map<String, Double>> answers = nodes.all("figures");
+		Map<String, Double> worst = new HashMap<>();
+		for (String figure : List.of("early", "p50", "p99", "max")) {
+			worst.put(figure,
+					answers.stream().mapToDouble((answer) -> answer.getOrDefault(figure, 0.0)).max().orElse(0));
+		}
+		worst.put("share", smallerShare(answers));
+		return worst;
+	}
+
+	/**
+	 * Starts a node that only stores tasks.
+	 */
+	private NodeProcess client(DurablePeer peer) throws Exception {
+		NodeProcess client = new NodeProcess(this.store, this.server.url(), peer, this.effort.jvmArgs());
+		client.awaitStart();
+		client.run("pause");
+		return client;
+	}
+
+	private static double smallerShare(List<Map<String, Double>> counts) {
+		double least = counts.stream().mapToDouble((answer) -> figure(answer, "count")).min().orElseThrow();
+		return 100 * least / Nodes.sum(counts, "count");
 	}
 
 	private Measurement idle() {
@@ -163,14 +223,10 @@ final class DurableMeasurements {
 	}
 
 	private double share(Nodes nodes, DurablePeer peer) throws Exception {
-		try (NodeProcess client = new NodeProcess(this.store, this.server.url(), peer, this.effort.jvmArgs())) {
-			client.awaitStart();
-			client.run("pause");
+		try (NodeProcess client = client(peer)) {
 			nodes.await(load(client, this.effort.seconds() / 2));
 		}
-		List<Map<String, Double>> counts = nodes.all("count");
-		double least = counts.stream().mapToDouble((answer) -> figure(answer, "count")).min().orElseThrow();
-		return 100 * least / Nodes.sum(counts, "count");
+		return smallerShare(nodes.all("count"));
 	}
 
 	private static double figure(Map<String, Double> answer, String name) {
@@ -178,7 +234,7 @@ final class DurableMeasurements {
 	}
 
 	private Step step(int nodes, DurableStep.Work work) {
-		return new DurableStep(this.store, this.server, nodes, work);
+		return new DurableStep(this.store, this.server, nodes, this.warmUp, work);
 	}
 
 	private static Column rate(String key, String title) {

@@ -1,7 +1,10 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -67,7 +70,37 @@ enum DurablePeer implements Contestant {
 			return new RedissonNode(url, probe);
 		}
 
+	},
+
+	/** Fetches and completes jobs in batches. */
+	GRAPHILE_WORKER("graphile-worker, local queue of 500, batched completion", EnumSet.of(Store.POSTGRESQL)) {
+
+		@Override
+		List<String> command(Store store, String url, List<String> jvmArgs) {
+			return NodeJsPeers.command("graphile-worker", url, true);
+		}
+
+	},
+
+	GRAPHILE_WORKER_DEFAULT("graphile-worker, 8 jobs at once", EnumSet.of(Store.POSTGRESQL)) {
+
+		@Override
+		List<String> command(Store store, String url, List<String> jvmArgs) {
+			return NodeJsPeers.command("graphile-worker", url, false);
+		}
+
+	},
+
+	BULLMQ("BullMQ, 50 jobs at once", EnumSet.of(Store.REDIS)) {
+
+		@Override
+		List<String> command(Store store, String url, List<String> jvmArgs) {
+			return NodeJsPeers.command("bullmq", url, false);
+		}
+
 	};
+
+	private static final Set<DurablePeer> ON_NODE_JS = EnumSet.of(GRAPHILE_WORKER, GRAPHILE_WORKER_DEFAULT, BULLMQ);
 
 	private final String label;
 
@@ -84,7 +117,29 @@ enum DurablePeer implements Contestant {
 	 * @param url where it is
 	 * @param probe the body of the tasks
 	 */
-	abstract TaskNode start(Store store, String url, Probe probe);
+	TaskNode start(Store store, String url, Probe probe) {
+		throw new UnsupportedOperationException(this + " does not run in a JVM");
+	}
+
+	/**
+	 * The command that starts a node in a process of its own.
+	 * @param store the kind of server
+	 * @param url where it is
+	 * @param jvmArgs the settings of a JVM
+	 */
+	List<String> command(Store store, String url, List<String> jvmArgs) {
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(jvmArgs);
+		command.addAll(List.of("-cp", System.getProperty("java.class.path"), NodeMain.class.getName(), store.name(),
+				url, name()));
+		return command;
+	}
+
+	@Override
+	public boolean isAvailable() {
+		return !ON_NODE_JS.contains(this) || NodeJsPeers.areInstalled();
+	}
 
 	boolean uses(Store store) {
 		return this.stores.contains(store);

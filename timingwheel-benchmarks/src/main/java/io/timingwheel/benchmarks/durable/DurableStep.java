@@ -12,9 +12,10 @@ import io.timingwheel.benchmarks.report.Step;
  * @param store the kind of server
  * @param server the server
  * @param nodes how many nodes
+ * @param warmUp how many tasks they run to warm up
  * @param work what gives the figures
  */
-record DurableStep(Store store, Server server, int nodes, Work work) implements Step {
+record DurableStep(Store store, Server server, int nodes, int warmUp, Work work) implements Step {
 
 	@Override
 	public boolean suits(Contestant contestant) {
@@ -24,7 +25,7 @@ record DurableStep(Store store, Server server, int nodes, Work work) implements 
 	@Override
 	public Map<String, Double> run(Contestant contestant, Effort effort) throws Exception {
 		DurablePeer peer = (DurablePeer) contestant;
-		try (Nodes nodes = new Nodes(this.nodes, this.store, this.server, peer, effort.jvmArgs())) {
+		try (Nodes nodes = new Nodes(this.nodes, this.store, this.server, peer, effort.jvmArgs(), this.warmUp)) {
 			return this.work.run(nodes, peer);
 		}
 	}

@@ -20,7 +20,7 @@ final class Load {
 
 	private static final int BATCH = 100;
 
-	private static final int PACERS = 4;
+	private static final int PACERS = 16;
 
 	private static final int MIN_DELAY_MILLIS = 500;
 

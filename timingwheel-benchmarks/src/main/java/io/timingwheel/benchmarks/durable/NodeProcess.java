@@ -4,8 +4,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A node in another JVM.
+ * A node in another process.
  */
 final class NodeProcess implements AutoCloseable {
 
@@ -25,12 +23,9 @@ final class NodeProcess implements AutoCloseable {
 	private final BufferedReader answers;
 
 	NodeProcess(Store store, String url, DurablePeer peer, List<String> jvmArgs) throws IOException {
-		List<String> command = new ArrayList<>();
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(jvmArgs);
-		command.addAll(List.of("-cp", System.getProperty("java.class.path"), NodeMain.class.getName(), store.name(),
-				url, peer.name()));
-		this.process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+		this.process = new ProcessBuilder(peer.command(store, url, jvmArgs))
+			.redirectError(ProcessBuilder.Redirect.INHERIT)
+			.start();
 		this.commands = new PrintStream(this.process.getOutputStream(), true, StandardCharsets.UTF_8);
 		this.answers = this.process.inputReader(StandardCharsets.UTF_8);
 	}

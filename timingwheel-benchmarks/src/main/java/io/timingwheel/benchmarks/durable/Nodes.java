@@ -16,9 +16,10 @@ final class Nodes implements AutoCloseable {
 	private final List<NodeProcess> nodes = new ArrayList<>();
 
 	/**
-	 * Starts nodes. The nodes run some tasks to warm up.
+	 * Starts nodes.
+	 * @param warmUp how many tasks the nodes run to warm up
 	 */
-	Nodes(int count, Store store, Server server, DurablePeer peer, List<String> jvmArgs) throws Exception {
+	Nodes(int count, Store store, Server server, DurablePeer peer, List<String> jvmArgs, int warmUp) throws Exception {
 		server.clear();
 		try {
 			for (int i = 0; i < count; i++) {
@@ -27,7 +28,6 @@ final class Nodes implements AutoCloseable {
 				// The first one creates the table.
 				node.awaitStart();
 			}
-			int warmUp = warmUp(store);
 			first().run("fill %d 0".formatted(warmUp));
 			await(warmUp);
 			// The compiler has not finished yet.
@@ -38,13 +38,6 @@ final class Nodes implements AutoCloseable {
 			close();
 			throw ex;
 		}
-	}
-
-	/**
-	 * How many tasks the nodes run to warm up.
-	 */
-	static int warmUp(Store store) {
-		return store.backlog() / 5;
 	}
 
 	NodeProcess first() {

@@ -8,7 +8,7 @@ import java.io.IOException;
 enum Store {
 
 	/** Waits for the disk, as in production. */
-	POSTGRESQL(50_000, 200) {
+	POSTGRESQL(200, 2_000) {
 
 		@Override
 		Server start() throws IOException {
@@ -18,7 +18,7 @@ enum Store {
 	},
 
 	/** With an append-only file that is written to disk every second. */
-	REDIS(100_000, 1_000) {
+	REDIS(1_000, 5_000) {
 
 		@Override
 		Server start() throws IOException {
@@ -27,29 +27,29 @@ enum Store {
 
 	};
 
-	private final int backlog;
-
 	private final int rate;
 
-	Store(int backlog, int rate) {
-		this.backlog = backlog;
+	private final int highRate;
+
+	Store(int rate, int highRate) {
 		this.rate = rate;
+		this.highRate = highRate;
 	}
 
 	abstract Server start() throws IOException;
-
-	/**
-	 * How many overdue tasks the nodes run.
-	 */
-	int backlog() {
-		return this.backlog;
-	}
 
 	/**
 	 * How many tasks a second make a steady load.
 	 */
 	int rate() {
 		return this.rate;
+	}
+
+	/**
+	 * How many tasks a second make a steady load that two nodes share.
+	 */
+	int highRate() {
+		return this.highRate;
 	}
 
 }

@@ -33,8 +33,8 @@ final class Session {
 				for (Step step : measurement.steps()) {
 					measurement.contestants()
 						.stream()
-						.filter((contestant) -> contestant.isAvailable() && chosen.test(contestant)
-								&& step.suits(contestant))
+						.filter((contestant) -> chosen.test(contestant) && step.suits(contestant)
+								&& contestant.isAvailable())
 						.forEach((contestant) -> this.runs.add(new Run(measurement, step, contestant)));
 				}
 			}

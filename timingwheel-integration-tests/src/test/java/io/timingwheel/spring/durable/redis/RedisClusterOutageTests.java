@@ -2,12 +2,20 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.durable.support.DurableSettings;
+import io.timingwheel.spring.task.IfPending;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -139,6 +147,45 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 		}
 		awaitUp();
 		cluster.awaitOk();
+	}
+
+	@Test
+	void writesThatWaitForTheReplicasOfAPrimaryThatHangsHoldUpNoOtherWrites() throws Exception {
+		RedisDelayedTaskStore waiting = stores
+			.node(RedisStores.OPTIONS.withWaitReplicas(1).withWaitTimeout(Duration.ofMillis(100)));
+		enqueueUncertainly(waiting, 0, 9);
+		enqueueUncertainly(waiting, LOST, 8);
+		int writers = ReplicatedWrites.MAX_CONNECTIONS + 4;
+		ExecutorService executor = Executors.newFixedThreadPool(writers);
+		cluster.process(LOST).hang();
+		try {
+			List<Future<?>> writes = new ArrayList<>();
+			for (int i = 0; i < writers; i++) {
+				writes.add(executor.submit(() -> waiting.enqueue(taskOn(LOST, 7))));
+			}
+			// The servers have no replicas, so a write that has come through is
+			// uncertain.
+			long start = System.nanoTime();
+			enqueueUncertainly(waiting, 0, 6);
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUT.dividedBy(2));
+			assertThat(writes).noneMatch(Future::isDone);
+		}
+		finally {
+			cluster.process(LOST).goOn();
+			executor.shutdownNow();
+		}
+		awaitUp();
+		cluster.awaitOk();
+	}
+
+	private static void enqueueUncertainly(DelayedTaskStore store, int server, int thousands) {
+		assertThatExceptionOfType(UncertainWriteException.class)
+			.isThrownBy(() -> store.enqueue(taskOn(server, thousands)));
+	}
+
+	private static NewTask taskOn(int server, int thousands) {
+		String key = numbersOn(server, thousands, 1).get(0).toString();
+		return task(TestNode.NAME, key, DueTime.after(HOUR), IfPending.REPLACE, null);
 	}
 
 	/**

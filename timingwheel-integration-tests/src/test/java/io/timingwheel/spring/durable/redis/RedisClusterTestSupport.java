@@ -27,13 +27,20 @@ abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
 	 * @return their numbers
 	 */
 	final Set<Integer> enqueueOn(int server, int thousands, int count, Duration delay) {
-		List<Integer> numbers = IntStream.iterate(thousands * 1000, (number) -> number + 1)
+		List<Integer> numbers = numbersOn(server, thousands, count);
+		numbers.forEach((number) -> enqueue(number, delay));
+		return Set.copyOf(numbers);
+	}
+
+	/**
+	 * Numbers of tasks that a server has.
+	 */
+	static List<Integer> numbersOn(int server, int thousands, int count) {
+		return IntStream.iterate(thousands * 1000, (number) -> number + 1)
 			.filter((number) -> server(number) == server)
 			.limit(count)
 			.boxed()
 			.toList();
-		numbers.forEach((number) -> enqueue(number, delay));
-		return Set.copyOf(numbers);
 	}
 
 	private static int server(int number) {

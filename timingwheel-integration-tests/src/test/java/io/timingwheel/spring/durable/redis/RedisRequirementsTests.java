@@ -68,6 +68,18 @@ class RedisRequirementsTests {
 		stores.node(RedisStores.OPTIONS.withPartitions(8).withNamespace("other")).check();
 	}
 
+	@Test
+	void refusesTasksOfANewerFormat() {
+		stores.node().check();
+		try (RedisConnection connection = stores.connection()) {
+			byte[] key = Partitions.bytes("timingwheel:{" + RedisStores.OPTIONS.namespace() + "}:meta");
+			connection.hashCommands().hSet(key, Partitions.bytes("format"), Partitions.bytes("3"));
+		}
+		assertThatIllegalStateException().isThrownBy(stores.node()::check)
+			.withMessageContaining("format 3")
+			.withMessageContaining("newer version of timingwheel");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "5.0.14", "6.0.16", "6.1.9" })
 	void refusesAnOldRedis(String version) {

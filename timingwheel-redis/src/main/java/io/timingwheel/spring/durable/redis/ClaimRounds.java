@@ -56,9 +56,10 @@ final class ClaimRounds {
 	 * @return {@code null} if there is none
 	 */
 	private @Nullable Claimed claimSuspect(ClaimRequest request) {
+		List<String> names = Partitions.inIndexOrder(request.names().keySet());
 		List<Call> calls = new ArrayList<>();
 		for (int partition = 0; partition < this.partitions; partition++) {
-			calls.add(suspect(partition, false, request));
+			calls.add(suspect(partition, false, request, names));
 		}
 		ScriptReply first = this.scripts.run(calls)
 			.stream()
@@ -68,14 +69,13 @@ final class ClaimRounds {
 		if (first == null) {
 			return null;
 		}
-		ScriptReply reply = this.scripts.run(List.of(suspect(first.partition(), true, request))).get(0);
+		ScriptReply reply = this.scripts.run(List.of(suspect(first.partition(), true, request, names))).get(0);
 		return (reply.size() <= 2) ? null
 				: new Claimed(List.of(reply.list(2).leasedTask()), reply.number(0), reply.number(0));
 	}
 
-	private static Call suspect(int partition, boolean take, ClaimRequest request) {
-		return Script.SUSPECT.on(partition, take, request.lease(), request.maxPayloadBytes())
-			.with(request.names().keySet().toArray());
+	private static Call suspect(int partition, boolean take, ClaimRequest request, List<String> names) {
+		return Script.SUSPECT.on(partition, take, request.lease(), request.maxPayloadBytes()).with(names.toArray());
 	}
 
 	private final class Rounds {
@@ -108,7 +108,7 @@ final class ClaimRounds {
 
 		Rounds(ClaimRequest request) {
 			this.request = request;
-			this.names = List.copyOf(request.names().keySet());
+			this.names = Partitions.inIndexOrder(request.names().keySet());
 			this.left = new Limits(request.limit(), this.names.stream().mapToInt((name) -> limit(name).due()).toArray(),
 					this.names.stream().mapToInt((name) -> limit(name).soon()).toArray());
 			Arrays.fill(this.later, Long.MAX_VALUE);

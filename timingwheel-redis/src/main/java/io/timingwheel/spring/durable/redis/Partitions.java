@@ -2,6 +2,12 @@ package io.timingwheel.spring.durable.redis;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.zip.CRC32;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -79,6 +85,20 @@ final class Partitions {
 				() -> "The name of a task has %d bytes of UTF-8, and may have %d".formatted(name.length,
 						DelayedTaskStore.MAX_NAME_BYTES));
 		return ByteBuffer.allocate(1 + name.length + key.length).put((byte) name.length).put(name).put(key).array();
+	}
+
+	/**
+	 * Sorts names as the index does: by the number of their bytes, then by the bytes.
+	 */
+	static List<String> inIndexOrder(Collection<String> names) {
+		Map<String, byte[]> bytes = new HashMap<>();
+		names.forEach((name) -> bytes.put(name, bytes(name)));
+		return bytes.entrySet()
+			.stream()
+			.sorted(Map.Entry.comparingByValue(
+					Comparator.<byte[]>comparingInt((name) -> name.length).thenComparing(Arrays::compareUnsigned)))
+			.map(Map.Entry::getKey)
+			.toList();
 	}
 
 	static byte[] bytes(String text) {

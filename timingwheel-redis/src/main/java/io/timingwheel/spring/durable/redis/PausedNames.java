@@ -4,19 +4,27 @@ import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.TaskLimits;
 
 /**
- * The names that are paused for all nodes: a set beside the partitions. Thread-safe.
+ * The names that are paused for all nodes: a set beside the partitions. While the primary
+ * of a Cluster that has the set does not answer, the names are those that were read last,
+ * so that the tasks of the other primaries run. Thread-safe.
  */
 final class PausedNames {
 
 	private final StoreConnection connection;
 
+	private final PartitionOutages outages;
+
 	private final byte[] key;
 
-	PausedNames(StoreConnection connection, String namespace) {
+	private volatile Set<String> known = Set.of();
+
+	PausedNames(StoreConnection connection, PartitionOutages outages, String namespace) {
 		this.connection = connection;
+		this.outages = outages;
 		this.key = Partitions.bytes("timingwheel:{" + namespace + "}:paused");
 	}
 
@@ -28,6 +36,23 @@ final class PausedNames {
 	}
 
 	Set<String> read() {
+		if (!this.connection.isCluster()) {
+			return ask();
+		}
+		PartialOutage outage = this.outages.partial();
+		String server = this.connection.server(this.key);
+		if (outage == null || server == null || !outage.parts().contains(server)) {
+			try {
+				this.known = ask();
+			}
+			catch (RuntimeException ex) {
+				// The claims that follow tell whether the other primaries answer.
+			}
+		}
+		return this.known;
+	}
+
+	private Set<String> ask() {
 		return this.connection.get(this.connection.commands().smembers(this.key))
 			.stream()
 			.map((member) -> new String(member, StandardCharsets.UTF_8))

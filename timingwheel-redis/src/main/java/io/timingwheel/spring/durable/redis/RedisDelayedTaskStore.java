@@ -100,7 +100,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		boolean severalClocks = this.connection.isCluster();
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks, this::giveBack);
 		this.claims = new ClaimRounds(this.outages, options.partitions(), severalClocks);
-		this.pausedNames = new PausedNames(this.connection, options.namespace());
+		this.pausedNames = new PausedNames(this.connection, this.outages, options.namespace());
 		this.pending = new PendingEntries(this.partitions, this.scripts);
 		this.forecasts = new DueForecasts(this.partitions, this.scripts);
 		this.dead = new DeadEntries(this.partitions, this.scripts, this.outages, options.maxDead());

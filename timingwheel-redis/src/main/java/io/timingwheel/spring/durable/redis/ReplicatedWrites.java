@@ -3,6 +3,8 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
@@ -23,18 +25,26 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.ClusterStateFailureException;
+import org.springframework.data.redis.RedisSystemException;
 import org.springframework.util.Assert;
 
 /**
  * Runs the scripts that users call (enqueue, cancel, reschedule), and then waits for the
  * replicas if the options ask for that. {@code WAIT} counts only the writes of its own
  * connection, and blocks all later commands on this connection. Each write that waits
- * therefore has a connection that no other call uses at the same time. Thread-safe.
+ * therefore has a connection that no other call uses at the same time. Each primary has
+ * connections of its own, so that a primary that hangs holds up its own writes alone.
+ * Thread-safe.
  */
 final class ReplicatedWrites implements AutoCloseable {
 
-	private static final int MAX_CONNECTIONS = 16;
+	/** How many writes may wait for the replicas of one primary at once. */
+	static final int MAX_CONNECTIONS = 16;
+
+	/** The only primary, if there is no Cluster. */
+	private static final String STANDALONE = "";
 
 	private final ScriptRunner scripts;
 
@@ -44,9 +54,8 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	private final RedisStoreOptions options;
 
-	private final Semaphore permits = new Semaphore(MAX_CONNECTIONS, true);
-
-	private final Deque<StatefulConnection<byte[], byte[]>> idle = new ConcurrentLinkedDeque<>();
+	/** By host and port of the primary. */
+	private final Map<String, Pool> pools = new ConcurrentHashMap<>();
 
 	ReplicatedWrites(ScriptRunner scripts, StoreConnection connection, Partitions partitions,
 			RedisStoreOptions options) {
@@ -79,20 +88,27 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain) {
-		this.permits.acquireUninterruptibly();
+		Pool pool = pool(call.partition());
+		pool.acquire();
 		try {
-			StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
+			StatefulConnection<byte[], byte[]> own = pool.idle.pollFirst();
 			own = (own != null && own.isOpen()) ? own : connect();
 			try {
 				return replicated(own, call, changed, uncertain);
 			}
 			finally {
-				this.idle.addFirst(own);
+				pool.idle.addFirst(own);
 			}
 		}
 		finally {
-			this.permits.release();
+			pool.permits.release();
 		}
+	}
+
+	private Pool pool(int partition) {
+		String server = this.connection.isCluster() ? this.connection.server(this.partitions.keys(partition)[0])
+				: STANDALONE;
+		return this.pools.computeIfAbsent((server != null) ? server : STANDALONE, Pool::new);
 	}
 
 	private ScriptReply replicated(StatefulConnection<byte[], byte[]> own, Call call, Predicate<ScriptReply> changed,
@@ -174,11 +190,52 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	@Override
 	public void close() {
-		@Nullable StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
-		while (own != null) {
-			own.close();
-			own = this.idle.pollFirst();
+		this.pools.values().forEach(Pool::close);
+	}
+
+	/**
+	 * The connections for the writes on one primary.
+	 */
+	private final class Pool {
+
+		private final String server;
+
+		private final Semaphore permits = new Semaphore(MAX_CONNECTIONS, true);
+
+		private final Deque<StatefulConnection<byte[], byte[]>> idle = new ConcurrentLinkedDeque<>();
+
+		Pool(String server) {
+			this.server = server;
 		}
+
+		/**
+		 * Waits for a connection, but no longer than a call waits for its reply.
+		 */
+		void acquire() {
+			ReplicatedWrites writes = ReplicatedWrites.this;
+			Duration limit = writes.connection.timeout().plus(writes.options.waitTimeout());
+			try {
+				if (!this.permits.tryAcquire(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+					throw new QueryTimeoutException(
+							("The write was not sent: %d other writes have waited for %s for the"
+									+ " replicas of Redis%s (timingwheel.store.redis.wait-replicas)")
+								.formatted(MAX_CONNECTIONS, limit, this.server.isEmpty() ? "" : " " + this.server));
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw new RedisSystemException("Interrupted before the write was sent", ex);
+			}
+		}
+
+		void close() {
+			@Nullable StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
+			while (own != null) {
+				own.close();
+				own = this.idle.pollFirst();
+			}
+		}
+
 	}
 
 }

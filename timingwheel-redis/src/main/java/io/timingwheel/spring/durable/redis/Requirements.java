@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -24,6 +25,9 @@ final class Requirements {
 
 	private static final String SAFE_POLICY = "noeviction";
 
+	/** How the tasks are written: a field for each task, and one for what has changed. */
+	private static final int FORMAT = 2;
+
 	private final StoreConnection connection;
 
 	private final RedisStoreOptions options;
@@ -41,6 +45,7 @@ final class Requirements {
 			checkPersistence(field(info, "aof_enabled"));
 		}
 		checkPartitions(commands);
+		checkFormat(commands);
 	}
 
 	private List<String> infos(RedisClusterAsyncCommands<byte[], byte[]> commands) {
@@ -102,6 +107,24 @@ final class Requirements {
 					+ " %s: set timingwheel.store.redis.partitions=%s, or start with a new"
 					+ " timingwheel.store.redis.namespace")
 				.formatted(this.options.namespace(), found, expected, found));
+		}
+	}
+
+	/**
+	 * Data of an older format is read as it is. Nodes of an older format would not see
+	 * the changes that this version makes, and do not check the format, so they have to
+	 * be stopped before.
+	 */
+	private void checkFormat(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		byte[] key = Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
+		byte[] field = Partitions.bytes("format");
+		this.connection.get(commands.hsetnx(key, field, Partitions.bytes(String.valueOf(FORMAT))));
+		String found = new String(this.connection.get(commands.hget(key, field)), StandardCharsets.UTF_8);
+		if (!found.equals(String.valueOf(FORMAT))) {
+			throw new IllegalStateException(("The tasks in the Redis namespace '%s' have format %s, and this version of"
+					+ " timingwheel writes format %d: use a newer version of timingwheel, or another"
+					+ " timingwheel.store.redis.namespace")
+				.formatted(this.options.namespace(), found, FORMAT));
 		}
 	}
 

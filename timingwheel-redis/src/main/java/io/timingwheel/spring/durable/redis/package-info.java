@@ -7,10 +7,10 @@
  * Cluster. {@code common.lua} states their content in full.
  *
  * <pre>
- * timingwheel:{namespace:3}:tasks    hash        id -&gt; packed task
+ * timingwheel:{namespace:3}:tasks    hash        id -&gt; packed task; + and id -&gt; what has changed since
  * timingwheel:{namespace:3}:index    sorted set  the tasks by name, state and time
  * timingwheel:{namespace:3}:holders  hash        name and key -&gt; id of the pending task that has the key
- * timingwheel:{namespace}:meta       hash        the number of partitions
+ * timingwheel:{namespace}:meta       hash        the number of partitions, the format
  * timingwheel:{namespace}:paused     set         the names that are paused
  * </pre>
  *

@@ -1,7 +1,7 @@
 -- scheduled and due within the look-ahead, or leased with an ended lease -> leased, or running if due now;
 -- running with an ended lease -> running suspect that no node has
 -- ARGV: offset, limit, how many further times of each name to return, look-ahead, lease, largest payload,
--- then for each name: name, limit of the tasks that are due, limit of those that are due soon
+-- then for each name, in the order of INDEX: name, limit of the tasks that are due, limit of those that are due soon
 -- Returns: now, the earliest time of the tasks that cannot be claimed yet and of the new suspects (-1 for none), a list
 -- of the earliest times of the tasks that could be claimed too (each followed by the number of its name), tasks...
 local limit, told = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -12,14 +12,17 @@ local function by_time(one, other)
   return one.at < other.at
 end
 
--- The first entries of a section up to a time.
-local function up_to(time, name, state, max)
-  local found = entries(name, state, 1)
-  if found[1] and found[1].at <= time then
-    found = entries(name, state, max)
+-- The entries of a section up to a time.
+-- first: its first entry, nil if it has none
+local function up_to(time, name, state, first, max)
+  if not first then
+    return {}
+  elseif first.at > time then
+    later = math.min(later, first.at)
+    return {}
   end
   local claimable = {}
-  for _, one in ipairs(found) do
+  for _, one in ipairs(entries(name, state, max)) do
     if one.at > time then
       later = math.min(later, one.at)
       break
@@ -29,13 +32,16 @@ local function up_to(time, name, state, max)
   return claimable
 end
 
-local function choose(number, name, due, soon)
+local STATES = { LEASED, RUNNING, SCHEDULED } -- in the order of INDEX
+
+local function choose(number, name, due, soon, first)
   local max = due + soon + told + 1
-  local found = up_to(ahead, name, SCHEDULED, max)
-  for _, one in ipairs(up_to(now, name, LEASED, max)) do
+  local firsts = first_entries(name, STATES, first)
+  local found = up_to(ahead, name, SCHEDULED, firsts[SCHEDULED], max)
+  for _, one in ipairs(up_to(now, name, LEASED, firsts[LEASED], max)) do
     found[#found + 1] = one
   end
-  for _, one in ipairs(up_to(now, name, RUNNING, max)) do
+  for _, one in ipairs(up_to(now, name, RUNNING, firsts[RUNNING], max)) do
     lost[#lost + 1] = one
   end
   table.sort(found, by_time)
@@ -55,9 +61,9 @@ local function choose(number, name, due, soon)
   end
 end
 
-for i = 7, #ARGV, 3 do
-  choose((i - 7) / 3, ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]))
-end
+for_each_known_name(7, 3, STATES[1], function(i, first)
+  choose((i - 7) / 3, ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), first)
+end)
 
 table.sort(chosen, by_time)
 for i = limit + 1, math.min(limit + told, #chosen) do

@@ -2,7 +2,8 @@
 -- functions that several scripts use.
 --
 -- A script works on one partition, which has three keys in one slot of a Cluster:
---   TASKS    hash        id -> packed task (see LAYOUT)
+--   TASKS    hash        id -> packed task as it was stored (see LAYOUT); head_field -> what has changed since (see
+--                        HEAD), so that no change writes the payload again
 --   INDEX    sorted set  one member for each task, two while the task is leased (see member); all scores are 0,
 --                        so that Redis orders the members by their bytes
 --   HOLDERS  hash        name and key -> id of the pending task that has the key (see holder_field)
@@ -57,6 +58,10 @@ local function member(letter, at, task)
   return section(task.name, letter) .. packed_as('>I8', at) .. task.id
 end
 
+local function entry(name, bytes)
+  return { at = unpacked_as('>I8', bytes, #name + 3), id = sub(bytes, #name + 11), member = bytes }
+end
+
 -- The first entries of a section, or its last ones: a list of { at =, id =, member = }. With a bound, those after the
 -- bound, or before it: the bytes of a member behind its section.
 local function entries(name, letter, limit, from_the_end, bound)
@@ -70,7 +75,7 @@ local function entries(name, letter, limit, from_the_end, bound)
   local members = from_the_end and call('ZREVRANGEBYLEX', INDEX, last, first, 'LIMIT', 0, limit)
       or call('ZRANGEBYLEX', INDEX, first, last, 'LIMIT', 0, limit)
   for i, bytes in ipairs(members) do
-    members[i] = { at = unpacked_as('>I8', bytes, #start + 1), id = sub(bytes, #start + 9), member = bytes }
+    members[i] = entry(name, bytes)
   end
   return members
 end
@@ -79,10 +84,22 @@ end
 -- is TRACED: its length in one byte, the trace. The payload comes last.
 local LAYOUT = '>c1BI8I8I8I4I4I4Bc0Hc0Hc0'
 
-local function unpacked(id, packed)
-  local task = { id = id, packed = packed }
+-- State, flags, fence, at, due, attempt, deliveries, lost, error.
+local HEAD = '>c1BI8I8I8I4I4I4Hc0'
+
+-- The field of TASKS for the head of a task.
+local function head_field(id)
+  return '+' .. id
+end
+
+local function unpacked(id, packed, head)
+  local task = { id = id, packed = packed, has_head = head and true }
   task.state, task.flags, task.fence, task.at, task.due, task.attempt, task.deliveries, task.lost, task.name,
       task.key, task.error, task.tail = unpacked_as(LAYOUT, packed)
+  if head then
+    task.state, task.flags, task.fence, task.at, task.due, task.attempt, task.deliveries, task.lost, task.error =
+        unpacked_as(HEAD, head)
+  end
   if bit.band(task.flags, TRACED) ~= 0 then
     task.trace, task.tail = unpacked_as('Bc0', packed, task.tail)
   end
@@ -97,6 +114,11 @@ local function pack(task)
   return packed_as(LAYOUT, task.state, task.flags, task.fence, task.at, task.due, task.attempt, task.deliveries,
       task.lost, #task.name, task.name, #task.key, task.key, #task.error, task.error)
       .. (task.trace and packed_as('Bc0', #task.trace, task.trace) or '') .. payload(task)
+end
+
+local function pack_head(task)
+  return packed_as(HEAD, task.state, task.flags, task.fence, task.at, task.due, task.attempt, task.deliveries,
+      task.lost, #task.error, task.error)
 end
 
 local function has(task, flag)
@@ -116,10 +138,15 @@ local added, removed = {}, {} -- INDEX: lists of members
 local holders = {} -- HOLDERS: id by field, false to delete the field
 
 local function load(ids)
-  for from = 1, #ids, 1000 do -- unpack has a limit of some thousand values
-    for i, packed in ipairs(call('HMGET', TASKS, unpack(ids, from, math.min(#ids, from + 999)))) do
-      local id = ids[from + i - 1]
-      read[id] = packed and unpacked(id, packed) or nil
+  for from = 1, #ids, 500 do -- unpack has a limit of some thousand values
+    local fields = {}
+    for i = from, math.min(#ids, from + 499) do
+      fields[#fields + 1] = ids[i]
+      fields[#fields + 1] = head_field(ids[i])
+    end
+    local values = call('HMGET', TASKS, unpack(fields))
+    for i = 1, #values, 2 do
+      read[fields[i]] = values[i] and unpacked(fields[i], values[i], values[i + 1]) or nil
     end
   end
 end
@@ -227,6 +254,7 @@ local function change(task, to)
 end
 
 local function insert(task)
+  task.is_whole = true
   read[task.id], changed[task.id] = task, task
   append_members(task, added)
   take_key(task)
@@ -237,6 +265,9 @@ local function delete(task)
   append_members(task, removed)
   read[task.id], changed[task.id] = nil, nil
   deleted[#deleted + 1] = task.id
+  if task.has_head then
+    deleted[#deleted + 1] = head_field(task.id)
+  end
 end
 
 -- Raises the fence at least to the current time. So no fence is used again after a
@@ -287,8 +318,8 @@ local function write_additions()
     members[#members + 1] = bytes
   end
   for id, task in pairs(changed) do
-    tasks[#tasks + 1] = id
-    tasks[#tasks + 1] = pack(task)
+    tasks[#tasks + 1] = task.is_whole and id or head_field(id)
+    tasks[#tasks + 1] = task.is_whole and pack(task) or pack_head(task)
   end
   for field, id in pairs(holders) do
     if id then
@@ -308,6 +339,53 @@ local function save()
   write_deletions()
   write_additions()
   changed, deleted, added, removed, holders = {}, {}, {}, {}, {}
+end
+
+-- Whether a text comes before another by its bytes, as in INDEX. The operator < depends on the locale of Redis.
+local function precedes(one, other)
+  for i = 1, math.min(#one, #other) do
+    local byte, other_byte = string.byte(one, i), string.byte(other, i)
+    if byte ~= other_byte then
+      return byte < other_byte
+    end
+  end
+  return #one < #other
+end
+
+-- Calls visit(i, first) for each name in ARGV that has an entry in INDEX with this letter or a later one; first is the
+-- first such entry. The first name is ARGV[from], each further one follows after width arguments, and they have the
+-- order of INDEX. Makes at most two look-ups for each name in INDEX, and one more.
+local function for_each_known_name(from, width, letter, visit)
+  local i = from
+  while i <= #ARGV do
+    local first = call('ZRANGEBYLEX', INDEX, '[' .. section(ARGV[i], letter), '+', 'LIMIT', 0, 1)[1]
+    if not first then
+      return
+    end
+    local known = sub(first, 1, 1 + string.byte(first))
+    while i <= #ARGV and precedes(section(ARGV[i], ''), known) do
+      i = i + width
+    end
+    if i <= #ARGV and section(ARGV[i], '') == known and string.byte(first, #known + 1) >= string.byte(letter) then
+      visit(i, first)
+      i = i + width
+    end
+  end
+end
+
+-- The first entries of a name with these letters, which have the order of INDEX: entry by letter. The argument first is
+-- the first member with the first letter or a later one.
+local function first_entries(name, letters, first)
+  local found = {}
+  for _, letter in ipairs(letters) do
+    if first and string.byte(first, #name + 2) < string.byte(letter) then
+      first = call('ZRANGEBYLEX', INDEX, '[' .. section(name, letter), '(' .. section(name, '\255'), 'LIMIT', 0, 1)[1]
+    end
+    if first and sub(first, #name + 2, #name + 2) == letter then
+      found[letter] = entry(name, first)
+    end
+  end
+  return found
 end
 
 -- Calls visit(name) for each name in INDEX, until it returns false.
@@ -334,6 +412,7 @@ local function delete_dead(list)
   for _, one in ipairs(list) do
     removed[#removed + 1] = one.member
     deleted[#deleted + 1] = one.id
+    deleted[#deleted + 1] = head_field(one.id)
   end
 end
 

@@ -9,6 +9,6 @@ end
 local due = due_time(ARGV[4], ARGV[5])
 local state, at = placed(due, has(task, SUSPECT) and -1 or ARGV[6], ARGV[7])
 raise_fence(task)
-change(task, { state = state, at = at, due = due })
+change(task, { state = state, at = at, due = due, is_whole = not task.has_head })
 save()
 return { now, state == LEASED and 1 or 0, leased_task(task, at, math.huge) }

@@ -1,16 +1,16 @@
 -- scheduled and due suspect, or leased suspect with an ended lease -> leased; running suspect that no node has, or with
 -- an ended lease -> running suspect; at most one
--- ARGV: offset, '1' to lease it, lease, largest payload, names...
+-- ARGV: offset, '1' to lease it, lease, largest payload, names in the order of INDEX...
 -- Returns: now, the time of the first suspect (-1 for none), the task if it was leased
 local found = {}
-for i = 5, #ARGV do
-  for _, state in ipairs({ SCHEDULED, LEASED, RUNNING }) do
-    local one = entries(ARGV[i], string.upper(state), 1)[1]
-    if one and one.at <= now and (not found[1] or one.at < found[1].at) then
+local LETTERS = { string.upper(LEASED), string.upper(RUNNING), string.upper(SCHEDULED) } -- in the order of INDEX
+for_each_known_name(5, 1, LETTERS[1], function(i, first)
+  for _, one in pairs(first_entries(ARGV[i], LETTERS, first)) do
+    if one.at <= now and (not found[1] or one.at < found[1].at) then
       found[1] = one
     end
   end
-end
+end)
 local reply = { now, found[1] and found[1].at or -1 }
 if ARGV[2] == '1' then
   for _, task in ipairs(load_claimable(found, 1, true)) do

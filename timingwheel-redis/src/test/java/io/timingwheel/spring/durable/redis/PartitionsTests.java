@@ -41,6 +41,12 @@ class PartitionsTests {
 	}
 
 	@Test
+	void namesHaveTheOrderOfTheIndex() {
+		assertThat(Partitions.inIndexOrder(Set.of("b", "ab", "a", "\u00e9", "z9", "", "B"))).containsExactly("", "B",
+				"a", "b", "ab", "z9", "\u00e9");
+	}
+
+	@Test
 	void anIdTellsThePartitionOfItsTask() {
 		assertThat(this.partitions.locate(Partitions.publicId(15, "id.of"))).satisfies((id) -> {
 			assertThat(id.partition()).isEqualTo(15);
