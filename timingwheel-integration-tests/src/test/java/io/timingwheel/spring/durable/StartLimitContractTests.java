@@ -1,13 +1,32 @@
 package io.timingwheel.spring.durable;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.BackoffSettings;
+import io.timingwheel.spring.task.support.PolicySettings;
+import io.timingwheel.spring.task.support.StartRate;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -71,6 +90,368 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		await().until(() -> this.runs.size() == 2);
 		await().until(() -> !first.durable().isPaused(TestNode.NAME));
 		assertThat(this.runs).containsExactlyInAnyOrder(1, 2);
+	}
+
+	/** At most two tasks run at once. */
+	private static final StartLimits TWO = new StartLimits(2, 0, 0, 1);
+
+	/** At most one task of a key runs at once. */
+	private static final StartLimits ONE_PER_KEY = new StartLimits(0, 1, 0, 1);
+
+	private static final String OTHER_NAME = "send-mail";
+
+	private static Claimed claim(DelayedTaskStore store, StartLimits limits, boolean suspect, int limit) {
+		return store.claim(new ClaimRequest("a", Map.of(NAME, new Limit(limit, 0)), limit, suspect, LOOK_AHEAD, LEASE,
+				ANY_SIZE, Map.of(NAME, limits)));
+	}
+
+	private static List<LeasedTask> claim(DelayedTaskStore store, StartLimits limits) {
+		return claim(store, limits, false, 100).tasks();
+	}
+
+	private static @Nullable LeasedTask claimSuspect(DelayedTaskStore store, StartLimits limits) {
+		List<LeasedTask> tasks = claim(store, limits, true, 100).tasks();
+		return (tasks.size() == 1 && tasks.get(0).suspect()) ? tasks.get(0) : null;
+	}
+
+	/**
+	 * Stores tasks that are due, one after another.
+	 * @return their ids, in the order of their due times
+	 */
+	private List<String> enqueueDue(int count) {
+		long now = this.store.now();
+		return IntStream.range(0, count)
+			.mapToObj((i) -> this.store
+				.enqueue(task(NAME, "k" + i, new DueTime(now - 1000 + i, true), IfPending.REPLACE, null))
+				.id())
+			.toList();
+	}
+
+	private static List<String> ids(List<LeasedTask> tasks) {
+		return tasks.stream().map(LeasedTask::id).toList();
+	}
+
+	@Test
+	void noMoreTasksRunAtOnceOnAllNodesThanTheLimit() {
+		List<String> ids = enqueueDue(5);
+		Claimed first = claim(this.store, TWO, false, 100);
+		assertThat(ids(first.tasks())).containsExactlyElementsOf(ids.subList(0, 2));
+		assertThat(first.tasks()).allMatch(LeasedTask::begun);
+		assertThat(first.heldBack()).containsExactly(NAME);
+		Claimed none = claim(this.other, TWO, false, 100);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.heldBack()).containsExactly(NAME);
+		assertThat(none.nextAt()).isGreaterThan(none.now());
+		assertThat(acknowledge(this.store, first.tasks().get(1).ref())).isEqualTo(Reply.DONE);
+		assertThat(acknowledge(this.store, first.tasks().get(1).ref())).isEqualTo(Reply.DONE);
+		assertThat(ids(claim(this.other, TWO))).containsExactly(ids.get(2));
+		assertThat(claim(this.store, TWO)).isEmpty();
+		assertThat(acknowledge(this.store, first.tasks().get(0).ref())).isEqualTo(Reply.DONE);
+		assertThat(ids(claim(this.store, TWO))).containsExactly(ids.get(3));
+		assertThat(claim(this.other, TWO)).isEmpty();
+	}
+
+	@Test
+	void aTaskThatIsRetriedGivenBackOrDeadGivesItsPlaceBack() {
+		List<String> ids = enqueueDue(6);
+		List<LeasedTask> tasks = claim(this.store, TWO);
+		assertThat(retry(this.store, tasks.get(0).ref(), 2, HOUR)).isEqualTo(Reply.DONE);
+		assertThat(bury(this.store, tasks.get(1).ref())).isEqualTo(Reply.DONE);
+		tasks = claim(this.other, TWO);
+		assertThat(ids(tasks)).containsExactlyElementsOf(ids.subList(2, 4));
+		assertThat(release(this.other, tasks.get(0).ref())).isEqualTo(Reply.DONE);
+		assertThat(ids(claim(this.store, TWO))).containsExactly(ids.get(2));
+		assertThat(claim(this.other, TWO)).isEmpty();
+	}
+
+	@Test
+	void aClaimTakesNoMoreThanItsOwnLimitAndNothingThatIsDueLater() {
+		List<String> ids = enqueueDue(3);
+		Enqueued later = enqueue("later", SOON);
+		Claimed one = claim(this.store, TWO, false, 1);
+		assertThat(ids(one.tasks())).containsExactly(ids.get(0));
+		assertThat(one.heldBack()).isEmpty();
+		assertThat(ids(claim(this.store, new StartLimits(100, 0, 0, 1)))).containsExactlyElementsOf(ids.subList(1, 3));
+		Claimed none = claim(this.store, new StartLimits(100, 0, 0, 1), false, 100);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.heldBack()).isEmpty();
+		assertThat(none.startAt()).isEqualTo(later.dueAt());
+	}
+
+	@Test
+	void aRunWhoseLeaseHasEndedHasNoPlaceAndItsNodeCannotRenewIt() {
+		enqueueDue(4);
+		List<LeasedTask> stopped = claim(this.store, TWO);
+		clockAhead(LEASE.plusSeconds(1));
+		List<LeasedTask> next = claim(this.other, TWO);
+		assertThat(next).as("one of the two places is for a suspect").hasSize(1);
+		assertThat(this.store.renew(stopped.stream().map(LeasedTask::ref).toList(), LEASE)).containsOnly(Reply.REFUSED);
+		LeasedTask suspect = claimSuspect(this.other, TWO);
+		assertThat(suspect).isNotNull();
+		assertThat(begin(this.other, suspect.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.other.renew(refs(suspect), LEASE)).containsExactly(Reply.DONE);
+		assertThat(claimSuspect(this.store, TWO)).isNull();
+		assertThat(claim(this.other, TWO)).isEmpty();
+		assertThat(acknowledge(this.store, stopped.get(0).ref())).isEqualTo(Reply.REFUSED);
+		assertThat(claim(this.other, TWO)).as("a reply to a node without the task frees nothing").isEmpty();
+		assertThat(acknowledge(this.other, suspect.ref())).isEqualTo(Reply.DONE);
+		assertThat(claim(this.other, TWO)).isEmpty();
+		LeasedTask second = claimSuspect(this.store, TWO);
+		assertThat(second).isNotNull();
+		assertThat(claim(this.other, TWO)).as("a suspect has its place before it begins").isEmpty();
+		assertThat(acknowledge(this.other, next.get(0).ref())).isEqualTo(Reply.DONE);
+		assertThat(claim(this.other, TWO)).hasSize(1);
+	}
+
+	@Test
+	void aRenewedRunKeepsItsPlace() {
+		enqueueDue(3);
+		List<LeasedTask> tasks = claim(this.store, TWO);
+		clockAhead(LEASE.minusSeconds(5));
+		assertThat(this.store.renew(tasks.stream().map(LeasedTask::ref).toList(), LEASE)).containsOnly(Reply.DONE);
+		clockAhead(LEASE.plusSeconds(5));
+		assertThat(claim(this.other, TWO)).isEmpty();
+		assertThat(acknowledge(this.store, tasks.get(0).ref())).isEqualTo(Reply.DONE);
+		assertThat(claim(this.other, TWO)).hasSize(1);
+	}
+
+	@Test
+	void theTasksOfAKeyFollowOneAnother() {
+		String first = this.store.enqueue(task("k", Duration.ZERO)).id();
+		LeasedTask running = claim(this.store, ONE_PER_KEY).get(0);
+		assertThat(running.id()).isEqualTo(first);
+		String second = this.store.enqueue(task("k", Duration.ZERO)).id();
+		String third = this.store.enqueue(task("other key", Duration.ZERO)).id();
+		String unkeyed = this.store.enqueue(task(null, Duration.ZERO)).id();
+		Claimed others = claim(this.other, ONE_PER_KEY, false, 100);
+		assertThat(ids(others.tasks())).containsExactlyInAnyOrder(third, unkeyed);
+		assertThat(others.heldBack()).containsExactly(NAME);
+		assertThat(acknowledge(this.store, running.ref())).isEqualTo(Reply.DONE);
+		assertThat(ids(claim(this.other, ONE_PER_KEY))).containsExactly(second);
+	}
+
+	@Test
+	void aTaskWaitsForTheRunOfItsKeyThatWasLost() {
+		String first = this.store.enqueue(task("k", Duration.ZERO)).id();
+		assertThat(ids(claim(this.store, ONE_PER_KEY))).containsExactly(first);
+		String second = this.store.enqueue(task("k", Duration.ZERO)).id();
+		clockAhead(LEASE.plusSeconds(1));
+		assertThat(claim(this.other, ONE_PER_KEY)).isEmpty();
+		assertThat(claim(this.other, ONE_PER_KEY)).isEmpty();
+		LeasedTask suspect = claimSuspect(this.other, ONE_PER_KEY);
+		assertThat(suspect).isNotNull();
+		assertThat(suspect.id()).isEqualTo(first);
+		assertThat(claim(this.store, ONE_PER_KEY)).isEmpty();
+		assertThat(begin(this.other, suspect.ref())).isEqualTo(Reply.DONE);
+		assertThat(claim(this.store, ONE_PER_KEY)).isEmpty();
+		assertThat(acknowledge(this.other, suspect.ref())).isEqualTo(Reply.DONE);
+		assertThat(ids(claim(this.store, ONE_PER_KEY))).containsExactly(second);
+	}
+
+	@Test
+	void startsAreSpreadOverTheTimeOnAllNodesTogether() {
+		StartLimits rate = new StartLimits(0, 0, 10_000, 4);
+		AtomicLong clock = new AtomicLong(this.store.now());
+		this.store.setClock(clock::get);
+		this.other.setClock(clock::get);
+		enqueueDue(60);
+		assertThat(claim(this.store, rate)).hasSize(4);
+		Claimed none = claim(this.other, rate, false, 100);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.startAt()).isEqualTo(clock.get() + 20);
+		assertThat(none.heldBack()).isEmpty();
+		clock.addAndGet(9);
+		assertThat(claim(this.other, rate)).isEmpty();
+		clock.addAndGet(1);
+		assertThat(claim(this.other, rate)).hasSize(1);
+		clock.addAndGet(25);
+		assertThat(claim(this.store, rate, false, 1).tasks()).hasSize(1);
+		assertThat(claim(this.other, rate)).hasSize(1);
+		assertThat(claim(this.store, rate)).isEmpty();
+		int starts = 0;
+		for (int millis = 0; millis < 300; millis++) {
+			clock.addAndGet(1);
+			starts += claim((millis % 2 == 0) ? this.store : this.other, rate).size();
+		}
+		assertThat(starts).isEqualTo(30);
+		clock.addAndGet(HOUR.toMillis());
+		assertThat(claim(this.store, rate)).as("no more than a burst after a pause").hasSize(4);
+	}
+
+	@Test
+	void whatWaitsCanBeCancelledReplacedMovedAndFound() {
+		enqueueDue(5);
+		assertThat(claim(this.store, TWO)).hasSize(2);
+		assertThat(this.store.find(key("k2"))).isPresent();
+		assertThat(this.other.cancel(key("k2"))).isTrue();
+		assertThat(this.store.reschedule(key("k3"), DueTime.after(HOUR), null)).isNotNull();
+		assertThat(this.store.enqueue(task("k4", HOUR)).outcome()).isEqualTo(Enqueued.Outcome.REPLACED);
+		assertThat(this.store.pending(NAME, 10)).hasSize(2).allMatch((task) -> task.state() == State.PENDING);
+	}
+
+	@Test
+	void aLimitedNameHoldsUpNoOtherName() {
+		enqueueDue(5);
+		NewTask other = task(OTHER_NAME, null, DueTime.after(Duration.ZERO), IfPending.REPLACE, null);
+		NewTask soon = task(OTHER_NAME, null, DueTime.after(SOON), IfPending.REPLACE, null);
+		List<String> others = Stream.of(other, soon).map((task) -> this.store.enqueue(task).id()).toList();
+		List<String> claimed = new ArrayList<>();
+		for (int i = 0; i < 2; i++) {
+			Claimed both = this.store
+				.claim(new ClaimRequest("a", Map.of(NAME, new Limit(10, 0), OTHER_NAME, new Limit(10, 10)), 100, i == 0,
+						LOOK_AHEAD, LEASE, ANY_SIZE, Map.of(NAME, TWO)));
+			claimed.addAll(ids(both.tasks()));
+			assertThat(both.heldBack()).containsExactly(NAME);
+		}
+		assertThat(claimed).hasSize(4).containsAll(others);
+	}
+
+	@Test
+	void nodesWithDifferentLimitsKeepTheirOwn() {
+		List<String> ids = enqueueDue(6);
+		StartLimits four = new StartLimits(4, 0, 0, 1);
+		assertThat(claim(this.store, four)).hasSize(4);
+		assertThat(claim(this.other, TWO)).isEmpty();
+		assertThat(claim(this.other, new StartLimits(5, 0, 0, 1))).extracting(LeasedTask::id)
+			.containsExactly(ids.get(4));
+	}
+
+	@Test
+	void aNodeWithoutTheLimitTakesPlacesToo() {
+		enqueueDue(3);
+		List<LeasedTask> tasks = claimByOther();
+		assertThat(tasks).hasSize(3);
+		enqueueDue(3);
+		assertThat(claim(this.store, TWO)).isEmpty();
+		tasks.forEach((task) -> acknowledge(this.other, task.ref()));
+		assertThat(claim(this.store, TWO)).hasSize(2);
+	}
+
+	/** Long enough that a node which waits for a poll fails the test. */
+	private static final Duration LONG_POLL = Duration.ofSeconds(20);
+
+	/** Much less than {@link #LONG_POLL}, and enough for a busy machine. */
+	private static final Duration SOON_ENOUGH = Duration.ofSeconds(10);
+
+	private List<TestNode> startFour(PolicySettings policy, TestNode.Body body) throws Exception {
+		List<TestNode> four = new ArrayList<>();
+		for (DelayedTaskStore store : List.of(this.store, this.other, node(), node())) {
+			four.add(node(TestNode.start(store, Map.of(TestNode.NAME, body), policy, 12, LONG_POLL)));
+		}
+		return four;
+	}
+
+	private static PolicySettings policy(@Nullable Integer concurrent, @Nullable Integer perKey,
+			@Nullable String rate) {
+		return new PolicySettings(null, BackoffSettings.NONE, concurrent, perKey,
+				(rate != null) ? StartRate.parse(rate) : null, null);
+	}
+
+	@Test
+	void fourNodesRunTenBodiesAtOnceNeitherMoreNorLess() throws Exception {
+		int tasks = 300;
+		int limit = 10;
+		AtomicInteger running = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		AtomicInteger started = new AtomicInteger();
+		CountDownLatch all = new CountDownLatch(limit);
+		AtomicLong shortSince = new AtomicLong(Long.MAX_VALUE);
+		AtomicLong longestShortage = new AtomicLong();
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		storing.durable()
+			.enqueueAll(IntStream.range(0, tasks)
+				.mapToObj((i) -> DurableCall.of(TaskId.of(TestNode.NAME, i), Duration.ZERO, i))
+				.toList());
+		List<TestNode> four = startFour(policy(limit, null, null), (number, context) -> {
+			int now = running.incrementAndGet();
+			most.accumulateAndGet(now, Math::max);
+			if (now >= limit || started.incrementAndGet() > tasks - 2 * limit) {
+				long since = shortSince.getAndSet(Long.MAX_VALUE);
+				longestShortage.accumulateAndGet((since != Long.MAX_VALUE) ? System.nanoTime() - since : 0, Math::max);
+			}
+			all.countDown();
+			all.await();
+			Thread.sleep(ThreadLocalRandom.current().nextInt(20));
+			shortSince.accumulateAndGet(System.nanoTime(), Math::min);
+			running.decrementAndGet();
+		});
+		await().until(() -> four.stream().mapToLong((node) -> node.counts().completed()).sum() == tasks);
+		assertThat(most).hasValue(limit);
+		assertThat(Duration.ofNanos(longestShortage.get())).isLessThan(SOON_ENOUGH);
+		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void theBodiesOfAKeyNeverOverlapAndKeepTheirOrder() throws Exception {
+		int keys = 6;
+		int runs = 8;
+		Map<String, List<Integer>> order = new ConcurrentHashMap<>();
+		Map<String, AtomicInteger> running = new ConcurrentHashMap<>();
+		Queue<String> overlaps = new ConcurrentLinkedQueue<>();
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		startFour(policy(null, 1, null), (number, context) -> {
+			String key = context.taskId().key();
+			if (running.computeIfAbsent(key, (any) -> new AtomicInteger()).incrementAndGet() > 1) {
+				overlaps.add(key);
+			}
+			order.computeIfAbsent(key, (any) -> new CopyOnWriteArrayList<>()).add(number);
+			if (number + 1 < runs) {
+				// The next task of the key is pending while this one runs.
+				storing.durable().enqueue(TaskId.of(TestNode.NAME, key), Duration.ZERO, number + 1);
+			}
+			Thread.sleep(ThreadLocalRandom.current().nextInt(10));
+			running.get(key).decrementAndGet();
+		});
+		for (int key = 0; key < keys; key++) {
+			this.nodes.get(1).enqueue("key " + key, Duration.ZERO, 0);
+		}
+		await().until(() -> order.size() == keys && order.values().stream().allMatch((list) -> list.size() == runs));
+		List<Integer> expected = IntStream.range(0, runs).boxed().toList();
+		assertThat(order.values()).allSatisfy((list) -> assertThat(list).isEqualTo(expected));
+		assertThat(overlaps).isEmpty();
+	}
+
+	@Test
+	void nodesComeBackWhenTheRateAllowsTheNextStart() throws Exception {
+		int tasks = 60;
+		Queue<Long> starts = new ConcurrentLinkedQueue<>();
+		TestNode storing = node(TestNode.withoutHandler(this.store));
+		storing.durable()
+			.enqueueAll(IntStream.range(0, tasks)
+				.mapToObj((i) -> DurableCall.of(TaskId.of(TestNode.NAME, i), Duration.ZERO, i))
+				.toList());
+		startFour(policy(null, null, "60/s"), (number, context) -> starts.add(System.nanoTime()));
+		await().until(() -> starts.size() == tasks);
+		long nanos = Collections.max(starts) - Collections.min(starts);
+		assertThat(Duration.ofNanos(nanos)).isBetween(Duration.ofMillis(600), SOON_ENOUGH);
+	}
+
+	@Test
+	void aTaskThatALimitedNodeStoresStartsAtItsTimeWithoutAPoll() throws Exception {
+		List<TestNode> four = startFour(policy(2, null, null), (number, context) -> this.runs.add(number));
+		Instant start = Instant.now();
+		four.get(0).enqueue("moved", Duration.ofMinutes(1), 1);
+		four.get(0).enqueue("soon", Duration.ofMillis(100), 2);
+		four.get(0).enqueue("now", Duration.ZERO, 3);
+		four.get(0).durable().reschedule(TaskId.of(TestNode.NAME, "moved"), Duration.ofMillis(200));
+		await().until(() -> this.runs.size() == 3);
+		assertThat(this.runs).containsExactly(3, 2, 1);
+		assertThat(Duration.between(start, Instant.now())).isLessThan(SOON_ENOUGH);
+	}
+
+	@Test
+	void aNameThatThePolicyPausesIsNotStartedByThisNode() throws Exception {
+		PolicySettings paused = new PolicySettings(null, BackoffSettings.NONE, null, null, null, true);
+		TestNode first = node(
+				TestNode.start(this.store, Map.of(TestNode.NAME, (number, context) -> this.runs.add(-number), "go on",
+						(number, context) -> this.runs.add(number)), paused, 4, Duration.ofMillis(200)));
+		first.enqueue("k", Duration.ZERO, 1);
+		first.durable().enqueue(TaskId.of("go on", "k"), Duration.ofMillis(500), 2);
+		await().until(() -> this.runs.size() == 1);
+		assertThat(this.runs).containsExactly(2);
+		start(this.other);
+		await().until(() -> this.runs.size() == 2);
+		assertThat(this.runs).containsExactly(2, 1);
 	}
 
 	@Test

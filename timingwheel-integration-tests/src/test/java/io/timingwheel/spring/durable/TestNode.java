@@ -6,6 +6,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -25,7 +26,10 @@ import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.PolicyOverrides;
+import io.timingwheel.spring.task.support.PolicySettings;
 import io.timingwheel.spring.task.support.TaskCounts;
+import io.timingwheel.spring.task.support.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -51,12 +55,12 @@ public final class TestNode implements AutoCloseable {
 	private final Handler handler;
 
 	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, Body> bodies, int threads,
-			long maxPending) {
+			long maxPending, PolicySettings policy) {
 		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
 		this.wheel = TimingWheel.builder(this.executor).maxPending(maxPending).build();
 		HandOverExecutors handOvers = new HandOverExecutors();
 		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), handOvers, null,
-				null);
+				null, new TaskPolicies(overrides(policy), false));
 		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
 				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel,
 				this.tasks, handOvers, null);
@@ -86,16 +90,48 @@ public final class TestNode implements AutoCloseable {
 	 */
 	static TestNode start(DelayedTaskStore store, Map<String, Body> bodies, UnaryOperator<DurableSettings> settings,
 			long maxPending) {
-		TestNode node = new TestNode(store, settings.apply(SETTINGS), bodies, 4, maxPending);
+		TestNode node = new TestNode(store, settings.apply(SETTINGS), bodies, 4, maxPending, PolicySettings.NONE);
 		node.durable.start();
 		return node;
+	}
+
+	/**
+	 * Starts a node on which the tasks of a name have a policy.
+	 * @param policy the policy of {@link #NAME}
+	 */
+	public static TestNode start(DelayedTaskStore store, Map<String, Body> bodies, PolicySettings policy, int threads,
+			Duration pollInterval) {
+		TestNode node = new TestNode(store, polling(pollInterval), bodies, threads, Long.MAX_VALUE, policy);
+		node.durable.start();
+		return node;
+	}
+
+	private static DurableSettings polling(Duration interval) {
+		return new DurableSettings(SETTINGS.nodeId(), SETTINGS.lease(), SETTINGS.lookAhead(), interval,
+				SETTINGS.batchSize(), SETTINGS.maxInFlight(), SETTINGS.maxAttempts(), SETTINGS.maxLostDeliveries(),
+				SETTINGS.backoff(), SETTINGS.maxPayloadBytes(), SETTINGS.deadRetention());
+	}
+
+	private static PolicyOverrides overrides(PolicySettings policy) {
+		return new PolicyOverrides() {
+
+			@Override
+			public PolicySettings of(String name) {
+				return name.equals(NAME) ? policy : PolicySettings.NONE;
+			}
+
+			@Override
+			public void checkNames(Set<String> names) {
+			}
+
+		};
 	}
 
 	/**
 	 * Returns a node that has no handler, and so only stores tasks.
 	 */
 	public static TestNode withoutHandler(DelayedTaskStore store) {
-		return new TestNode(store, SETTINGS, Map.of(), 1, Long.MAX_VALUE);
+		return new TestNode(store, SETTINGS, Map.of(), 1, Long.MAX_VALUE, PolicySettings.NONE);
 	}
 
 	public DurableTaskManager durable() {

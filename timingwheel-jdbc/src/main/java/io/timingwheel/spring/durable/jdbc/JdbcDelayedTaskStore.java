@@ -89,7 +89,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public Claimed claim(ClaimRequest request) {
-		return transitions().claim(request);
+		return request.startLimits().isEmpty() ? transitions().claim(request)
+				: operations().limitedClaims().claim(request, transitions());
 	}
 
 	@Override
@@ -260,8 +261,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		Operations result = this.operations;
 		if (result == null) {
 			Database database = connect();
+			LimitRows limits = new LimitRows(database);
 			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database),
-					new DeadRows(database), new DueForecasts(database), new LimitRows(database));
+					new DeadRows(database), new DueForecasts(database), limits, new LimitedClaims(database, limits));
 			this.operations = result;
 		}
 		return result;
@@ -278,7 +280,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	private record Operations(Database database, Transitions transitions, TaskQueries queries, DeadRows dead,
-			DueForecasts forecasts, LimitRows limits) {
+			DueForecasts forecasts, LimitRows limits, LimitedClaims limitedClaims) {
 
 	}
 

@@ -6,7 +6,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.TaskLimits;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
@@ -64,6 +66,24 @@ final class LimitRows {
 			boolean missing = jdbc.queryForList("select paused from " + this.table + " where name = ?", text).isEmpty();
 			return missing && jdbc.update("insert into " + this.table + " (name) values (?)", text) > 0;
 		});
+	}
+
+	/**
+	 * Locks the row of a name.
+	 * @return the value of {@link #setNextStart}, {@code null} if the row is locked or
+	 * does not exist
+	 */
+	@Nullable Long lock(JdbcOperations jdbc, Object name) {
+		return DataAccessUtils.singleResult(jdbc.queryForList(
+				"select next_start from " + this.table + " where name = ? for update skip locked", Long.class, name));
+	}
+
+	/**
+	 * Stores when the next start of a name would be due if all starts were spread evenly.
+	 * @param micros microseconds since the epoch
+	 */
+	void setNextStart(JdbcOperations jdbc, Object name, long micros) {
+		jdbc.update("update " + this.table + " set next_start = ? where name = ?", micros, name);
 	}
 
 	/**

@@ -253,10 +253,8 @@ final class PortableTransitions extends Transitions {
 				+ ", next_at, case when octet_length(payload) <= ? then payload end as payload, traceparent from "
 				+ this.table + " where name = ? and suspect = ? and next_at <= ?"
 				+ " and (owner is null or next_at <= ?) " + IN_INDEX_ORDER + " limit ? for update skip locked",
-				(rs, rowNum) -> new FoundRow(TaskRow.read(rs, this.dialect), rs.getLong("next_at"),
-						rs.getString("payload"), rs.getString("traceparent")),
-				request.maxPayloadBytes(), this.dialect.text(name), suspect,
-				(suspect == 1) ? now : LeaseTimes.plus(now, request.lookAhead()), now, limit);
+				(rs, rowNum) -> FoundRow.read(rs, this.dialect), request.maxPayloadBytes(), this.dialect.text(name),
+				suspect, (suspect == 1) ? now : LeaseTimes.plus(now, request.lookAhead()), now, limit);
 	}
 
 	/**
@@ -283,37 +281,11 @@ final class PortableTransitions extends Transitions {
 		// The database may have failed over since the time was read for the outlook.
 		long leasedAt = this.database.now(jdbc);
 		List<FoundRow> lost = found.stream().filter(FoundRow::isLost).toList();
-		List<FoundRow> leased = found.stream().filter((row) -> !row.isLost()).toList();
-		if (!lost.isEmpty()) {
-			List<@Nullable Object> values = new ArrayList<>(List.of(TaskRow.micros(leasedAt)));
-			Database.addPadded(values, lost.stream().map(FoundRow::id).toList());
-			jdbc.update("update " + this.table + " set owner = null, " + TaskRow.RAISE_FENCE
-					+ ", lost_deliveries = lost_deliveries + alone, suspect = 1, alone = 0 where id in "
-					+ Database.placeholders(lost.size()), values.toArray());
-		}
-		if (!leased.isEmpty()) {
-			List<@Nullable Object> values = new ArrayList<>(List.of(request.owner(), TaskRow.micros(leasedAt), now,
-					LeaseTimes.millis(request.lease()), now, now, now));
-			Database.addPadded(values, leased.stream().map(FoundRow::id).toList());
-			jdbc.update(lease(leased.size()), values.toArray());
-		}
+		FoundRow.takeAway(this.database, jdbc, lost.stream().map(FoundRow::id).toList(), leasedAt);
+		List<ClaimedRow> leased = FoundRow.lease(this.database, jdbc, request,
+				found.stream().filter((row) -> !row.isLost()).toList(), now, leasedAt);
 		long nextAt = lost.stream().mapToLong(FoundRow::foundAt).reduce(outlook.nextAt(), Math::min);
-		return ClaimedRow.claim(leased.stream().map((row) -> row.leased(now, leasedAt, request.lease())).toList(), now,
-				nextAt);
-	}
-
-	/**
-	 * The statement that leases tasks. In MySQL an assignment sees the new values of the
-	 * columns to its left. The assignment of the status is therefore the last one.
-	 */
-	private String lease(int tasks) {
-		return ("update %1$s set owner = ?, " + TaskRow.RAISE_FENCE
-				+ ", next_at = least(greatest(due_at, ?) + ?, %2$d),"
-				+ " deliveries = deliveries + case when %4$s then 1 else 0 end,"
-				+ " pending_key = case when %4$s then null else pending_key end,"
-				+ " status = case when %4$s then %3$d else status end where id in %5$s")
-			.formatted(this.table, DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
-					"status = " + TaskRow.PENDING + " and suspect = 0 and due_at <= ?", Database.placeholders(tasks));
+		return ClaimedRow.claim(leased, now, nextAt);
 	}
 
 	/**
@@ -416,39 +388,6 @@ final class PortableTransitions extends Transitions {
 		static NameOutlook read(ResultSet rs) throws SQLException {
 			return new NameOutlook(rs.getInt("number"), rs.getLong("now_at"), rs.getObject("claimable_at", Long.class),
 					rs.getObject("suspect_at", Long.class), rs.getObject("next_at", Long.class));
-		}
-
-	}
-
-	/**
-	 * A row that the claim has locked.
-	 *
-	 * @param foundAt its {@code next_at}
-	 */
-	private record FoundRow(TaskRow row, long foundAt, @Nullable String payload, @Nullable String traceparent) {
-
-		String id() {
-			return this.row.id();
-		}
-
-		/**
-		 * Whether the task has begun and its lease has ended.
-		 */
-		boolean isLost() {
-			return this.row.isRunning() && !this.row.suspect();
-		}
-
-		/**
-		 * The task as it is after the lease.
-		 * @param now the time that decides whether the task begins
-		 * @param leasedAt the time of the lease
-		 */
-		ClaimedRow leased(long now, long leasedAt, Duration lease) {
-			boolean begins = !this.row.suspect() && this.row.dueAt() <= now;
-			LeasedTask task = new LeasedTask(id(), this.row.nextFence(leasedAt), this.row.name(), this.row.key(),
-					this.payload, this.traceparent, this.row.dueAt(), begins, this.row.attempt(),
-					this.row.deliveries() + (begins ? 1 : 0), this.row.lostDeliveries(), this.row.suspect());
-			return new ClaimedRow(task, this.foundAt, LeaseTimes.leaseEnd(this.row.dueAt(), now, lease));
 		}
 
 	}

@@ -76,6 +76,7 @@ final class DurableNode {
 		this.availability = new StoreAvailability(store::partialOutage);
 		this.inFlight = new InFlight(settings.maxInFlight(), this.figures, turns);
 		this.pausedNames = new PausedNames(turns, store, settings.pollInterval());
+		NamePolicies policies = new NamePolicies(tasks.policies(), this.pausedNames);
 		UnreadableTasks unreadable = new UnreadableTasks(turns);
 		this.settler = new TaskSettler(turns, store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
 				this.availability);
@@ -83,9 +84,9 @@ final class DurableNode {
 				this.settler);
 		this.beginner = new TaskBeginner(turns, store, settings, wheel, this.inFlight, runner, this.settler,
 				this.availability);
-		Lanes lanes = new Lanes(handlers, this.inFlight, this.pausedNames, this.beginner::add, this::wakePoller, turns);
+		Lanes lanes = new Lanes(handlers, this.inFlight, policies, this.beginner::add, this::wakePoller, turns);
 		this.intake = new TaskIntake(turns, settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
-				this.settler, unreadable, this.pausedNames, () -> this.started && isClaiming());
+				this.settler, unreadable, policies, () -> this.started && isClaiming(), this::wakePoller);
 		this.poller = new TaskPoller(turns, store, settings, handlers, clock, this.inFlight, lanes, this.intake,
 				this.pausedNames, unreadable, this.figures, this.availability);
 		this.leases = new LeaseKeeper(turns, store, settings, this.inFlight, this.availability);

@@ -59,6 +59,11 @@ final class Lane {
 
 	private boolean roomExpected;
 
+	/**
+	 * Whether tasks that are due may wait in the store until others of the name end.
+	 */
+	private boolean heldInStore;
+
 	private int size;
 
 	/** When a task has started last, or when the first of those that wait has begun. */
@@ -256,6 +261,17 @@ final class Lane {
 
 	synchronized void removed() {
 		this.size--;
+		if (this.heldInStore) {
+			this.onRoom.run();
+		}
+	}
+
+	/**
+	 * Sets whether tasks that are due may wait in the store until others of the name end.
+	 * If so, calls back when this node has no longer one of its tasks.
+	 */
+	synchronized void setHeldInStore(boolean heldInStore) {
+		this.heldInStore = heldInStore;
 	}
 
 }

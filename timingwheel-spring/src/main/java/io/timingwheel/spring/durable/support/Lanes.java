@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StartLimits;
 
 /**
  * The lanes of this node, one for each handler. Decides what a claim takes of each name.
@@ -24,7 +25,7 @@ final class Lanes {
 
 	private final InFlight inFlight;
 
-	private final PausedNames pausedNames;
+	private final NamePolicies policies;
 
 	private final Consumer<DurableRun> beginner;
 
@@ -39,16 +40,16 @@ final class Lanes {
 	 * Creates an empty set.
 	 * @param handlers the handlers of this node
 	 * @param inFlight the tasks of this node
-	 * @param pausedNames the names of which the node starts no task
+	 * @param policies what keeps the node from starting tasks
 	 * @param beginner gets the tasks that were held back when there is room for them
 	 * @param onRoom called when there is room that a claim had to do without
 	 * @param clock the clock of the node
 	 */
-	Lanes(DurableHandlerRegistry handlers, InFlight inFlight, PausedNames pausedNames, Consumer<DurableRun> beginner,
+	Lanes(DurableHandlerRegistry handlers, InFlight inFlight, NamePolicies policies, Consumer<DurableRun> beginner,
 			Runnable onRoom, NodeTurns clock) {
 		this.handlers = handlers;
 		this.inFlight = inFlight;
-		this.pausedNames = pausedNames;
+		this.policies = policies;
 		this.beginner = beginner;
 		this.onRoom = onRoom;
 		this.clock = clock;
@@ -78,10 +79,11 @@ final class Lanes {
 		int divided = (2 * room + this.busy.size() - 1) / Math.max(1, this.busy.size());
 		Map<String, Limit> limits = new HashMap<>();
 		for (String name : names) {
-			if (this.pausedNames.contains(name)) {
+			DurableHandler handler = Objects.requireNonNull(this.handlers.find(name));
+			if (this.policies.isPaused(handler, name)) {
 				continue;
 			}
-			Lane lane = of(name);
+			Lane lane = of(handler);
 			int share = several ? Math.min(room, this.inFlight.share(lane, room)) : room;
 			if (share < room) {
 				this.inFlight.expectMore(room, this.onRoom);
@@ -91,10 +93,35 @@ final class Lanes {
 			}
 			int due = (share > 0) ? Math.min(share, lane.room()) : 0;
 			if (due > 0 || everyName) {
-				limits.put(name, new Limit(due, (due == 0 || lane.hasBacklog()) ? 0 : Math.min(share, soon)));
+				boolean later = due > 0 && !lane.hasBacklog() && this.policies.limits(handler) == null;
+				limits.put(name, new Limit(due, later ? Math.min(share, soon) : 0));
 			}
 		}
 		return limits;
+	}
+
+	/**
+	 * The limits of the names of a claim that hold over all nodes. If a task of such a
+	 * name leaves this node from now on, the callback comes.
+	 */
+	Map<String, StartLimits> startLimits(Set<String> names) {
+		Map<String, StartLimits> startLimits = new HashMap<>();
+		for (String name : names) {
+			StartLimits limits = this.policies.limits(Objects.requireNonNull(this.handlers.find(name)));
+			if (limits != null) {
+				startLimits.put(name, limits);
+				of(name).setHeldInStore(true);
+			}
+		}
+		return startLimits;
+	}
+
+	/**
+	 * Learns which of the limited names have tasks that wait until others of the name
+	 * end.
+	 */
+	void heldInStore(Set<String> names, Set<String> heldBack) {
+		names.forEach((name) -> of(name).setHeldInStore(heldBack.contains(name)));
 	}
 
 	/**

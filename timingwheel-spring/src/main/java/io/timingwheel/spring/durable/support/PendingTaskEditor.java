@@ -224,6 +224,9 @@ final class PendingTaskEditor {
 			this.transaction.onceCertain(() -> this.intake.accept(moved.task(), LeaseTerm.NONE, ahead),
 					() -> this.intake.withdrawOffers(1));
 		}
+		else if (this.intake.isLimited(moved.task().name())) {
+			this.transaction.onceCertain(() -> this.intake.expect(moved.task().dueAt(), ahead));
+		}
 	}
 
 	/**

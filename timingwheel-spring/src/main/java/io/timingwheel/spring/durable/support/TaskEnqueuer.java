@@ -235,6 +235,9 @@ final class TaskEnqueuer {
 			this.transaction.onceCertain(() -> this.intake.accept(task, LeaseTerm.NONE, ahead),
 					() -> this.intake.withdrawOffers(1));
 		}
+		else if (enqueued.outcome() != Enqueued.Outcome.PENDING && this.intake.isLimited(submission.name())) {
+			this.transaction.onceCertain(() -> this.intake.expect(enqueued.dueAt(), ahead));
+		}
 	}
 
 	/**

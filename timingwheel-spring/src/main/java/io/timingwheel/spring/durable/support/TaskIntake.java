@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.support;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 import io.timingwheel.DirectTask;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 final class TaskIntake {
 
 	private static final Log logger = LogFactory.getLog(TaskIntake.class);
+
+	private static final long NEVER = Long.MAX_VALUE;
 
 	private final NodeTurns turns;
 
@@ -42,9 +45,14 @@ final class TaskIntake {
 
 	private final UnreadableTasks unreadable;
 
-	private final PausedNames pausedNames;
+	private final NamePolicies policies;
 
 	private final BooleanSupplier claiming;
+
+	private final Runnable onDue;
+
+	/** When {@link #onDue} is called next for a task of a limited name. */
+	private final AtomicLong expectedAt = new AtomicLong(NEVER);
 
 	private volatile boolean closed;
 
@@ -60,12 +68,13 @@ final class TaskIntake {
 	 * @param runner runs tasks that began with their claim
 	 * @param settler takes the tasks that the node cannot run
 	 * @param unreadable the tasks that the node leaves to other nodes
-	 * @param pausedNames the names of which the node starts no task
+	 * @param policies what keeps the node from starting tasks
 	 * @param claiming tells whether the node claims tasks now
+	 * @param onDue makes the node claim tasks now
 	 */
 	TaskIntake(NodeTurns turns, DurableSettings settings, DurableHandlerRegistry handlers, TimingWheel wheel,
 			InFlight inFlight, Lanes lanes, TaskBeginner beginner, TaskRunner runner, TaskSettler settler,
-			UnreadableTasks unreadable, PausedNames pausedNames, BooleanSupplier claiming) {
+			UnreadableTasks unreadable, NamePolicies policies, BooleanSupplier claiming, Runnable onDue) {
 		this.turns = turns;
 		this.settings = settings;
 		this.handlers = handlers;
@@ -76,8 +85,9 @@ final class TaskIntake {
 		this.runner = runner;
 		this.settler = settler;
 		this.unreadable = unreadable;
-		this.pausedNames = pausedNames;
+		this.policies = policies;
 		this.claiming = claiming;
+		this.onDue = onDue;
 	}
 
 	/**
@@ -93,7 +103,7 @@ final class TaskIntake {
 		if (handler == null || !this.claiming.getAsBoolean() || this.inFlight.refusalNanos() > 0) {
 			return null;
 		}
-		if (this.pausedNames.contains(name)) {
+		if (this.policies.isPaused(handler, name) || this.policies.limits(handler) != null) {
 			return null;
 		}
 		if (!due.absolute() && due.millis() > this.settings.lookAhead().toMillis()) {
@@ -146,7 +156,7 @@ final class TaskIntake {
 
 	private void accept(DurableRun run, LeaseTerm term) {
 		LeasedTask task = run.task();
-		if (this.closed || !this.claiming.getAsBoolean() || this.pausedNames.contains(task.name())) {
+		if (this.closed || !this.claiming.getAsBoolean() || isPaused(run)) {
 			// The node or the name may have been paused since the task was leased.
 			this.settler.giveBack(run);
 		}
@@ -164,6 +174,57 @@ final class TaskIntake {
 		}
 		else {
 			putOnWheel(run);
+		}
+	}
+
+	private boolean isPaused(DurableRun run) {
+		return this.policies.isPaused(run.handler(), run.task().name());
+	}
+
+	/**
+	 * Tells whether this node runs the tasks of a name, and the name has limits over all
+	 * nodes.
+	 */
+	boolean isLimited(String name) {
+		DurableHandler handler = this.handlers.find(name);
+		return handler != null && this.policies.limits(handler) != null;
+	}
+
+	/**
+	 * Makes the node claim tasks when a task of a limited name is due. No node leases
+	 * such a task before it is due.
+	 * @param dueAt when the task is due, in milliseconds since the epoch
+	 * @param ahead by how many nanoseconds the wheel's clock is ahead of the store's
+	 */
+	void expect(long dueAt, long ahead) {
+		if (this.turns.isVirtual()) {
+			return;
+		}
+		long dueNanos = ahead + TimeUnit.MILLISECONDS.toNanos(dueAt);
+		long delay = dueNanos - this.wheel.timeSource().nanoTime();
+		if (delay <= 0) {
+			this.onDue.run();
+		}
+		else if (delay < this.settings.pollInterval().toNanos()) {
+			wakeAt(dueNanos, delay);
+		}
+	}
+
+	private void wakeAt(long dueNanos, long delay) {
+		long expected = this.expectedAt.get();
+		if ((expected != NEVER && expected - dueNanos <= 0) || !this.expectedAt.compareAndSet(expected, dueNanos)) {
+			// The claim at that time sees this task.
+			return;
+		}
+		try {
+			this.wheel.schedule((DirectTask) () -> {
+				this.expectedAt.compareAndSet(dueNanos, NEVER);
+				this.onDue.run();
+			}, delay, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException ex) {
+			// The wheel is full. The next poll finds the task.
+			this.expectedAt.compareAndSet(dueNanos, NEVER);
 		}
 	}
 

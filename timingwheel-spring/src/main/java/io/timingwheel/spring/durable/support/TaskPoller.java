@@ -10,6 +10,7 @@ import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 import io.timingwheel.spring.task.support.Backoff;
 
@@ -237,8 +238,10 @@ final class TaskPoller {
 		LeaseTerm term = LeaseTerm.of(this.turns, this.settings.lease());
 		long sent = this.clock.wheelNanos();
 		long start = this.turns.nanoTime();
+		Map<String, StartLimits> startLimits = this.lanes.startLimits(limits.keySet());
 		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), limits, room, suspect,
-				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes()));
+				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes(), startLimits));
+		this.lanes.heldInStore(startLimits.keySet(), claimed.heldBack());
 		this.availability.succeeded(Caller.CLAIM);
 		this.failures = 0;
 		long nanos = this.turns.nanoTime() - start;
@@ -280,6 +283,17 @@ final class TaskPoller {
 		if (this.turns.isVirtual()) {
 			return virtualSleepNanos(claimed);
 		}
+		return Math.min(unlimitedSleepNanos(claimed), startNanos(claimed));
+	}
+
+	/**
+	 * How long to sleep until a task of a limited name may start.
+	 */
+	private static long startNanos(Claimed claimed) {
+		return TimeUnit.MILLISECONDS.toNanos(Math.max(1, claimed.startAt() - claimed.now()));
+	}
+
+	private long unlimitedSleepNanos(Claimed claimed) {
 		long interval = this.settings.pollInterval().toMillis();
 		long claimableAt = claimed.nextAt() - this.settings.lookAhead().toMillis();
 		long next = ((claimableAt > claimed.now()) ? claimableAt : claimed.nextAt()) - claimed.now();
@@ -293,10 +307,11 @@ final class TaskPoller {
 	 * claimed, another transaction has it, or it has become a suspect with this claim.
 	 */
 	private long virtualSleepNanos(Claimed claimed) {
-		if (claimed.nextAt() == Long.MAX_VALUE) {
+		long next = Math.min(claimed.nextAt(), claimed.startAt());
+		if (next == Long.MAX_VALUE) {
 			return this.turns.idleNanos(0);
 		}
-		long millis = claimed.nextAt() - claimed.now();
+		long millis = next - claimed.now();
 		return (millis > 0) ? TimeUnit.MILLISECONDS.toNanos(millis)
 				: isSuspectNext() ? 0 : TimeUnit.MILLISECONDS.toNanos(1);
 	}

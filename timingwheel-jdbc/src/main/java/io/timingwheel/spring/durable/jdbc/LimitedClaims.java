@@ -1,0 +1,440 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StartLimits;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * Claims tasks of names whose starts are limited over all nodes. Such a task is not
+ * leased before it is due, and begins with the claim.
+ *
+ * <p>
+ * A claim locks the row of the name in the table of limits. So no two claims of a name
+ * run at the same time, and the first tasks of the name start first. With the lock, the
+ * claim
+ * <ol>
+ * <li>makes suspects of the running tasks whose leases have ended, which raises their
+ * fences: from now on no node can renew these leases,</li>
+ * <li>counts the other running tasks of the name, which gives the free places,</li>
+ * <li>begins as many of the tasks that are due as there are free places and as the rate
+ * allows.</li>
+ * </ol>
+ * A running task thus has its place until its node acknowledges or gives back the task,
+ * or until a claim takes the task away from its node. Nobody has to remember a place, so
+ * no reply that is lost, and no node that ends, can make the number of places wrong.
+ *
+ * <p>
+ * A suspect takes its place when a node leases the suspect. Thread-safe.
+ */
+final class LimitedClaims {
+
+	private static final int LOCK_ATTEMPTS = 4;
+
+	private static final long MAX_LOCK_PAUSE = TimeUnit.MILLISECONDS.toNanos(3);
+
+	/** How long to stay away from a name whose row another node has locked for long. */
+	private static final long LOCKED_MILLIS = 20;
+
+	/** How many leases that have ended one claim deals with. */
+	private static final int MAX_ENDED = 1000;
+
+	private final Database database;
+
+	private final Dialect dialect;
+
+	private final TableName table;
+
+	private final LimitRows rows;
+
+	private final AtomicInteger turn = new AtomicInteger();
+
+	LimitedClaims(Database database, LimitRows rows) {
+		this.database = database;
+		this.dialect = database.dialect();
+		this.table = database.table();
+		this.rows = rows;
+	}
+
+	/**
+	 * Claims tasks of limited and of other names. Either comes first in every second
+	 * claim, so that each has its turn.
+	 */
+	Claimed claim(ClaimRequest request, Transitions transitions) {
+		List<Outlook> outlooks = outlooks(request);
+		if (request.suspect()) {
+			Claimed suspect = claimSuspect(request, outlooks);
+			if (suspect != null) {
+				return suspect;
+			}
+		}
+		Result result = new Result();
+		boolean limitedFirst = (this.turn.getAndIncrement() & 1) == 0;
+		if (limitedFirst) {
+			claimLimited(request, outlooks, result);
+		}
+		ClaimRequest others = request.withoutStartLimits(request.limit() - result.tasks.size());
+		if (others.limit() > 0 && !others.names().isEmpty()) {
+			result.add(transitions.claim(others));
+		}
+		if (!limitedFirst && !result.hasSuspect()) {
+			claimLimited(request, outlooks, result);
+		}
+		return result.claimed();
+	}
+
+	/**
+	 * Looks at the first tasks of each limited name, without locks.
+	 */
+	private List<Outlook> outlooks(ClaimRequest request) {
+		List<String> names = List.copyOf(request.startLimits().keySet());
+		String first = "(select next_at from " + this.table + " where name = ? and suspect = %d and next_at %s ?"
+				+ " order by name, suspect, next_at limit 1)";
+		String sql = "select %d as number, " + first.formatted(0, "<=") + " as due_at, " + first.formatted(1, "<=")
+				+ " as suspect_at, " + first.formatted(0, ">") + " as later_at";
+		return this.database.store().single((jdbc) -> {
+			long now = this.database.now(jdbc);
+			List<String> searches = new ArrayList<>();
+			List<Object> parameters = new ArrayList<>();
+			for (int i = 0; i < names.size(); i++) {
+				Object name = this.dialect.text(names.get(i));
+				searches.add(sql.formatted(i));
+				parameters.addAll(List.of(name, now, name, now, name, now));
+			}
+			return jdbc.query(String.join(" union all ", searches),
+					(rs, rowNum) -> new Outlook(names.get(rs.getInt("number")), now, rs.getObject("due_at", Long.class),
+							rs.getObject("suspect_at", Long.class), rs.getObject("later_at", Long.class)),
+					parameters.toArray());
+		});
+	}
+
+	private @Nullable Claimed claimSuspect(ClaimRequest request, List<Outlook> outlooks) {
+		for (Outlook outlook : sorted(outlooks, Outlook::suspectAt)) {
+			Taken taken = take(request, outlook.name(), Claim::takeSuspect);
+			if (!taken.tasks().isEmpty()) {
+				return new Claimed(taken.tasks().stream().map(ClaimedRow::task).toList(), taken.now(), taken.now());
+			}
+		}
+		return null;
+	}
+
+	private void claimLimited(ClaimRequest request, List<Outlook> outlooks, Result result) {
+		for (Outlook outlook : outlooks) {
+			result.lookedAt(outlook);
+		}
+		for (Outlook outlook : sorted(outlooks, Outlook::dueAt)) {
+			Limit limit = Objects.requireNonNull(request.names().get(outlook.name()));
+			int room = Math.min(request.limit() - result.tasks.size(), limit.due());
+			if (room > 0) {
+				result.add(outlook.name(), take(request, outlook.name(), (claim) -> claim.take(room)));
+			}
+		}
+	}
+
+	private static List<Outlook> sorted(List<Outlook> outlooks, TimeOf time) {
+		return outlooks.stream()
+			.filter((outlook) -> time.of(outlook) != null)
+			.sorted(Comparator.comparing((outlook) -> Objects.requireNonNull(time.of(outlook))))
+			.toList();
+	}
+
+	/**
+	 * Takes tasks of a name, with the lock of the name.
+	 */
+	private Taken take(ClaimRequest request, String name, Function<Claim, Taken> take) {
+		for (int i = 0; i < LOCK_ATTEMPTS; i++) {
+			Taken taken = this.database.store().<@Nullable Taken>transaction((jdbc, status) -> {
+				Long nextStart = this.rows.lock(jdbc, this.dialect.text(name));
+				return (nextStart != null) ? take.apply(new Claim(jdbc, request, name, nextStart)) : null;
+			});
+			if (taken != null) {
+				return taken;
+			}
+			// The row is locked, or does not exist yet.
+			this.rows.create(name);
+			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
+		}
+		long now = this.database.store().single(this.database::now);
+		return new Taken(List.of(), now, now + LOCKED_MILLIS, false, false);
+	}
+
+	/**
+	 * A limit that is part of a statement, so that the database knows the limit when it
+	 * plans the statement. There are few limits, so that statements can be cached.
+	 */
+	private static int powerOfTwo(int limit) {
+		return (limit <= 1) ? 1 : Integer.highestOneBit(limit - 1) << 1;
+	}
+
+	/**
+	 * One claim of a name, with the lock of the name.
+	 */
+	private final class Claim {
+
+		private final JdbcOperations jdbc;
+
+		private final ClaimRequest request;
+
+		private final Object name;
+
+		private final StartLimits limits;
+
+		private final long nextStart;
+
+		private final long now;
+
+		Claim(JdbcOperations jdbc, ClaimRequest request, String name, long nextStart) {
+			this.jdbc = jdbc;
+			this.request = request;
+			this.name = LimitedClaims.this.dialect.text(name);
+			this.limits = Objects.requireNonNull(request.startLimits().get(name));
+			this.nextStart = nextStart;
+			this.now = LimitedClaims.this.database.now(jdbc);
+		}
+
+		Taken take(int room) {
+			Running running = running();
+			int ended = (running.ended() > 0) ? takeAwayEnded() : 0;
+			long places = places(running, ended);
+			int starts = startsAllowed();
+			long suspects = running.waitingSuspects() + ended;
+			// Some node takes a suspect soon. Without this place the suspect could wait
+			// for
+			// ever.
+			long free = places - Math.min(1, suspects);
+			int limit = (int) Math.min(room, Math.max(0, Math.min(free, starts)));
+			Map<String, Integer> busyKeys = (limit > 0) ? busyKeys() : Map.of();
+			List<FoundRow> found = find(limit, busyKeys);
+			List<FoundRow> chosen = withoutBusyKeys(found, busyKeys, limit);
+			boolean blockedByKeys = chosen.size() < Math.min(found.size(), limit);
+			return taken(chosen, starts, free <= chosen.size() || blockedByKeys, suspects > 0 && places > 0);
+		}
+
+		/**
+		 * Leases the first suspect, if it has a place already or there is a free one.
+		 */
+		Taken takeSuspect() {
+			Running running = running();
+			boolean free = places(running, (running.ended() > 0) ? takeAwayEnded() : 0) > 0;
+			int starts = startsAllowed();
+			List<FoundRow> found = (starts == 0) ? List.of() : find(1,
+					free ? "(owner is null or next_at <= ?)" : "(owner is not null and next_at <= ?)", 1, this.now);
+			return taken(found.isEmpty() ? found : withoutBusyKeys(found, busyKeys(), 1), starts, false, false);
+		}
+
+		private long places(Running running, int ended) {
+			return (this.limits.concurrent() > 0)
+					? this.limits.concurrent() - (running.all() - ended) - running.leasedSuspects() : Integer.MAX_VALUE;
+		}
+
+		private int startsAllowed() {
+			return this.limits.startsAllowed(this.nextStart, TaskRow.micros(this.now));
+		}
+
+		/**
+		 * Leases the tasks, and takes their starts from the rate.
+		 */
+		private Taken taken(List<FoundRow> chosen, int starts, boolean heldBack, boolean suspects) {
+			List<ClaimedRow> tasks = FoundRow.lease(LimitedClaims.this.database, this.jdbc, this.request, chosen,
+					this.now, this.now);
+			long next = this.nextStart;
+			if (!chosen.isEmpty() && this.limits.intervalMicros() > 0) {
+				next = this.limits.nextStart(next, TaskRow.micros(this.now), chosen.size());
+				LimitedClaims.this.rows.setNextStart(this.jdbc, this.name, next);
+			}
+			return new Taken(tasks, this.now,
+					(starts <= chosen.size()) ? this.limits.startsAgainAt(next) : Long.MAX_VALUE, heldBack, suspects);
+		}
+
+		/**
+		 * Counts the tasks that have places. The sums keep the database from using the
+		 * index by time, in which it would walk through all tasks that are due.
+		 */
+		private Running running() {
+			return Objects.requireNonNull(this.jdbc.queryForObject(("select (select count(*) from %1$s where name = ?"
+					+ " and status = %2$d and owner is not null) as running, (select count(*) from %1$s where name = ?"
+					+ " and status = %2$d and owner is not null and suspect + 0 = 0 and next_at + 0 <= ?) as ended,"
+					+ " (select count(*) from %1$s where name = ? and suspect = 1 and status + 0 = %3$d"
+					+ " and owner is not null) as leased_suspects, (select count(*) from %1$s where name = ?"
+					+ " and suspect = 1 and owner is null and next_at <= ?) as waiting_suspects")
+				.formatted(LimitedClaims.this.table, TaskRow.RUNNING, TaskRow.PENDING),
+					(rs, rowNum) -> new Running(rs.getLong("running"), rs.getLong("ended"),
+							rs.getLong("leased_suspects"), rs.getLong("waiting_suspects")),
+					this.name, this.name, this.now, this.name, this.name, this.now));
+		}
+
+		/**
+		 * Makes suspects of the running tasks whose leases have ended. Tasks that other
+		 * transactions have locked keep their places.
+		 * @return how many
+		 */
+		private int takeAwayEnded() {
+			List<String> ids = this.jdbc.queryForList(("select id from %s where name = ? and status = %d"
+					+ " and owner is not null and suspect + 0 = 0 and next_at + 0 <= ? limit %d for update skip locked")
+				.formatted(LimitedClaims.this.table, TaskRow.RUNNING, MAX_ENDED), String.class, this.name, this.now);
+			FoundRow.takeAway(LimitedClaims.this.database, this.jdbc, ids, this.now);
+			return ids.size();
+		}
+
+		/**
+		 * Locks the first tasks that are due. There are no more tasks that have to wait
+		 * for others with their keys than there are such others.
+		 */
+		private List<FoundRow> find(int limit, Map<String, Integer> busyKeys) {
+			int others = busyKeys.values().stream().mapToInt(Integer::intValue).sum();
+			return (limit == 0) ? List.of() : find(0, "status + 0 = " + TaskRow.PENDING, limit + others);
+		}
+
+		private List<FoundRow> find(int suspect, String condition, int limit, Object... values) {
+			List<Object> parameters = new ArrayList<>(
+					List.of(this.request.maxPayloadBytes(), this.name, suspect, this.now));
+			parameters.addAll(List.of(values));
+			return this.jdbc.query(
+					("select %s, next_at, case when octet_length(payload) <= ? then payload end as payload, traceparent"
+							+ " from %s where name = ? and suspect = ? and next_at <= ? and %s"
+							+ " order by name, suspect, next_at limit %d for update skip locked")
+						.formatted(TaskRow.COLUMNS, LimitedClaims.this.table, condition, powerOfTwo(limit)),
+					(rs, rowNum) -> FoundRow.read(rs, LimitedClaims.this.dialect), parameters.toArray());
+		}
+
+		/**
+		 * Leaves out the tasks whose keys have as many running tasks as they may have. A
+		 * task whose run was lost counts for its key until its next run has ended, so
+		 * that the tasks of a key run in their order.
+		 */
+		private List<FoundRow> withoutBusyKeys(List<FoundRow> found, Map<String, Integer> busyKeys, int limit) {
+			List<FoundRow> chosen = new ArrayList<>();
+			for (FoundRow task : found) {
+				String key = task.row().key();
+				int others = (key != null) ? busyKeys.getOrDefault(key, 0) - (task.row().isRunning() ? 1 : 0) : 0;
+				if (chosen.size() < limit && (this.limits.perKey() == 0 || others < this.limits.perKey())) {
+					chosen.add(task);
+				}
+			}
+			return chosen;
+		}
+
+		private Map<String, Integer> busyKeys() {
+			Map<String, Integer> keys = new HashMap<>();
+			if (this.limits.perKey() > 0) {
+				this.jdbc.query("select task_key from " + LimitedClaims.this.table + " where name = ? and status = "
+						+ TaskRow.RUNNING + " and task_key is not null", (rs) -> {
+							keys.merge(Objects.requireNonNull(LimitedClaims.this.dialect.text(rs, "task_key")), 1,
+									Integer::sum);
+						}, this.name);
+			}
+			return keys;
+		}
+
+	}
+
+	/**
+	 * The first times of a name, {@code null} for none.
+	 *
+	 * @param dueAt of the tasks that are due, or whose leases have ended
+	 * @param suspectAt of the suspects
+	 * @param laterAt of the tasks to claim later
+	 */
+	private record Outlook(String name, long now, @Nullable Long dueAt, @Nullable Long suspectAt,
+			@Nullable Long laterAt) {
+
+	}
+
+	/**
+	 * How many tasks of a name there are.
+	 *
+	 * @param all those that a node runs
+	 * @param ended those of them whose leases have ended
+	 * @param leasedSuspects suspects that a node has leased and not begun
+	 * @param waitingSuspects suspects that no node has
+	 */
+	private record Running(long all, long ended, long leasedSuspects, long waitingSuspects) {
+
+	}
+
+	/**
+	 * What a claim took of one name.
+	 *
+	 * @param startAt when the rate allows more
+	 * @param heldBack whether others may be due and wait for the end of a running task
+	 * @param suspects whether there are suspects to claim
+	 */
+	private record Taken(List<ClaimedRow> tasks, long now, long startAt, boolean heldBack, boolean suspects) {
+
+	}
+
+	private interface TimeOf {
+
+		@Nullable Long of(Outlook outlook);
+
+	}
+
+	/**
+	 * The result of a claim of several names.
+	 */
+	private static final class Result {
+
+		private final List<LeasedTask> tasks = new ArrayList<>();
+
+		private final Set<String> heldBack = new HashSet<>();
+
+		private long now;
+
+		private long nextAt = Long.MAX_VALUE;
+
+		private long startAt = Long.MAX_VALUE;
+
+		void lookedAt(Outlook outlook) {
+			this.now = Math.max(this.now, outlook.now());
+			if (outlook.laterAt() != null) {
+				this.startAt = Math.min(this.startAt, outlook.laterAt());
+			}
+		}
+
+		void add(String name, Taken taken) {
+			taken.tasks().forEach((row) -> this.tasks.add(row.task()));
+			this.now = Math.max(this.now, taken.now());
+			this.startAt = Math.min(this.startAt, taken.startAt());
+			if (taken.heldBack()) {
+				this.heldBack.add(name);
+			}
+			if (taken.suspects()) {
+				this.nextAt = Math.min(this.nextAt, taken.now());
+			}
+		}
+
+		void add(Claimed others) {
+			this.tasks.addAll(others.tasks());
+			this.now = Math.max(this.now, others.now());
+			this.nextAt = Math.min(this.nextAt, others.nextAt());
+		}
+
+		boolean hasSuspect() {
+			return this.tasks.stream().anyMatch(LeasedTask::suspect);
+		}
+
+		Claimed claimed() {
+			return new Claimed(List.copyOf(this.tasks), this.now, this.nextAt, this.startAt, Set.copyOf(this.heldBack));
+		}
+
+	}
+
+}
