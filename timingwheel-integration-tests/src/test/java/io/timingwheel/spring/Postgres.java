@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
@@ -49,6 +51,20 @@ public final class Postgres implements AutoCloseable {
 	 */
 	public void restart() throws IOException {
 		this.server = start(this.server.getPort());
+	}
+
+	/**
+	 * Kills all processes of the server. What a commit has not taken to the disk is lost.
+	 */
+	public void kill() throws IOException {
+		Path lock = this.folder.resolve("data").resolve("postmaster.pid");
+		ProcessHandle postmaster = ProcessHandle.of(Long.parseLong(Files.readAllLines(lock).get(0).trim()))
+			.orElseThrow();
+		List<ProcessHandle> processes = Stream.concat(Stream.of(postmaster), postmaster.descendants()).toList();
+		processes.forEach(ProcessHandle::destroyForcibly);
+		processes.forEach((process) -> process.onExit().join());
+		// Gives up the lock that this JVM has on the data.
+		this.server.close();
 	}
 
 	private EmbeddedPostgres start(int port) throws IOException {

@@ -384,9 +384,11 @@ public class DelayedTasksEndpoint {
 	 * @param expired how many were too late to be started
 	 * @param overdue how many stored tasks are past their due time and have not begun
 	 * @param dead how many stored tasks have failed for good
+	 * @param estimated whether the large ones of the figures of stored tasks are
+	 * estimates
 	 */
 	public record CountsDescriptor(boolean durable, long pending, long running, long completed, long failed,
-			long cancelled, long expired, long overdue, long dead) {
+			long cancelled, long expired, long overdue, long dead, boolean estimated) {
 
 		/**
 		 * Each node counts the tasks that have ended on this node. The figures of stored
@@ -397,7 +399,7 @@ public class DelayedTasksEndpoint {
 			long running = (stored != null) ? stored.running() : counts.running();
 			return new CountsDescriptor(stored != null, pending, running, counts.completed(), counts.failed(),
 					counts.cancelled(), counts.expired(), (stored != null) ? stored.overdue() : 0,
-					(stored != null) ? stored.dead() : 0);
+					(stored != null) ? stored.dead() : 0, stored != null && stored.estimated());
 		}
 
 	}

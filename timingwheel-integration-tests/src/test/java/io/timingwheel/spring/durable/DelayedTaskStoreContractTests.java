@@ -44,6 +44,50 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 
 	private static final Duration AFTER_LEASE = SOON.plus(LEASE).plusSeconds(5);
 
+	/**
+	 * Whether callers that store tasks at the same time share requests.
+	 */
+	protected boolean sharesRequests() {
+		return true;
+	}
+
+	@Test
+	void tasksOfSeveralCallersThatShareARequestAreStoredAsIfAlone() {
+		List<NewTask> tasks = IntStream.range(0, 40)
+			.mapToObj((i) -> task((i % 2 == 0) ? null : "k" + i, SOON))
+			.toList();
+		Map<Object, List<NewTask>> requests = tasks.stream()
+			.filter((task) -> this.store.sharedRequest(task) != null)
+			.collect(Collectors.groupingBy(this.store::sharedRequest));
+		assertThat(requests.isEmpty()).isNotEqualTo(sharesRequests());
+		if (requests.isEmpty()) {
+			return;
+		}
+		for (int round = 0; round < 2; round++) {
+			for (List<NewTask> request : requests.values()) {
+				List<Enqueued> enqueued = this.store.enqueueShared(request);
+				assertThat(enqueued).hasSameSizeAs(request);
+				for (int i = 0; i < request.size(); i++) {
+					NewTask task = request.get(i);
+					StoredTask stored = stored(enqueued.get(i).id());
+					assertThat(enqueued.get(i).id()).startsWith(task.id());
+					assertThat(enqueued.get(i).dueAt()).isEqualTo(stored.dueAt());
+					assertThat(stored.key()).isEqualTo(task.key());
+					assertThat(enqueued.get(i).outcome())
+						.isEqualTo((round > 0 && task.key() != null) ? Outcome.REPLACED : Outcome.INSERTED);
+				}
+			}
+			requests.replaceAll((key, request) -> request.stream().map((task) -> task(task.key(), SOON)).toList());
+			Map<Object, List<NewTask>> again = requests.values()
+				.stream()
+				.flatMap(List::stream)
+				.collect(Collectors.groupingBy(this.store::sharedRequest));
+			requests.clear();
+			requests.putAll(again);
+		}
+		assertThat(claim()).hasSizeGreaterThanOrEqualTo(40);
+	}
+
 	@Test
 	void isReady() {
 		this.store.check();

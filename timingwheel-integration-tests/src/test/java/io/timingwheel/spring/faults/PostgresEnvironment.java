@@ -27,6 +27,13 @@ final class PostgresEnvironment implements FaultEnvironment {
 		this.server.close();
 	}
 
+	/**
+	 * Kills all processes of the server.
+	 */
+	void kill() throws IOException {
+		this.server.kill();
+	}
+
 	@Override
 	public List<String> properties() {
 		return List.of("timingwheel.store.type=jdbc", "spring.datasource.url=" + this.server.url());

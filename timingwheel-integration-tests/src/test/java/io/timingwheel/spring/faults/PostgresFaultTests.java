@@ -3,6 +3,14 @@ package io.timingwheel.spring.faults;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.faults.Executions.Execution;
@@ -134,6 +142,54 @@ class PostgresFaultTests extends DatabaseFaultTests {
 			assertThat(node.ask("unordered-claims")).isZero();
 			assertThat(node.ask("largest-claim")).isBetween(2L, 100L);
 		}
+	}
+
+	/**
+	 * Cancels tasks at random before, during and after the crash. A cancel that fails may
+	 * have taken effect or not.
+	 */
+	@Test
+	void aCrashOfTheServerLosesNoTaskAndNoCancelledTaskRuns() throws Exception {
+		PostgresEnvironment server = (PostgresEnvironment) environment();
+		int tasks = 6000;
+		twoNodes();
+		this.client.enqueue(0, tasks, Instant.now().plusSeconds(2), Duration.ofSeconds(12), 5);
+		Set<Long> cancelled = ConcurrentHashMap.newKeySet();
+		Set<Long> uncertain = ConcurrentHashMap.newKeySet();
+		AtomicBoolean end = new AtomicBoolean();
+		Thread canceller = new Thread(() -> {
+			while (!end.get()) {
+				long number = ThreadLocalRandom.current().nextLong(tasks);
+				try {
+					if (this.client.template().cancel(key(number))) {
+						cancelled.add(number);
+					}
+				}
+				catch (RuntimeException ex) {
+					uncertain.add(number);
+				}
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+			}
+		});
+		canceller.start();
+		try {
+			await(() -> this.executions.started() > tasks / 3);
+			server.kill();
+			server.start();
+			await().ignoreExceptions().until(this.client::isEmpty);
+		}
+		finally {
+			end.set(true);
+			canceller.join();
+		}
+		Set<Long> run = runs().keySet();
+		assertThat(cancelled).isNotEmpty().doesNotContainAnyElementsOf(run);
+		Set<Long> lost = LongStream.range(0, tasks).boxed().collect(Collectors.toSet());
+		lost.removeAll(run);
+		lost.removeAll(cancelled);
+		lost.removeAll(uncertain);
+		assertThat(lost).isEmpty();
+		assertNeverEarly();
 	}
 
 }

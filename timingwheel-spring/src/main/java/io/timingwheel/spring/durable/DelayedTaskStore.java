@@ -92,6 +92,30 @@ public interface DelayedTaskStore {
 		return enqueueAll(List.of(task)).get(0);
 	}
 
+	/**
+	 * Tells whether a task can be stored in one request with tasks of other callers, and
+	 * with which.
+	 * @param task the task, which the calling thread is about to store
+	 * @return tasks with equal values can share a request; {@code null} if the task needs
+	 * a request of its own, as in a transaction that this store takes part in
+	 */
+	default @Nullable Object sharedRequest(NewTask task) {
+		return null;
+	}
+
+	/**
+	 * Stores tasks of several callers with one request, outside of any transaction. No
+	 * task has to wait for a lock of another transaction for long.
+	 * @param tasks one or more tasks with the same value of {@link #sharedRequest}
+	 * @return the result for each task, in this order; {@code null} if none is stored,
+	 * since one of them cannot be stored, or would have to wait: each caller then stores
+	 * its own
+	 * @throws PartlyStoredException if the store knows which tasks are stored
+	 */
+	default @Nullable List<Enqueued> enqueueShared(List<NewTask> tasks) {
+		return null;
+	}
+
 	// What nodes do
 
 	/**
@@ -328,7 +352,8 @@ public interface DelayedTaskStore {
 	DeadTasks dead(DeadQuery query);
 
 	/**
-	 * Counts the tasks of each name. May take a while with many tasks.
+	 * Counts the tasks of each name. Stores in which this would take long estimate the
+	 * figures of names with many tasks ({@link StoredCounts#estimated()}).
 	 * @return the counts by name, of all names that have a task
 	 */
 	Map<String, StoredCounts> counts();

@@ -7,12 +7,24 @@ package io.timingwheel.spring.durable;
  * @param overdue how many of the pending tasks are past their due time
  * @param running how many have begun
  * @param dead how many are dead
+ * @param estimated whether those of these figures that are large are estimates
  * @since 0.1
  */
-public record StoredCounts(long pending, long overdue, long running, long dead) {
+public record StoredCounts(long pending, long overdue, long running, long dead, boolean estimated) {
 
 	/** No tasks. */
 	public static final StoredCounts NONE = new StoredCounts(0, 0, 0, 0);
+
+	/**
+	 * Creates counts that are exact.
+	 * @param pending how many have not begun
+	 * @param overdue how many of the pending tasks are past their due time
+	 * @param running how many have begun
+	 * @param dead how many are dead
+	 */
+	public StoredCounts(long pending, long overdue, long running, long dead) {
+		this(pending, overdue, running, dead, false);
+	}
 
 	/**
 	 * Adds other counts.
@@ -21,7 +33,7 @@ public record StoredCounts(long pending, long overdue, long running, long dead) 
 	 */
 	public StoredCounts plus(StoredCounts other) {
 		return new StoredCounts(this.pending + other.pending, this.overdue + other.overdue,
-				this.running + other.running, this.dead + other.dead);
+				this.running + other.running, this.dead + other.dead, this.estimated || other.estimated);
 	}
 
 }

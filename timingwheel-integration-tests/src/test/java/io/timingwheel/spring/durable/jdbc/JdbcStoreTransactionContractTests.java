@@ -117,6 +117,28 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aSharedRequestWaitsForNoTransactionAndStoresAllTasksOrNone() {
+		enqueue("locked", SOON);
+		NewTask locked = task("locked", SOON);
+		NewTask fine = task(null, SOON);
+		NewTask bad = new NewTask(UUID.randomUUID().toString(), NAME, null, "payload", "too long".repeat(10),
+				DueTime.after(SOON), IfPending.REPLACE, null);
+		assertThat(this.store.enqueueShared(List.of(fine, bad))).isNull();
+		assertThat(this.store.find(fine.id())).isEmpty();
+		this.transaction.executeWithoutResult((status) -> {
+			assertThat(this.store.sharedRequest(fine)).isNull();
+			enqueue("locked", HOUR);
+			if (onAnotherThread(() -> this.store.sharedRequest(locked)) != null) {
+				assertThat(onAnotherThread(() -> this.store.enqueueShared(List.of(fine, locked)))).isNull();
+			}
+			if (onAnotherThread(() -> this.store.sharedRequest(fine)) != null) {
+				assertThat(onAnotherThread(() -> this.store.enqueueShared(List.of(fine)))).hasSize(1);
+				assertThat(onAnotherThread(() -> this.store.find(fine.id()))).isPresent();
+			}
+		});
+	}
+
+	@Test
 	void aRollbackUndoesEverything() {
 		Enqueued kept = enqueue("kept", SOON);
 		Enqueued replaced = enqueue("replaced", SOON);

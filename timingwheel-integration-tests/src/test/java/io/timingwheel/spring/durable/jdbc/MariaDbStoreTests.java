@@ -17,4 +17,9 @@ class MariaDbStoreTests extends DelayedTaskStoreContractTests {
 		return this.nodes.node();
 	}
 
+	@Override
+	protected boolean sharesRequests() {
+		return false;
+	}
+
 }

@@ -130,7 +130,7 @@ public enum TestDatabase {
 		return withTable(newDatabase());
 	}
 
-	private static HikariDataSource withTable(HikariDataSource pool) {
+	static HikariDataSource withTable(HikariDataSource pool) {
 		TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
 		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
 		new TimingWheelDataSourceScriptDatabaseInitializer(pool, properties).initializeDatabase();

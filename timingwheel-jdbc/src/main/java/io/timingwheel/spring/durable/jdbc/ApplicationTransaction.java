@@ -30,6 +30,13 @@ final class ApplicationTransaction {
 	}
 
 	/**
+	 * The data source without its proxies.
+	 */
+	DataSource dataSource() {
+		return this.dataSource;
+	}
+
+	/**
 	 * The current transaction.
 	 * @return the access that runs statements in the transaction, {@code null} if there
 	 * is no transaction

@@ -2,7 +2,10 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Map;
+import java.util.Set;
 
+import io.timingwheel.spring.durable.StoredCounts;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.support.DataAccessUtils;
@@ -82,6 +85,32 @@ abstract class Dialect {
 	 */
 	@Nullable String isSampled() {
 		return null;
+	}
+
+	/**
+	 * Whether a count of all rows is the only way to count many. The database has then no
+	 * {@link #estimate}.
+	 */
+	boolean countsAll() {
+		return false;
+	}
+
+	/**
+	 * The statement that gives the names of all tasks, each once, and reads few rows of
+	 * each name.
+	 */
+	String names(TableName table) {
+		return "select distinct name from " + table;
+	}
+
+	/**
+	 * Estimates how many tasks there are, without reading them.
+	 * @param names the names that matter
+	 * @param now the time that makes tasks overdue
+	 * @return the estimates by name, perhaps also of other names
+	 */
+	Map<String, StoredCounts> estimate(JdbcOperations jdbc, TableName table, Set<String> names, long now) {
+		return Map.of();
 	}
 
 	/**

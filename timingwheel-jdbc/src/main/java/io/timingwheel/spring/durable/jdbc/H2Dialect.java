@@ -47,6 +47,11 @@ final class H2Dialect extends PortableDialect {
 		return true;
 	}
 
+	@Override
+	boolean countsAll() {
+		return true;
+	}
+
 	private long now() {
 		if (this.server == null) {
 			return System.currentTimeMillis();

@@ -31,6 +31,8 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
 /**
@@ -58,6 +60,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	private final ApplicationTransaction transaction;
 
+	private final boolean routing;
+
 	private volatile long offset;
 
 	private volatile @Nullable LongSupplier clock;
@@ -80,11 +84,28 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		this.storeDataSource = storeDataSource;
 		this.table = new TableName(tableName);
 		this.transaction = new ApplicationTransaction(applicationDataSource);
+		this.routing = this.transaction.dataSource() instanceof AbstractRoutingDataSource;
 	}
 
 	@Override
 	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
 		return transitions().enqueue(tasks, this.transaction.current());
+	}
+
+	/**
+	 * All callers outside of transactions share requests. A data source that chooses the
+	 * database by the caller does not allow that.
+	 */
+	@Override
+	public @Nullable Object sharedRequest(NewTask task) {
+		boolean shares = !this.routing && !TransactionSynchronizationManager.isSynchronizationActive()
+				&& transitions().canShare(task);
+		return shares ? this : null;
+	}
+
+	@Override
+	public @Nullable List<Enqueued> enqueueShared(List<NewTask> tasks) {
+		return transitions().enqueueShared(tasks);
 	}
 
 	@Override
@@ -192,7 +213,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public Map<String, StoredCounts> counts() {
-		return operations().queries().counts();
+		return operations().counts().read();
 	}
 
 	@Override
@@ -263,7 +284,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			Database database = connect();
 			LimitRows limits = new LimitRows(database);
 			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database),
-					new DeadRows(database), new DueForecasts(database), limits, new LimitedClaims(database, limits));
+					new RowCounts(database), new DeadRows(database), new DueForecasts(database), limits,
+					new LimitedClaims(database, limits));
 			this.operations = result;
 		}
 		return result;
@@ -279,8 +301,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 				time.isGiven() ? transactions.joining(this.transaction) : transactions, time);
 	}
 
-	private record Operations(Database database, Transitions transitions, TaskQueries queries, DeadRows dead,
-			DueForecasts forecasts, LimitRows limits, LimitedClaims limitedClaims) {
+	private record Operations(Database database, Transitions transitions, TaskQueries queries, RowCounts counts,
+			DeadRows dead, DueForecasts forecasts, LimitRows limits, LimitedClaims limitedClaims) {
 
 	}
 

@@ -1,5 +1,11 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+import io.timingwheel.spring.durable.StoredCounts;
+
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
@@ -51,6 +57,32 @@ final class MySqlDialect extends PortableDialect {
 	@Override
 	void resetLockWait(JdbcOperations jdbc) {
 		jdbc.execute("set session innodb_lock_wait_timeout = default");
+	}
+
+	/**
+	 * InnoDB estimates a range of an index by some pages on the way to its ends.
+	 */
+	@Override
+	Map<String, StoredCounts> estimate(JdbcOperations jdbc, TableName table, Set<String> names, long now) {
+		Map<String, StoredCounts> estimates = new HashMap<>();
+		for (String name : names) {
+			estimates.put(name,
+					new StoredCounts(rows(jdbc, table, name, "status = " + TaskRow.PENDING),
+							rows(jdbc, table, name, "status = " + TaskRow.PENDING + " and due_at <= " + now),
+							rows(jdbc, table, name, "status = " + TaskRow.RUNNING),
+							rows(jdbc, table, name, "status = " + TaskRow.DEAD)));
+		}
+		return estimates;
+	}
+
+	private long rows(JdbcOperations jdbc, TableName table, String name, String condition) {
+		return jdbc
+			.query("explain select due_at from " + table + " where name = ? and " + condition,
+					(rs, rowNum) -> rs.getLong("rows"), text(name))
+			.stream()
+			.mapToLong(Long::longValue)
+			.max()
+			.orElse(0);
 	}
 
 }

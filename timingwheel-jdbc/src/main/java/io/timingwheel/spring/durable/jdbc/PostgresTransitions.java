@@ -55,6 +55,22 @@ final class PostgresTransitions extends Transitions {
 
 	private static final int PAGE_BYTES = 8192;
 
+	/**
+	 * Lets the commit of a statement return before the disk has it. A crash of the server
+	 * may then undo the statement. This is for acknowledgements, after which the task
+	 * runs again, and for leases of tasks that have not begun, which the store then
+	 * refuses to begin. A begin has to wait: a cancel after the crash could succeed
+	 * although the body has run. A renewal has to wait too: the node trusts its new lease
+	 * for longer than the store would.
+	 */
+	private static final String WITHOUT_DISK = "select set_config('synchronous_commit', 'off', true)";
+
+	/**
+	 * How long a statement with the tasks of several callers waits for a lock, in
+	 * milliseconds.
+	 */
+	private static final int SHARED_LOCK_MILLIS = 20;
+
 	/** What a statement adds its first parameter to, to get the time. */
 	private final String now;
 
@@ -65,6 +81,10 @@ final class PostgresTransitions extends Transitions {
 	private final EnqueueStatements enqueueOne;
 
 	private final EnqueueStatements enqueueMany;
+
+	private final EnqueueStatements shareOne;
+
+	private final EnqueueStatements shareMany;
 
 	private final String claim;
 
@@ -86,28 +106,31 @@ final class PostgresTransitions extends Transitions {
 		this.dialect = database.dialect();
 		TableName table = database.table();
 		this.now = PostgresDialect.clock(database.time());
-		this.enqueueOne = EnqueueStatements
-			.of(table, this.now, "(select ?::text as id, ?::text as name, ?::text as task_key, ?::text as payload,"
-					+ " ?::text as traceparent, ?::boolean as absolute,"
-					+ " ?::bigint as millis, ?::bigint as look_ahead, ?::bigint as lease, ?::text as owner) as one");
-		this.enqueueMany = EnqueueStatements.of(table, this.now,
-				"unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[], ?::bigint[],"
-						+ " ?::bigint[], ?::text[]) as many (id, name, task_key, payload, traceparent, absolute, millis,"
-						+ " look_ahead, lease, owner)");
+		String one = "(select ?::text as id, ?::text as name, ?::text as task_key, ?::text as payload,"
+				+ " ?::text as traceparent, ?::boolean as absolute,"
+				+ " ?::bigint as millis, ?::bigint as look_ahead, ?::bigint as lease, ?::text as owner) as one";
+		String many = "unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[], ?::bigint[],"
+				+ " ?::bigint[], ?::text[]) as many (id, name, task_key, payload, traceparent, absolute, millis,"
+				+ " look_ahead, lease, owner)";
+		this.enqueueOne = EnqueueStatements.of(table, this.now, "", one);
+		this.enqueueMany = EnqueueStatements.of(table, this.now, "", many);
+		String timeout = ", set_config('lock_timeout', '%dms', true)".formatted(SHARED_LOCK_MILLIS);
+		this.shareOne = EnqueueStatements.of(table, this.now, timeout, one);
+		this.shareMany = EnqueueStatements.of(table, this.now, timeout, many);
 		this.claim = claim(table);
 		// With a given clock there is no time after which a task would be late.
 		this.floors = database.time().isGiven() ? new ClaimFloors(() -> 0, Duration.ZERO)
 				: new ClaimFloors(System::nanoTime, ClaimFloors.SWEEP);
 		String lease = "next_at = least(%s + ? + ?, %d)".formatted(this.now, MAX_TIME);
 		String update = "update %s t set %s where t.id = any(array(select id from held)) returning t.id, t.fence";
-		this.begin = LeaseStatement.of(table, "status <> " + TaskRow.DEAD, update.formatted(table,
+		this.begin = LeaseStatement.of(table, "status <> " + TaskRow.DEAD, true, update.formatted(table,
 				("deliveries = t.deliveries + case when t.status = %d or t.suspect = 1 then 1 else 0 end,"
 						+ " alone = greatest(t.alone, t.suspect), suspect = 0, pending_key = null, status = %d, %s")
 					.formatted(TaskRow.PENDING, TaskRow.RUNNING, lease)),
 				Reply.REFUSED);
-		this.renew = LeaseStatement.of(table, "status = " + TaskRow.RUNNING, update.formatted(table, lease),
+		this.renew = LeaseStatement.of(table, "status = " + TaskRow.RUNNING, true, update.formatted(table, lease),
 				Reply.REFUSED);
-		this.acknowledge = LeaseStatement.of(table, "status = " + TaskRow.RUNNING,
+		this.acknowledge = LeaseStatement.of(table, "status = " + TaskRow.RUNNING, false,
 				"delete from %s t where t.id = any(array(select id from held)) returning t.id, t.fence"
 					.formatted(table),
 				Reply.DONE);
@@ -129,12 +152,30 @@ final class PostgresTransitions extends Transitions {
 
 	private void store(JdbcOperations jdbc, Function<EnqueueStatements, String> statement, List<NewTask> tasks,
 			Map<String, Enqueued> stored) {
-		if (tasks.isEmpty()) {
-			return;
+		if (!tasks.isEmpty()) {
+			store(jdbc, statement.apply((tasks.size() == 1) ? this.enqueueOne : this.enqueueMany), tasks, stored);
 		}
+	}
+
+	/**
+	 * A statement with the tasks of several callers waits only briefly for a lock.
+	 */
+	@Override
+	boolean canShare(NewTask task) {
+		return NewRow.replaces(task);
+	}
+
+	@Override
+	Map<String, Enqueued> storeShared(JdbcOperations jdbc, List<NewTask> batch) {
+		Map<String, Enqueued> stored = new HashMap<>();
+		store(jdbc, ((batch.size() == 1) ? this.shareOne : this.shareMany).orReplace(), batch, stored);
+		return stored;
+	}
+
+	private void store(JdbcOperations jdbc, String sql, List<NewTask> tasks, Map<String, Enqueued> stored) {
 		Map<String, NewTask> byId = new HashMap<>();
 		tasks.forEach((task) -> byId.put(task.id(), task));
-		jdbc.query(statement.apply((tasks.size() == 1) ? this.enqueueOne : this.enqueueMany), (rs) -> {
+		jdbc.query(sql, (rs) -> {
 			Enqueued task = stored(rs);
 			stored.put(task.id(), task);
 			claimable(Objects.requireNonNull(byId.get(task.id())).name(), task.dueAt());
@@ -190,6 +231,9 @@ final class PostgresTransitions extends Transitions {
 	 * saves a search in the index for each. If a row has changed since the statement
 	 * began, its place is not the one that this statement sees: the statement leaves the
 	 * row, and the next claim takes it.
+	 *
+	 * <p>
+	 * The commit waits for the disk only if a task has begun with the claim.
 	 */
 	private String claim(TableName table) {
 		return """
@@ -245,11 +289,13 @@ final class PostgresTransitions extends Transitions {
 									and next_at <= (select now + look_ahead from clock)
 								order by next_at limit %6$d) first) soon on true) end as later_at,
 					(select count(*) from chosen) > (select count(*) from claimed) as has_left,
+					(%7$s where not exists (select 1 from claimed where taken and status = %4$d)) as commits,
 					pg_relation_size('%2$s') as table_size
 				from clock left join claimed on true
 				"""
 			.formatted(this.now, table, MAX_TIME, TaskRow.RUNNING,
-					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK);
+					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
+					WITHOUT_DISK);
 	}
 
 	/**
@@ -388,12 +434,13 @@ final class PostgresTransitions extends Transitions {
 		/**
 		 * Creates the statements.
 		 * @param now what the offset is added to
+		 * @param setting changes a setting for the transaction; empty for none
 		 * @param source gives id, name, task_key, payload, traceparent, absolute, millis,
 		 * look_ahead, lease and owner of each task
 		 */
-		static EnqueueStatements of(TableName table, String now, String source) {
+		static EnqueueStatements of(TableName table, String now, String setting, String source) {
 			String insert = """
-					with clock as (select %1$s + ? as now),
+					with clock as (select %1$s + ? as now%7$s),
 					task as (select *, least(case when absolute then 0 else now end + millis, %2$d) as due_at from clock, %3$s)
 					insert into %4$s as t (id, name, task_key, pending_key, payload, traceparent, due_at, next_at, status,
 						owner, fence, attempt, deliveries, lost_deliveries, created_at)
@@ -402,7 +449,7 @@ final class PostgresTransitions extends Transitions {
 						case when due_at <= now + look_ahead then owner end, %6$d, 1, 0, 0, now
 					from task
 					on conflict (name, pending_key) where pending_key is not null do\s"""
-				.formatted(now, MAX_TIME, source, table, TaskRow.PENDING, NewRow.FIRST_FENCE);
+				.formatted(now, MAX_TIME, source, table, TaskRow.PENDING, NewRow.FIRST_FENCE, setting);
 			String returning = " returning id, fence, due_at, created_at, owner is not null as leased";
 			return new EnqueueStatements(
 					insert + """
@@ -435,8 +482,10 @@ final class PostgresTransitions extends Transitions {
 		 * seems to match few rows. {@link #PLANNED_ANEW} prevents the reuse of a plan for
 		 * a table of another size. The subquery around the list hides the ids from the
 		 * planner, since planning with the ids would take longer than the lookup.
+		 * @param waitsForDisk whether the commit waits for the disk
 		 */
-		static LeaseStatement of(TableName table, String condition, String change, Reply gone) {
+		static LeaseStatement of(TableName table, String condition, boolean waitsForDisk, String change, Reply gone) {
+			String commit = waitsForDisk ? "" : " and (" + WITHOUT_DISK + ") is not null";
 			return new LeaseStatement("""
 					with held as (
 						select t.id from %1$s t where t.id = any((select ?::text[])::text[])
@@ -445,7 +494,7 @@ final class PostgresTransitions extends Transitions {
 							and %4$s
 						order by t.id for update of t skip locked)
 					%3$s
-					""".formatted(table, condition, change, PLANNED_ANEW),
+					""".formatted(table, condition, change, PLANNED_ANEW + commit),
 					"select id, case when owner is not null and %2$s then fence else 0 end as fence from %1$s where id = any(?::text[])"
 						.formatted(table, condition),
 					gone);

@@ -113,6 +113,17 @@ final class ShortTransactions {
 		return retried(() -> this.transactions.execute((status) -> work.run(this.jdbc, status)));
 	}
 
+	/**
+	 * Runs statements in a transaction, and does not run them again after a collision.
+	 * @param single whether it is a single statement
+	 */
+	<T extends @Nullable Object> T once(boolean single, Function<JdbcOperations, T> statements) {
+		if (single && this.autoCommit && !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return statements.apply(this.jdbc);
+		}
+		return this.transactions.execute((status) -> statements.apply(this.jdbc));
+	}
+
 	private @Nullable JdbcOperations current() {
 		return (this.joined != null) ? this.joined.current() : null;
 	}

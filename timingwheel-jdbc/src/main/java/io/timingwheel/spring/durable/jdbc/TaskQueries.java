@@ -2,13 +2,10 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 import io.timingwheel.spring.durable.PendingQuery;
-import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -79,26 +76,6 @@ final class TaskQueries {
 		TaskRow row = TaskRow.read(rs, this.dialect);
 		return new StoredTask(row.id(), row.name(), row.key(), row.dueAt(), TaskRow.state(row.status()), row.attempt(),
 				row.deliveries(), rs.getString("error"));
-	}
-
-	Map<String, StoredCounts> counts() {
-		return this.database.store().single((jdbc) -> {
-			Map<String, StoredCounts> counts = new HashMap<>();
-			jdbc.query("select name, status, count(*) as tasks, sum(case when due_at <= ? then 1 else 0 end) as due"
-					+ " from " + this.database.table() + " group by name, status", (rs) -> {
-						counts.merge(TaskRow.name(rs, this.dialect), count(rs), StoredCounts::plus);
-					}, this.database.now(jdbc));
-			return counts;
-		});
-	}
-
-	private static StoredCounts count(ResultSet rs) throws SQLException {
-		long tasks = rs.getLong("tasks");
-		return switch (TaskRow.state(rs.getInt("status"))) {
-			case PENDING -> new StoredCounts(tasks, rs.getLong("due"), 0, 0);
-			case RUNNING -> new StoredCounts(0, 0, tasks, 0);
-			case DEAD -> new StoredCounts(0, 0, 0, tasks);
-		};
 	}
 
 }

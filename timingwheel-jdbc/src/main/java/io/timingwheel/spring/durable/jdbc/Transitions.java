@@ -24,8 +24,12 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.transaction.CannotCreateTransactionException;
 
 /**
  * Every transition of a task that is not dead, in the order of the protocol, with its
@@ -70,6 +74,56 @@ abstract class Transitions {
 			enqueued = ApplicationTransaction.allOrNone(joined, () -> enqueue(joined, batches));
 		}
 		return tasks.stream().map((task) -> Objects.requireNonNull(enqueued.get(task.id()))).toList();
+	}
+
+	/**
+	 * Whether a task may be stored with the tasks of other callers: no lock of another
+	 * transaction holds it up for long. In MariaDB and MySQL a lock of a neighbouring key
+	 * may do so.
+	 */
+	boolean canShare(NewTask task) {
+		return task.key() == null && !this.dialect.locksAbsentRows();
+	}
+
+	/**
+	 * Enqueue: stores tasks of several callers, outside of their transactions.
+	 * @return the result for each task, in this order; {@code null} if none was stored,
+	 * since one of them cannot be stored, or is locked
+	 */
+	final @Nullable List<Enqueued> enqueueShared(List<NewTask> tasks) {
+		List<List<NewTask>> batches = EnqueueBatches.of(tasks);
+		if (batches.size() > 1) {
+			// Two tasks have the same key.
+			return null;
+		}
+		try {
+			for (NewTask task : tasks) {
+				TaskLimits.checkName(task.name());
+				TaskLimits.checkKey(task.key());
+			}
+			Map<String, Enqueued> stored = this.database.application()
+				.once(isOneStatement(tasks), (jdbc) -> storeShared(jdbc, batches.get(0)));
+			return tasks.stream().map((task) -> Objects.requireNonNull(stored.get(task.id()))).toList();
+		}
+		catch (IllegalArgumentException | DataIntegrityViolationException | ConcurrencyFailureException ex) {
+			// The database has undone the statement.
+			return null;
+		}
+		catch (CannotGetJdbcConnectionException | CannotCreateTransactionException ex) {
+			if (Thread.currentThread().isInterrupted()) {
+				// The interrupt of one caller ended the wait for a connection.
+				return null;
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Stores tasks that can be shared, in one transaction.
+	 * @return the results by the tasks' ids
+	 */
+	Map<String, Enqueued> storeShared(JdbcOperations jdbc, List<NewTask> batch) {
+		return storeBatch(jdbc, batch);
 	}
 
 	private Map<String, Enqueued> enqueueAlone(List<List<NewTask>> batches) {

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.Enqueued.Outcome;
@@ -23,6 +24,8 @@ final class Enqueueing {
 
 	/** How many values {@code enqueue.lua} replies for each task. */
 	private static final int WIDTH = 6;
+
+	private static final Object ANY_PARTITION = "any";
 
 	private final Partitions partitions;
 
@@ -54,8 +57,35 @@ final class Enqueueing {
 	 * @throws RuntimeException if no task is known to be stored
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
+		return enqueue(tasks, this::partition);
+	}
+
+	/**
+	 * Which tasks can share a request: those of a partition. A task without a key can be
+	 * in any partition. With one server all these tasks share requests, each of which
+	 * goes to one partition.
+	 */
+	Object sharedRequest(NewTask task) {
+		return (task.key() == null && !this.severalClocks) ? ANY_PARTITION : partition(task);
+	}
+
+	/**
+	 * Stores tasks with equal values of {@link #sharedRequest}.
+	 */
+	List<Enqueued> enqueueShared(List<NewTask> tasks) {
+		int partition = partition(tasks.get(0));
+		return enqueue(tasks, (task) -> partition);
+	}
+
+	private int partition(NewTask task) {
+		String key = task.key();
+		return this.partitions
+			.of((key != null) ? Partitions.holderField(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
+	}
+
+	private List<Enqueued> enqueue(List<NewTask> tasks, ToIntFunction<NewTask> partition) {
 		TaskBatch batch = new TaskBatch(this.partitions, Script.ENQUEUE);
-		tasks.forEach((task) -> add(batch, task));
+		tasks.forEach((task) -> add(batch, task, partition.applyAsInt(task)));
 		@Nullable Enqueued[] enqueued = new Enqueued[batch.size()];
 		RuntimeException failure = null;
 		for (Answer answer : batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored,
@@ -78,10 +108,8 @@ final class Enqueueing {
 		return Stream.of(enqueued).<Enqueued>map(Objects::requireNonNull).toList();
 	}
 
-	private void add(TaskBatch batch, NewTask task) {
+	private static void add(TaskBatch batch, NewTask task, int partition) {
 		String key = task.key();
-		int partition = this.partitions
-			.of((key != null) ? Partitions.holderField(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
 		batch
 			.add(partition, task.id(), task.name(), key != null, key, task.payload(), task.traceparent(),
 					task.due().millis(), task.due().absolute(), task.ifPending())

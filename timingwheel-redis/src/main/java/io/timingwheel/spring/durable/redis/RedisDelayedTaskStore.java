@@ -117,6 +117,16 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
+	public Object sharedRequest(NewTask task) {
+		return this.enqueueing.sharedRequest(task);
+	}
+
+	@Override
+	public List<Enqueued> enqueueShared(List<NewTask> tasks) {
+		return this.enqueueing.enqueueShared(tasks);
+	}
+
+	@Override
 	public Claimed claim(ClaimRequest request) {
 		return this.claims.claim(request);
 	}

@@ -36,6 +36,8 @@ final class TaskEnqueuer {
 
 	private final DelayedTaskStore store;
 
+	private final SharedEnqueues shared;
+
 	private final CallerTransaction transaction;
 
 	private final DurableHandlerRegistry handlers;
@@ -51,6 +53,7 @@ final class TaskEnqueuer {
 	TaskEnqueuer(DelayedTaskStore store, CallerTransaction transaction, DurableHandlerRegistry handlers,
 			DelayedTaskRegistry tasks, TaskIntake intake, StoreClock clock, Runnable onChange) {
 		this.store = store;
+		this.shared = new SharedEnqueues(store);
 		this.transaction = transaction;
 		this.handlers = handlers;
 		this.tasks = tasks;
@@ -168,7 +171,7 @@ final class TaskEnqueuer {
 		List<? extends @Nullable Enqueued> enqueued = List.of();
 		RuntimeException failure = null;
 		try {
-			enqueued = this.store.enqueueAll(tasks);
+			enqueued = (tasks.size() == 1) ? List.of(this.shared.enqueue(tasks.get(0))) : this.store.enqueueAll(tasks);
 		}
 		catch (PartlyStoredException ex) {
 			enqueued = ex.enqueued();

@@ -1,0 +1,331 @@
+package io.timingwheel.spring.durable.support;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PartlyStoredException;
+import io.timingwheel.spring.task.IfPending;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Callers that store tasks at the same time, on a store whose requests wait until the
+ * test lets them go on.
+ */
+class SharedEnqueuesTests {
+
+	private final HeldStore store = new HeldStore();
+
+	private final SharedEnqueues enqueues = new SharedEnqueues(this.store.proxy());
+
+	private final List<Thread> threads = new ArrayList<>();
+
+	@AfterEach
+	void end() throws InterruptedException {
+		this.store.permits.release(1000);
+		for (Thread thread : this.threads) {
+			thread.join(TimeUnit.SECONDS.toMillis(30));
+			assertThat(thread.isAlive()).isFalse();
+		}
+	}
+
+	@Test
+	void aSingleCallerSendsItsTaskAtOnce() {
+		this.store.permits.release(2);
+		assertThat(this.enqueues.enqueue(task("a")).id()).isEqualTo("a");
+		assertThat(this.enqueues.enqueue(task("b")).id()).isEqualTo("b");
+		assertThat(this.store.shared).containsExactly(List.of("a"), List.of("b"));
+		assertThat(this.store.alone).isEmpty();
+	}
+
+	@Test
+	void callersThatComeDuringARequestShareTheNextOne() throws Exception {
+		List<Caller> callers = firstAndOthers(5);
+		this.store.permits.release(2);
+		for (int i = 0; i < callers.size(); i++) {
+			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
+		}
+		assertThat(this.store.shared).hasSize(2);
+		assertThat(this.store.shared.get(1)).containsExactlyInAnyOrder("1", "2", "3", "4", "5");
+		assertThat(this.store.alone).isEmpty();
+	}
+
+	@Test
+	void theFirstCallerReturnsBeforeTheNextRequestEnds() throws Exception {
+		List<Caller> callers = firstAndOthers(2);
+		this.store.permits.release();
+		assertThat(callers.get(0).get().id()).isEqualTo("0");
+		awaitShared(2);
+		assertThat(callers.get(1).isDone()).isFalse();
+	}
+
+	@Test
+	void aRequestHasAtMostAHundredTasks() throws Exception {
+		List<Caller> callers = firstAndOthers(130);
+		this.store.permits.release(3);
+		for (Caller caller : callers) {
+			caller.get();
+		}
+		assertThat(this.store.shared).extracting(List::size).containsExactly(1, 100, 30);
+	}
+
+	@Test
+	void tasksThatCannotBeStoredTogetherAreStoredByTheirCallers() throws Exception {
+		this.store.refused.add("2");
+		List<Caller> callers = firstAndOthers(3);
+		this.store.permits.release(2);
+		assertThat(callers.get(1).get().id()).isEqualTo("1");
+		assertThat(callers.get(3).get().id()).isEqualTo("3");
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(callers.get(2)::get)
+			.withCauseInstanceOf(IllegalArgumentException.class);
+		assertThat(this.store.alone).containsExactlyInAnyOrder("1", "2", "3");
+	}
+
+	@Test
+	void aTaskThatIsStoredAloneHoldsUpNobody() throws Exception {
+		this.store.refused.add("0");
+		this.store.slow.add("0");
+		Caller slow = call("0");
+		awaitShared(1);
+		this.store.permits.release(2);
+		await(() -> this.store.alone.contains("0"));
+		assertThat(call("1").get().id()).isEqualTo("1");
+		assertThat(slow.isDone()).isFalse();
+		this.store.end.countDown();
+	}
+
+	@Test
+	void allCallersOfARequestGetItsFailureAndTheNextRequestGoesOn() throws Exception {
+		List<Caller> callers = firstAndOthers(2);
+		IllegalStateException failure = new IllegalStateException("The store is down");
+		this.store.failure = failure;
+		this.store.permits.release();
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(callers.get(0)::get).withCause(failure);
+		awaitShared(2);
+		Caller later = call("later");
+		later.awaitWaiting();
+		this.store.permits.release();
+		for (Caller caller : callers.subList(1, 3)) {
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(caller::get).withCause(failure);
+		}
+		awaitShared(3);
+		this.store.failure = null;
+		this.store.permits.release();
+		assertThat(later.get().id()).isEqualTo("later");
+		assertThat(this.store.alone).isEmpty();
+	}
+
+	@Test
+	void anErrorReachesTheCallers() {
+		this.store.failure = new StackOverflowError();
+		this.store.permits.release();
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> this.enqueues.enqueue(task("a")));
+		this.store.failure = null;
+		this.store.permits.release();
+		assertThat(this.enqueues.enqueue(task("b")).id()).isEqualTo("b");
+	}
+
+	@Test
+	void ofTasksThatAreStoredInPartEachCallerGetsItsOwnResult() throws Exception {
+		List<Caller> callers = firstAndOthers(2);
+		this.store.missing.add("1");
+		this.store.permits.release(2);
+		assertThat(callers.get(0).get().id()).isEqualTo("0");
+		assertThat(callers.get(2).get().id()).isEqualTo("2");
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(callers.get(1)::get)
+			.havingCause()
+			.withMessage("not stored");
+	}
+
+	@Test
+	void aCallerThatIsInterruptedWhileItWaitsGetsItsResultAndKeepsTheFlag() throws Exception {
+		List<Caller> callers = firstAndOthers(1);
+		callers.get(1).thread.interrupt();
+		this.store.permits.release(2);
+		assertThat(callers.get(1).get().id()).isEqualTo("1");
+		await(() -> callers.get(1).interrupted);
+	}
+
+	@Test
+	void aCallerThatIsInterruptedBeforeSendsItsTaskAlone() {
+		Thread.currentThread().interrupt();
+		try {
+			assertThat(this.enqueues.enqueue(task("a")).id()).isEqualTo("a");
+		}
+		finally {
+			assertThat(Thread.interrupted()).isTrue();
+		}
+		assertThat(this.store.alone).containsExactly("a");
+		assertThat(this.store.shared).isEmpty();
+	}
+
+	@Test
+	void tasksThatShareNoRequestDoNotWaitForEachOther() throws Exception {
+		Caller held = call("a1");
+		awaitShared(1);
+		Caller other = call("b1");
+		awaitShared(2);
+		this.store.permits.release(2);
+		assertThat(held.get().id()).isEqualTo("a1");
+		assertThat(other.get().id()).isEqualTo("b1");
+		assertThat(this.enqueues.enqueue(task("none")).id()).isEqualTo("none");
+		assertThat(this.store.alone).containsExactly("none");
+	}
+
+	@Test
+	void aTaskThatTheStoreCannotAskForFails() {
+		this.store.refused.add("lane");
+		assertThatIllegalStateException().isThrownBy(() -> this.enqueues.enqueue(task("lane")));
+		this.store.permits.release();
+		assertThat(this.enqueues.enqueue(task("b")).id()).isEqualTo("b");
+	}
+
+	/**
+	 * A caller whose request is under way, and others that wait.
+	 */
+	private List<Caller> firstAndOthers(int others) {
+		List<Caller> callers = new ArrayList<>();
+		callers.add(call("0"));
+		awaitShared(1);
+		IntStream.rangeClosed(1, others).forEach((i) -> callers.add(call("" + i)));
+		callers.subList(1, callers.size()).forEach(Caller::awaitWaiting);
+		return callers;
+	}
+
+	private void awaitShared(int requests) {
+		await(() -> this.store.shared.size() == requests);
+	}
+
+	private static void await(Callable<Boolean> condition) {
+		Awaitility.await().pollInterval(Duration.ofMillis(2)).until(condition);
+	}
+
+	private Caller call(String id) {
+		Caller caller = new Caller(id);
+		this.threads.add(caller.thread);
+		caller.thread.start();
+		return caller;
+	}
+
+	private static NewTask task(String id) {
+		return new NewTask(id, "name", null, "payload", DueTime.after(Duration.ZERO), IfPending.REPLACE, null);
+	}
+
+	private final class Caller extends FutureTask<Enqueued> {
+
+		private final Thread thread = new Thread(this);
+
+		private volatile boolean interrupted;
+
+		Caller(String id) {
+			super(() -> SharedEnqueuesTests.this.enqueues.enqueue(task(id)));
+		}
+
+		@Override
+		protected void done() {
+			this.interrupted = Thread.currentThread().isInterrupted();
+		}
+
+		void awaitWaiting() {
+			await(() -> this.thread.getState() == Thread.State.WAITING);
+		}
+
+	}
+
+	/**
+	 * Each shared request takes a permit.
+	 */
+	private static final class HeldStore {
+
+		private final Semaphore permits = new Semaphore(0);
+
+		private final List<List<String>> shared = new CopyOnWriteArrayList<>();
+
+		private final List<String> alone = new CopyOnWriteArrayList<>();
+
+		private final List<String> refused = new CopyOnWriteArrayList<>();
+
+		private final List<String> slow = new CopyOnWriteArrayList<>();
+
+		private final List<String> missing = new CopyOnWriteArrayList<>();
+
+		private final CountDownLatch end = new CountDownLatch(1);
+
+		private volatile @Nullable Throwable failure;
+
+		DelayedTaskStore proxy() {
+			return (DelayedTaskStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { DelayedTaskStore.class }, (proxy, method, arguments) -> switch (method.getName()) {
+						case "sharedRequest" -> lane(((NewTask) arguments[0]).id());
+						case "enqueueShared" -> enqueueShared(
+								((List<?>) arguments[0]).stream().map((task) -> ((NewTask) task).id()).toList());
+						case "enqueue" -> enqueue(((NewTask) arguments[0]).id());
+						default -> throw new UnsupportedOperationException(method.getName());
+					});
+		}
+
+		private @Nullable Object lane(String id) {
+			if (id.equals("lane") && this.refused.contains(id)) {
+				throw new IllegalStateException();
+			}
+			return id.equals("none") ? null : Character.isDigit(id.charAt(0)) ? "digit" : id.charAt(0);
+		}
+
+		private @Nullable List<Enqueued> enqueueShared(List<String> ids) throws Throwable {
+			this.shared.add(ids);
+			this.permits.acquireUninterruptibly();
+			Throwable failure = this.failure;
+			if (failure != null) {
+				throw failure;
+			}
+			if (ids.stream().anyMatch(this.refused::contains)) {
+				return null;
+			}
+			if (ids.stream().anyMatch(this.missing::contains)) {
+				throw new PartlyStoredException(Arrays.asList(ids.stream()
+					.map((id) -> this.missing.contains(id) ? null : stored(id))
+					.toArray(Enqueued[]::new)), new IllegalStateException("not stored"));
+			}
+			return ids.stream().map(HeldStore::stored).toList();
+		}
+
+		private Enqueued enqueue(String id) throws InterruptedException {
+			this.alone.add(id);
+			if (this.slow.contains(id)) {
+				this.end.await();
+			}
+			else if (this.refused.contains(id)) {
+				throw new IllegalArgumentException(id);
+			}
+			return stored(id);
+		}
+
+		private static Enqueued stored(String id) {
+			return new Enqueued(Outcome.INSERTED, id, 1, 0, 0, false);
+		}
+
+	}
+
+}
