@@ -116,6 +116,12 @@ final class HierarchicalTimingWheel implements TimingWheel {
 				totals.levels(this.tick.toNanos(), this.wheelSize));
 	}
 
+	WheelSlots slots() {
+		WheelSlots.Sums sums = new WheelSlots.Sums(this.wheelSize);
+		this.shards.addTo(sums);
+		return sums.at(this.time.now());
+	}
+
 	private @Nullable Duration nextExpiry(long pending) {
 		long due = this.driver.nextHandOver();
 		if (pending == 0) {

@@ -547,6 +547,13 @@ class Shard extends Padding {
 	}
 
 	/**
+	 * Adds this shard's slots. The caller holds the lock.
+	 */
+	void addTo(WheelSlots.Sums sums) {
+		this.wheel.addTo(sums);
+	}
+
+	/**
 	 * How many timers are pending or being handed over, with the next runs of periodic
 	 * tasks that run. The caller holds the lock.
 	 */

@@ -171,6 +171,18 @@ final class Shards {
 		return totals;
 	}
 
+	void addTo(WheelSlots.Sums sums) {
+		for (Shard shard : this.shards) {
+			shard.lock();
+			try {
+				shard.addTo(sums);
+			}
+			finally {
+				shard.unlock();
+			}
+		}
+	}
+
 	private void lockAll() {
 		for (Shard shard : this.shards) {
 			shard.lock();

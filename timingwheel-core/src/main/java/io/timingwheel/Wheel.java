@@ -452,4 +452,13 @@ final class Wheel {
 		}
 	}
 
+	void addTo(WheelSlots.Sums sums) {
+		for (int index = 0; index < this.rings.length; index++) {
+			Ring ring = this.rings[index];
+			if (ring != null) {
+				sums.add(index >>> 1, ring);
+			}
+		}
+	}
+
 }

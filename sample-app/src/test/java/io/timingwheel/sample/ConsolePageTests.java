@@ -1,0 +1,392 @@
+package io.timingwheel.sample;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Level;
+import java.util.stream.IntStream;
+
+import com.sun.net.httpserver.HttpServer;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import org.apache.commons.logging.LogFactory;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.interactions.Actions;
+import org.openqa.selenium.logging.LogType;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.http.MediaType;
+import org.springframework.test.context.ActiveProfiles;
+import org.springframework.test.web.servlet.client.RestTestClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The console in a browser.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+		properties = { "spring.datasource.url=jdbc:h2:mem:console", "orders.payment-window=10m",
+				"timingwheel.store.max-attempts=2", "timingwheel.store.backoff.initial=20ms",
+				"timingwheel.store.poll-interval=100ms" })
+@AutoConfigureRestTestClient
+@ActiveProfiles("durable")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ConsolePageTests {
+
+	private static final String NO_BROWSER = "The console is not tested in a browser, as chromium and chromedriver"
+			+ " are neither on the PATH nor in /usr/bin";
+
+	private static final List<String> VIEWS = List.of("now", "names", "name/close-order", "name/callback", "dead",
+			"node");
+
+	/** Keeps what takes the page longer than 50 ms at a stretch. */
+	private static final String OBSERVE_LONG_TASKS = """
+			window.longTasks = [];
+			new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((entry) => entry.duration)))
+				.observe({ type: "longtask" });
+			""";
+
+	@LocalServerPort
+	private int port;
+
+	@Autowired
+	private RestTestClient http;
+
+	@Autowired
+	private DelayedTaskOperations tasks;
+
+	private ChromeDriver browser;
+
+	@BeforeAll
+	void startBrowser() {
+		Browser installed = Browser.find().orElse(null);
+		if (installed == null) {
+			LogFactory.getLog(ConsolePageTests.class).warn(NO_BROWSER);
+		}
+		Assumptions.assumeTrue(installed != null, NO_BROWSER);
+		this.browser = installed.start();
+		this.browser.executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", OBSERVE_LONG_TASKS));
+	}
+
+	@AfterAll
+	void stopBrowser() {
+		if (this.browser != null) {
+			this.browser.quit();
+		}
+	}
+
+	@Test
+	void anOrderCountsDownAndIsMovedRunAndCancelled() {
+		String moved = order();
+		String cancelled = order();
+		open("name/close-order");
+		eventually().until(() -> due(moved).matches("in 9 min \\d+ s"));
+		String due = due(moved);
+		eventually().until(() -> !due(moved).equals(due));
+
+		press("Move " + moved);
+		type("#dialog-input", "2h");
+		this.browser.findElement(By.id("dialog-input")).sendKeys(Keys.ENTER);
+		eventually().until(() -> due(moved).matches("in 1 h 59 min|in 2 h"));
+		press("Run now " + moved);
+		eventually().until(() -> status(moved).equals("CLOSED"));
+		eventually().until(() -> due(moved).isEmpty());
+
+		type("#key", cancelled);
+		click("form.find button");
+		eventually().until(() -> this.browser.findElements(By.cssSelector("[aria-label^='Cancel " + cancelled + "']"))
+			.size() == 2);
+		press("Cancel " + cancelled);
+		click("#dialog-do");
+		eventually().until(() -> due(cancelled).isEmpty());
+		assertThat(status(cancelled)).isEqualTo("PENDING");
+		eventually().until(() -> text("form.find ~ .empty").contains("“" + cancelled + "”"));
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
+	void aCallbackDiesIsGroupedAndRequeued() throws IOException {
+		int[] status = { 500 };
+		HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+		server.createContext("/", (exchange) -> {
+			exchange.sendResponseHeaders(status[0], -1);
+			exchange.close();
+		});
+		server.start();
+		try {
+			for (int i = 0; i < 3; i++) {
+				this.http.post()
+					.uri("/callbacks")
+					.contentType(MediaType.APPLICATION_JSON)
+					.body(Map.of("url", "http://localhost:" + server.getAddress().getPort() + "/"))
+					.exchange()
+					.expectStatus()
+					.isAccepted();
+			}
+			open("dead");
+			eventually().until(() -> text("td.wrap").contains("500") && text("td.wrap + td").equals("3"));
+			assertThat(text("#dead-badge")).isEqualTo("3");
+			status[0] = 204;
+			click("td.wrap ~ td button");
+			click("#dialog-do");
+			eventually().until(() -> text("#outcome").equals("3 requeued"));
+			eventually().until(() -> text("#main").contains("Nothing is dead."));
+			assertThat(errors()).isEmpty();
+		}
+		finally {
+			server.stop(0);
+		}
+	}
+
+	@Test
+	void theClaimsOfTheNodeArePausedAndResumed() {
+		open("node");
+		click("[data-action=pause] button");
+		eventually().until(() -> text("[data-action=resume] .tag").equals("paused"));
+		click("[data-action=resume] button");
+		eventually().until(() -> text("[data-action=pause] .tag").equals("claims tasks"));
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
+	void theKeyboardAloneIsEnough() {
+		DelayedTask<?> task = this.tasks.schedule(TaskId.of("keyboard", 1), Duration.ofHours(1), () -> {
+		});
+		open("now");
+		eventually().until(() -> text("#state-text").equals("Live"));
+		keys(Keys.TAB);
+		assertThat(focused("textContent")).isEqualTo("Skip to the content");
+		keys(Keys.TAB, Keys.TAB, Keys.ENTER);
+		eventually().until(() -> this.browser.getCurrentUrl().endsWith("#/names"));
+		tabTo("id", "filter");
+		keys("keyboard");
+		eventually().until(() -> text("tbody").startsWith("keyboard") && !text("tbody").contains("close-order"));
+		tabTo("textContent", "keyboard");
+		keys(Keys.ENTER);
+		eventually().until(() -> !due("1").isEmpty());
+		tabTo("aria-label", "Cancel 1");
+		keys(Keys.ENTER);
+		eventually().until(() -> focused("id").equals("dialog-do"));
+		keys(Keys.ESCAPE);
+		eventually().until(() -> focused("aria-label").equals("Cancel 1"));
+		assertThat(task.isCancelled()).isFalse();
+		keys(Keys.ENTER);
+		eventually().until(() -> focused("id").equals("dialog-do"));
+		keys(Keys.ENTER);
+		eventually().until(task::isCancelled);
+		eventually().until(() -> text("#outcome").equals("keyboard 1 is cancelled."));
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
+	void axeFindsNothing() throws IOException {
+		order();
+		String axe = new ClassPathResource("META-INF/resources/webjars/axe-core/4.6.3/axe.min.js")
+			.getContentAsString(StandardCharsets.UTF_8);
+		for (String theme : List.of("light", "dark")) {
+			this.browser.executeCdpCommand("Emulation.setEmulatedMedia",
+					Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", theme))));
+			for (String view : VIEWS) {
+				open(view);
+				eventually().until(() -> text("#state-text").equals("Live"));
+				this.browser.executeScript(axe + ";window.axe = axe");
+				assertThat((List<?>) this.browser.executeAsyncScript("""
+						const done = arguments[0];
+						axe.run().then(({ violations }) => done(violations.map(({ id, nodes }) =>
+							`${id}: ${nodes.map(({ target }) => target).join(", ")}`)));
+						""")).as(view + ", " + theme).isEmpty();
+			}
+		}
+	}
+
+	@Test
+	void aThousandNamesAndAFullWheelStaySmooth() {
+		IntStream.range(0, 980).forEach((i) -> {
+			for (int key = 0; key < 5; key++) {
+				this.tasks.schedule(TaskId.of("name-" + i, key), Duration.ofMillis(1000 + 61 * i + 11_000L * key),
+						() -> {
+						});
+			}
+		});
+		for (String view : List.of("now", "names")) {
+			open(view);
+			eventually().until(() -> text("#state-text").equals("Live"));
+			// A machine that is busy may interrupt the page, but hardly three times.
+			eventually().until(() -> longTasksOfThreeSeconds().isEmpty());
+		}
+		assertThat(this.browser.findElements(By.cssSelector("tbody tr"))).hasSize(100);
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
+	void thePageAsksItsOwnServerAtMostTwiceASecondAndOnlyWhileItIsVisible() {
+		open("now");
+		eventually().until(() -> requests().size() >= 5);
+		List<Double> times = requests();
+		for (int i = 2; i < times.size(); i++) {
+			assertThat(times.get(i) - times.get(i - 2)).isGreaterThan(950);
+		}
+		assertThat((List<?>) this.browser.executeScript("""
+				return performance.getEntriesByType("resource").map(({ name }) => name)
+					.filter((name) => !name.startsWith(location.origin + "/"));
+				""")).isEmpty();
+		this.browser.executeScript("""
+				Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
+				document.dispatchEvent(new Event("visibilitychange"));
+				""");
+		double hiddenAt = now();
+		await().pollDelay(Duration.ofSeconds(3)).until(() -> now() > hiddenAt + 3000);
+		assertThat(requests()).allMatch((time) -> time < hiddenAt + 1);
+		this.browser.executeScript("""
+				delete document.hidden;
+				document.dispatchEvent(new Event("visibilitychange"));
+				""");
+		eventually().until(() -> requests().stream().anyMatch((time) -> time > hiddenAt + 3000));
+	}
+
+	@Test
+	void aLostServerIsShownAndItsReturnToo() {
+		open("now");
+		eventually().until(() -> text("#state-text").equals("Live"));
+		this.browser.executeScript("""
+				window.realFetch = window.fetch;
+				window.fetch = () => Promise.reject(new TypeError("lost"));
+				""");
+		eventually().until(() -> text("#state-text").equals("No answer")
+				&& text("#lost").startsWith("The server has not answered since"));
+		this.browser.executeScript("window.fetch = window.realFetch;");
+		eventually().until(() -> text("#state-text").startsWith("Live") && text("#lost").isEmpty());
+	}
+
+	private void open(String view) {
+		this.browser.get("about:blank");
+		this.browser.get("http://localhost:" + this.port + "/actuator/timingwheelconsole#/" + view);
+	}
+
+	private String order() {
+		return String.valueOf(this.http.post()
+			.uri("/orders")
+			.exchange()
+			.expectStatus()
+			.isCreated()
+			.expectBody(Map.class)
+			.returnResult()
+			.getResponseBody()
+			.get("id"));
+	}
+
+	private String status(String order) {
+		return String.valueOf(this.http.get()
+			.uri("/orders/" + order)
+			.exchange()
+			.expectBody(Map.class)
+			.returnResult()
+			.getResponseBody()
+			.get("status"));
+	}
+
+	private static ConditionFactory eventually() {
+		return await().atMost(Duration.ofSeconds(30)).ignoreExceptions();
+	}
+
+	private String due(String key) {
+		return this.browser.findElements(By.cssSelector("tbody tr"))
+			.stream()
+			.filter((row) -> row.findElement(By.cssSelector("th")).getText().equals(key))
+			.map((row) -> row.findElement(By.cssSelector("td")).getText())
+			.findFirst()
+			.orElse("");
+	}
+
+	private void press(String label) {
+		click("[aria-label='" + label + "']");
+	}
+
+	private void click(String selector) {
+		eventually().until(() -> {
+			this.browser.findElement(By.cssSelector(selector)).click();
+			return true;
+		});
+	}
+
+	private void type(String selector, String text) {
+		WebElement field = this.browser.findElement(By.cssSelector(selector));
+		field.clear();
+		field.sendKeys(text);
+	}
+
+	private String text(String selector) {
+		List<WebElement> found = this.browser.findElements(By.cssSelector(selector));
+		return found.isEmpty() ? "" : found.get(0).getText();
+	}
+
+	private void keys(CharSequence... keys) {
+		for (CharSequence key : keys) {
+			new Actions(this.browser).sendKeys(key).perform();
+		}
+	}
+
+	private void tabTo(String property, String value) {
+		for (int i = 0; i < 60 && !focused(property).equals(value); i++) {
+			keys(Keys.TAB);
+		}
+		assertThat(focused(property)).isEqualTo(value);
+	}
+
+	private String focused(String property) {
+		return String.valueOf(this.browser.executeScript("""
+				const element = document.activeElement;
+				return element.getAttribute(arguments[0]) ?? element[arguments[0]] ?? "";
+				""", property));
+	}
+
+	private List<?> longTasksOfThreeSeconds() {
+		this.browser.executeScript("window.longTasks.length = 0");
+		double start = now();
+		await().pollInterval(Duration.ofMillis(500)).until(() -> now() > start + 3000);
+		return (List<?>) this.browser.executeScript("return window.longTasks");
+	}
+
+	private List<Double> requests() {
+		List<?> times = (List<?>) this.browser.executeScript("""
+				return performance.getEntriesByType("resource").filter(({ name }) => name.includes("/live?"))
+					.map(({ startTime }) => startTime);
+				""");
+		return times.stream().map((time) -> ((Number) time).doubleValue()).toList();
+	}
+
+	private double now() {
+		return ((Number) this.browser.executeScript("return performance.now()")).doubleValue();
+	}
+
+	private List<String> errors() {
+		return this.browser.manage()
+			.logs()
+			.get(LogType.BROWSER)
+			.getAll()
+			.stream()
+			.filter((entry) -> entry.getLevel().intValue() >= Level.SEVERE.intValue())
+			.map(Object::toString)
+			.toList();
+	}
+
+}

@@ -1,0 +1,279 @@
+package io.timingwheel.spring.console;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.WheelSlots;
+import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.CountsDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TasksDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
+import io.timingwheel.spring.console.LiveFigures.LevelFigures;
+import io.timingwheel.spring.console.LiveFigures.NameFigures;
+import io.timingwheel.spring.console.LiveFigures.NameTasks;
+import io.timingwheel.spring.console.LiveFigures.Names;
+import io.timingwheel.spring.console.LiveFigures.NodeFigures;
+import io.timingwheel.spring.console.LiveFigures.WheelFigures;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.PolicySettings;
+import io.timingwheel.spring.task.support.TaskPolicies;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+
+/**
+ * Reads what the page shows. Thread-safe.
+ */
+final class ConsoleReader {
+
+	/** How many names one response contains at most. */
+	private static final int NAMES = 100;
+
+	/** How many names the first view shows. */
+	private static final int FIRST_NAMES = 8;
+
+	/** The figures of the names are read again after this time, in nanoseconds. */
+	private static final long KEPT_NANOS = 400_000_000;
+
+	private static final String DEFAULT_RANGE = "PT1H";
+
+	/** A level is shown with at most this many slots. */
+	private static final int SLOTS = 256;
+
+	private final TimingWheel wheel;
+
+	private final DelayedTasksEndpointWebExtension tasks;
+
+	private final @Nullable DurableTaskManager durableTasks;
+
+	private final TaskPolicies policies;
+
+	private final Lateness lateness;
+
+	private final @Nullable String application;
+
+	private final boolean acts;
+
+	private final Clock clock = Clock.systemUTC();
+
+	private final Map<String, Forecasts> forecasts = new HashMap<>();
+
+	private List<NameFigures> names = List.of();
+
+	private long readAt = System.nanoTime() - KEPT_NANOS;
+
+	/**
+	 * Creates a reader.
+	 * @param wheel the wheel
+	 * @param tasks reads the tasks
+	 * @param durableTasks the durable tasks, {@code null} without a store
+	 * @param policies the retries and limits of the names
+	 * @param lateness tells how late tasks have begun
+	 * @param application the name of the application, {@code null} if it has none
+	 * @param acts whether the page may act
+	 */
+	ConsoleReader(TimingWheel wheel, DelayedTasksEndpointWebExtension tasks, @Nullable DurableTaskManager durableTasks,
+			TaskPolicies policies, Lateness lateness, @Nullable String application, boolean acts) {
+		this.wheel = wheel;
+		this.tasks = tasks;
+		this.durableTasks = durableTasks;
+		this.policies = policies;
+		this.lateness = lateness;
+		this.application = application;
+		this.acts = acts;
+		for (String range : List.of("PT1M", "PT10M", DEFAULT_RANGE, "P1D", "P7D")) {
+			this.forecasts.put(range, new Forecasts(tasks, range));
+		}
+	}
+
+	LiveFigures read(LiveQuery query, SecurityContext user) {
+		List<NameFigures> all = names();
+		String name = query.name();
+		return new LiveFigures(this.clock.millis(), this.application, this.acts, wheel(), total(all), names(all, query),
+				query.isFor("now") ? forecast(query.range()) : null,
+				(name != null && query.isFor("name")) ? name(name, user) : null,
+				(name != null) ? dead(name, user) : null, (name != null) ? find(name, query.find(), user) : null,
+				this.lateness.read(), node());
+	}
+
+	/**
+	 * All pages that look at the same time share the figures of the names.
+	 */
+	private synchronized List<NameFigures> names() {
+		if (System.nanoTime() - this.readAt >= KEPT_NANOS) {
+			List<NameFigures> names = new ArrayList<>();
+			String cursor = null;
+			do {
+				if (!(this.tasks.tasks(null, cursor).getBody() instanceof TasksDescriptor page)) {
+					break;
+				}
+				page.tasks().forEach((name, counts) -> names.add(figures(name, counts)));
+				cursor = page.cursor();
+			}
+			while (cursor != null);
+			this.names = names;
+			this.readAt = System.nanoTime();
+		}
+		return this.names;
+	}
+
+	private @Nullable ForecastFigures forecast(@Nullable String range) {
+		Forecasts forecasts = this.forecasts.get((range != null) ? range : DEFAULT_RANGE);
+		return (forecasts != null) ? forecasts.read() : null;
+	}
+
+	/**
+	 * Reads the figures of the names anew the next time.
+	 */
+	synchronized void forget() {
+		this.readAt = System.nanoTime() - KEPT_NANOS;
+	}
+
+	private static NameFigures figures(String name, CountsDescriptor counts) {
+		return new NameFigures(name, counts.durable(), counts.pending(), counts.running(), counts.completed(),
+				counts.failed(), counts.cancelled(), counts.expired(), counts.overdue(), counts.dead());
+	}
+
+	private static NameFigures total(List<NameFigures> names) {
+		return new NameFigures("", false, sum(names, NameFigures::pending), sum(names, NameFigures::running),
+				sum(names, NameFigures::completed), sum(names, NameFigures::failed), sum(names, NameFigures::cancelled),
+				sum(names, NameFigures::expired), sum(names, NameFigures::overdue), sum(names, NameFigures::dead));
+	}
+
+	private static long sum(List<NameFigures> names, ToLongFunction<NameFigures> figure) {
+		return names.stream().mapToLong(figure).sum();
+	}
+
+	private static @Nullable Names names(List<NameFigures> all, LiveQuery query) {
+		if (query.isFor("now")) {
+			return new Names(all.size(), all.size(),
+					all.stream().sorted(order("attention")).limit(FIRST_NAMES).toList());
+		}
+		if (query.isFor("dead")) {
+			List<NameFigures> dead = all.stream().filter((name) -> name.dead() > 0).sorted(order("dead")).toList();
+			return new Names(all.size(), dead.size(), dead.stream().limit(NAMES).toList());
+		}
+		if (!query.isFor("names")) {
+			return null;
+		}
+		String filter = (query.filter() != null) ? query.filter().toLowerCase(Locale.ROOT) : "";
+		List<NameFigures> matching = all.stream()
+			.filter((name) -> name.name().toLowerCase(Locale.ROOT).contains(filter))
+			.sorted(order((query.sort() != null) ? query.sort() : "attention"))
+			.toList();
+		return new Names(all.size(), matching.size(), matching.stream().limit(NAMES).toList());
+	}
+
+	private static Comparator<NameFigures> order(String sort) {
+		Comparator<NameFigures> byName = Comparator.comparing(NameFigures::name);
+		return switch (sort) {
+			case "pending" -> most(NameFigures::pending).thenComparing(byName);
+			case "running" -> most(NameFigures::running).thenComparing(byName);
+			case "failed" -> most(NameFigures::failed).thenComparing(byName);
+			case "dead" -> most(NameFigures::dead).thenComparing(byName);
+			case "attention" -> most(NameFigures::dead).thenComparing(most(NameFigures::overdue))
+				.thenComparing(most(NameFigures::pending))
+				.thenComparing(byName);
+			default -> byName;
+		};
+	}
+
+	private static Comparator<NameFigures> most(ToLongFunction<NameFigures> figure) {
+		return Comparator.comparingLong(figure).reversed();
+	}
+
+	private @Nullable NameTasks name(String name, SecurityContext user) {
+		return (this.tasks.tasksOfName(user, name, null, null, null).getBody() instanceof NameDescriptor tasks)
+				? new NameTasks(tasks.counts(), limits(this.policies.of(name)), tasks.next()) : null;
+	}
+
+	private static Map<String, String> limits(PolicySettings policy) {
+		Map<String, String> limits = new LinkedHashMap<>();
+		add(limits, "Attempts", policy.maxAttempts());
+		add(limits, "At once", policy.maxConcurrent());
+		add(limits, "At once per key", policy.maxConcurrentPerKey());
+		add(limits, "Rate", policy.rate());
+		return limits;
+	}
+
+	private static void add(Map<String, String> limits, String label, @Nullable Object value) {
+		if (value != null) {
+			limits.put(label, value.toString());
+		}
+	}
+
+	private @Nullable DeadDescriptor dead(String name, SecurityContext user) {
+		return (this.tasks.tasksOfName(user, name, "true", null, null).getBody() instanceof DeadDescriptor dead) ? dead
+				: null;
+	}
+
+	private @Nullable TaskDescriptor find(String name, @Nullable String keyOrId, SecurityContext user) {
+		return (keyOrId != null && !keyOrId.isEmpty()
+				&& this.tasks.task(user, new String[] { name, keyOrId }, null, null, null)
+					.getBody() instanceof TaskDescriptor task) ? task : null;
+	}
+
+	private WheelFigures wheel() {
+		WheelSnapshot wheel = this.wheel.snapshot();
+		WheelSlots slots = WheelSlots.of(this.wheel);
+		Duration next = wheel.nextExpiry();
+		List<LevelFigures> levels = wheel.levels()
+			.stream()
+			.map((level) -> new LevelFigures(millis(level.tick()), level.pending(), level.occupiedSlots(),
+					(level.level() < slots.levels().size()) ? shown(slots.levels().get(level.level()), wheel.shards())
+							: ""))
+			.toList();
+		return new WheelFigures(wheel.state() == WheelSnapshot.State.RUNNING, wheel.wheelSize(), wheel.shards(),
+				wheel.pending(), wheel.scheduled(), wheel.rescheduled(), wheel.fired(), wheel.cancelled(),
+				wheel.refused(), wheel.rejected(), wheel.wakeUps(), millis(wheel.lag()), millis(wheel.maxLag()),
+				(next != null) ? millis(next) : null, millis(wheel.tick()), slots.tick(), levels);
+	}
+
+	/**
+	 * A digit for each slot, or for several slots together if there are too many.
+	 */
+	private static String shown(List<Integer> slots, int shards) {
+		int width = Math.max(1, slots.size() / SLOTS);
+		StringBuilder digits = new StringBuilder();
+		for (int from = 0; from < slots.size(); from += width) {
+			int most = IntStream.range(from, from + width).map(slots::get).max().orElse(0);
+			digits.append(Math.min(9, (9 * most + shards - 1) / shards));
+		}
+		return digits.toString();
+	}
+
+	static double millis(Duration duration) {
+		try {
+			return duration.toNanos() / 1e6;
+		}
+		catch (ArithmeticException ex) {
+			return Long.MAX_VALUE / 1e6;
+		}
+	}
+
+	private @Nullable NodeFigures node() {
+		DurableTaskManager tasks = this.durableTasks;
+		if (tasks == null) {
+			return null;
+		}
+		return new NodeFigures(tasks.isClaiming(), tasks.inFlight(), tasks.figures().claims(),
+				tasks.figures().claimed(), tasks.figures().retried(), tasks.figures().released(),
+				tasks.figures().lostLeases(), tasks.unknownCount(),
+				tasks.storeError().map(Throwable::toString).orElse(null));
+	}
+
+}

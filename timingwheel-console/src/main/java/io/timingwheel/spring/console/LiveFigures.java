@@ -1,0 +1,165 @@
+package io.timingwheel.spring.console;
+
+import java.util.List;
+import java.util.Map;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.CountsDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+
+/**
+ * What the page shows. Durations are in milliseconds, and times in milliseconds since
+ * 1970. Only the page reads this, so it may change with each release.
+ *
+ * @param time the time of the server
+ * @param application the name of the application, {@code null} if it has none
+ * @param acts whether the page may act
+ * @param wheel the wheel
+ * @param totals the figures of all names together
+ * @param names some names, {@code null} if the view shows none
+ * @param forecast what falls due, {@code null} if the view does not show it
+ * @param name the tasks of a name, {@code null} if the view shows none
+ * @param dead the dead tasks of the name, {@code null} if the view shows none
+ * @param found the task that was looked for, {@code null} if there is none
+ * @param lateness how late tasks have begun, {@code null} if no meter says so
+ * @param node this node, {@code null} without a store
+ */
+@JsonInclude(Include.NON_NULL)
+record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, NameFigures totals,
+		@Nullable Names names, @Nullable ForecastFigures forecast, @Nullable NameTasks name,
+		@Nullable DeadDescriptor dead, @Nullable TaskDescriptor found, @Nullable LatenessFigures lateness,
+		@Nullable NodeFigures node) implements OperationResponseBody {
+
+	/**
+	 * The wheel.
+	 *
+	 * @param running whether it runs
+	 * @param size the number of slots per level
+	 * @param shards the number of shards
+	 * @param pending how many timers are pending
+	 * @param scheduled how many were accepted
+	 * @param moved how many times a timer was moved
+	 * @param fired how many were handed over
+	 * @param cancelled how many were cancelled
+	 * @param refused how many hand-overs an executor refused
+	 * @param rejected how many timers were not accepted at the limit
+	 * @param wakeUps how many times the driver woke up
+	 * @param lag how far the driver is behind
+	 * @param maxLag the longest time that timers waited for their hand-over
+	 * @param next how long until the next timer fires, {@code null} if none is pending
+	 * @param tick the duration of a tick
+	 * @param now the current tick
+	 * @param levels the levels, the finest first
+	 */
+	@JsonInclude(Include.NON_NULL)
+	record WheelFigures(boolean running, int size, int shards, long pending, long scheduled, long moved, long fired,
+			long cancelled, long refused, long rejected, long wakeUps, double lag, double maxLag, @Nullable Double next,
+			double tick, long now, List<LevelFigures> levels) {
+
+	}
+
+	/**
+	 * A level of the wheel.
+	 *
+	 * @param tick the duration of a slot
+	 * @param pending how many timers are in its slots
+	 * @param occupied how many slots hold timers
+	 * @param slots how full each slot is, from 0 to 9, or fewer and wider slots if there
+	 * are very many
+	 */
+	record LevelFigures(double tick, long pending, int occupied, String slots) {
+
+	}
+
+	/**
+	 * Names of tasks.
+	 *
+	 * @param total how many names there are
+	 * @param matching how many of them match the filter
+	 * @param rows the first of those that match
+	 */
+	record Names(int total, int matching, List<NameFigures> rows) {
+
+	}
+
+	/**
+	 * The figures of a name, as in the endpoint {@code delayedtasks}.
+	 *
+	 * @param name the name, empty for the figures of all names
+	 */
+	record NameFigures(String name, boolean durable, long pending, long running, long completed, long failed,
+			long cancelled, long expired, long overdue, long dead) {
+
+	}
+
+	/**
+	 * What falls due.
+	 *
+	 * @param from when the first span begins
+	 * @param span the length of a span
+	 * @param columns the number of spans
+	 * @param names the names with the most tasks in this time
+	 */
+	record ForecastFigures(long from, double span, int columns, List<NameForecast> names) {
+
+	}
+
+	/**
+	 * What falls due of a name.
+	 *
+	 * @param name the name
+	 * @param counts how many tasks fall due in each span; fewer counts than spans if it
+	 * would have taken too long to count the others
+	 * @param estimated whether the counts are estimated from a sample
+	 */
+	record NameForecast(String name, List<Long> counts, boolean estimated) {
+
+	}
+
+	/**
+	 * The tasks of a name.
+	 *
+	 * @param counts the figures of the name
+	 * @param limits the retries and limits of the name, by the labels that the page shows
+	 * @param next the tasks that are due first
+	 */
+	record NameTasks(CountsDescriptor counts, Map<String, String> limits, List<TaskDescriptor> next) {
+
+	}
+
+	/**
+	 * How late tasks have begun.
+	 *
+	 * @param count how many tasks have begun
+	 * @param total the sum of their latenesses
+	 * @param max the largest lateness of the last minutes
+	 */
+	record LatenessFigures(long count, double total, double max) {
+
+	}
+
+	/**
+	 * This node of the store.
+	 *
+	 * @param claiming whether it claims tasks
+	 * @param inFlight how many claimed tasks it holds
+	 * @param claims how many times it has claimed
+	 * @param claimed how many tasks it has claimed
+	 * @param retried how many failures led to another attempt
+	 * @param released how many tasks it has given back
+	 * @param lostLeases how many leases have ended before their tasks were settled
+	 * @param unknown how many pending tasks have no handler here
+	 * @param error what is wrong with the store, {@code null} if it answers
+	 */
+	@JsonInclude(Include.NON_NULL)
+	record NodeFigures(boolean claiming, int inFlight, long claims, long claimed, long retried, long released,
+			long lostLeases, long unknown, @Nullable String error) {
+
+	}
+
+}

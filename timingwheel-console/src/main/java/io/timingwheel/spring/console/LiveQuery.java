@@ -1,0 +1,22 @@
+package io.timingwheel.spring.console;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which figures a view of the page needs.
+ *
+ * @param view the view
+ * @param name the name of tasks that it shows
+ * @param filter text that the names contain
+ * @param sort the order of the names
+ * @param range how far into the future it looks
+ * @param find the key or id of a task
+ */
+record LiveQuery(@Nullable String view, @Nullable String name, @Nullable String filter, @Nullable String sort,
+		@Nullable String range, @Nullable String find) {
+
+	boolean isFor(String view) {
+		return view.equals(this.view);
+	}
+
+}

@@ -1,0 +1,38 @@
+package io.timingwheel.spring.console;
+
+import java.util.Collection;
+import java.util.concurrent.TimeUnit;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.timingwheel.spring.console.LiveFigures.LatenessFigures;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the lateness from the meters that the application has anyway.
+ */
+final class MeteredLateness implements Lateness {
+
+	private static final String METER = "timingwheel.tasks.lateness";
+
+	private final MeterRegistry registry;
+
+	MeteredLateness(MeterRegistry registry) {
+		this.registry = registry;
+	}
+
+	@Override
+	public @Nullable LatenessFigures read() {
+		Collection<Timer> timers = this.registry.find(METER).timers();
+		long count = 0;
+		double total = 0;
+		double max = 0;
+		for (Timer timer : timers) {
+			count += timer.count();
+			total += timer.totalTime(TimeUnit.MILLISECONDS);
+			max = Math.max(max, timer.max(TimeUnit.MILLISECONDS));
+		}
+		return timers.isEmpty() ? null : new LatenessFigures(count, total, max);
+	}
+
+}

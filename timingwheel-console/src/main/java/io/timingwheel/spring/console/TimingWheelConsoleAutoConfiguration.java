@@ -1,0 +1,137 @@
+package io.timingwheel.spring.console;
+
+import java.util.List;
+import java.util.Set;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.TaskPolicies;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.web.PathMapper;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of the console.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = TimingWheelEndpointAutoConfiguration.class,
+		afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
+@ConditionalOnBean(DelayedTaskRegistry.class)
+@ConditionalOnAvailableEndpoint(endpoint = TimingWheelConsoleEndpoint.class, exposure = EndpointExposure.WEB)
+@ImportRuntimeHints(TimingWheelConsoleAutoConfiguration.FileHints.class)
+public final class TimingWheelConsoleAutoConfiguration {
+
+	private static final EndpointId ID = EndpointId.of(TimingWheelConsoleEndpoint.ID);
+
+	@Bean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	TimingWheelConsoleEndpoint timingWheelConsoleEndpoint(TimingWheel wheel, DelayedTaskRegistry tasks,
+			ObjectProvider<DelayedTasksEndpointWebExtension> exposed, TaskPolicies policies,
+			ObjectProvider<DurableTaskManager> durableTasks, ObjectProvider<PathMapper> pathMappers,
+			ObjectProvider<CsrfTokenHeader> csrfToken, ObjectProvider<Lateness> lateness, EndpointAccessResolver access,
+			Environment environment) {
+		DurableTaskManager stored = durableTasks.getIfAvailable();
+		DelayedTasksEndpointWebExtension endpoint = exposed
+			.getIfAvailable(() -> endpoint(tasks, stored, Binder.get(environment)));
+		boolean acts = access.accessFor(ID, Access.READ_ONLY) == Access.UNRESTRICTED;
+		return new TimingWheelConsoleEndpoint(new ConsoleFiles(path(pathMappers)),
+				new ConsoleReader(wheel, endpoint, stored, policies, lateness.getIfAvailable(() -> () -> null),
+						environment.getProperty("spring.application.name"), acts),
+				new ConsoleActions(endpoint, acts), csrfToken.getIfAvailable(() -> CsrfTokenHeader.NONE));
+	}
+
+	/**
+	 * The endpoint {@code delayedtasks} for the page alone, since it is not exposed.
+	 */
+	private static DelayedTasksEndpointWebExtension endpoint(DelayedTaskRegistry tasks,
+			@Nullable DurableTaskManager stored, Binder binder) {
+		String prefix = "management.endpoint.delayedtasks.";
+		Show showValues = binder.bind(prefix + "show-values", Show.class).orElse(Show.ALWAYS);
+		Set<String> roles = binder.bind(prefix + "roles", Bindable.setOf(String.class)).orElse(Set.of());
+		return new DelayedTasksEndpointWebExtension(new DelayedTasksEndpoint(tasks, stored, showValues), showValues,
+				roles);
+	}
+
+	private static String path(ObjectProvider<PathMapper> mappers) {
+		List<PathMapper> all = mappers.orderedStream().toList();
+		return PathMapper.getRootPath(all, ID);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+	@ConditionalOnClass(name = { "org.springframework.security.web.csrf.CsrfToken",
+			"org.springframework.web.context.request.RequestContextHolder" })
+	static class ServletCsrfConfiguration {
+
+		@Bean
+		ServletCsrfTokenHeader timingWheelConsoleCsrfToken() {
+			return new ServletCsrfTokenHeader();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+	@ConditionalOnClass(name = "org.springframework.security.web.server.csrf.CsrfToken")
+	static class ReactiveCsrfConfiguration {
+
+		@Bean
+		CsrfTokenWebFilter timingWheelConsoleCsrfToken(ObjectProvider<PathMapper> pathMappers) {
+			return new CsrfTokenWebFilter(path(pathMappers));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(MeterRegistry.class)
+	@ConditionalOnSingleCandidate(MeterRegistry.class)
+	static class MeterConfiguration {
+
+		@Bean
+		MeteredLateness timingWheelConsoleLateness(MeterRegistry registry) {
+			return new MeteredLateness(registry);
+		}
+
+	}
+
+	/**
+	 * Keeps the files of the page in a native image.
+	 */
+	static final class FileHints implements RuntimeHintsRegistrar {
+
+		@Override
+		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+			hints.resources().registerPattern("io/timingwheel/spring/console/*");
+		}
+
+	}
+
+}

@@ -1,0 +1,110 @@
+package io.timingwheel.spring.console;
+
+import io.timingwheel.spring.console.ConsoleActions.ActionRequest;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.util.MimeTypeUtils;
+
+/**
+ * {@code /actuator/timingwheelconsole}: a page for operators. The files of the page, its
+ * figures and its actions are below the same path, so the exposure, the access level and
+ * the security rules of this endpoint hold for all of them. With read-only access, which
+ * is the default, the page shows no actions, and requests to act are refused.
+ *
+ * @since 0.1
+ */
+@WebEndpoint(id = TimingWheelConsoleEndpoint.ID, defaultAccess = Access.READ_ONLY)
+public class TimingWheelConsoleEndpoint {
+
+	static final String ID = "timingwheelconsole";
+
+	/** The path below the page that answers with the figures. */
+	static final String LIVE = "live";
+
+	private final ConsoleFiles files;
+
+	private final ConsoleReader reader;
+
+	private final ConsoleActions actions;
+
+	private final CsrfTokenHeader csrfToken;
+
+	TimingWheelConsoleEndpoint(ConsoleFiles files, ConsoleReader reader, ConsoleActions actions,
+			CsrfTokenHeader csrfToken) {
+		this.files = files;
+		this.reader = reader;
+		this.actions = actions;
+		this.csrfToken = csrfToken;
+	}
+
+	/**
+	 * The page.
+	 * @return HTML
+	 */
+	@ReadOperation(produces = "text/html;charset=UTF-8")
+	public WebEndpointResponse<byte[]> page() {
+		return this.files.page();
+	}
+
+	/**
+	 * A file of the page or, as {@code live}, the figures that the page shows. The
+	 * parameters select figures, and are {@code null} where they do not matter.
+	 * @param securityContext tells who asks
+	 * @param part the name of the file, or {@code live}
+	 * @param view which view of the page asks
+	 * @param name the name of tasks that the view shows
+	 * @param filter text that the names contain
+	 * @param sort the order of the names
+	 * @param range how far into the future the view looks, as {@code PT1H}
+	 * @param find the key or id of a task
+	 * @return the file or the figures; the status 404 if there is no such part
+	 */
+	@ReadOperation(produces = { "application/json", "text/javascript", "text/css", "image/svg+xml" })
+	@RegisterReflectionForBinding({ LiveFigures.class, ActionResult.class })
+	public WebEndpointResponse<?> part(SecurityContext securityContext, @Selector String part, @Nullable String view,
+			@Nullable String name, @Nullable String filter, @Nullable String sort, @Nullable String range,
+			@Nullable String find) {
+		if (part.equals(LIVE)) {
+			if (this.actions.permitted()) {
+				this.csrfToken.add();
+			}
+			LiveFigures figures = this.reader.read(new LiveQuery(view, name, filter, sort, range, find),
+					securityContext);
+			return new WebEndpointResponse<>(figures, MimeTypeUtils.APPLICATION_JSON);
+		}
+		WebEndpointResponse<byte[]> file = this.files.file(part);
+		return (file != null) ? file : new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+	}
+
+	/**
+	 * Acts on tasks. The parameters that an action does not need are {@code null}.
+	 * @param action what to do: {@code cancel}, {@code run}, {@code reschedule} or
+	 * {@code requeue} a task, {@code requeue-dead} or {@code delete-dead} many,
+	 * {@code pause} or {@code resume} a name or, without a name, the claims of this node
+	 * @param name the name of the tasks
+	 * @param task the key or id of the task
+	 * @param delay how long from now the task is due, as {@code 5m} or {@code PT5M}
+	 * @param error text that the errors of the tasks contain
+	 * @param cursor where the step before has ended
+	 * @return the result, or a sentence with the status 400 if the request makes no
+	 * sense, 404 if there is no such task or name, and 409 if the state of the task does
+	 * not permit the action
+	 */
+	@WriteOperation
+	public WebEndpointResponse<ActionResult> act(String action, @Nullable String name, @Nullable String task,
+			@Nullable String delay, @Nullable String error, @Nullable String cursor) {
+		WebEndpointResponse<ActionResult> result = this.actions
+			.act(new ActionRequest(action, name, task, delay, error, cursor));
+		this.reader.forget();
+		return result;
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * The console: a page for operators, served as an actuator endpoint.
+ */
+@NullMarked
+package io.timingwheel.spring.console;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,481 @@
+import { chart, heatMap } from "./charts.js";
+import { compact, due, duration, h, list, number, text, time } from "./dom.js";
+import { act, refresh, serverNow } from "./server.js";
+import { wheelView } from "./wheel.js";
+
+const $ = (id) => document.getElementById(id);
+const RANGES = [["PT1M", "1 min"], ["PT10M", "10 min"], ["PT1H", "1 h"], ["P1D", "1 day"], ["P7D", "7 days"]];
+
+/** Says how an action went. */
+let outcomeTimer;
+export function say(words) {
+	text($("outcome"), words);
+	clearTimeout(outcomeTimer);
+	outcomeTimer = setTimeout(() => text($("outcome"), ""), 6000);
+}
+
+async function attempt(request, done) {
+	try {
+		const result = await act(request);
+		say(typeof done === "function" ? done(result) : done);
+		return result;
+	}
+	catch (error) {
+		say(error.message);
+		return undefined;
+	}
+}
+
+/** Asks the user. Gives the text of the field, or true without a field, or nothing if the user goes back. */
+function confirm({ title, words, label, value, button, danger }) {
+	text($("dialog-title"), title);
+	text($("dialog-text"), words ?? "");
+	$("dialog-field").hidden = !label;
+	text($("dialog-field").firstElementChild, label ?? "");
+	$("dialog-input").value = value ?? "";
+	text($("dialog-do"), button);
+	$("dialog-do").classList.toggle("danger", Boolean(danger));
+	$("dialog").returnValue = "";
+	$("dialog").showModal();
+	(label ? $("dialog-input") : $("dialog-do")).focus();
+	return new Promise((resolve) => $("dialog").addEventListener("close", () =>
+		resolve($("dialog").returnValue === "do" ? (label ? $("dialog-input").value.trim() : true) : undefined), { once: true }));
+}
+
+/** Enter in the field means the action, not the way back. */
+$("dialog-input").addEventListener("keydown", (event) => {
+	if (event.key === "Enter") {
+		event.preventDefault();
+		$("dialog-do").click();
+	}
+});
+
+function panel(title, ...content) {
+	const heading = h("h2", {}, title);
+	const bar = h("div.title", {}, heading);
+	return Object.assign(h("section.panel", { "aria-label": title }, bar, ...content), { bar, heading });
+}
+
+function table(caption, columns) {
+	const body = h("tbody");
+	const element = h("div.scroll", { tabIndex: 0, role: "region", "aria-label": caption },
+		h("table", {}, h("caption.unseen", {}, caption),
+			h("thead", {}, h("tr", {}, ...columns.map(([name, classes]) => h(`th${classes ?? ""}`, { scope: "col" }, name)))), body));
+	return { element, body, caption: (words) => {
+		element.querySelector("caption").className = "";
+		text(element.querySelector("caption"), words);
+	} };
+}
+
+const nameLink = (name) => h("a", { href: `#/name/${encodeURIComponent(name)}` }, name);
+
+function figure(cell, value) {
+	text(cell, compact(value));
+	cell.title = number(value);
+	cell.classList.toggle("zero", value === 0);
+}
+
+/** What happens now. */
+export function now() {
+	let range = "PT1H";
+	const figures = h("dl.panel.figures");
+	const cells = {};
+	for (const [key, label] of [["pending", "Pending"], ["running", "Running"], ["rate", "Ended per second"], ["late", "Lateness"],
+		["overdue", "Overdue"], ["failed", "Failed"], ["dead", "Dead"]]) {
+		cells[key] = h("dd");
+		figures.append(h("div", {}, h("dt", {}, label), cells[key]));
+	}
+	const heat = heatMap();
+	const choice = h("div.choice", { role: "group", "aria-label": "How far ahead" }, ...RANGES.map(([value, label]) =>
+		h("button", { type: "button", "aria-pressed": String(value === range), onclick: (event) => {
+			range = value;
+			[...choice.children].forEach((button) => button.setAttribute("aria-pressed", String(button === event.target)));
+			refresh();
+		} }, label)));
+	const future = panel("What falls due", heat.element);
+	future.bar.append(choice);
+	future.hidden = true;
+	const rates = chart("Executions", [
+		{ name: "completed", ink: "--level-1", fill: true, least: 1, value: (sample) => sample.completed },
+		{ name: "failed", ink: "--bad", value: (sample) => sample.failed }
+	], (value) => `${value < 10 ? Number(value.toFixed(1)) : compact(Math.round(value))}/s`);
+	const late = chart("Lateness", [
+		{ name: "mean", ink: "--level-2", fill: true, least: 1, value: (sample) => sample.late }
+	], duration);
+	const wheel = wheelView();
+	const names = nameTable("Those with dead or overdue tasks come first, then those with the most pending");
+	const element = h("div.now", {}, figures,
+		h("div.stack", {}, future, h("div.pair", {}, rates.element, late.element), panel("Names that want attention", names.element)),
+		wheel.element);
+	return {
+		element,
+		title: "Now",
+		query: () => ({ view: "now", range }),
+		update({ figures: live, samples, rates: rateOf }) {
+			const { totals } = live;
+			for (const key of ["pending", "running", "overdue", "failed", "dead"]) {
+				text(cells[key], compact(totals[key]));
+				cells[key].title = number(totals[key]);
+			}
+			cells.dead.className = totals.dead ? "bad" : "";
+			cells.overdue.className = totals.overdue ? "warn" : "";
+			const sample = samples.at(-1);
+			text(cells.rate, sample?.completed === undefined ? "–" : compact(Math.round(sample.completed + sample.failed)));
+			const mean = samples.findLast(({ late: value }) => value !== undefined)?.late;
+			cells.late.replaceChildren(mean === undefined ? "–" : duration(mean), " ",
+				h("small", {}, `max ${duration(live.lateness?.max ?? live.wheel.maxLag)}`));
+			future.hidden = !live.forecast;
+			heat.draw(live.forecast);
+			rates.draw(samples);
+			late.draw(samples);
+			names.update(live.names.rows, live, rateOf);
+			wheel.show(live.wheel);
+		},
+		close: wheel.stop
+	};
+}
+
+/** A table of names with their figures. */
+function nameTable(caption) {
+	const columns = ["pending", "running", "overdue", "rate", "completed", "failed", "cancelled", "dead"];
+	const wide = new Set(["completed", "cancelled", "rate"]);
+	const { element, body, caption: say } = table(caption, [["Name"], ["Pending"], ["Running"], ["Overdue"], ["Per second", ".wide"],
+		["Completed", ".wide"], ["Failed"], ["Cancelled", ".wide"], ["Dead"]]);
+	const show = list(body, (row) => row.name, (row) => h("tr", {}, h("th", { scope: "row" }, nameLink(row.name), " ",
+		row.durable && h("span.tag.wide", { title: "Its tasks are stored" }, "stored"), h("span.tag.warn", { hidden: true }, "paused")),
+		...columns.map((key) => h(wide.has(key) ? "td.wide" : "td"))), (element, row) => {
+		element.cells[0].querySelector(".warn").hidden = !row.paused;
+		columns.forEach((key, index) => {
+			const cell = element.cells[index + 1];
+			if (key === "rate") {
+				text(cell, row.rate === undefined ? "–" : Number(row.rate.toFixed(row.rate < 10 ? 1 : 0)));
+			}
+			else {
+				figure(cell, row[key]);
+			}
+			cell.classList.toggle("bad", key === "dead" && row.dead > 0);
+			cell.classList.toggle("warn", key === "overdue" && row.overdue > 0);
+		});
+	});
+	return { element, caption: say, update: (rows, live, rateOf) => show(rows.map((row) => ({ ...row, rate: rateOf(row.name) }))) };
+}
+
+/** All names. */
+export function names() {
+	const filter = h("input", { type: "search", id: "filter", oninput: () => refresh(), autocomplete: "off", spellcheck: false });
+	const sort = h("select", { id: "sort", onchange: () => refresh() }, ...[["attention", "Wants attention"], ["name", "Name"], ["pending", "Pending"],
+		["running", "Running"], ["failed", "Failed"], ["dead", "Dead"]].map(([value, label]) => h("option", { value }, label)));
+	const shown = nameTable("All names");
+	const element = panel("Names", shown.element);
+	element.bar.append(h("label", { htmlFor: "filter" }, "Filter"), filter, h("label", { htmlFor: "sort" }, "Order by"), sort);
+	return {
+		element,
+		title: "Names",
+		query: () => ({ view: "names", filter: filter.value.trim(), sort: sort.value }),
+		update({ figures, rates }) {
+			const { total, matching, rows } = figures.names;
+			shown.update(rows, figures, rates);
+			shown.caption(rows.length < matching ? `The first ${number(rows.length)} of ${number(matching)} names; narrow the filter to see others`
+				: `${number(matching)} of ${number(total)} names`);
+		}
+	};
+}
+
+const MOVES = "30s, 5m, 2h or PT1H30M";
+
+/** One name, its tasks and its dead. */
+export function name(chosen) {
+	let wanted = "";
+	const pause = h("span.buttons");
+	const counts = h("dl.panel.figures");
+	const cells = {};
+	for (const key of ["pending", "waiting", "running", "overdue", "completed", "failed", "cancelled", "expired", "dead"]) {
+		cells[key] = h("dd");
+		counts.append(h("div", {}, h("dt", {}, key[0].toUpperCase() + key.slice(1)), cells[key]));
+	}
+	const key = h("input", { id: "key", type: "search", autocomplete: "off", spellcheck: false });
+	const found = taskTable("The task that you looked for");
+	const missing = h("p.empty", { role: "status", hidden: true });
+	const find = panel("Find by key or id", h("form.find", { onsubmit: (event) => {
+		event.preventDefault();
+		wanted = key.value.trim();
+		missing.hidden = true;
+		refresh();
+	} }, h("label", { htmlFor: "key" }, "Key or id"), key, h("button", { type: "submit" }, "Find")), missing, found.element);
+	found.element.hidden = true;
+	const next = taskTable("The next ones due");
+	const none = h("p.empty", {}, "None is pending.");
+	const pending = panel("Due next", next.element, none);
+	const dead = deadPanel(() => chosen);
+	const title = h("h2.mono", {}, chosen);
+	const tags = h("span.buttons");
+	const element = h("div.stack", {}, h("div.title", {}, h("span", {}, h("a", { href: "#/names" }, "Names"), " / "), title, tags, pause),
+		counts, find, pending, dead.element);
+	element.firstChild.firstChild.style.marginRight = "0";
+	title.style.marginRight = "auto";
+	return {
+		element,
+		title: chosen,
+		query: () => ({ view: "name", name: chosen, find: wanted }),
+		update({ figures, asked }) {
+			const described = figures.name;
+			if (!described) {
+				text(none, "There is no such name.");
+				return;
+			}
+			for (const [field, cell] of Object.entries(cells)) {
+				const value = described.counts[field];
+				cell.parentElement.hidden = value === undefined;
+				text(cell, compact(value ?? 0));
+				cell.title = number(value ?? 0);
+			}
+			cells.dead.className = described.counts.dead ? "bad" : "";
+			tags.replaceChildren(...Object.entries(described.limits).map(([label, value]) => h("span.tag", {}, `${label}: ${value}`)),
+				h("span.tag", {}, described.counts.durable ? "stored" : "in memory"));
+			const { paused } = described.counts;
+			if (pause.dataset.paused !== String(paused)) {
+				pause.dataset.paused = paused;
+				pause.replaceChildren(...(paused === undefined ? [] : [paused && h("span.tag.warn", {}, "paused"), figures.acts && h("button", {
+					type: "button", onclick: () => attempt({ action: paused ? "resume" : "pause", name: chosen }, `${chosen} is ${paused ? "resumed" : "paused"}.`)
+				}, paused ? "Resume" : "Pause")].filter(Boolean)));
+			}
+			next.update(described.next, figures);
+			next.element.hidden = described.next.length === 0;
+			none.hidden = described.next.length > 0;
+			found.update(figures.found ? [figures.found] : [], figures);
+			found.element.hidden = !figures.found;
+			missing.hidden = !asked.find || Boolean(figures.found);
+			text(missing, asked.find ? `No pending, running or dead task has the key or id “${asked.find}”.` : "");
+			dead.update(figures);
+		},
+		tick() {
+			next.tick();
+			found.tick();
+		}
+	};
+}
+
+/** Tasks with their due times and what one can do to them. */
+function taskTable(caption) {
+	const { element, body } = table(caption, [["Key"], ["Due", ".text"], ["State", ".text.wide"], ["Attempt", ".wide"], ["Actions"]]);
+	const show = list(body, (task) => task.id, () => {
+		const buttons = h("div.buttons");
+		return h("tr", {}, h("th", { scope: "row" }), h("td.text"), h("td.text.wide"), h("td.wide"), h("td", {}, buttons));
+	}, (row, task) => {
+		const label = task.key ?? task.id;
+		const state = task.state ?? "PENDING";
+		text(row.cells[0], label);
+		row.cells[0].title = `id ${task.id}`;
+		row.dueAt = Date.parse(task.dueAt);
+		row.state = state;
+		text(row.cells[2], state.toLowerCase());
+		row.cells[2].title = task.error ?? "";
+		text(row.cells[3], task.attempt ?? "");
+		const buttons = row.lastChild.firstChild;
+		const kind = !task.acts ? "" : state === "DEAD" ? "dead" : state === "RUNNING" ? "" : "pending";
+		if (buttons.dataset.kind !== kind) {
+			buttons.dataset.kind = kind;
+			const make = (words, action) => h("button", { type: "button", "aria-label": `${words} ${label}`, onclick: () => action(task) }, words);
+			buttons.replaceChildren(...(kind === "pending" ? [make("Run now", runNow), make("Move", move), make("Cancel", cancel)]
+				: kind === "dead" ? [make("Requeue", requeue), make("Delete", cancel)] : []));
+		}
+	});
+	const tick = () => {
+		for (const row of body.rows) {
+			const left = row.dueAt - serverNow();
+			text(row.cells[1], row.state === "PENDING" ? due(left) : time(row.dueAt));
+			row.cells[1].title = new Date(row.dueAt).toISOString();
+		}
+	};
+	return {
+		element,
+		tick,
+		update(tasks, live) {
+			show(tasks.map((task) => ({ ...task, acts: live.acts })));
+			tick();
+		}
+	};
+}
+
+/** The id means the task that is shown, also if its key has another task by now. */
+const of = (task) => ({ name: task.name, task: task.id });
+const called = (task) => `${task.name} ${task.key ?? task.id}`;
+
+function runNow(task) {
+	return attempt({ action: "run", ...of(task) }, `${called(task)} runs now.`);
+}
+
+async function move(task) {
+	const delay = await confirm({
+		title: `Move ${called(task)}`, words: `It is due ${due(Date.parse(task.dueAt) - serverNow())}.`,
+		label: `Due from now, as ${MOVES}`, value: "5m", button: "Move"
+	});
+	if (delay) {
+		await attempt({ action: "reschedule", ...of(task), delay }, `${called(task)} is due in ${delay}.`);
+	}
+}
+
+async function cancel(task) {
+	const dead = task.state === "DEAD";
+	if (await confirm({
+		title: `${dead ? "Delete" : "Cancel"} ${called(task)}?`, words: dead ? "The dead task is deleted." : "The task will not run.",
+		button: dead ? "Delete" : "Cancel the task", danger: true
+	})) {
+		await attempt({ action: "cancel", ...of(task) }, `${called(task)} is ${dead ? "deleted" : "cancelled"}.`);
+	}
+}
+
+function requeue(task) {
+	return attempt({ action: "requeue", ...of(task) }, `${called(task)} is pending again.`);
+}
+
+/** The dead tasks of a name by their errors. */
+function deadPanel(nameOf) {
+	const { element: scroll, body } = table("The latest first", [["Error", ".text"], ["Tasks"], ["First", ".wide"], ["Last"], ["Actions"]]);
+	const bar = h("span.buttons");
+	const progress = h("span", { role: "status", hidden: true });
+	const partial = h("p.small.quiet", { hidden: true });
+	const element = panel("Dead by error", progress, scroll, partial);
+	element.bar.append(bar);
+	element.hidden = true;
+	let busy = false;
+	const show = list(body, (group) => group.error, (group) => {
+		const button = (words, action, error) => h("button", { type: "button", "aria-label": `${words} the tasks with the error ${group.error.slice(0, 60)}`,
+			onclick: () => many(action, error, group.error) }, words);
+		return h("tr", {}, h("td.wrap", {}, group.error), h("td"), h("td.wide"), h("td"), h("td", {}, h("div.buttons", { hidden: !group.acts },
+			button("Requeue", "requeue-dead", group.error), button("Delete", "delete-dead", group.error))));
+	}, (row, group) => {
+		figure(row.cells[1], group.count);
+		text(row.cells[2], time(group.first));
+		text(row.cells[3], time(group.last));
+	});
+
+	async function many(action, error, words) {
+		const erase = action === "delete-dead";
+		if (busy || !await confirm({
+			title: `${erase ? "Delete" : "Requeue"} ${error ? "these dead tasks" : `all dead tasks of ${nameOf()}`}?`,
+			words: error ? words : "", button: erase ? "Delete" : "Requeue", danger: erase
+		})) {
+			return;
+		}
+		busy = true;
+		let done = 0;
+		let skipped = 0;
+		let cursor;
+		progress.hidden = false;
+		const name = nameOf();
+		do {
+			const step = await attempt({ action, name, error, cursor }, ({ affected, skipped: kept }) => {
+				done += affected;
+				skipped += kept;
+				return `${number(done)} ${erase ? "deleted" : "requeued"}${skipped ? `, ${number(skipped)} stay dead as their keys have pending tasks` : ""}`;
+			});
+			cursor = step?.cursor;
+			text(progress, cursor ? `${number(done)} ${erase ? "deleted" : "requeued"} so far …` : "");
+		} while (cursor);
+		progress.hidden = true;
+		busy = false;
+	}
+
+	return {
+		element,
+		update(figures) {
+			const groups = figures.dead?.groups ?? [];
+			element.hidden = groups.length === 0;
+			show(groups.map((group) => ({ ...group, acts: figures.acts })));
+			if (figures.acts && !bar.children.length) {
+				bar.append(h("button", { type: "button", onclick: () => many("requeue-dead") }, "Requeue all"),
+					h("button", { type: "button", onclick: () => many("delete-dead") }, "Delete all"));
+			}
+			partial.hidden = figures.dead?.complete !== false;
+			text(partial, partial.hidden ? "" : `The groups count the ${number(figures.dead.examined)} tasks that died last.`);
+		}
+	};
+}
+
+/** The dead of all names. */
+export function dead() {
+	let chosen;
+	const { element: scroll, body } = table("Names with dead tasks", [["Name"], ["Dead"], ["Pending"], ["Failed"]]);
+	const none = h("p.empty", {}, "Nothing is dead.");
+	const groups = deadPanel(() => chosen);
+	const show = list(body, (row) => row.name, (row) => h("tr", {}, h("th", { scope: "row" },
+		h("button.mono", { type: "button", onclick: () => {
+			chosen = row.name;
+			refresh();
+		} }, row.name)), h("td"), h("td"), h("td")), (element, row) => {
+		element.querySelector("button").setAttribute("aria-pressed", String(row.name === chosen));
+		["dead", "pending", "failed"].forEach((key, index) => figure(element.cells[index + 1], row[key]));
+	});
+	return {
+		element: h("div.stack", {}, panel("Dead", scroll, none), groups.element),
+		title: "Dead",
+		query: () => ({ view: "dead", name: chosen }),
+		update({ figures }) {
+			const { rows } = figures.names;
+			none.hidden = rows.length > 0;
+			scroll.hidden = rows.length === 0;
+			if (!rows.some((row) => row.name === chosen)) {
+				chosen = rows[0]?.name;
+				if (chosen) {
+					refresh();
+				}
+			}
+			show(rows);
+			text(groups.element.heading, `Errors of ${chosen}`);
+			groups.update(figures);
+		}
+	};
+}
+
+/** This node and its wheel. */
+export function node() {
+	const claims = h("dl.panel.figures");
+	const store = panel("Durable tasks on this node", claims);
+	const none = h("p.empty", {}, "There is no store: all tasks are in the memory of this application.");
+	const error = h("p.bad", { role: "alert", hidden: true });
+	const control = h("span.buttons");
+	const totals = h("dl.panel.figures");
+	const levels = table("A task that is far away waits in a high level, and moves down as its time comes near",
+		[["Level"], ["A slot"], ["A turn"], ["Pending"], ["Slots in use"]]);
+	const wheel = wheelView();
+	store.bar.append(control);
+	store.insertBefore(error, claims);
+	store.append(none);
+	const figures = (element, entries) => element.replaceChildren(...entries.map(([label, value]) =>
+		h("div", {}, h("dt", {}, label), h("dd", {}, value))));
+	const show = list(levels.body, (level) => level.index, () => h("tr", {}, h("th", { scope: "row" }), h("td"), h("td"), h("td"), h("td")), (row, level) => {
+		[level.index, duration(level.tick), duration(level.tick * level.size), number(level.pending), number(level.occupied)]
+			.forEach((value, index) => text(row.cells[index], value));
+	});
+	return {
+		element: h("div.now", {}, h("div.stack", {}, store, panel("The wheel in figures", totals, levels.element)), wheel.element),
+		title: "Node",
+		query: () => ({ view: "node" }),
+		update({ figures: live }) {
+			const { node: mine, wheel: state } = live;
+			none.hidden = Boolean(mine);
+			claims.hidden = !mine;
+			if (mine) {
+				error.hidden = !mine.error;
+				text(error, mine.error ? `The store does not answer: ${mine.error}` : "");
+				figures(claims, [["Held", number(mine.inFlight)], ["Claims", compact(mine.claims)], ["Claimed", compact(mine.claimed)],
+					["Retried", compact(mine.retried)], ["Given back", compact(mine.released)], ["Leases lost", compact(mine.lostLeases)],
+					["Without handler", compact(mine.unknown)]]);
+				const action = mine.claiming ? "pause" : "resume";
+				if (control.dataset.action !== action) {
+					control.dataset.action = action;
+					control.replaceChildren(h("span.tag", {}, mine.claiming ? "claims tasks" : "paused"), live.acts && h("button", {
+						type: "button", onclick: () => attempt({ action }, mine.claiming ? "This node claims no more tasks." : "This node claims tasks again.")
+					}, mine.claiming ? "Pause claims" : "Resume claims"));
+				}
+			}
+			figures(totals, [["Pending", compact(state.pending)], ["Scheduled", compact(state.scheduled)], ["Moved", compact(state.moved)],
+				["Fired", compact(state.fired)], ["Cancelled", compact(state.cancelled)], ["Refused", compact(state.refused)],
+				["Rejected", compact(state.rejected)], ["Wake-ups", compact(state.wakeUps)]]);
+			show(state.levels.map((level, index) => ({ ...level, index, size: state.size })));
+			wheel.show(state);
+		},
+		close: wheel.stop
+	};
+}

@@ -1,0 +1,87 @@
+package io.timingwheel.spring.console;
+
+import java.io.IOException;
+import java.net.CookieManager;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+
+import com.jayway.jsonpath.JsonPath;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A browser without a screen, with cookies and a login.
+ */
+final class ConsoleClient {
+
+	private static final String CREDENTIALS = "Basic "
+			+ Base64.getEncoder().encodeToString("user:secret".getBytes(StandardCharsets.UTF_8));
+
+	private final HttpClient client = HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
+
+	private final URI page;
+
+	private final boolean loggedIn;
+
+	ConsoleClient(String page, boolean loggedIn) {
+		this.page = URI.create(page);
+		this.loggedIn = loggedIn;
+	}
+
+	HttpResponse<String> get(String reference) {
+		return send(request(reference).GET());
+	}
+
+	/**
+	 * A figure that the page shows.
+	 */
+	<T> T figure(String query, String path) {
+		return JsonPath.read(live(query).body(), path);
+	}
+
+	HttpResponse<String> live(String query) {
+		String page = this.page.getPath();
+		return get(page.substring(page.lastIndexOf('/') + 1) + "/live?" + query);
+	}
+
+	/**
+	 * The header of the token against forged requests, {@code null} if there is none.
+	 */
+	@Nullable String csrfToken() {
+		return live("view=names").headers().firstValue("Timingwheel-Csrf").orElse(null);
+	}
+
+	HttpResponse<String> act(@Nullable String csrfToken, String body) {
+		HttpRequest.Builder request = request("").header("Content-Type", "application/json");
+		if (csrfToken != null) {
+			String[] parts = csrfToken.split(" ");
+			request.header(parts[0], parts[1]);
+		}
+		return send(request.POST(BodyPublishers.ofString(body)));
+	}
+
+	private HttpRequest.Builder request(String reference) {
+		HttpRequest.Builder request = HttpRequest
+			.newBuilder(reference.isEmpty() ? this.page : this.page.resolve(reference));
+		return this.loggedIn ? request.header("Authorization", CREDENTIALS) : request;
+	}
+
+	private HttpResponse<String> send(HttpRequest.Builder request) {
+		try {
+			return this.client.send(request.build(), BodyHandlers.ofString());
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,329 @@
+package io.timingwheel.spring.console;
+
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.config.web.server.ServerHttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.server.SecurityWebFilterChain;
+import org.springframework.test.context.TestPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The console over HTTP, with the default settings of Spring Security, which ask for a
+ * login and for a token against forged requests.
+ */
+class ConsoleTests {
+
+	private static final String REACTIVE = "spring.main.web-application-type=reactive";
+
+	private static final String UNRESTRICTED = "management.endpoint.timingwheelconsole.access=unrestricted";
+
+	/**
+	 * What holds for all servers, paths and access levels.
+	 */
+	@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, classes = Application.class,
+			properties = { "management.endpoints.web.exposure.include=timingwheelconsole",
+					"spring.application.name=shop", "spring.security.user.password=secret" })
+	abstract static class AbstractTests {
+
+		@Autowired
+		DelayedTaskOperations tasks;
+
+		@Autowired
+		private Environment environment;
+
+		@AfterEach
+		void cancelPending(@Autowired DelayedTaskRegistry registry) {
+			registry.atShutdown().cancelPending();
+		}
+
+		String path() {
+			return "/actuator/timingwheelconsole";
+		}
+
+		ConsoleClient client(boolean loggedIn) {
+			String port = this.environment.getProperty("local.management.port",
+					this.environment.getProperty("local.server.port"));
+			return new ConsoleClient("http://localhost:" + port + path(), loggedIn);
+		}
+
+		ConsoleClient user() {
+			return client(true);
+		}
+
+		DelayedTask<?> schedule(String name, String key) {
+			return this.tasks.schedule(TaskId.of(name, key), Duration.ofHours(1), () -> {
+			});
+		}
+
+		@Test
+		void thePageAndItsFilesAreServed() {
+			HttpResponse<String> page = user().get("");
+			assertThat(page.statusCode()).isEqualTo(200);
+			assertThat(page.headers().firstValue("Content-Type")).hasValue("text/html;charset=UTF-8");
+			List<String> files = references(page.body());
+			assertThat(files).hasSize(3);
+			files.forEach((file) -> assertThat(user().get(file)).as(file)
+				.satisfies((response) -> assertThat(response.statusCode()).isEqualTo(200))
+				.satisfies((response) -> assertThat(response.headers().firstValue("Content-Type").orElse(""))
+					.startsWith(file.endsWith(".js") ? "text/javascript"
+							: file.endsWith(".css") ? "text/css" : "image/svg+xml")));
+		}
+
+		@Test
+		void whatIsNoFileIsNotFound() {
+			String live = user().live("").uri().getPath();
+			assertThat(user().get(live.replace("live", "index.html")).statusCode()).isEqualTo(404);
+			assertThat(user().get(live.replace("live", "LiveFigures.class")).statusCode()).isEqualTo(404);
+		}
+
+		@Test
+		void theFiguresAreServed() {
+			schedule("close-order", "5");
+			ConsoleClient user = user();
+			assertThat(user.<String>figure("view=now", "$.application")).isEqualTo("shop");
+			assertThat(user.<Integer>figure("view=now", "$.wheel.pending")).isOne();
+			// The figures of the names may be 400 ms old.
+			await().untilAsserted(
+					() -> assertThat(user.<List<Integer>>figure("view=names&filter=CLOSE", "$.names.rows[*].pending"))
+						.containsExactly(1));
+			assertThat(user.<List<Integer>>figure("view=now&range=P1D", "$.forecast.names[0].counts"))
+				.containsOnlyOnce(1);
+			assertThat(user.<List<String>>figure("view=name&name=close-order", "$.name.next[*].key"))
+				.containsExactly("5");
+			assertThat(user.<String>figure("view=name&name=close-order&find=5", "$.found.key")).isEqualTo("5");
+		}
+
+	}
+
+	/**
+	 * What holds where the page may act.
+	 */
+	abstract static class AbstractUnrestrictedTests extends AbstractTests {
+
+		@Test
+		void nothingIsServedWithoutALogin() {
+			ConsoleClient stranger = client(false);
+			String token = user().csrfToken();
+			assertThat(stranger.get("").statusCode()).isIn(302, 401);
+			assertThat(stranger.live("view=names").statusCode()).isIn(302, 401);
+			assertThat(stranger.act(token, "{\"action\":\"pause\"}").statusCode()).isIn(302, 401, 403);
+		}
+
+		@Test
+		void anActionNeedsTheTokenAgainstForgedRequests() {
+			DelayedTask<?> task = schedule("close-order", "5");
+			ConsoleClient user = user();
+			String request = "{\"action\":\"cancel\",\"name\":\"close-order\",\"task\":\"5\"}";
+			assertThat(user.<Boolean>figure("", "$.acts")).isTrue();
+			// Who sends the login with each request is not yet logged in when the token
+			// is missed.
+			assertThat(user.act(null, request).statusCode()).isIn(401, 403);
+			assertThat(task.isCancelled()).isFalse();
+			HttpResponse<String> response = user.act(user.csrfToken(), request);
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertThat(response.body()).contains("\"affected\":1");
+			assertThat(task.isCancelled()).isTrue();
+			assertThat(user.act(user.csrfToken(), request)).satisfies((again) -> {
+				assertThat(again.statusCode()).isEqualTo(404);
+				assertThat(again.body()).contains("\"error\":");
+			});
+		}
+
+		@Test
+		void aTaskIsMovedAndRun() {
+			DelayedTask<?> task = schedule("close-order", "a/b");
+			ConsoleClient user = user();
+			String id = ",\"name\":\"close-order\",\"task\":\"" + task.id() + "\"}";
+			String move = "{\"action\":\"reschedule\",\"delay\":\"2h\"" + id;
+			assertThat(user.act(user.csrfToken(), move).statusCode()).isEqualTo(200);
+			assertThat(Duration.between(Instant.now(), task.dueAt())).isGreaterThan(Duration.ofMinutes(119));
+			assertThat(user.act(user.csrfToken(), "{\"action\":\"run\"" + id).statusCode()).isEqualTo(200);
+			assertThat(task.completion()).succeedsWithin(Duration.ofSeconds(30));
+		}
+
+		@Test
+		void anActionThatMakesNoSenseIsRefusedWithASentence() {
+			ConsoleClient user = user();
+			assertThat(user.act(user.csrfToken(), "{\"action\":\"explode\",\"name\":\"a\",\"task\":\"b\"}"))
+				.satisfies((response) -> {
+					assertThat(response.statusCode()).isEqualTo(400);
+					assertThat(response.body()).contains("\"error\":").contains("explode");
+				});
+		}
+
+	}
+
+	@Nested
+	@TestPropertySource(
+			properties = { UNRESTRICTED, "server.servlet.context-path=/app", "management.endpoints.web.base-path=/ops",
+					"management.endpoints.web.path-mapping.timingwheelconsole=tools/wheel" })
+	class MvcTests extends AbstractUnrestrictedTests {
+
+		@Override
+		String path() {
+			return "/app/ops/tools/wheel";
+		}
+
+	}
+
+	@Nested
+	@TestPropertySource(properties = { UNRESTRICTED, "management.server.port=0" })
+	class MvcOnAnotherPortTests extends AbstractUnrestrictedTests {
+
+	}
+
+	@Nested
+	@TestPropertySource(properties = { UNRESTRICTED, REACTIVE, "spring.webflux.base-path=/app",
+			"management.endpoints.web.base-path=/ops" })
+	class WebFluxTests extends AbstractUnrestrictedTests {
+
+		@Override
+		String path() {
+			return "/app/ops/timingwheelconsole";
+		}
+
+	}
+
+	@Nested
+	@TestPropertySource(properties = { UNRESTRICTED, REACTIVE, "management.server.port=0",
+			// There is a servlet container on the classpath, too.
+			"spring.autoconfigure.exclude=org.springframework.boot.tomcat.autoconfigure.actuate.web.server.TomcatReactiveManagementContextAutoConfiguration" })
+	class WebFluxOnAnotherPortTests extends AbstractUnrestrictedTests {
+
+	}
+
+	/**
+	 * What holds with read-only access, which is the default. There is no login and no
+	 * token, so that only the access level refuses.
+	 */
+	abstract static class AbstractReadOnlyTests extends AbstractTests {
+
+		@Test
+		void nothingActs() {
+			DelayedTask<?> task = schedule("close-order", "5");
+			ConsoleClient user = user();
+			assertThat(user.<Boolean>figure("", "$.acts")).isFalse();
+			assertThat(user.csrfToken()).isNull();
+			assertThat(user.act(null, "{\"action\":\"cancel\",\"name\":\"close-order\",\"task\":\"5\"}").statusCode())
+				.isEqualTo(405);
+			assertThat(task.isCancelled()).isFalse();
+		}
+
+		@Test
+		void aThousandNamesAreAnsweredInPages() {
+			for (int i = 0; i < 900; i++) {
+				schedule("name-" + i, "key");
+			}
+			await().until(() -> user().<Integer>figure("view=names&filter=name-", "$.names.matching") == 900);
+			assertThat(user().live("view=names").body().length()).isLessThan(100_000);
+			assertThat(user().<List<String>>figure("view=names&filter=name-", "$.names.rows[*].name")).hasSize(100);
+			assertThat(user().<List<String>>figure("view=names&filter=name-777", "$.names.rows[*].name"))
+				.containsExactly("name-777");
+		}
+
+	}
+
+	@Nested
+	@Import(OpenServletConfiguration.class)
+	class MvcReadOnlyTests extends AbstractReadOnlyTests {
+
+	}
+
+	@Nested
+	@Import(OpenReactiveConfiguration.class)
+	@TestPropertySource(properties = REACTIVE)
+	class WebFluxReadOnlyTests extends AbstractReadOnlyTests {
+
+	}
+
+	@Test
+	void theFilesTogetherHaveAtMost60Kilobytes() {
+		ConsoleFiles files = new ConsoleFiles("timingwheelconsole");
+		int size = files.page().getBody().length;
+		for (String name : files.names()) {
+			size += files.file(name).getBody().length;
+		}
+		assertThat(size).isBetween(20_000, 60 * 1024);
+	}
+
+	@Test
+	void thePageLoadsNothingFromOtherHostsAndRunsNoCodeOfItsOwnText() {
+		ConsoleFiles files = new ConsoleFiles("timingwheelconsole");
+		String page = new String(files.page().getBody(), StandardCharsets.UTF_8);
+		assertThat(page).contains("default-src 'none'").doesNotContain("unsafe", "<style", "style=", "onclick");
+		assertThat(Pattern.compile("<script(?![^>]* src=)").matcher(page).find()).isFalse();
+		for (String name : files.names()) {
+			assertThat(new String(files.file(name).getBody(), StandardCharsets.UTF_8)
+				.replace("http://www.w3.org/2000/svg", "")).as(name)
+				.doesNotContain("http:", "https:", "eval(", "innerHTML", "new Function");
+		}
+	}
+
+	private static List<String> references(String page) {
+		List<String> references = new ArrayList<>();
+		Matcher matcher = Pattern.compile("<(?:link|script)[^>]* (?:href|src)=\"([^\"]+)\"").matcher(page);
+		while (matcher.find()) {
+			references.add(matcher.group(1));
+		}
+		return references;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OpenServletConfiguration {
+
+		@Bean
+		SecurityFilterChain open(HttpSecurity http) {
+			return http.csrf(AbstractHttpConfigurer::disable)
+				.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
+				.build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OpenReactiveConfiguration {
+
+		@Bean
+		SecurityWebFilterChain open(ServerHttpSecurity http) {
+			return http.csrf(ServerHttpSecurity.CsrfSpec::disable)
+				.authorizeExchange((exchanges) -> exchanges.anyExchange().permitAll())
+				.build();
+		}
+
+	}
+
+}

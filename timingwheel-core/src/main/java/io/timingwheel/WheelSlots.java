@@ -1,0 +1,74 @@
+package io.timingwheel;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Which slots of a {@link TimingWheel} hold timers, for a display. The timers of a slot
+ * are spread over the shards of the wheel, so the number of shards with timers tells
+ * roughly how full the slot is. Immutable.
+ *
+ * @param tick the current tick, counted from the creation of the wheel. In base
+ * {@link WheelSnapshot#wheelSize()}, the digits of this number are the current slots of
+ * the levels
+ * @param levels for each level, the finest first, and for each of its slots, how many
+ * shards have a timer in the slot; up to the highest level that holds or held timers
+ * @since 0.1
+ */
+public record WheelSlots(long tick, List<List<Integer>> levels) {
+
+	/**
+	 * Creates a description of slots.
+	 * @param levels the levels, which are copied
+	 */
+	public WheelSlots {
+		levels = levels.stream().map(List::copyOf).toList();
+	}
+
+	/**
+	 * Reads the slots of a wheel. Takes the lock of one shard after the other, for a time
+	 * that does not depend on the number of timers.
+	 * @param wheel the wheel
+	 * @return its slots; without levels if the wheel is not one of
+	 * {@link TimingWheel.Builder#build()}
+	 */
+	public static WheelSlots of(TimingWheel wheel) {
+		return (wheel instanceof HierarchicalTimingWheel levels) ? levels.slots() : new WheelSlots(0, List.of());
+	}
+
+	/**
+	 * Adds up the shards.
+	 */
+	static final class Sums {
+
+		private final List<int[]> levels = new ArrayList<>();
+
+		private final int wheelSize;
+
+		Sums(int wheelSize) {
+			this.wheelSize = wheelSize;
+		}
+
+		void add(int number, Ring ring) {
+			while (this.levels.size() <= number) {
+				this.levels.add(new int[this.wheelSize]);
+			}
+			int[] level = this.levels.get(number);
+			for (int slot = 0; slot < level.length; slot++) {
+				slot = ring.nextOccupied(slot);
+				if (slot < 0) {
+					return;
+				}
+				level[slot]++;
+			}
+		}
+
+		WheelSlots at(long tick) {
+			return new WheelSlots(tick,
+					this.levels.stream().map((level) -> IntStream.of(level).boxed().toList()).toList());
+		}
+
+	}
+
+}
