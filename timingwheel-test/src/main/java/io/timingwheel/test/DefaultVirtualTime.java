@@ -45,16 +45,20 @@ final class DefaultVirtualTime implements VirtualTime {
 
 	private final PendingTasks pending;
 
+	private final TestTimers timers;
+
 	private volatile OnFailure onFailure = OnFailure.THROW;
 
 	/** The periodic tasks of the application itself. */
 	private @Nullable Set<String> repeatingFromTheStart;
 
-	DefaultVirtualTime(VirtualClock clock, InjectedFaults faults, TimingWheel wheel, DelayedTaskRegistry tasks,
-			@Nullable VirtualNode node, @Nullable DurableTaskManager durableTasks, @Nullable DelayedTaskStore store) {
+	DefaultVirtualTime(VirtualClock clock, InjectedFaults faults, TimingWheel wheel, TestTimers timers,
+			DelayedTaskRegistry tasks, @Nullable VirtualNode node, @Nullable DurableTaskManager durableTasks,
+			@Nullable DelayedTaskStore store) {
 		this.clock = clock;
 		this.faults = faults;
 		this.wheel = wheel;
+		this.timers = timers;
 		this.tasks = tasks;
 		this.node = node;
 		this.durableTasks = durableTasks;
@@ -92,11 +96,11 @@ final class DefaultVirtualTime implements VirtualTime {
 		this.clock.advance(Duration.ZERO);
 		for (Duration step = nextStep(); step != null; step = nextStep()) {
 			if (this.faults.runs() >= limit || ++steps > MAX_STEPS) {
-				throw new IllegalStateException(
+				throw withFailures(new IllegalStateException(
 						("The tasks do not come to an end: runAll has run %d of them up to %s, and"
 								+ " %s. For tasks that schedule themselves again, use advance")
 							.formatted(this.faults.runs() + MAX_RUNS - limit, now(),
-									PendingTasks.describe(tasks(), now())));
+									PendingTasks.describe(tasks(), now()))));
 			}
 			this.clock.advance(step);
 		}
@@ -144,9 +148,19 @@ final class DefaultVirtualTime implements VirtualTime {
 	private void checkStore() {
 		Throwable error = (this.durableTasks != null) ? this.durableTasks.storeError().orElse(null) : null;
 		if (error != null) {
-			throw new IllegalStateException("The store of the durable tasks does not answer, so they did not run",
-					error);
+			throw withFailures(new IllegalStateException(
+					"The store of the durable tasks does not answer, so they did not run", error));
 		}
+	}
+
+	/**
+	 * Adds the exceptions of bodies to an exception that takes their place.
+	 */
+	private IllegalStateException withFailures(IllegalStateException exception) {
+		if (this.onFailure == OnFailure.THROW) {
+			this.clock.takeFailures().forEach(exception::addSuppressed);
+		}
+		return exception;
 	}
 
 	private void throwFailures() {
@@ -205,12 +219,22 @@ final class DefaultVirtualTime implements VirtualTime {
 
 	@Override
 	public void deliverTwice(boolean twice) {
+		checkDurable("deliverTwice");
 		this.faults.deliverTwice(twice);
 	}
 
 	@Override
 	public void crashBeforeAcknowledge(String name) {
-		this.faults.crashNext(Objects.requireNonNull(name, "name"));
+		Objects.requireNonNull(name, "name");
+		checkDurable("crashBeforeAcknowledge");
+		this.faults.crashNext(name);
+	}
+
+	private void checkDurable(String method) {
+		if (this.node == null) {
+			throw new IllegalStateException(method + " is about durable tasks, but the application of this test has no"
+					+ " store for them. Set timingwheel.store.type");
+		}
 	}
 
 	@Override
@@ -220,6 +244,7 @@ final class DefaultVirtualTime implements VirtualTime {
 
 	@Override
 	public synchronized void reset() {
+		this.clock.checkNotInBody("begin anew");
 		Set<String> spared = this.repeatingFromTheStart;
 		if (spared == null) {
 			spared = this.tasks.repeating();
@@ -233,6 +258,7 @@ final class DefaultVirtualTime implements VirtualTime {
 		this.onFailure = OnFailure.THROW;
 		this.clock.reset();
 		this.tasks.wallClockSet();
+		this.timers.reset();
 	}
 
 	@Override

@@ -94,16 +94,20 @@ final class VirtualClock implements ManualTime {
 	}
 
 	private synchronized void beginMove() {
+		checkNotInBody("move the time that it runs in");
 		Thread moving = this.movingThread;
-		if (moving == Thread.currentThread()) {
-			throw new IllegalStateException("The body of a task cannot move the time that it runs in. Move the time in"
-					+ " the test, after the call that runs this body");
-		}
 		if (moving != null) {
 			throw new IllegalStateException("The thread \"" + moving.getName()
 					+ "\" is moving the time. Only one thread at a time can move it");
 		}
 		this.movingThread = Thread.currentThread();
+	}
+
+	void checkNotInBody(String what) {
+		if (this.movingThread == Thread.currentThread()) {
+			throw new IllegalStateException(
+					"The body of a task cannot " + what + ". Do that in the test, after the call that runs this body");
+		}
 	}
 
 	@Override

@@ -108,6 +108,7 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * thus shows that its side effects are idempotent. A {@code transactional} body is
 	 * rolled back the first time.
 	 * @param twice whether to do so, until the end of the test method
+	 * @throws IllegalStateException if the application has no store
 	 */
 	void deliverTwice(boolean twice);
 
@@ -117,6 +118,7 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * ({@code timingwheel.store.lease} after its start). A {@code transactional} body is
 	 * rolled back.
 	 * @param name the name of the task
+	 * @throws IllegalStateException if the application has no store
 	 */
 	void crashBeforeAcknowledge(String name);
 
@@ -129,10 +131,12 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	void failNext(String name, Throwable exception);
 
 	/**
-	 * Begins anew: cancels and deletes all pending tasks, sets the time to the real time,
-	 * and forgets what was asked for. Periodic tasks that the application has started
-	 * before the first test method stay. The test framework calls this method before and
-	 * after each test method.
+	 * Begins anew: cancels and deletes all pending tasks, cancels the schedules of the
+	 * {@code TaskScheduler} on the wheel and the timers of the {@code TimingWheel}, sets
+	 * the time to the real time, and forgets what was asked for. What the application has
+	 * started before the first test method stays: periodic tasks, schedules and timers.
+	 * The test framework calls this method before and after each test method.
+	 * @throws IllegalStateException if a body calls this method
 	 */
 	void reset();
 

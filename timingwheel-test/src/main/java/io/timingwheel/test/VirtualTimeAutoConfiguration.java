@@ -39,6 +39,11 @@ public final class VirtualTimeAutoConfiguration {
 		return new InjectedFaults(clock);
 	}
 
+	@Bean
+	static TestTimers timingWheelTestTimers() {
+		return new TestTimers();
+	}
+
 	/**
 	 * The wheel of the node comes after the wheel of the application, so that of the
 	 * tasks that are due at the same time those in memory run first.
@@ -66,16 +71,17 @@ public final class VirtualTimeAutoConfiguration {
 	}
 
 	/**
-	 * A store and a scheduler get their virtual time before anybody uses them.
+	 * A wheel, a store and a scheduler are prepared before anybody uses them.
 	 */
 	@Bean
-	static BeanPostProcessor timingWheelVirtualTimeProcessor(ObjectProvider<VirtualClock> clock) {
-		return new VirtualTimeProcessor(clock);
+	static BeanPostProcessor timingWheelVirtualTimeProcessor(ObjectProvider<VirtualClock> clock,
+			ObjectProvider<TestTimers> timers, ObjectProvider<TimingWheel> wheel) {
+		return new VirtualTimeProcessor(clock, timers, wheel);
 	}
 
 	@Bean
 	@Lazy(false)
-	VirtualTime timingWheelVirtualTime(VirtualClock clock, InjectedFaults faults, VirtualNode node,
+	VirtualTime timingWheelVirtualTime(VirtualClock clock, InjectedFaults faults, TestTimers timers, VirtualNode node,
 			ObjectProvider<TimingWheel> wheels, ObjectProvider<DelayedTaskRegistry> tasks,
 			ObjectProvider<DurableTaskManager> durableTasks, ObjectProvider<DelayedTaskStore> store,
 			Environment environment) {
@@ -91,7 +97,7 @@ public final class VirtualTimeAutoConfiguration {
 							+ " test, or remove @AutoConfigureVirtualTime.");
 		}
 		DurableTaskManager manager = durableTasks.getIfAvailable();
-		return new DefaultVirtualTime(clock, faults, wheel, registry, (manager != null) ? node : null, manager,
+		return new DefaultVirtualTime(clock, faults, wheel, timers, registry, (manager != null) ? node : null, manager,
 				(manager != null) ? store.getIfAvailable() : null);
 	}
 
@@ -105,7 +111,8 @@ public final class VirtualTimeAutoConfiguration {
 	}
 
 	/**
-	 * Sets the clock of stores and the error handler of the scheduler on the wheel.
+	 * Sets the clock of stores and the error handler of the scheduler on the wheel, and
+	 * notes what is scheduled on the wheel.
 	 */
 	private static final class VirtualTimeProcessor implements BeanPostProcessor {
 
@@ -113,24 +120,41 @@ public final class VirtualTimeAutoConfiguration {
 
 		private final ObjectProvider<VirtualClock> clock;
 
-		VirtualTimeProcessor(ObjectProvider<VirtualClock> clock) {
+		private final ObjectProvider<TestTimers> timers;
+
+		private final ObjectProvider<TimingWheel> wheel;
+
+		VirtualTimeProcessor(ObjectProvider<VirtualClock> clock, ObjectProvider<TestTimers> timers,
+				ObjectProvider<TimingWheel> wheel) {
 			this.clock = clock;
+			this.timers = timers;
+			this.wheel = wheel;
 		}
 
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			if (bean instanceof TimingWheel wheel) {
+				return new TestWheel(wheel, this.timers.getObject());
+			}
 			if (bean instanceof DelayedTaskStore store) {
 				setClock(store);
 			}
-			else if (bean instanceof TimingWheelTaskScheduler scheduler) {
-				VirtualClock clock = this.clock.getObject();
-				scheduler.setClock(clock.clock());
-				scheduler.setErrorHandler((error) -> {
-					logger.error("Unexpected exception of a scheduled task", error);
-					clock.failed(beanName, error);
-				});
+			return (bean instanceof TimingWheelTaskScheduler scheduler) ? prepare(scheduler, beanName) : bean;
+		}
+
+		private TimingWheelTaskScheduler prepare(TimingWheelTaskScheduler bean, String beanName) {
+			TimingWheelTaskScheduler scheduler = bean;
+			if (bean.getClass() == TimingWheelTaskScheduler.class
+					&& this.wheel.getIfUnique() instanceof TestWheel wheel) {
+				scheduler = new TestScheduler(wheel.wheel(), this.timers.getObject());
 			}
-			return bean;
+			VirtualClock clock = this.clock.getObject();
+			scheduler.setClock(clock.clock());
+			scheduler.setErrorHandler((error) -> {
+				logger.error("Unexpected exception of a scheduled task", error);
+				clock.failed(beanName, error);
+			});
+			return scheduler;
 		}
 
 		private void setClock(DelayedTaskStore store) {

@@ -85,7 +85,7 @@ public final class VirtualTimeExtension implements ParameterResolver {
 			TaskExecutors executors = new TaskExecutors(new DefaultListableBeanFactory(), () -> Runnable::run);
 			this.tasks = new DelayedTaskTemplate(
 					new DefaultDelayedTaskOperations(registry, executors, new SimpleAsyncUncaughtExceptionHandler()));
-			this.time = new DefaultVirtualTime(clock, faults, this.wheel, registry, null, null, null);
+			this.time = new DefaultVirtualTime(clock, faults, this.wheel, new TestTimers(), registry, null, null, null);
 		}
 
 		Object get(Class<?> type) {

@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 @SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:virtual",
-		"timingwheel.store.max-attempts=3", "timingwheel.store.lease=20s" })
+		"timingwheel.store.max-attempts=3", "timingwheel.store.lease=20s", "timingwheel.store.dead.retention=1h" })
 @AutoConfigureVirtualTime
 class DurableTests {
 
@@ -161,6 +161,17 @@ class DurableTests {
 	}
 
 	@Test
+	void deadTasksStayHoweverFarTheTimeIsMoved() {
+		this.time.onFailure(OnFailure.COLLECT);
+		this.stored.setBody((key) -> {
+			throw new IllegalStateException("no");
+		});
+		this.stored.run("a", HOUR);
+		this.time.advance(Duration.ofDays(30));
+		assertThat(this.manager.dead("run", 10)).hasSize(1);
+	}
+
+	@Test
 	void aFailureIsThrown() {
 		this.stored.setBody((key) -> {
 			throw new IllegalStateException("no");
@@ -272,8 +283,13 @@ class DurableTests {
 		this.stored.run("a", HOUR);
 		this.jdbc.sql("alter table timingwheel_task rename to gone").update();
 		try {
+			IllegalStateException inABody = new IllegalStateException("in a body");
+			this.operations.schedule(Duration.ofMinutes(1), () -> {
+				throw inABody;
+			});
 			assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
-				.withMessageContaining("store of the durable tasks does not answer");
+				.withMessageContaining("store of the durable tasks does not answer")
+				.satisfies((ex) -> assertThat(ex.getSuppressed()).containsExactly(inABody));
 		}
 		finally {
 			this.jdbc.sql("alter table gone rename to timingwheel_task").update();

@@ -2,8 +2,12 @@ package io.timingwheel.test;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.RepeatedTest;
@@ -15,6 +19,10 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.support.PeriodicTrigger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -22,7 +30,7 @@ import static org.assertj.core.api.Assertions.within;
 /**
  * Each method must pass after any other one, and a second time.
  */
-@SpringBootTest(classes = IsolationTests.Config.class)
+@SpringBootTest(classes = IsolationTests.Config.class, properties = "timingwheel.task-scheduler.enabled=true")
 @AutoConfigureVirtualTime
 class IsolationTests {
 
@@ -34,6 +42,17 @@ class IsolationTests {
 
 	@Autowired
 	private AtomicInteger beats;
+
+	@Autowired
+	private TaskScheduler scheduler;
+
+	@Autowired
+	private TimingWheel wheel;
+
+	@Autowired
+	private Schedules schedules;
+
+	private static final Map<String, AtomicInteger> leftOver = new ConcurrentHashMap<>();
 
 	@RepeatedTest(2)
 	void eachMethodBeginsWithNothingPendingAtTheRealTime() {
@@ -62,6 +81,40 @@ class IsolationTests {
 		assertThat(this.beats.get() - before).isEqualTo(3);
 	}
 
+	/**
+	 * Schedules and timers of the test end with its method, those of the application go
+	 * on.
+	 */
+	@RepeatedTest(2)
+	void schedulesAndTimersOfATestEndWithItsMethod() {
+		AtomicInteger own = new AtomicInteger();
+		leftOver.forEach((name, runs) -> runs.set(0));
+		this.schedules.runs().clear();
+		this.time.advance(Duration.ofMinutes(10));
+		assertThat(leftOver).allSatisfy((name, runs) -> assertThat(runs).hasValue(0));
+		assertThat(this.schedules.runs()).containsEntry("cron", 10)
+			.containsEntry("rate", 10)
+			.containsEntry("chained timer", 10);
+		this.scheduler.schedule(count("later"), this.time.now().plusSeconds(60));
+		this.scheduler.schedule(count("trigger"), new PeriodicTrigger(Duration.ofMinutes(1)));
+		this.scheduler.scheduleAtFixedRate(count("rate"), Duration.ofMinutes(1));
+		this.scheduler.scheduleWithFixedDelay(count("delay"), Duration.ofMinutes(1));
+		this.wheel.schedule(count("timer"), Duration.ofMinutes(1));
+		this.wheel.schedule(count("timer"), 1, TimeUnit.MINUTES);
+		this.wheel.scheduleAt(count("timer at"), this.wheel.nanoTime() + 60_000_000_000L);
+		this.wheel.asScheduledExecutorService().schedule(count("service"), 1, TimeUnit.MINUTES);
+		for (int i = 0; i < 1000; i++) {
+			this.wheel.schedule(own::incrementAndGet, Duration.ofSeconds(1));
+		}
+		this.time.advance(Duration.ofSeconds(30));
+		assertThat(own).hasValue(1000);
+	}
+
+	private static Runnable count(String name) {
+		AtomicInteger runs = leftOver.computeIfAbsent(name, (key) -> new AtomicInteger());
+		return runs::incrementAndGet;
+	}
+
 	@Nested
 	class NestedClass {
 
@@ -72,9 +125,56 @@ class IsolationTests {
 
 	}
 
+	/**
+	 * What the application itself repeats.
+	 */
+	static class Schedules {
+
+		private final Map<String, Integer> runs = new ConcurrentHashMap<>();
+
+		private final TimingWheel wheel;
+
+		private final Runnable chained = this::chained;
+
+		Schedules(TimingWheel wheel) {
+			this.wheel = wheel;
+			this.wheel.schedule(this.chained, Duration.ofMinutes(1));
+		}
+
+		Map<String, Integer> runs() {
+			return this.runs;
+		}
+
+		private void chained() {
+			run("chained timer");
+			this.wheel.schedule(this.chained, Duration.ofMinutes(1));
+		}
+
+		@Scheduled(cron = "0 * * * * *")
+		void cron() {
+			run("cron");
+		}
+
+		@Scheduled(fixedRate = 1, timeUnit = TimeUnit.MINUTES, initialDelay = 1)
+		void rate() {
+			run("rate");
+		}
+
+		private void run(String name) {
+			this.runs.merge(name, 1, Integer::sum);
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@EnableScheduling
 	static class Config {
+
+		@Bean
+		Schedules schedules(TimingWheel wheel) {
+			return new Schedules(wheel);
+		}
 
 		@Bean
 		AtomicInteger beats() {

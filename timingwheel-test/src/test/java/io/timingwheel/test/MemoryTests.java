@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -58,6 +59,9 @@ class MemoryTests {
 
 	@Autowired
 	private TimingWheel wheel;
+
+	@Autowired
+	private ConfigurableApplicationContext context;
 
 	private final String thread = Thread.currentThread().getName();
 
@@ -210,6 +214,23 @@ class MemoryTests {
 		this.operations.schedule(HOUR, () -> this.time.advance(HOUR));
 		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
 			.withMessageContaining("The body of a task cannot move the time");
+		this.operations.schedule(HOUR, this.time::reset);
+		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
+			.withMessageContaining("The body of a task cannot begin anew");
+		assertThatIllegalStateException().isThrownBy(() -> this.time.deliverTwice(true))
+			.withMessageContaining("deliverTwice")
+			.withMessageContaining("timingwheel.store.type");
+		assertThatIllegalStateException().isThrownBy(() -> this.time.crashBeforeAcknowledge("plain"))
+			.withMessageContaining("no store");
+	}
+
+	@Test
+	void theContextCanPauseAndGoOnAsTheCacheOfContextsMakesIt() throws Exception {
+		this.context.stop();
+		this.context.start();
+		DelayedTask<String> task = this.operations.task(() -> "ran").after(HOUR);
+		this.time.advance(HOUR);
+		assertThat(task.completion()).isCompletedWithValue("ran");
 	}
 
 	@Test

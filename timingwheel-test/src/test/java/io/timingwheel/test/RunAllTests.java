@@ -23,6 +23,18 @@ class RunAllTests {
 			.withMessageContaining("use advance");
 	}
 
+	@Test
+	void theMessageAtTheLimitBringsTheFailuresOfBodies(VirtualTime time, DelayedTaskOperations tasks) {
+		IllegalStateException inABody = new IllegalStateException("in a body");
+		tasks.schedule(Duration.ofSeconds(1), () -> {
+			throw inABody;
+		});
+		again(tasks, new AtomicInteger());
+		assertThatIllegalStateException().isThrownBy(time::runAll)
+			.withMessageContaining("do not come to an end")
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).containsExactly(inABody));
+	}
+
 	private static void again(DelayedTaskOperations tasks, AtomicInteger runs) {
 		tasks.task(() -> {
 			runs.incrementAndGet();

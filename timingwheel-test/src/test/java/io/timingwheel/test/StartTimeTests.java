@@ -23,23 +23,24 @@ class StartTimeTests {
 
 	@Test
 	void aContextWithVirtualTimeStartsAboutAsFastAsOneWithout() {
-		median(this.real);
-		median(this.virtual);
-		long real = median(this.real);
-		long virtual = median(this.virtual);
+		shortest(this.real);
+		shortest(this.virtual);
+		long real = shortest(this.real);
+		long virtual = shortest(this.virtual);
 		System.out.println("Start and stop of a context: %d us, with virtual time %d us".formatted(real, virtual));
 		assertThat(virtual).isLessThan(3 * real);
 	}
 
 	/**
-	 * How long the start and the stop of a context take, in microseconds.
+	 * How long the start and the stop of a context take at least, in microseconds. Other
+	 * work on the machine delays some of the starts.
 	 */
-	private static long median(ApplicationContextRunner runner) {
+	private static long shortest(ApplicationContextRunner runner) {
 		return LongStream.range(0, STARTS).map((i) -> {
 			long start = System.nanoTime();
 			runner.run((context) -> assertThat(context).hasNotFailed());
 			return TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start);
-		}).sorted().skip(STARTS / 2).findFirst().orElseThrow();
+		}).min().orElseThrow();
 	}
 
 }

@@ -63,9 +63,22 @@ public final class LinkedTraces implements TracingObservationHandler<DelayedTask
 		endSpan(context, span);
 	}
 
+	/**
+	 * The trace of the call. Each event of the observation asks for it.
+	 */
 	private @Nullable TraceContext stored(DelayedTaskObservationContext context) {
 		String traceparent = context.getExecution().traceparent();
-		return (traceparent != null) ? CapturedTrace.read(traceparent, getTracer().traceContextBuilder()) : null;
+		if (traceparent == null) {
+			return null;
+		}
+		TraceContext stored = context.get(LinkedTraces.class);
+		if (stored == null) {
+			stored = CapturedTrace.read(traceparent, getTracer().traceContextBuilder());
+			if (stored != null) {
+				context.put(LinkedTraces.class, stored);
+			}
+		}
+		return stored;
 	}
 
 }

@@ -45,8 +45,16 @@ public final class TaskLimits {
 	 * @return {@code false} if no store has such a task
 	 */
 	public static boolean isStorable(TaskId id) {
-		return isStorable(id.name(), DelayedTaskStore.MAX_NAME_BYTES)
-				&& isStorable(id.key(), DelayedTaskStore.MAX_KEY_BYTES);
+		return isStorableName(id.name()) && isStorable(id.key(), DelayedTaskStore.MAX_KEY_BYTES);
+	}
+
+	/**
+	 * Tells whether a task with this name can be stored.
+	 * @param name the name
+	 * @return {@code false} if no store has such a task
+	 */
+	public static boolean isStorableName(String name) {
+		return isStorable(name, DelayedTaskStore.MAX_NAME_BYTES);
 	}
 
 	private static boolean isStorable(String text, int maxBytes) {

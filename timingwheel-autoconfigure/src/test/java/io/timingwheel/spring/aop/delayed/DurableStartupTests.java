@@ -106,6 +106,12 @@ class DurableStartupTests {
 	}
 
 	@Test
+	void namesThatAreNoValidUnicode() {
+		assertFails(this.runner.withPropertyValues("the.name=half\ud83d"), Named.class, "Named#run()",
+				"or holds the character NUL or half of a surrogate pair", "use at most 255 bytes");
+	}
+
+	@Test
 	void argumentsThatCannotBeStored() {
 		assertFails(this.runner, TakesEntity.class, "TakesEntity#run(long, Optional)",
 				"argument 2 (customer) cannot be stored: io.timingwheel.spring.aop.delayed.DurableStartupTests$Customer is a JPA entity",

@@ -92,7 +92,7 @@ final class DelayedMethodReader {
 		return this.attributes.text(method, "the name of @Delayed", annotation.name(), (text) -> {
 			String name = StringUtils.hasText(text) ? text : publicName + "." + method.getName();
 			if (annotation.durable()) {
-				this.rules.checkLength(method, "name", name);
+				this.rules.checkStorable(method, "name", name);
 			}
 			return name;
 		});
@@ -105,7 +105,7 @@ final class DelayedMethodReader {
 					throw new InvalidAnnotatedMethodException(method, "@Delayed has aliases, but is not durable",
 							"set durable = true, or remove the aliases");
 				}
-				this.rules.checkLength(method, "alias", text);
+				this.rules.checkStorable(method, "alias", text);
 				return text;
 			}))
 			.toList();

@@ -14,6 +14,7 @@ import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -279,12 +280,11 @@ final class DelayedMethodRules {
 	/**
 	 * Checks that a store can keep a name.
 	 */
-	void checkLength(Method method, String what, String name) {
-		int bytes = name.getBytes(StandardCharsets.UTF_8).length;
-		if (bytes > DelayedTaskStore.MAX_NAME_BYTES || name.indexOf('\0') >= 0) {
+	void checkStorable(Method method, String what, String name) {
+		if (!TaskLimits.isStorableName(name)) {
 			throw new InvalidAnnotatedMethodException(method,
-					"the %s \"%s\" of the durable %s has %d bytes of UTF-8, or holds the character NUL".formatted(what,
-							name, this.annotation, bytes),
+					"the %s \"%s\" of the durable %s has %d bytes of UTF-8, or holds the character NUL or half of a surrogate pair"
+						.formatted(what, name, this.annotation, name.getBytes(StandardCharsets.UTF_8).length),
 					"use at most %d bytes".formatted(DelayedTaskStore.MAX_NAME_BYTES));
 		}
 	}
