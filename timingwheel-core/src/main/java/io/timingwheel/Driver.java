@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Driver {
 
+	private static final long LAG_TO_WARN = TimeUnit.SECONDS.toNanos(1);
+
 	private final WheelClock time;
 
 	private final Shards shards;
@@ -35,6 +37,8 @@ final class Driver {
 	private volatile long tickInHand = Wheel.NEVER;
 
 	private volatile long maxLag;
+
+	private final RateLimitedWarning lagWarning = new RateLimitedWarning();
 
 	private volatile boolean stopped;
 
@@ -101,13 +105,26 @@ final class Driver {
 			Batch batch = shard.advance(now);
 			if (!batch.isEmpty()) {
 				this.tickInHand = batch.tick();
-				this.maxLag = Math.max(this.maxLag, -this.time.nanosUntil(batch.tick()));
+				lagsBy(-this.time.nanosUntil(batch.tick()));
 				handOverBatch();
 			}
 		}
 		finally {
 			this.handOver.forgetClass();
 			this.turnLock.unlock();
+		}
+	}
+
+	/**
+	 * Records how late a batch is, and warns if it is very late.
+	 */
+	private void lagsBy(long nanos) {
+		this.maxLag = Math.max(this.maxLag, nanos);
+		if (nanos > LAG_TO_WARN) {
+			this.lagWarning.log("The timing wheel lags: it hands tasks over " + TimeUnit.NANOSECONDS.toMillis(nanos)
+					+ " ms after their deadlines. Its thread has waited for an"
+					+ " executor whose execute method blocks, has run a task itself, or has had no processor. Give such"
+					+ " tasks to an executor with threads and a queue, or the machine more processors", null);
 		}
 	}
 

@@ -4,7 +4,6 @@ import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,10 +13,6 @@ import org.jspecify.annotations.Nullable;
  * says otherwise.
  */
 final class Refusals {
-
-	private static final System.Logger LOGGER = System.getLogger(TimingWheel.class.getName());
-
-	private static final long SILENCE = TimeUnit.MINUTES.toNanos(1);
 
 	private final WheelClock time;
 
@@ -36,7 +31,7 @@ final class Refusals {
 
 	private volatile long count;
 
-	private long silentUntil = System.nanoTime();
+	private final RateLimitedWarning warning = new RateLimitedWarning();
 
 	Refusals(WheelClock time, WaitingTimers waiting) {
 		this.time = time;
@@ -65,22 +60,9 @@ final class Refusals {
 	 */
 	void refused(Throwable reason) {
 		this.count++;
-		long now = System.nanoTime();
-		if (now - this.silentUntil >= 0) {
-			this.silentUntil = now + SILENCE;
-			warn(reason);
-		}
-	}
-
-	private static void warn(Throwable reason) {
-		try {
-			LOGGER.log(System.Logger.Level.WARNING,
-					"An executor has refused a task of the timing wheel. The task stays pending and is handed over again later",
-					reason);
-		}
-		catch (Throwable ex) {
-			// The timer must not be lost because logging fails.
-		}
+		this.warning
+			.log("An executor has refused a task of the timing wheel. The task stays pending and is handed over again"
+					+ " later. Give the executor more threads or a longer queue, or schedule fewer tasks", reason);
 	}
 
 	/**

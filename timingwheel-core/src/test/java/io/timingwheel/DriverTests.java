@@ -5,9 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -15,8 +16,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for {@link Driver}, turn by turn, also at times that a thread has overslept.
  */
-@ExtendWith(WheelLog.class)
 class DriverTests {
+
+	@RegisterExtension
+	final WheelLog log = new WheelLog();
 
 	private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -41,6 +44,23 @@ class DriverTests {
 				new Wheel(256, MILLI));
 		this.all.add(shard);
 		return shard;
+	}
+
+	@Test
+	void lagOfMoreThanASecondIsLoggedOnceAMinuteWithTheRemedy() {
+		schedule(0, 50);
+		this.clock.advance(Duration.ofMillis(1050));
+		catchUp();
+		assertThat(this.log.records()).isEmpty();
+		schedule(0, 2000);
+		schedule(1, 2100);
+		this.clock.advance(Duration.ofSeconds(3));
+		catchUp();
+		assertThat(this.fired).hasSize(3);
+		assertThat(this.log.records()).singleElement().satisfies((logged) -> {
+			assertThat(logged.getLevel()).isEqualTo(Level.WARNING);
+			assertThat(logged.getMessage()).contains("lags", "2050 ms", "Give such tasks to an executor");
+		});
 	}
 
 	@Test

@@ -51,7 +51,7 @@ class ActuatorTests {
 		assertThat(tasks).extractingPath("$.tasks.close-order")
 			.asMap()
 			.containsOnlyKeys("durable", "pending", "running", "completed", "failed", "cancelled", "expired", "overdue",
-					"dead")
+					"dead", "paused", "waiting", "estimated")
 			.containsEntry("durable", false);
 		assertThat(tasks).extractingPath("$.tasks.close-order.pending")
 			.asInstanceOf(InstanceOfAssertFactories.INTEGER)
@@ -63,7 +63,8 @@ class ActuatorTests {
 		this.http.post().uri("/orders").exchange().expectStatus().isCreated();
 		assertThat(get("/actuator/metrics")).extractingPath("$.names")
 			.asArray()
-			.contains("timingwheel.tasks.pending", "timingwheel.tasks", "timingwheel.lag");
+			.contains("timingwheel.tasks.pending", "timingwheel.tasks", "timingwheel.tasks.lateness",
+					"timingwheel.tasks.duration", "timingwheel.lag");
 	}
 
 	@Test

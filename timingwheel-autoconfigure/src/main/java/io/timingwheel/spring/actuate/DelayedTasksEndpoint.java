@@ -106,7 +106,9 @@ public class DelayedTasksEndpoint {
 	}
 
 	private CountsDescriptor counts(String name, Map<String, StoredCounts> stored) {
-		return CountsDescriptor.of(this.tasks.counts(name), stored.get(name));
+		StoredCounts storedCounts = stored.get(name);
+		boolean paused = (storedCounts != null) ? this.store.isPaused(name) : this.tasks.isPaused(name);
+		return CountsDescriptor.of(this.tasks.counts(name), this.tasks.waiting(name), paused, storedCounts);
 	}
 
 	/**
@@ -159,7 +161,8 @@ public class DelayedTasksEndpoint {
 		String cursor = (page.size() < next.size()) ? PendingCursor.of(page.get(page.size() - 1)).toString() : null;
 		List<TaskDescriptor> dead = (durable && after == null) ? page(this.store.dead(name, limit), limit) : null;
 		return new NameDescriptor(name, counts(name, stored), shown(page, showValues),
-				(dead != null) ? shown(dead, showValues) : null, cursor);
+				(dead != null) ? shown(dead, showValues) : null, cursor,
+				(!durable && this.tasks.isSampled(name)) ? true : null);
 	}
 
 	/**
@@ -281,24 +284,36 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * Requeues or deletes dead tasks of a name, the oldest deaths first. One call handles
-	 * at most 500 of them. The caller repeats the call with the cursor of the reply while
-	 * tasks remain.
+	 * Pauses or resumes a name, or requeues or deletes its dead tasks. During a pause no
+	 * task of the name starts: in memory on this node, if the tasks are durable on all
+	 * nodes. Of the dead tasks the oldest deaths come first. One call handles at most 500
+	 * of them. The caller repeats the call with the cursor of the reply while tasks
+	 * remain.
 	 * @param name the name
-	 * @param action {@code requeue-dead} or {@code delete-dead}
+	 * @param action {@code pause}, {@code resume}, {@code requeue-dead} or
+	 * {@code delete-dead}
 	 * @param error text that the error of a task contains; {@code null} for all dead
 	 * tasks
 	 * @param cursor the cursor of the reply before; {@code null} for the first call
-	 * @return the result, {@code null} if the name is not known
-	 * @throws InvalidEndpointRequestException if there is no such action or cursor, or if
-	 * the tasks of the name are not durable
+	 * @return a {@link PauseDescriptor} or a {@link StepDescriptor}; {@code null} if the
+	 * name is not known
+	 * @throws InvalidEndpointRequestException if there is no such action or cursor, if
+	 * the tasks of the name are not durable and so none is kept when it is dead, or if
+	 * the store cannot pause names
 	 */
 	@WriteOperation
-	public @Nullable StepDescriptor changeName(@Selector String name, String action, @Nullable String error,
+	@RegisterReflectionForBinding({ PauseDescriptor.class, StepDescriptor.class })
+	public @Nullable OperationResponseBody changeName(@Selector String name, String action, @Nullable String error,
 			@Nullable String cursor) {
+		boolean pause = action.equals("pause");
+		if (pause || action.equals("resume")) {
+			return setPaused(name, pause) ? new PauseDescriptor(pause) : null;
+		}
 		boolean requeue = action.equals("requeue-dead");
 		if (!requeue && !action.equals("delete-dead")) {
-			throw invalid("The action on a name must be \"requeue-dead\" or \"delete-dead\", not \"" + action + "\"");
+			throw invalid(
+					"The action on a name must be \"pause\", \"resume\", \"requeue-dead\" or \"delete-dead\", not \""
+							+ action + "\"");
 		}
 		if (!this.store.isKnown(name)) {
 			if (!this.tasks.isKnown(name)) {
@@ -316,6 +331,10 @@ public class DelayedTasksEndpoint {
 			String reason = String.valueOf(ex.getMessage());
 			throw new InvalidEndpointRequestException(reason, reason, ex);
 		}
+	}
+
+	private boolean setPaused(String name, boolean paused) {
+		return this.store.isKnown(name) ? this.store.setPaused(name, paused) : this.tasks.setPaused(name, paused);
 	}
 
 	TaskPath resolve(String[] path) {
@@ -384,22 +403,27 @@ public class DelayedTasksEndpoint {
 	 * @param expired how many were too late to be started
 	 * @param overdue how many stored tasks are past their due time and have not begun
 	 * @param dead how many stored tasks have failed for good
+	 * @param paused whether none of its tasks starts until the name is resumed
+	 * @param waiting how many tasks are due and held back by the policy of the name or by
+	 * its pause
 	 * @param estimated whether the large ones of the figures of stored tasks are
 	 * estimates
 	 */
 	public record CountsDescriptor(boolean durable, long pending, long running, long completed, long failed,
-			long cancelled, long expired, long overdue, long dead, boolean estimated) {
+			long cancelled, long expired, long overdue, long dead, boolean paused, long waiting, boolean estimated) {
 
 		/**
 		 * Each node counts the tasks that have ended on this node. The figures of stored
 		 * tasks are the same on all nodes.
 		 */
-		static CountsDescriptor of(TaskCounts counts, @Nullable StoredCounts stored) {
-			long pending = (stored != null) ? stored.pending() : counts.pending();
-			long running = (stored != null) ? stored.running() : counts.running();
-			return new CountsDescriptor(stored != null, pending, running, counts.completed(), counts.failed(),
-					counts.cancelled(), counts.expired(), (stored != null) ? stored.overdue() : 0,
-					(stored != null) ? stored.dead() : 0, stored != null && stored.estimated());
+		static CountsDescriptor of(TaskCounts counts, long waiting, boolean paused, @Nullable StoredCounts stored) {
+			if (stored == null) {
+				return new CountsDescriptor(false, counts.pending(), counts.running(), counts.completed(),
+						counts.failed(), counts.cancelled(), counts.expired(), 0, 0, paused, waiting, false);
+			}
+			return new CountsDescriptor(true, stored.pending(), stored.running(), counts.completed(), counts.failed(),
+					counts.cancelled(), counts.expired(), stored.overdue(), stored.dead(), paused,
+					paused ? stored.overdue() : 0, stored.estimated());
 		}
 
 	}
@@ -414,9 +438,12 @@ public class DelayedTasksEndpoint {
 	 * after the first page
 	 * @param cursor where the next page of pending tasks begins, {@code null} if there is
 	 * none
+	 * @param sampled {@code true} if the pending tasks are those of a sample, since there
+	 * are more than 250,000 in memory; otherwise {@code null}
 	 */
 	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
-			@Nullable List<TaskDescriptor> dead, @Nullable String cursor) implements OperationResponseBody {
+			@Nullable List<TaskDescriptor> dead, @Nullable String cursor,
+			@Nullable Boolean sampled) implements OperationResponseBody {
 
 	}
 
@@ -454,6 +481,15 @@ public class DelayedTasksEndpoint {
 	 * @param id the id of the one that died last
 	 */
 	public record GroupDescriptor(String error, int count, Instant first, Instant last, String id) {
+
+	}
+
+	/**
+	 * The result of a pause or its end.
+	 *
+	 * @param paused whether the name is paused from now on
+	 */
+	public record PauseDescriptor(boolean paused) implements OperationResponseBody {
 
 	}
 

@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.PauseDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.StepDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskChange;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TasksDescriptor;
 import org.jspecify.annotations.Nullable;
@@ -151,7 +151,9 @@ public class DelayedTasksEndpointWebExtension {
 		}
 		return checked(() -> switch (this.endpoint.change(task, required(action), delay)) {
 			case DONE -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
-			case NOT_FOUND -> notFound(noSuchTask(task));
+			case NOT_FOUND -> notFound("requeue".equals(action)
+					? "No dead task of \"%s\" has the id \"%s\"".formatted(task.name(), task.keyOrId())
+					: noSuchTask(task));
 			case NOT_PENDING -> conflict("The task is running or dead: only a pending task can be moved");
 			case KEY_PENDING -> conflict("The key of the task has a pending task");
 		});
@@ -160,17 +162,25 @@ public class DelayedTasksEndpointWebExtension {
 	/**
 	 * Changes the tasks of a name.
 	 * @param name the name
-	 * @param action {@code requeue-dead} or {@code delete-dead}
-	 * @param error text that the error of a task contains; {@code null} for all dead
+	 * @param action {@code pause}, {@code resume}, {@code requeue-dead} or
+	 * {@code delete-dead}
+	 * @param error text that the error of a dead task contains; {@code null} for all dead
 	 * tasks
 	 * @param cursor the cursor of the reply before; {@code null} for the first call
-	 * @return the result, or what is wrong with the request
+	 * @return 204 for a pause and its end, otherwise the result; or what is wrong with
+	 * the request
 	 */
 	@WriteOperation
 	@RegisterReflectionForBinding({ StepDescriptor.class, ErrorDescriptor.class })
 	public WebEndpointResponse<?> changeName(@Selector String name, @Nullable String action, @Nullable String error,
 			@Nullable String cursor) {
-		return answer(nothingHasTheName(name), () -> this.endpoint.changeName(name, required(action), error, cursor));
+		return checked(() -> {
+			OperationResponseBody result = this.endpoint.changeName(name, required(action), error, cursor);
+			if (result instanceof PauseDescriptor) {
+				return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+			}
+			return (result != null) ? new WebEndpointResponse<>(result) : notFound(nothingHasTheName(name));
+		});
 	}
 
 	/**
@@ -199,7 +209,7 @@ public class DelayedTasksEndpointWebExtension {
 
 	private static String noSuchTask(TaskPath path) {
 		return (path.keyOrId() == null) ? nothingHasTheName(path.name())
-				: "No task of \"%s\" that permits this has the key or id \"%s\"".formatted(path.name(), path.keyOrId());
+				: "No task of \"%s\" has the key or id \"%s\"".formatted(path.name(), path.keyOrId());
 	}
 
 	/**

@@ -81,6 +81,24 @@ final class EndpointStore {
 			.map(TaskDescriptor::of);
 	}
 
+	boolean isPaused(String name) {
+		return required().isPaused(name);
+	}
+
+	/**
+	 * Pauses or resumes a name for all nodes.
+	 * @return {@code true}
+	 */
+	boolean setPaused(String name, boolean paused) {
+		try {
+			required().setPaused(name, paused);
+			return true;
+		}
+		catch (UnsupportedOperationException ex) {
+			throw DelayedTasksEndpoint.invalid(String.valueOf(ex.getMessage()));
+		}
+	}
+
 	boolean cancel(String name, String keyOrId) {
 		if (this.tasks == null) {
 			return false;

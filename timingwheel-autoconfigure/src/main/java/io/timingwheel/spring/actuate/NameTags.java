@@ -34,15 +34,18 @@ final class NameTags {
 
 	/**
 	 * Adds a name. Each name must be added only once.
+	 * @return its tag
 	 */
-	synchronized void add(String name) {
+	synchronized String add(String name) {
 		if (!name.equals(OTHER) && this.count < this.limit - 1) {
 			this.count++;
 			this.binder.accept(name, Set.of(name));
+			return name;
 		}
-		else if (this.others.add(name) && this.others.size() == 1) {
+		if (this.others.add(name) && this.others.size() == 1) {
 			this.binder.accept(OTHER, this.others);
 		}
+		return OTHER;
 	}
 
 }

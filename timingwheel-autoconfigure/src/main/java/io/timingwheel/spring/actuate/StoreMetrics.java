@@ -7,6 +7,7 @@ import java.util.function.ToLongFunction;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
@@ -43,22 +44,26 @@ public class StoreMetrics implements MeterBinder {
 	@Override
 	public void bindTo(MeterRegistry registry) {
 		Gauge.builder("timingwheel.store.up", this.durableTasks, (tasks) -> tasks.storeError().isEmpty() ? 1 : 0)
-			.description("Whether the store can be reached")
+			.description("How many stores this node can reach: 1, or 0 during an outage")
+			.baseUnit("stores")
 			.register(registry);
 		Gauge.builder("timingwheel.store.in.flight", this.durableTasks, DurableTaskManager::inFlight)
 			.description("Durable tasks that this node has claimed and that wait or run")
+			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
 		Gauge.builder("timingwheel.store.unknown", this.durableTasks, DurableTaskManager::unknownCount)
 			.description("Pending durable tasks for which this node has no handler")
+			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
-		bindTo(registry, "claims", "Requests for durable tasks", NodeFigures::claims);
-		bindTo(registry, "claimed", "Durable tasks that this node has claimed", NodeFigures::claimed);
-		bindTo(registry, "retries", "Failures that led to another attempt", NodeFigures::retried);
+		bindTo(registry, "claims", "Requests for durable tasks", "requests", NodeFigures::claims);
+		bindTo(registry, "claimed", "Durable tasks that this node has claimed", BaseUnits.TASKS, NodeFigures::claimed);
+		bindTo(registry, "retries", "Failures that led to another attempt", "failures", NodeFigures::retried);
 		bindTo(registry, "released", "Durable tasks that this node has claimed and returned to the store",
-				NodeFigures::released);
-		bindTo(registry, "refused", "Durable tasks that were cancelled or moved before they began",
+				BaseUnits.TASKS, NodeFigures::released);
+		bindTo(registry, "refused", "Durable tasks that were cancelled or moved before they began", BaseUnits.TASKS,
 				NodeFigures::refusedBegins);
-		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", NodeFigures::lostLeases);
+		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", "leases",
+				NodeFigures::lostLeases);
 		bindToDeleted(registry, "retention", (tasks) -> tasks.figures().expiredDead());
 		bindToDeleted(registry, "limit", DurableTaskManager::droppedDead);
 		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
@@ -77,12 +82,15 @@ public class StoreMetrics implements MeterBinder {
 		FunctionCounter.builder("timingwheel.store.dead.deleted", this.durableTasks, count::applyAsLong)
 			.description("Dead tasks that this node has deleted at the end of their retention, or beyond the limit")
 			.tag("reason", reason)
+			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
 	}
 
-	private void bindTo(MeterRegistry registry, String meter, String description, ToLongFunction<NodeFigures> figure) {
+	private void bindTo(MeterRegistry registry, String meter, String description, String unit,
+			ToLongFunction<NodeFigures> figure) {
 		FunctionCounter.builder("timingwheel.store." + meter, this.durableTasks.figures(), figure::applyAsLong)
 			.description(description)
+			.baseUnit(unit)
 			.register(registry);
 	}
 
@@ -92,6 +100,7 @@ public class StoreMetrics implements MeterBinder {
 			.builder("timingwheel.store." + meter, this.durableTasks,
 					(tasks) -> sum(tasks.recentCounts(), names, count))
 			.description(description)
+			.baseUnit(BaseUnits.TASKS)
 			.tag("name", tag)
 			.register(registry);
 	}

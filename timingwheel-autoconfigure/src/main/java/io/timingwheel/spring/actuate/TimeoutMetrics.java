@@ -47,6 +47,7 @@ public class TimeoutMetrics implements MeterBinder, TimeoutListener {
 		Class<?> type = method.getDeclaringClass();
 		return Counter.builder("timingwheel.timeouts")
 			.description("Calls that exceeded their limit")
+			.baseUnit("calls")
 			.tag("class", type.getName())
 			.tag("method", type.getSimpleName() + "." + method.getName())
 			.register(registry);

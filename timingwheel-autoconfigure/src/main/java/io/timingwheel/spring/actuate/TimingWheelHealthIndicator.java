@@ -5,6 +5,7 @@ import java.util.Set;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import org.jspecify.annotations.Nullable;
 
@@ -16,9 +17,10 @@ import org.springframework.boot.health.contributor.Status;
 /**
  * {@link HealthIndicator} of the wheel and the store. The health is up while the wheel
  * runs with a small lag. If there is a store, all parts of the store must also answer,
- * since the tasks in the other parts do not run. The lag grows while an executor blocks
- * the driver of the wheel, or while the driver fails. If the thread of the wheel has
- * ended, the state of the wheel is stopped.
+ * since the tasks in the other parts do not run. Dead tasks are shown, and change
+ * nothing: they wait for a person. The lag grows while an executor blocks the driver of
+ * the wheel, or while the driver fails. If the thread of the wheel has ended, the state
+ * of the wheel is stopped.
  *
  * @since 0.1
  */
@@ -63,6 +65,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	 */
 	private static void checkStore(DurableTaskManager tasks, Health.Builder builder) {
 		builder.withDetail("claiming", tasks.isClaiming());
+		builder.withDetail("dead", tasks.recentCounts().values().stream().mapToLong(StoredCounts::dead).sum());
 		tasks.storeError().ifPresentOrElse((error) -> {
 			builder.down(error).withDetail("store", Status.DOWN.getCode());
 			tasks.storeDownSince().ifPresent((since) -> builder.withDetail("storeDownSince", since));

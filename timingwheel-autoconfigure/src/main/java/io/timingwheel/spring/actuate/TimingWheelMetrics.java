@@ -8,6 +8,8 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -17,7 +19,8 @@ import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Meters of the wheel and of delayed tasks: {@code timingwheel.tasks.pending} and
+ * Meters of the wheel and of delayed tasks: {@code timingwheel.tasks.pending},
+ * {@code timingwheel.tasks.lateness} and {@code timingwheel.tasks.duration} by name,
  * {@code timingwheel.tasks} by name and outcome, and {@code timingwheel.lag}.
  *
  * @since 0.1
@@ -54,13 +57,28 @@ public class TimingWheelMetrics implements MeterBinder {
 			.builder("timingwheel.lag", this.wheel, TimeUnit.NANOSECONDS, (wheel) -> wheel.snapshot().lag().toNanos())
 			.description("How far the wheel is behind its clock")
 			.register(registry);
-		this.tasks.onName(new NameTags(this.maxNames, (tag, names) -> bindTo(registry, tag, names))::add);
+		NameTags tags = new NameTags(this.maxNames, (tag, names) -> bindTo(registry, tag, names));
+		this.tasks.onName((name) -> bindTimes(registry, name, tags.add(name)));
+	}
+
+	private void bindTimes(MeterRegistry registry, String name, String tag) {
+		Timer lateness = timer(registry, "lateness", "How long after their due times delayed tasks have begun", tag);
+		Timer duration = timer(registry, "duration", "How long delayed tasks have run", tag);
+		this.tasks.recorder(name).onExecution((latenessNanos, durationNanos) -> {
+			lateness.record(latenessNanos, TimeUnit.NANOSECONDS);
+			duration.record(durationNanos, TimeUnit.NANOSECONDS);
+		});
+	}
+
+	private static Timer timer(MeterRegistry registry, String meter, String description, String tag) {
+		return Timer.builder("timingwheel.tasks." + meter).description(description).tag("name", tag).register(registry);
 	}
 
 	private void bindTo(MeterRegistry registry, String tag, Collection<String> names) {
 		Gauge
 			.builder("timingwheel.tasks.pending", this, (metrics) -> names.stream().mapToDouble(metrics::pending).sum())
 			.description("Delayed tasks that have not begun")
+			.baseUnit(BaseUnits.TASKS)
 			.tag("name", tag)
 			.register(registry);
 		bindTo(registry, tag, names, "completed", TaskCounts::completed);
@@ -82,6 +100,7 @@ public class TimingWheelMetrics implements MeterBinder {
 			.builder("timingwheel.tasks", this.tasks,
 					(tasks) -> names.stream().mapToLong((name) -> count.applyAsLong(tasks.counts(name))).sum())
 			.description("Delayed tasks that have ended")
+			.baseUnit(BaseUnits.TASKS)
 			.tag("name", tag)
 			.tag("outcome", outcome)
 			.register(registry);

@@ -177,7 +177,7 @@ abstract class EndpointPathTests {
 			/billing/close-order | requeue-dead | 400 | are not durable
 			/absent              | requeue-dead | 404 | No task has the name
 			/durable/fail/5      | requeue-dead | 400 | The action on a task must be
-			/durable/fail/5      | requeue      | 404 | No task of "durable/fail"
+			/durable/fail/5      | requeue      | 404 | No dead task of "durable/fail"
 			/durable/fail/5      | run          | 404 | No task of "durable/fail"
 			/billing/close-order/5 | run        | 404 | No task of "billing/close-order"
 			/fail/5              | reschedule   | 404 | No task of "fail"
@@ -291,6 +291,32 @@ abstract class EndpointPathTests {
 			.contains("has a pending task");
 		delete("/durable/fail/moved", 204);
 		delete("/durable/fail/" + task.id(), 204);
+	}
+
+	@Test
+	void aNameInMemoryIsPausedAndResumed() {
+		DelayedTask<?> task = schedule("with/slash", "paused");
+		deadTasks("/with/slash", "{\"action\":\"pause\"}", 204);
+		deadTasks("/with/slash/paused", "{\"action\":\"run\"}", 204);
+		await().until(() -> JsonPath.<Integer>read(get("/with/slash"), "$.counts.waiting") == 1);
+		assertThat(JsonPath.<Boolean>read(get("/with/slash"), "$.counts.paused")).isTrue();
+		assertThat(task.isDone()).isFalse();
+		deadTasks("/with/slash", "{\"action\":\"resume\"}", 204);
+		assertThat(task.completion()).succeedsWithin(Duration.ofSeconds(20));
+		assertThat(JsonPath.<Boolean>read(get("/with/slash"), "$.counts.paused")).isFalse();
+		assertThat(JsonPath.<String>read(deadTasks("/absent", "{\"action\":\"pause\"}", 404), "$.error"))
+			.contains("No task has the name");
+	}
+
+	@Test
+	void aDurableNameIsPausedAndResumed() {
+		deadTasks("/durable/fail", "{\"action\":\"pause\"}", 204);
+		this.tasks.enqueue(TaskId.of("durable/fail", "paused"), Duration.ZERO, "paused");
+		await().until(() -> JsonPath.<Integer>read(get("/durable/fail"), "$.counts.waiting") == 1);
+		assertThat(JsonPath.<Boolean>read(get("/durable/fail"), "$.counts.paused")).isTrue();
+		deadTasks("/durable/fail", "{\"action\":\"resume\"}", 204);
+		await().until(() -> JsonPath.<Integer>read(get("/durable/fail"), "$.counts.dead") == 1);
+		deadTasks("/durable/fail", "{\"action\":\"delete-dead\"}", 200);
 	}
 
 	@Test

@@ -140,7 +140,8 @@ class EndpointTests {
 		assertThat(JsonPath.<Map<String, Object>>read(body, "$")).containsOnlyKeys("tasks");
 		assertThat(counts(body, "declared")).containsExactly(entry("durable", false), entry("pending", 0),
 				entry("running", 0), entry("completed", 0), entry("failed", 0), entry("cancelled", 0),
-				entry("expired", 0), entry("overdue", 0), entry("dead", 0));
+				entry("expired", 0), entry("overdue", 0), entry("dead", 0), entry("paused", false), entry("waiting", 0),
+				entry("estimated", false));
 	}
 
 	@Test

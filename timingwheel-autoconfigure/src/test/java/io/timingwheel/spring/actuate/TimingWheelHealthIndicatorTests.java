@@ -15,14 +15,23 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.durable.PartialOutage;
+import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.LivenessState;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpoint;
+import org.springframework.boot.health.autoconfigure.actuate.endpoint.AvailabilityProbesAutoConfiguration;
+import org.springframework.boot.health.autoconfigure.actuate.endpoint.HealthEndpointAutoConfiguration;
+import org.springframework.boot.health.autoconfigure.application.AvailabilityHealthContributorAutoConfiguration;
 import org.springframework.boot.health.autoconfigure.registry.HealthContributorRegistryAutoConfiguration;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -30,6 +39,7 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.health.registry.HealthContributorRegistry;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
@@ -74,6 +84,53 @@ class TimingWheelHealthIndicatorTests {
 		finally {
 			release.countDown();
 		}
+	}
+
+	@Test
+	void readinessDependsOnTheWheelOnlyIfTheApplicationSaysSo() {
+		WebApplicationContextRunner runner = new WebApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class,
+					TimingWheelHealthContributorAutoConfiguration.class,
+					HealthContributorRegistryAutoConfiguration.class, HealthEndpointAutoConfiguration.class,
+					ApplicationAvailabilityAutoConfiguration.class, AvailabilityProbesAutoConfiguration.class,
+					AvailabilityHealthContributorAutoConfiguration.class))
+			.withPropertyValues("management.endpoints.web.exposure.include=health",
+					"management.endpoint.health.probes.enabled=true");
+		runner.run((context) -> {
+			AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
+			AvailabilityChangeEvent.publish(context, LivenessState.CORRECT);
+			context.getBean(TimingWheel.class).stop();
+			HealthEndpoint health = context.getBean(HealthEndpoint.class);
+			assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+			assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.UP);
+			assertThat(health.healthForPath("liveness").getStatus()).isEqualTo(Status.UP);
+		});
+		runner.withPropertyValues("management.endpoint.health.group.readiness.include=readinessState,timingWheel")
+			.run((context) -> {
+				AvailabilityChangeEvent.publish(context, ReadinessState.ACCEPTING_TRAFFIC);
+				HealthEndpoint health = context.getBean(HealthEndpoint.class);
+				assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.UP);
+				context.getBean(TimingWheel.class).stop();
+				assertThat(health.healthForPath("readiness").getStatus()).isEqualTo(Status.DOWN);
+			});
+	}
+
+	@Test
+	void deadTasksAreADetailAndChangeNothing() {
+		MemoryStore store = new MemoryStore();
+		this.contextRunner
+			.withConfiguration(
+					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withBean(MemoryStore.class, () -> store)
+			.withBean(Reminders.class)
+			.withPropertyValues("timingwheel.store.poll-interval=10ms", "timingwheel.store.max-attempts=1")
+			.run((context) -> {
+				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
+				store.insert("remind", "k", "no payload");
+				await().until(() -> store.counts().getOrDefault("remind", StoredCounts.NONE).dead() == 1);
+				await().until(() -> Long.valueOf(1).equals(indicator.health().getDetails().get("dead")));
+				assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+			});
 	}
 
 	@Test

@@ -11,7 +11,10 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.distribution.ValueAtPercentile;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
@@ -21,6 +24,8 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -30,6 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -89,6 +95,92 @@ class TimingWheelMetricsTests {
 	}
 
 	@Test
+	void theTimesOfTasksAreTimersByTheirName() {
+		this.manualRunner.run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			assertThat(registry.get("timingwheel.tasks.lateness").tag("name", "close-order").timer().count()).isZero();
+			context.getBean(Orders.class).close(1);
+			context.getBean(Orders.class).fail(2);
+			this.time.advance(Duration.ofMinutes(30));
+			for (String meter : List.of("timingwheel.tasks.lateness", "timingwheel.tasks.duration")) {
+				await().untilAsserted(() -> {
+					assertThat(registry.get(meter).tag("name", "close-order").timer().count()).isOne();
+					assertThat(registry.get(meter).tag("name", "orders.fail").timer().count()).isOne();
+				});
+			}
+		});
+	}
+
+	@Test
+	void theDurationOfATaskLastsUntilItsFutureIsDone() {
+		this.manualRunner.run((context) -> {
+			Timer duration = context.getBean(MeterRegistry.class)
+				.get("timingwheel.tasks.duration")
+				.tag("name", "orders.ask")
+				.timer();
+			CompletableFuture<String> answer = new CompletableFuture<>();
+			CompletableFuture<String> task = context.getBean(Orders.class).ask(answer);
+			this.time.advance(Duration.ofMinutes(30));
+			this.time.advance(Duration.ofSeconds(5));
+			assertThat(duration.count()).isZero();
+			await().until(() -> answer.getNumberOfDependents() > 0);
+			this.time.advance(Duration.ofSeconds(5));
+			answer.complete("yes");
+			assertThat(task).succeedsWithin(Duration.ofSeconds(20));
+			assertThat(duration.count()).isOne();
+			assertThat(duration.totalTime(TimeUnit.SECONDS)).isBetween(5.0, 10.0);
+		});
+	}
+
+	@Test
+	void thePercentilesOfTheTimesFollowThePropertiesOfMicrometer() {
+		this.manualRunner
+			.withPropertyValues("management.metrics.distribution.percentiles.timingwheel.tasks.lateness=0.5,0.99",
+					"management.metrics.distribution.slo.timingwheel.tasks=100ms,1s")
+			.run((context) -> {
+				context.getBean(Orders.class).close(1);
+				this.time.advance(Duration.ofMinutes(30));
+				MeterRegistry registry = context.getBean(MeterRegistry.class);
+				Timer lateness = registry.get("timingwheel.tasks.lateness").tag("name", "close-order").timer();
+				await().until(() -> lateness.count() == 1);
+				assertThat(lateness.takeSnapshot().percentileValues()).extracting(ValueAtPercentile::percentile)
+					.containsExactly(0.5, 0.99);
+				Timer duration = registry.get("timingwheel.tasks.duration").tag("name", "close-order").timer();
+				assertThat(duration.takeSnapshot().histogramCounts())
+					.extracting((bucket) -> bucket.bucket(TimeUnit.MILLISECONDS))
+					.containsExactly(100.0, 1000.0);
+			});
+	}
+
+	@Test
+	void eachMeterHasADescriptionAndABaseUnit() {
+		this.contextRunner
+			.withConfiguration(
+					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withBean(MemoryStore.class)
+			.run((context) -> {
+				MeterRegistry registry = context.getBean(MeterRegistry.class);
+				context.getBean(TimeoutMetrics.class).timedOut(Orders.class.getDeclaredMethod("fail", long.class));
+				List<Meter.Id> meters = registry.getMeters()
+					.stream()
+					.map(Meter::getId)
+					.filter((id) -> id.getName().startsWith("timingwheel."))
+					.toList();
+				assertThat(meters).extracting(Meter.Id::getName)
+					.contains("timingwheel.tasks", "timingwheel.tasks.pending", "timingwheel.tasks.lateness",
+							"timingwheel.tasks.duration", "timingwheel.lag", "timingwheel.timeouts",
+							"timingwheel.store.up", "timingwheel.store.claims");
+				assertThat(meters).allSatisfy((id) -> {
+					assertThat(id.getDescription()).as(id.getName()).isNotBlank();
+					assertThat(id.getBaseUnit()).as(id.getName()).isNotBlank();
+					assertThat(id.getTags()).as(id.getName())
+						.extracting(Tag::getKey)
+						.isSubsetOf("name", "outcome", "reason", "class", "method");
+				});
+			});
+	}
+
+	@Test
 	void endedTasksAreACounterWhosePrometheusNameEndsWithTotal() {
 		this.manualRunner
 			.run((context) -> assertThat(context.getBean(MeterRegistry.class).get("timingwheel.tasks").meters())
@@ -131,7 +223,7 @@ class TimingWheelMetricsTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "1, 1", "3, 3", "1000, 22" })
+	@CsvSource({ "1, 1", "3, 3", "1000, 23" })
 	void theNumberOfNamesThatBecomeTagsIsAProperty(int limit, int tags) {
 		this.manualRunner.withPropertyValues("timingwheel.metrics.max-names=" + limit).run((context) -> {
 			schedule(context.getBean(DelayedTaskOperations.class), 20);
@@ -262,6 +354,11 @@ class TimingWheelMetricsTests {
 		@Delayed("30m")
 		public DelayedTask<String> fail(long orderId) {
 			throw new IllegalStateException("Failed");
+		}
+
+		@Delayed("30m")
+		public CompletableFuture<String> ask(CompletableFuture<String> answer) {
+			return answer;
 		}
 
 		@Timeout("1m")

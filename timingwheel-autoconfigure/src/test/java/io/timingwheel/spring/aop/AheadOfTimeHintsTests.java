@@ -119,9 +119,9 @@ class AheadOfTimeHintsTests {
 				DelayedTasksEndpoint.CountsDescriptor.class, DelayedTasksEndpoint.NameDescriptor.class,
 				DelayedTasksEndpoint.TaskDescriptor.class, DelayedTasksEndpoint.DeadDescriptor.class,
 				DelayedTasksEndpoint.GroupDescriptor.class, DelayedTasksEndpoint.StepDescriptor.class,
-				DelayedTasksEndpointWebExtension.ErrorDescriptor.class, ForecastDescriptor.class,
-				ForecastDescriptor.DueDescriptor.class, TimingWheelEndpoint.WheelDescriptor.class,
-				WheelSnapshot.Level.class)) {
+				DelayedTasksEndpoint.PauseDescriptor.class, DelayedTasksEndpointWebExtension.ErrorDescriptor.class,
+				ForecastDescriptor.class, ForecastDescriptor.DueDescriptor.class,
+				TimingWheelEndpoint.WheelDescriptor.class, WheelSnapshot.Level.class)) {
 			for (var component : descriptor.getRecordComponents()) {
 				assertThat(hints).as(component.toString())
 					.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(component.getAccessor()));

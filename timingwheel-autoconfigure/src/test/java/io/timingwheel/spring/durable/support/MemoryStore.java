@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -54,6 +55,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	private final boolean joining;
 
 	private final Set<String> refused = new HashSet<>();
+
+	private final Set<String> pausedNames = ConcurrentHashMap.newKeySet();
 
 	private long offset;
 
@@ -314,6 +317,21 @@ public final class MemoryStore implements DelayedTaskStore {
 			names.put(name, new Forecast.DueCounts(Arrays.stream(counts).boxed().toList(), false));
 		});
 		return new Forecast(from, names);
+	}
+
+	@Override
+	public void setPaused(String name, boolean paused) {
+		if (paused) {
+			this.pausedNames.add(name);
+		}
+		else {
+			this.pausedNames.remove(name);
+		}
+	}
+
+	@Override
+	public Set<String> pausedNames() {
+		return Set.copyOf(this.pausedNames);
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -17,12 +18,17 @@ import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Forecast.DueCounts;
+import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.jdbc.ExplainedDataSource.Execution;
 import io.timingwheel.spring.task.IfPending;
+import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -160,6 +166,46 @@ abstract class PostgresPlanContractTests extends StoreTestSupport {
 		assertClaim(Set.of(NAME), 100, 100, -1);
 		assertClaim(Set.of(NAME, "second", "third"), 1000, 400, -1);
 		assertClaim(Set.of(NAME, "second", "third"), 1000, 0, -1);
+	}
+
+	@Test
+	void aPageOfThePendingReadsOnlyItsTasks() {
+		insert(NAME, this.tasks / 2, HOUR, HOUR);
+		// All of these are due in the same millisecond.
+		insert(NAME, this.tasks / 2, HOUR.dividedBy(2), Duration.ofMillis(1));
+		insert(OTHER_NAME, this.tasks / 2, HOUR.negated(), HOUR.multipliedBy(2));
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		this.explained.executions();
+		StoredTask.Position after = null;
+		for (int i = 0; i < EXECUTIONS; i++) {
+			List<StoredTask> page = this.store.pending(new PendingQuery(NAME, after, 100));
+			assertThat(page).hasSize(100);
+			after = page.get(99).position();
+		}
+		assertThat(this.explained.executions()).hasSize(EXECUTIONS)
+			.allSatisfy((execution) -> assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString)
+				.isBetween(100L, 110L));
+	}
+
+	@Test
+	void aForecastOfManyTasksReadsASample() {
+		insert(NAME, this.tasks, HOUR, HOUR);
+		insert(OTHER_NAME, 1000, HOUR, HOUR);
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		this.explained.executions();
+		Map<String, DueCounts> forecast = this.store
+			.forecast(new ForecastQuery(Map.of(NAME, 10_000_000L, OTHER_NAME, 1000L), Duration.ofMinutes(3), 60))
+			.names();
+		assertThat(forecast.get(NAME).estimated()).isTrue();
+		assertThat((double) sum(forecast.get(NAME))).isCloseTo(this.tasks, Percentage.withPercentage(45));
+		assertThat(forecast.get(OTHER_NAME).estimated()).isFalse();
+		assertThat(sum(forecast.get(OTHER_NAME))).isEqualTo(1000);
+		assertThat(this.explained.executions().stream().mapToLong((each) -> each.rowsRead(TableName.DEFAULT)).sum())
+			.isLessThan(1100 + this.tasks / 100);
+	}
+
+	private static long sum(DueCounts counts) {
+		return counts.counts().stream().mapToLong(Long::longValue).sum();
 	}
 
 	private void assertClaim(Set<String> names, int limit, int expected, long nextAt) {

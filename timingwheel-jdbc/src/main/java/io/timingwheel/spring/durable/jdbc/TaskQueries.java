@@ -49,15 +49,17 @@ final class TaskQueries {
 	}
 
 	/**
-	 * Reads a page of the pending tasks of a name from their index. The order begins with
-	 * the first columns of the index, since H2 would sort all tasks otherwise.
+	 * Reads a page of the pending tasks of a name from their index. PostgreSQL finds the
+	 * position in the index also among many tasks with the same due time. The order
+	 * begins with the first columns of the index, since H2 would sort all tasks
+	 * otherwise.
 	 */
 	List<StoredTask> pending(PendingQuery query) {
 		StoredTask.Position after = query.after();
 		StoredTask.Position start = (after != null) ? after : new StoredTask.Position(Long.MIN_VALUE, "");
 		return this.database.store()
 			.single((jdbc) -> list(jdbc,
-					"name = ? and status = " + TaskRow.PENDING + " and due_at >= ? and (due_at > ? or id > ?)"
+					"name = ? and status = " + TaskRow.PENDING + " and due_at >= ? and (due_at, id) > (?, ?)"
 							+ " order by name, status, due_at, id limit ?",
 					this.dialect.text(query.name()), start.dueAt(), start.dueAt(), start.id(), query.limit()));
 	}

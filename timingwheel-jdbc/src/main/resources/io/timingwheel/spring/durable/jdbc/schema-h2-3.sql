@@ -6,4 +6,8 @@ create table if not exists timingwheel_task_limit (
 
 drop index if exists timingwheel_task_next_at;
 
+create index if not exists timingwheel_task_pending on timingwheel_task (name, status, due_at, id);
+
+drop index if exists timingwheel_task_name;
+
 merge into timingwheel_task_version (version) key (version) values (3);

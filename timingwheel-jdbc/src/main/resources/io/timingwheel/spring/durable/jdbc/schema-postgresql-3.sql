@@ -6,4 +6,11 @@ create table if not exists timingwheel_task_limit (
 
 drop index if exists timingwheel_task_next_at;
 
+create index if not exists timingwheel_task_pending on timingwheel_task (name, status, due_at, id);
+
+drop index if exists timingwheel_task_name;
+
+create index if not exists timingwheel_task_sample on timingwheel_task (name, due_at)
+	where status = 0 and right(id, 2) = '00';
+
 insert into timingwheel_task_version (version) values (3) on conflict do nothing;

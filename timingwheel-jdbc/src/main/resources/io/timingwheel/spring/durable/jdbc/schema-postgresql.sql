@@ -19,5 +19,3 @@ create table if not exists timingwheel_task (
 
 create unique index if not exists timingwheel_task_pending_key on timingwheel_task (name, pending_key)
 	where pending_key is not null;
-
-create index if not exists timingwheel_task_name on timingwheel_task (name, status, due_at);

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
@@ -12,6 +13,7 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.TaskExecution;
+import io.timingwheel.spring.task.support.TaskRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +48,9 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	/** When the task has begun, by the clock of the lane. */
 	private long begunAt;
+
+	/** When the body has started, by the clock of the wheel. */
+	private long startedNanos;
 
 	private long latenessNanos;
 
@@ -226,8 +231,16 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		this.state = State.RUNNING;
 		this.lane.started(this.begunAt);
 		this.thread = Thread.currentThread();
+		this.startedNanos = now;
 		this.latenessNanos = Math.max(0, now - this.dueNanos);
 		return true;
+	}
+
+	/**
+	 * Tells the times of this run, which has ended.
+	 */
+	void recordTimes(TaskRecorder recorder, LongSupplier clock) {
+		recorder.executed(this.latenessNanos, this.startedNanos, clock);
 	}
 
 	boolean isExpired() {

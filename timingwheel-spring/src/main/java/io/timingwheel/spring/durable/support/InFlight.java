@@ -17,6 +17,8 @@ final class InFlight {
 
 	private static final Log logger = LogFactory.getLog(InFlight.class);
 
+	private final TaskLog lostLeases = new TaskLog(logger);
+
 	/** A name may hold so many times the free room. */
 	private static final int OTHERS = 3;
 
@@ -185,7 +187,7 @@ final class InFlight {
 	void loseLease(DurableRun run) {
 		if (run.loseLease()) {
 			this.figures.addLost();
-			logger.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));
+			this.lostLeases.warn("The lease of the durable task %s has ended: another node may run it".formatted(run));
 			remove(run);
 		}
 	}

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,18 +80,22 @@ final class StoredTaskReader {
 	 * the most pending tasks.
 	 */
 	Forecast forecast(Duration span, int spans, int maxNames) {
+		Map<String, Long> names = new HashMap<>();
+		latestCounts().forEach((name, counts) -> names.put(name, counts.pending()));
+		// The latest counts may be from before the first tasks of these names.
+		this.handlers.names().forEach((name) -> names.putIfAbsent(name, 0L));
 		Map<String, Long> pending = new LinkedHashMap<>();
-		latestCounts().entrySet()
+		names.entrySet()
 			.stream()
-			.filter((entry) -> entry.getValue().pending() > 0)
-			.sorted(Comparator.comparing((entry) -> -entry.getValue().pending()))
+			.sorted(Map.Entry.<String, Long>comparingByValue().reversed())
 			.limit(maxNames)
-			.forEach((entry) -> pending.put(entry.getKey(), entry.getValue().pending()));
+			.forEach((entry) -> pending.put(entry.getKey(), entry.getValue()));
 		Forecast forecast = this.store.forecast(new ForecastQuery(pending, span, spans));
-		Map<String, DueCounts> names = new TreeMap<>();
+		Map<String, DueCounts> byHandler = new TreeMap<>();
 		forecast.names()
-			.forEach((name, counts) -> names.merge(this.handlers.canonicalName(name), counts, StoredTaskReader::plus));
-		return new Forecast(forecast.from(), names);
+			.forEach((name, counts) -> byHandler.merge(this.handlers.canonicalName(name), counts,
+					StoredTaskReader::plus));
+		return new Forecast(forecast.from(), byHandler);
 	}
 
 	private static DueCounts plus(DueCounts one, DueCounts other) {

@@ -192,6 +192,7 @@ final class TaskRunner {
 		if (faults != null && error != null) {
 			faults.failed(run.name(), error);
 		}
+		run.recordTimes(recorder, this.wheel.timeSource()::nanoTime);
 		DurableRun.Interruption interruption = run.end();
 		Reply reply = run.reply();
 		if (reply != null) {

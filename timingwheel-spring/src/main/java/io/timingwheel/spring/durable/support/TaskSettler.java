@@ -31,6 +31,10 @@ final class TaskSettler extends Batcher<Settlement> {
 
 	private static final Log logger = LogFactory.getLog(TaskSettler.class);
 
+	private final TaskLog failures = new TaskLog(logger);
+
+	private final TaskLog deaths = new TaskLog(logger);
+
 	private static final Set<Kind> ACKNOWLEDGED = EnumSet.of(Kind.COMPLETED, Kind.EXPIRED);
 
 	private static final Set<Kind> RETRIED = EnumSet.of(Kind.FAILED);
@@ -94,13 +98,13 @@ final class TaskSettler extends Batcher<Settlement> {
 		String text = limited(describe(error));
 		if (attempt < maxAttempts) {
 			Duration delay = delay(run, error);
-			logger.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
+			this.failures.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
 				.formatted(attempt, maxAttempts, run, delay.toMillis(), text));
 			logger.debug("The error of the failed attempt", error);
 			add(new Settlement(run, Kind.FAILED, new Retry(run.ref(), attempt + 1, delay, text), null));
 			return;
 		}
-		logger.error("The durable task %s is dead after %d attempts".formatted(run, attempt));
+		this.deaths.error("The durable task %s is dead after %d attempts: %s".formatted(run, attempt, text));
 		add(new Settlement(run, Kind.DEAD, null, new Burial(run.ref(), text)));
 		@Nullable Object[] arguments = run.arguments();
 		try {
@@ -129,7 +133,7 @@ final class TaskSettler extends Batcher<Settlement> {
 	 * Buries a task whose body cannot run.
 	 */
 	void bury(DurableRun run, String reason) {
-		logger.error("The durable task %s is dead: %s".formatted(run, reason));
+		this.deaths.error("The durable task %s is dead: %s".formatted(run, reason));
 		add(new Settlement(run, Kind.DEAD, null, new Burial(run.ref(), limited(reason))));
 	}
 

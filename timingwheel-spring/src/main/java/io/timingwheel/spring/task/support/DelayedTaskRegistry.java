@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.Spliterator;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -35,6 +36,9 @@ public final class DelayedTaskRegistry {
 
 	/** How many tasks a forecast looks at. */
 	private static final int MAX_VISITS = 50_000;
+
+	/** How many tasks a page is chosen from. */
+	private static final int MAX_LOOKED_AT = 250_000;
 
 	private final TaskEnvironment environment;
 
@@ -297,8 +301,8 @@ public final class DelayedTaskRegistry {
 
 	/**
 	 * Reads a page of the pending tasks of a name, in the order in which they are due.
-	 * Looks at each pending task of the name, about a million in some 50 ms, and holds no
-	 * lock.
+	 * Holds no lock. If the name has many tasks, a short page is chosen from a sample of
+	 * them, see {@link #isSampled}; the sample of the next page is the same.
 	 * @param name the name
 	 * @param after the last task of the page before, {@code null} for the first page
 	 * @param limit how many at most
@@ -310,12 +314,25 @@ public final class DelayedTaskRegistry {
 		if (after != null) {
 			first.startAfter(TaskClock.sinceEpoch(after.dueAt()), this.environment.sequenceOf(after.id()));
 		}
-		for (PendingTask task : tasks.pending().values()) {
-			if (first.mayHave(task) && tasks.contains(name, task)) {
-				first.add(task);
-			}
+		for (Spliterator<PendingTask> part : PendingSample.of(tasks.pending(), Math.max(limit, MAX_LOOKED_AT))) {
+			part.forEachRemaining((task) -> {
+				if (first.mayHave(task) && tasks.contains(name, task)) {
+					first.add(task);
+				}
+			});
 		}
 		return first.sorted().stream().map((one) -> describe(one.task(), one.sequence(), one.dueEpochNanos())).toList();
+	}
+
+	/**
+	 * Whether a short page of the pending tasks of a name has only tasks of a sample,
+	 * since the name has more than about 250,000 tasks.
+	 * @param name the name
+	 * @return whether tasks may be missing that are due earlier than the last task of a
+	 * page
+	 */
+	public boolean isSampled(String name) {
+		return this.directory.get(name).pending().mappingCount() > MAX_LOOKED_AT;
 	}
 
 	/**

@@ -1,11 +1,9 @@
 package io.timingwheel.spring.task.support;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Spliterator;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * How many pending tasks of a name fall due in equal spans of the time ahead. Immutable.
@@ -17,9 +15,6 @@ import java.util.concurrent.ThreadLocalRandom;
  * @since 0.1
  */
 public record PendingForecast(String name, List<Long> counts, boolean estimated) {
-
-	/** How many tasks of a sample are neighbours in the map. */
-	private static final int NEIGHBOURS = 64;
 
 	/**
 	 * Counts tasks.
@@ -34,7 +29,7 @@ public record PendingForecast(String name, List<Long> counts, boolean estimated)
 		ConcurrentHashMap<Object, PendingTask> pending = tasks.pending();
 		long size = pending.mappingCount();
 		long visited = 0;
-		for (Spliterator<PendingTask> part : sample(pending, size, visits)) {
+		for (Spliterator<PendingTask> part : PendingSample.of(pending, visits)) {
 			long[] seen = new long[1];
 			part.forEachRemaining((task) -> {
 				seen[0]++;
@@ -49,40 +44,6 @@ public record PendingForecast(String name, List<Long> counts, boolean estimated)
 		double factor = (estimated && visited > 0) ? (double) size / visited : 1;
 		return new PendingForecast(tasks.name(),
 				Arrays.stream(counts).map((count) -> Math.round(count * factor)).boxed().toList(), estimated);
-	}
-
-	/**
-	 * Parts of a map, spread evenly over its table, where hashes decide the places.
-	 */
-	private static List<Spliterator<PendingTask>> sample(ConcurrentHashMap<Object, PendingTask> pending, long size,
-			int visits) {
-		List<Spliterator<PendingTask>> parts = List.of(pending.values().spliterator());
-		if (size <= visits) {
-			return parts;
-		}
-		long wanted = size / NEIGHBOURS;
-		for (int count = 0; parts.size() < wanted && parts.size() > count;) {
-			count = parts.size();
-			parts = halves(parts);
-		}
-		int step = (int) Math.max(1, size / visits);
-		List<Spliterator<PendingTask>> sample = new ArrayList<>();
-		for (int i = ThreadLocalRandom.current().nextInt(step); i < parts.size(); i += step) {
-			sample.add(parts.get(i));
-		}
-		return sample;
-	}
-
-	private static List<Spliterator<PendingTask>> halves(List<Spliterator<PendingTask>> parts) {
-		List<Spliterator<PendingTask>> halves = new ArrayList<>(2 * parts.size());
-		for (Spliterator<PendingTask> part : parts) {
-			Spliterator<PendingTask> half = part.trySplit();
-			if (half != null) {
-				halves.add(half);
-			}
-			halves.add(part);
-		}
-		return halves;
 	}
 
 }

@@ -1,6 +1,9 @@
 package io.timingwheel.spring.task.support;
 
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the tasks of one name: those in memory and those that are kept in a store.
@@ -28,8 +31,36 @@ public final class TaskRecorder {
 
 	private final LongAdder superseded = new LongAdder();
 
+	/** {@code null} if nobody asks for the times. */
+	private volatile @Nullable ExecutionTimes times;
+
 	TaskRecorder(ShutdownState shutdown) {
 		this.shutdown = shutdown;
+	}
+
+	/**
+	 * Adds a listener for the times of the executions that end from now on.
+	 * @param listener takes the times
+	 */
+	public synchronized void onExecution(ExecutionTimes listener) {
+		ExecutionTimes earlier = this.times;
+		this.times = (earlier == null) ? listener : (lateness, duration) -> {
+			earlier.executed(lateness, duration);
+			listener.executed(lateness, duration);
+		};
+	}
+
+	/**
+	 * Tells the listeners the times of an execution that has ended.
+	 * @param latenessNanos how long after its due time the task has begun
+	 * @param beganAt when the task has begun
+	 * @param clock the clock of that time, read only if there is a listener
+	 */
+	public void executed(long latenessNanos, long beganAt, LongSupplier clock) {
+		ExecutionTimes times = this.times;
+		if (times != null) {
+			times.executed(latenessNanos, clock.getAsLong() - beganAt);
+		}
 	}
 
 	/**

@@ -48,6 +48,8 @@ final class TaskRun implements TaskExecution {
 
 	private long dueEpochNanos;
 
+	private long begunNanos;
+
 	private long latenessNanos;
 
 	/** Whether the task has begun and is not over. */
@@ -180,7 +182,8 @@ final class TaskRun implements TaskExecution {
 		this.future = current.future();
 		this.sequence = current.sequence();
 		this.dueEpochNanos = current.dueEpochNanos();
-		this.latenessNanos = Math.max(0, environment().clock().nanoTime() - current.dueNanos());
+		this.begunNanos = environment().clock().nanoTime();
+		this.latenessNanos = Math.max(0, this.begunNanos - current.dueNanos());
 		if (this.payload instanceof Repetition repetition) {
 			repetition.begin(current, environment().clock());
 			return current;
@@ -335,6 +338,12 @@ final class TaskRun implements TaskExecution {
 		return end(result, this.error);
 	}
 
+	private void executed() {
+		this.definition.tasks()
+			.recorder()
+			.executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
+	}
+
 	private void bodyReturned(@Nullable Future<?> inner) {
 		if (this.future != null) {
 			this.future.bodyReturned(inner);
@@ -350,6 +359,7 @@ final class TaskRun implements TaskExecution {
 		TaskFuture<?> future = this.future;
 		Throwable cause = (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
 		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
+		executed();
 		giveBackPlace();
 		try {
 			Object again = this.again;
@@ -425,6 +435,7 @@ final class TaskRun implements TaskExecution {
 	 * @return whether anybody can see the exception
 	 */
 	private boolean repeat(Repetition repetition) {
+		executed();
 		giveBackPlace();
 		try {
 			return repeatOrEnd(repetition);

@@ -89,6 +89,22 @@ class DelayedTaskRegistryTests {
 	}
 
 	@Test
+	void aPageOfVeryManyTasksIsThatOfASample() {
+		int count = 300_000;
+		IntStream.range(0, count)
+			.forEach((i) -> this.tasks.template.schedule(TaskId.of("many", "key " + i), Duration.ofSeconds(i), () -> {
+			}));
+		assertThat(this.registry.isSampled("many")).isTrue();
+		assertThat(this.registry.isSampled("few")).isFalse();
+		List<PendingTaskSnapshot> page = this.registry.pending("many", 1000);
+		assertThat(page).hasSize(1000).isSortedAccordingTo(Comparator.comparing(PendingTaskSnapshot::dueAt));
+		// Five sixths of the first tasks are in the sample.
+		assertThat(Duration.between(page.get(0).dueAt(), page.get(999).dueAt()).toSeconds()).isBetween(1000L, 1500L);
+		assertThat(this.registry.pending("many", page.get(499).position(), 500)).isEqualTo(page.subList(500, 1000));
+		assertThat(this.registry.pending("many", Integer.MAX_VALUE)).hasSize(count);
+	}
+
+	@Test
 	void movesByKeyOrId() {
 		DelayedTask<?> keyed = this.tasks.template.schedule(TaskId.of("close", "a/b"), DELAY, () -> {
 		});

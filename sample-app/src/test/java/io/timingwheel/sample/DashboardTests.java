@@ -1,0 +1,142 @@
+package io.timingwheel.sample;
+
+import java.io.File;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.config.NamingConvention;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.test.context.ActiveProfiles;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The dashboard {@code docs/grafana/timingwheel.json} asks for series that this
+ * application exports, under the names that Micrometer's Prometheus registry gives them.
+ */
+@SpringBootTest
+@ActiveProfiles("durable")
+@ResourceLock("orders")
+class DashboardTests {
+
+	private static final Pattern SERIES = Pattern.compile("(timingwheel_[a-z_]+)(?:\\{([^}]*)})?");
+
+	private static final Pattern LABEL = Pattern.compile("([a-z_]+)=~?\"");
+
+	private static final Pattern GROUPING = Pattern.compile("by \\(([a-z, ]+)\\)");
+
+	/** What Prometheus adds to each series. */
+	private static final Set<String> TARGET_LABELS = Set.of("instance", "job");
+
+	@TempDir
+	private static File directory;
+
+	private final JsonNode dashboard = new JsonMapper().readTree(new File("../docs/grafana/timingwheel.json"));
+
+	@Autowired
+	private MeterRegistry registry;
+
+	@DynamicPropertySource
+	static void dataDirectory(DynamicPropertyRegistry properties) {
+		properties.add("DATA_DIR", directory::getPath);
+	}
+
+	@Test
+	void eachQueryReadsSeriesThatTheApplicationExports() {
+		Map<String, Set<String>> exported = exported();
+		Set<String> used = new HashSet<>();
+		List<String> queries = queries();
+		assertThat(queries).hasSizeGreaterThan(20);
+		for (String query : queries) {
+			Set<String> labels = new HashSet<>(TARGET_LABELS);
+			Matcher series = SERIES.matcher(query);
+			while (series.find()) {
+				assertThat(exported).as(query).containsKey(series.group(1));
+				used.add(series.group(1));
+				labels.addAll(exported.get(series.group(1)));
+				Matcher label = LABEL.matcher(String.valueOf(series.group(2)));
+				while (label.find()) {
+					assertThat(labels).as(query).contains(label.group(1));
+				}
+			}
+			Matcher grouping = GROUPING.matcher(query);
+			while (grouping.find()) {
+				assertThat(labels).as(query).contains(grouping.group(1).split(", "));
+			}
+		}
+		assertThat(used).hasSizeGreaterThan(18);
+	}
+
+	private List<String> queries() {
+		List<String> queries = new ArrayList<>();
+		this.dashboard.get("panels")
+			.forEach((panel) -> panel.path("targets").forEach((target) -> queries.add(target.get("expr").asString())));
+		return queries;
+	}
+
+	/**
+	 * The names of the series, with their labels, as Micrometer's
+	 * {@code PrometheusNamingConvention} makes them.
+	 */
+	private Map<String, Set<String>> exported() {
+		Map<String, Set<String>> exported = new HashMap<>();
+		for (Meter meter : this.registry.getMeters()) {
+			Meter.Id id = meter.getId();
+			Set<String> labels = new HashSet<>();
+			id.getTags().stream().map(Tag::getKey).map(NamingConvention.snakeCase::tagKey).forEach(labels::add);
+			String name = NamingConvention.snakeCase.name(id.getName(), id.getType(), id.getBaseUnit());
+			switch (id.getType()) {
+				case TIMER -> List.of("_seconds_count", "_seconds_sum", "_seconds_max")
+					.forEach((suffix) -> exported.put(name + suffix, labels));
+				case COUNTER -> exported.put(withSuffix(withUnit(name, id), "_total"), labels);
+				default -> exported.put(withUnit(name, id), labels);
+			}
+		}
+		return exported;
+	}
+
+	private static String withUnit(String name, Meter.Id id) {
+		return (id.getBaseUnit() != null) ? withSuffix(name, "_" + id.getBaseUnit()) : name;
+	}
+
+	private static String withSuffix(String name, String suffix) {
+		return name.endsWith(suffix) ? name : name + suffix;
+	}
+
+	@Test
+	void eachPanelHasATitleAUnitAndADescription() {
+		List<JsonNode> panels = new ArrayList<>();
+		this.dashboard.get("panels").forEach((panel) -> {
+			if (!panel.get("type").asString().equals("row")) {
+				panels.add(panel);
+			}
+		});
+		assertThat(panels).hasSizeGreaterThan(15).allSatisfy((panel) -> {
+			assertThat(panel.path("title").asString("")).isNotBlank();
+			assertThat(panel.path("description").asString("")).as(panel.path("title").asString())
+				.hasSizeGreaterThan(20);
+			assertThat(panel.path("fieldConfig").path("defaults").path("unit").asString(""))
+				.as(panel.path("title").asString())
+				.isNotBlank();
+		});
+	}
+
+}
