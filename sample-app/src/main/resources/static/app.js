@@ -62,6 +62,11 @@ on("fleet", "drivers", async () => {
 	return `${number(fleet.count)} drivers send a heartbeat within ${duration(millis(fleet.spread))}.`;
 });
 
+on("change", "search", async () => {
+	const { changes, indexed } = await call("POST", "search/changes");
+	return `${number(changes - indexed)} of the changes wait for the index.`;
+});
+
 async function heartbeat(id) {
 	const driver = await call("POST", `drivers/${encodeURIComponent(id)}/heartbeat`);
 	return `Heartbeat ${driver.heartbeats} of ${driver.id}.`;
@@ -137,8 +142,8 @@ function showRest(card, total, what) {
 
 async function refresh() {
 	try {
-		const [orderList, driverList, wheel, tasks] = await Promise.all(
-			["orders", "drivers", "actuator/timingwheel", "actuator/delayedtasks"].map((path) => call("GET", path)));
+		const [orderList, driverList, search, wheel, tasks] = await Promise.all(
+			["orders", "drivers", "search", "actuator/timingwheel", "actuator/delayedtasks"].map((path) => call("GET", path)));
 		serverTimeIs(orderList.now);
 		paymentWindow = orderList.paymentWindow;
 		silence = driverList.silence;
@@ -149,6 +154,7 @@ async function refresh() {
 		showDrivers(drivers.slice(0, ROWS));
 		showRest("orders", orderList.total, "");
 		showRest("drivers", driverList.total, `; ${number(driverList.online)} of ${number(driverList.total)} are online`);
+		$("search-figures").textContent = `${number(search.indexed)} of ${number(search.changes)} changes in the index, ${number(search.builds)} built`;
 		showWheel(wheel);
 		showTasks(tasks);
 		tick();

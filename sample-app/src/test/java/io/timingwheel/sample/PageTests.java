@@ -91,6 +91,10 @@ class PageTests {
 		eventually().until(() -> text("#drivers-rest").startsWith("and 996 more"));
 		eventually().until(() -> pendingOfLevels() > 100);
 
+		click("#change");
+		eventually().until(() -> text("#search-outcome").equals("1 of the changes wait for the index."));
+		eventually().until(() -> text("#search-figures").equals("1 of 1 changes in the index, 1 built"));
+
 		click("[data-work='100ms']");
 		eventually().until(() -> text("#quotes-outcome").matches("After .*: tea costs \\d+\\.\\d\\d\\."));
 		assertThat(errors()).isEmpty();

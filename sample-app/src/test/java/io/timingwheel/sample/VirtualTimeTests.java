@@ -52,6 +52,28 @@ class VirtualTimeTests {
 		expect("/drivers/ada", "ONLINE");
 	}
 
+	@Test
+	void theIndexIsBuiltWhenTheDocumentsAreQuietAndWithinItsLongestWait() {
+		for (int second = 0; second < 12; second++) {
+			this.http.post().uri("/search/changes").exchange().expectStatus().isOk();
+			this.time.advance(Duration.ofSeconds(1));
+		}
+		expectBuilds(1, 10);
+		this.time.advance(Duration.ofSeconds(1));
+		expectBuilds(2, 12);
+	}
+
+	private void expectBuilds(int builds, int indexed) {
+		this.http.get()
+			.uri("/search")
+			.exchange()
+			.expectBody()
+			.jsonPath("$.builds")
+			.isEqualTo(builds)
+			.jsonPath("$.indexed")
+			.isEqualTo(indexed);
+	}
+
 	private void heartbeat() {
 		this.http.post().uri("/drivers/ada/heartbeat").exchange().expectStatus().isOk();
 	}

@@ -3,7 +3,9 @@ package io.timingwheel.sample.callbacks;
 import java.net.http.HttpClient;
 import java.time.Duration;
 
+import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import org.slf4j.Logger;
@@ -18,7 +20,8 @@ import org.springframework.web.client.RestClient;
 
 /**
  * Sends callbacks when they are due, on any node, at least once. A callback is sent again
- * after a 5xx status or a missing answer. Any other answer is final.
+ * after a 5xx status or a missing answer, up to five times. Any other answer is final.
+ * All nodes together send no more callbacks than the rate allows.
  */
 @Component
 @Profile("stored")
@@ -43,7 +46,8 @@ class CallbackSender {
 	}
 
 	@SuppressWarnings("NullAway") // There is nothing but null to return.
-	@Delayed(delayExpression = "#delay", name = "callback", durable = true)
+	@Delayed(delayExpression = "#delay", name = "callback", durable = true, policy = @TaskPolicy(maxAttempts = 5,
+			backoff = @Backoff(initial = "${callbacks.backoff:1s}"), rate = "${callbacks.rate:20/s}"))
 	DelayedTask<Void> send(Callback callback, Duration delay) {
 		if (!this.properties.allows(callback.url())) {
 			logger.warn("Not sent, as {} is not among callbacks.allowed-hosts any more", callback.url().getHost());

@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "spring.datasource.url=jdbc:h2:mem:callbacks", "timingwheel.store.backoff.initial=20ms",
+		properties = { "spring.datasource.url=jdbc:h2:mem:callbacks", "timingwheel.tasks.callback.backoff.initial=20ms",
 				"timingwheel.store.poll-interval=100ms" })
 @AutoConfigureRestTestClient
 @ActiveProfiles("durable")

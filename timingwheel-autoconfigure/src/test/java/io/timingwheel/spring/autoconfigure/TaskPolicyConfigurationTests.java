@@ -7,6 +7,7 @@ import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.support.BackoffSettings;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.PolicySettings;
@@ -120,7 +121,7 @@ class TaskPolicyConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { NegativeLimit.class, BadRate.class, BadBackoff.class, BadMultiplier.class,
-			KeyLimitWithoutKey.class })
+			KeyLimitWithoutKey.class, MaxWaitWithoutKey.class, MaxWaitWithUpdate.class, NegativeMaxWait.class })
 	void anUnusablePolicyStopsTheStartAndNamesTheMethod(Class<?> type) {
 		this.runner.withBean(type)
 			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining(
@@ -177,6 +178,30 @@ class TaskPolicyConfigurationTests {
 	static class KeyLimitWithoutKey {
 
 		@Delayed(delay = "1s", policy = @TaskPolicy(maxConcurrentPerKey = 1))
+		public void run() {
+		}
+
+	}
+
+	static class MaxWaitWithoutKey {
+
+		@Delayed(delay = "1s", maxWait = "5s")
+		public void run() {
+		}
+
+	}
+
+	static class MaxWaitWithUpdate {
+
+		@Delayed(delay = "1s", maxWait = "5s", key = "'k'", ifPending = IfPending.UPDATE)
+		public void run() {
+		}
+
+	}
+
+	static class NegativeMaxWait {
+
+		@Delayed(delay = "1s", maxWait = "-5s", key = "'k'")
 		public void run() {
 		}
 

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -22,6 +23,7 @@ import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
@@ -143,7 +145,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@ParameterizedTest
-	@EnumSource(mode = Mode.EXCLUDE, names = "REPLACE")
+	@EnumSource(mode = Mode.EXCLUDE, names = { "REPLACE", "UPDATE" })
 	void thePendingTaskStaysUnlessTheNewTaskReplacesIt(IfPending ifPending) {
 		Enqueued first = enqueue("k", HOUR);
 		NewTask late = new NewTask("never-stored", NAME, "k", "late", DueTime.after(NOW), ifPending, OFFER);
@@ -156,6 +158,113 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		assertThat(second.leased()).isFalse();
 		assertThat(this.store.find("never-stored")).isEmpty();
 		assertThat(claim()).isEmpty();
+	}
+
+	@Test
+	void anUpdateHasTheNewestPayloadAndTheFirstDueTime() {
+		Enqueued first = enqueue("k", HOUR);
+		Enqueued update = this.other.enqueue(task("k", HOUR.multipliedBy(2), IfPending.UPDATE));
+		assertThat(update.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(update.dueAt()).isEqualTo(first.dueAt());
+		assertThat(this.store.find(first.id())).isEmpty();
+		assertThat(stored(update.id()).dueAt()).isEqualTo(first.dueAt());
+		clockAhead(HOUR.plusSeconds(1));
+		assertThat(claim()).extracting(LeasedTask::payload).containsExactly(payloadOf(update.id()));
+		assertThat(this.store.enqueue(task("k", HOUR, IfPending.UPDATE)).outcome()).isEqualTo(Outcome.INSERTED);
+	}
+
+	@Test
+	void aTaskThatIsReplacedAllTheTimeIsDueWithinItsLongestWait() {
+		long limit = this.store.enqueue(debounced("k")).now() + HOUR.toMillis();
+		for (int minutes = 10; minutes < 60; minutes += 10) {
+			clockAhead(Duration.ofMinutes(minutes));
+			assertThat(this.other.enqueue(debounced("k")).dueAt()).isLessThanOrEqualTo(limit);
+		}
+		assertThat(this.store.find(key("k")).orElseThrow().dueAt()).isEqualTo(limit);
+		clockAhead(HOUR.plusSeconds(1));
+		assertThat(claim()).hasSize(1);
+		Enqueued next = this.store.enqueue(debounced("k"));
+		assertThat(next.dueAt()).isEqualTo(next.now() + HOUR.toMillis() / 2);
+	}
+
+	private static NewTask debounced(String key) {
+		return debounced(key, HOUR.dividedBy(2), IfPending.REPLACE, HOUR);
+	}
+
+	private static NewTask debounced(String key, Duration delay, IfPending ifPending, @Nullable Duration maxWait) {
+		String id = UUID.randomUUID().toString();
+		return new NewTask(id, NAME, key, "payload of " + id, null, DueTime.after(delay), ifPending, maxWait, null);
+	}
+
+	/**
+	 * Random calls with a few keys, beside a reference that has a due time and the time
+	 * of the first call for each pending key.
+	 */
+	@Test
+	void dueTimesAreThoseOfAModel() {
+		long seed = Long.getLong("timingwheel.seed", System.nanoTime());
+		SplittableRandom random = new SplittableRandom(seed);
+		Map<String, Long> due = new HashMap<>();
+		Map<String, Long> first = new HashMap<>();
+		Duration time = Duration.ZERO;
+		for (int i = 0; i < 200; i++) {
+			String key = "k" + random.nextInt(3);
+			String step = "seed %d, step %d, %s".formatted(seed, i, key);
+			Duration delay = Duration.ofMinutes(1 + random.nextInt(180));
+			DelayedTaskStore node = random.nextBoolean() ? this.store : this.other;
+			switch (random.nextInt(8)) {
+				case 0 -> {
+					assertThat(node.cancel(key(key))).as(step).isEqualTo(due.containsKey(key));
+					due.remove(key);
+					first.remove(key);
+				}
+				case 1 -> {
+					Rescheduled moved = node.reschedule(key(key), DueTime.after(delay), null);
+					assertThat(moved != null).as(step).isEqualTo(due.containsKey(key));
+					if (moved != null) {
+						due.put(key, moved.task().dueAt());
+					}
+				}
+				case 2 -> {
+					time = time.plusMinutes(random.nextInt(90));
+					clockAhead(time);
+					for (LeasedTask task : claim()) {
+						if (task.begun()) {
+							due.remove(task.key());
+							first.remove(task.key());
+							if (random.nextBoolean()) {
+								retry(this.store, task.ref(), 2, delay);
+								due.put(task.key(), this.store.find(key(task.key())).orElseThrow().dueAt());
+							}
+							else {
+								this.store.acknowledge(List.of(task.ref()));
+							}
+						}
+					}
+				}
+				default -> {
+					IfPending ifPending = List
+						.of(IfPending.REPLACE, IfPending.REPLACE, IfPending.UPDATE, IfPending.KEEP)
+						.get(random.nextInt(4));
+					Duration maxWait = (ifPending == IfPending.REPLACE && random.nextInt(4) != 0)
+							? Duration.ofMinutes(random.nextInt(240)) : null;
+					Enqueued enqueued = node.enqueue(debounced(key, delay, ifPending, maxWait));
+					Long pending = due.get(key);
+					long expected = enqueued.now() + delay.toMillis();
+					if (pending != null && ifPending != IfPending.REPLACE) {
+						expected = pending;
+					}
+					else if (maxWait != null) {
+						long from = first.computeIfAbsent(key, (absent) -> enqueued.now());
+						expected = Math.min(expected, from + maxWait.toMillis());
+					}
+					assertThat(enqueued.dueAt()).as(step + ", " + ifPending + ", " + maxWait).isEqualTo(expected);
+					due.put(key, expected);
+				}
+			}
+			StoredTask stored = this.store.find(key(key)).orElse(null);
+			assertThat((stored != null) ? stored.dueAt() : null).as(step).isEqualTo(due.get(key));
+		}
 	}
 
 	@ParameterizedTest
@@ -232,7 +341,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@ParameterizedTest
-	@EnumSource(mode = Mode.EXCLUDE, names = "REPLACE")
+	@EnumSource(mode = Mode.EXCLUDE, names = { "REPLACE", "UPDATE" })
 	void aPendingTaskStaysIfATaskStoredAtOnceDoesNotReplaceIt(IfPending ifPending) {
 		Enqueued pending = enqueue("a", HOUR);
 		List<Enqueued> enqueued = this.store.enqueueAll(

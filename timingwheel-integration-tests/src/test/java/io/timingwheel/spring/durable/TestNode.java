@@ -151,7 +151,7 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	public DelayedTask<?> enqueue(@Nullable Object key, Duration delay, int argument) {
-		return this.durable.enqueue(this.handler, key, IfPending.REPLACE, DueTime.after(delay),
+		return this.durable.enqueue(this.handler, key, IfPending.REPLACE, null, DueTime.after(delay),
 				new Object[] { argument });
 	}
 

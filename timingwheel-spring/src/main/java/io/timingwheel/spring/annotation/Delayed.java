@@ -108,9 +108,18 @@ public @interface Delayed {
 
 	/**
 	 * What to do when a task with the same key is pending.
-	 * @return replace it, keep it, or reject the call
+	 * @return replace it, update it, keep it, or reject the call
 	 */
 	IfPending ifPending() default IfPending.REPLACE;
+
+	/**
+	 * How long calls that replace the pending task can put it off: a duration, as in
+	 * {@link #delay}. The task is due at most this long after the first call since it
+	 * last began, so a debounce comes to its run however often it is called. Only for
+	 * {@link IfPending#REPLACE}, with a {@link #key}. Default: no limit.
+	 * @return the duration
+	 */
+	String maxWait() default "";
 
 	/**
 	 * The bean name or qualifier of the executor that runs the body. Default:

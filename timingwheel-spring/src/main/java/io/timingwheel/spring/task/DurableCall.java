@@ -23,21 +23,43 @@ import org.springframework.util.Assert;
  * @param due when it is due, by the clock of the store; may be in the past; {@code null}
  * if there is a delay
  * @param arguments the arguments of the method, by position; elements may be {@code null}
+ * @param ifPending what to do if a call with this key is pending: replace or update it
+ * @param maxWait with {@link IfPending#REPLACE}: the call is due at most this long after
+ * the first one since it last began; {@code null} for no limit
  * @since 0.1
  */
 public record DurableCall(String name, @Nullable String key, @Nullable Duration delay, @Nullable Instant due,
-		List<@Nullable Object> arguments) {
+		List<@Nullable Object> arguments, IfPending ifPending, @Nullable Duration maxWait) {
 
 	/**
 	 * Checks the parts.
 	 * @throws IllegalArgumentException if the name is empty, if there is neither a delay
-	 * nor a due time, if there are both, or if the list of arguments is {@code null}
+	 * nor a due time, if there are both, if the list of arguments is {@code null}, if
+	 * {@code ifPending} is neither {@code REPLACE} nor {@code UPDATE}, or if there is a
+	 * longest wait that is negative, or without a key, or with {@code UPDATE}
 	 */
 	public DurableCall {
 		Assert.hasText(name, "The name of a task must not be empty");
 		Assert.isTrue((delay == null) != (due == null), "A durable call must have either a delay or a due time");
 		Assert.notNull(arguments, "The arguments must not be null");
 		arguments = Collections.unmodifiableList(new ArrayList<>(arguments));
+		Assert.isTrue(ifPending == IfPending.REPLACE || ifPending == IfPending.UPDATE,
+				"A durable call can replace or update the pending one");
+		Assert.isTrue(maxWait == null || (!maxWait.isNegative() && key != null && ifPending == IfPending.REPLACE),
+				"A longest wait needs a key and IfPending.REPLACE, and must not be negative");
+	}
+
+	/**
+	 * Creates a call that replaces the pending call with the same key, if there is a key.
+	 * @param name the task's name
+	 * @param key the key within the name, {@code null} for a task without one
+	 * @param delay how long from now, {@code null} if there is a due time
+	 * @param due when it is due, {@code null} if there is a delay
+	 * @param arguments the arguments of the method, by position
+	 */
+	public DurableCall(String name, @Nullable String key, @Nullable Duration delay, @Nullable Instant due,
+			List<@Nullable Object> arguments) {
+		this(name, key, delay, due, arguments, IfPending.REPLACE, null);
 	}
 
 	/**
@@ -84,6 +106,27 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	 */
 	public static DurableCall of(String name, Instant due, @Nullable Object... arguments) {
 		return new DurableCall(name, null, null, due, list(arguments));
+	}
+
+	/**
+	 * Creates the same call with the due time of the pending call with its key, if there
+	 * is one.
+	 * @return the call
+	 */
+	public DurableCall updating() {
+		return new DurableCall(this.name, this.key, this.delay, this.due, this.arguments, IfPending.UPDATE, null);
+	}
+
+	/**
+	 * Creates the same call with a longest wait: however often it is replaced, it is due
+	 * at most this long after the first call since it last began.
+	 * @param maxWait the time; not negative
+	 * @return the call
+	 * @throws IllegalArgumentException if it is negative, or if the call has no key
+	 */
+	public DurableCall maxWait(Duration maxWait) {
+		Assert.notNull(maxWait, "The longest wait must not be null");
+		return new DurableCall(this.name, this.key, this.delay, this.due, this.arguments, IfPending.REPLACE, maxWait);
 	}
 
 	private static List<@Nullable Object> list(@Nullable Object[] arguments) {

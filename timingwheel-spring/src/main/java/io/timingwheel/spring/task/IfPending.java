@@ -15,6 +15,12 @@ public enum IfPending {
 	REPLACE,
 
 	/**
+	 * The new task replaces the pending one, with its arguments, but is due when the
+	 * pending one was, in one atomic step. For work that is collected until a fixed time.
+	 */
+	UPDATE,
+
+	/**
 	 * The pending task stays as it is, and the caller gets its result.
 	 */
 	KEEP,

@@ -51,6 +51,16 @@ public interface TaskSpec<T extends @Nullable Object> {
 	TaskSpec<T> ifPending(IfPending ifPending);
 
 	/**
+	 * Sets how long calls that replace the pending task can put it off. The task is due
+	 * at most this long after the first call since it last began. Only for a task with an
+	 * identity, with {@link IfPending#REPLACE}, that runs once. Default: no limit.
+	 * @param maxWait the time; not negative
+	 * @return this
+	 * @throws IllegalArgumentException if it is negative
+	 */
+	TaskSpec<T> maxWait(Duration maxWait);
+
+	/**
 	 * Sets the executor that runs the task. Default: that of {@code @Delayed} methods.
 	 * @param nameOrQualifier the name or qualifier of a bean
 	 * @return this

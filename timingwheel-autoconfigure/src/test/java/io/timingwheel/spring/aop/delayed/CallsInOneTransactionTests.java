@@ -475,6 +475,7 @@ class CallsInOneTransactionTests {
 				case METHOD -> {
 					switch (this.ifPending) {
 						case REPLACE -> orders.replace(this.id.key(), delay);
+						case UPDATE -> orders.update(this.id.key(), delay);
 						case KEEP -> orders.keep(this.id.key(), delay);
 						case REJECT -> orders.reject(this.id.key(), delay);
 					}
@@ -482,6 +483,7 @@ class CallsInOneTransactionTests {
 				case CANCELLING_METHOD -> {
 					switch (this.ifPending) {
 						case REPLACE -> orders.cancelReplace(this.id.key());
+						case UPDATE -> orders.cancelUpdate(this.id.key());
 						case KEEP -> orders.cancelKeep(this.id.key());
 						case REJECT -> orders.cancelReject(this.id.key());
 					}
@@ -489,6 +491,7 @@ class CallsInOneTransactionTests {
 				case FIRST_CANCELLING_METHOD -> {
 					switch (this.ifPending) {
 						case REPLACE -> orders.cancelReplaceFirst(this.id.key());
+						case UPDATE -> orders.cancelUpdateFirst(this.id.key());
 						case KEEP -> orders.cancelKeepFirst(this.id.key());
 						case REJECT -> orders.cancelRejectFirst(this.id.key());
 					}
@@ -525,12 +528,17 @@ class CallsInOneTransactionTests {
 
 		void replace(String key, Duration delay);
 
+		void update(String key, Duration delay);
+
 		void keep(String key, Duration delay);
 
 		void reject(String key, Duration delay);
 
 		@CancelDelayed(name = "REPLACE", key = "#key")
 		void cancelReplace(String key);
+
+		@CancelDelayed(name = "UPDATE", key = "#key")
+		void cancelUpdate(String key);
 
 		@CancelDelayed(name = "KEEP", key = "#key")
 		void cancelKeep(String key);
@@ -540,6 +548,9 @@ class CallsInOneTransactionTests {
 
 		@CancelDelayed(name = "REPLACE", key = "#key", beforeInvocation = true)
 		void cancelReplaceFirst(String key);
+
+		@CancelDelayed(name = "UPDATE", key = "#key", beforeInvocation = true)
+		void cancelUpdateFirst(String key);
 
 		@CancelDelayed(name = "KEEP", key = "#key", beforeInvocation = true)
 		void cancelKeepFirst(String key);
@@ -556,6 +567,10 @@ class CallsInOneTransactionTests {
 		}
 
 		@Override
+		public void cancelUpdate(String key) {
+		}
+
+		@Override
 		public void cancelKeep(String key) {
 		}
 
@@ -565,6 +580,10 @@ class CallsInOneTransactionTests {
 
 		@Override
 		public void cancelReplaceFirst(String key) {
+		}
+
+		@Override
+		public void cancelUpdateFirst(String key) {
 		}
 
 		@Override
@@ -582,6 +601,11 @@ class CallsInOneTransactionTests {
 		@Override
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key")
 		public void replace(String key, Duration delay) {
+		}
+
+		@Override
+		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE)
+		public void update(String key, Duration delay) {
 		}
 
 		@Override
@@ -604,6 +628,12 @@ class CallsInOneTransactionTests {
 		}
 
 		@Override
+		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE,
+				afterCommit = true)
+		public void update(String key, Duration delay) {
+		}
+
+		@Override
 		@Delayed(delayExpression = "#delay", name = "KEEP", key = "#key", ifPending = IfPending.KEEP,
 				afterCommit = true)
 		public void keep(String key, Duration delay) {
@@ -622,6 +652,12 @@ class CallsInOneTransactionTests {
 		@Override
 		@Delayed(delayExpression = "#delay", name = "REPLACE", key = "#key", durable = true)
 		public void replace(String key, Duration delay) {
+		}
+
+		@Override
+		@Delayed(delayExpression = "#delay", name = "UPDATE", key = "#key", ifPending = IfPending.UPDATE,
+				durable = true)
+		public void update(String key, Duration delay) {
 		}
 
 		@Override

@@ -61,7 +61,7 @@ class DelayedPolicyTests {
 			Advice advice = context.getBean(Advice.class);
 			for (int i = 1; i <= 3; i++) {
 				int attempts = i;
-				advance(context, Duration.ofSeconds(5));
+				advance(context, Duration.ofSeconds((i == 1) ? 1 : 2));
 				await().untilAsserted(() -> assertThat(advice.seen).hasSize(attempts));
 				await().until(() -> context.getBean(DelayedTaskRegistry.class).runningCount() == 0);
 			}
@@ -127,7 +127,7 @@ class DelayedPolicyTests {
 		}
 
 		@Delayed(delay = "1s", name = "fail",
-				policy = @TaskPolicy(maxAttempts = 3, backoff = @Backoff(initial = "2s", max = "2s")))
+				policy = @TaskPolicy(maxAttempts = 3, backoff = @Backoff(initial = "2s", multiplier = 1, jitter = 0)))
 		public void fail(String argument) {
 			throw new IllegalStateException("no " + ++this.attempts);
 		}

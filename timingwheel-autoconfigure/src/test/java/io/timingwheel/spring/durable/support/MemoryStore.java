@@ -116,12 +116,15 @@ public final class MemoryStore implements DelayedTaskStore {
 
 	private Enqueued enqueueOne(NewTask request) {
 		Optional<Task> pending = pendingTask(request.name(), request.key());
-		if (pending.isPresent() && request.ifPending() != IfPending.REPLACE) {
+		if (pending.isPresent() && !request.replaces()) {
 			return new Enqueued(Enqueued.Outcome.PENDING, pending.get().id, 0, pending.get().dueAt, now(), false);
 		}
 		pending.ifPresent(this::remove);
 		Task task = new Task(request);
-		task.dueAt = request.due().resolve(now());
+		Long firstAt = pending.isPresent() ? pending.get().firstAt : null;
+		task.firstAt = (firstAt == null && request.maxWait() != null) ? Long.valueOf(now()) : firstAt;
+		task.dueAt = request.dueAt(now(), pending.map((earlier) -> earlier.dueAt).orElse(null),
+				(task.firstAt != null) ? task.firstAt : now());
 		task.nextAt = task.dueAt;
 		this.tasks.put(task.id, task);
 		undoOnRollback(() -> this.tasks.remove(task.id));
@@ -460,6 +463,8 @@ public final class MemoryStore implements DelayedTaskStore {
 		private final String traceparent;
 
 		private StoredTask.State state = StoredTask.State.PENDING;
+
+		private Long firstAt;
 
 		private String owner;
 

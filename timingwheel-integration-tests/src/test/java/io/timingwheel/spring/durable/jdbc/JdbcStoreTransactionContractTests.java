@@ -103,6 +103,21 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void anUpdateAndADebounceSeeTheCallsOfTheirTransactionAndARollbackUndoesThem() {
+		Enqueued before = enqueue("k", HOUR);
+		this.transaction.executeWithoutResult((status) -> {
+			Enqueued replaced = enqueue("k", HOUR.multipliedBy(3));
+			assertThat(this.store.enqueue(task("k", HOUR, IfPending.UPDATE)).dueAt()).isEqualTo(replaced.dueAt());
+			status.setRollbackOnly();
+		});
+		assertThat(this.store.find(key("k")).orElseThrow().id()).isEqualTo(before.id());
+		Enqueued update = this.transaction
+			.execute((status) -> this.store.enqueue(task("k", HOUR.multipliedBy(2), IfPending.UPDATE)));
+		assertThat(this.other.find(key("k")).orElseThrow().dueAt()).isEqualTo(before.dueAt());
+		assertThat(stored(update.id()).dueAt()).isEqualTo(before.dueAt());
+	}
+
+	@Test
 	void tasksStoredInATransactionAreThereOnceItCommits() {
 		Enqueued enqueued = this.transaction.execute((status) -> {
 			assertThat(this.store.joinsTransaction()).isTrue();
@@ -208,8 +223,8 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		enqueue("k", HOUR);
 		this.transaction.executeWithoutResult((status) -> {
 			Enqueued second = this.store.enqueue(task("k", HOUR, ifPending));
-			assertThat(second.outcome())
-				.isEqualTo((ifPending == IfPending.REPLACE) ? Outcome.REPLACED : Outcome.PENDING);
+			assertThat(second.outcome()).isEqualTo((ifPending == IfPending.REPLACE || ifPending == IfPending.UPDATE)
+					? Outcome.REPLACED : Outcome.PENDING);
 			enqueue("l", HOUR);
 		});
 		assertThat(this.store.find(key("l"))).isPresent();

@@ -74,12 +74,12 @@ final class PortableTransitions extends Transitions {
 		List<NewRow> keyed = new ArrayList<>();
 		List<Object[]> replacements = new ArrayList<>();
 		for (NewTask task : batch) {
-			NewRow row = NewRow.of(task, now);
 			TaskRow earlier = (task.key() != null) ? pending.get(new TaskId(task.name(), task.key())) : null;
+			NewRow row = NewRow.of(task, now, earlier);
 			if (earlier == null) {
 				((task.key() != null) ? keyed : unkeyed).add(row);
 			}
-			else if (NewRow.replaces(task)) {
+			else if (task.replaces()) {
 				replacements.add(row.replaceValues(earlier));
 				stored.put(task.id(), row.replaced(earlier));
 			}

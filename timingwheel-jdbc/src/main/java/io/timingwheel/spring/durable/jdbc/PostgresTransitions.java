@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -138,16 +139,36 @@ final class PostgresTransitions extends Transitions {
 
 	@Override
 	boolean isOneStatement(List<NewTask> batch) {
-		return batch.size() == 1 || batch.stream().allMatch(NewRow::replaces);
+		return batch.size() == 1 || batch.stream().allMatch(NewRow::overwrites);
 	}
 
 	@Override
 	Map<String, Enqueued> storeBatch(JdbcOperations jdbc, List<NewTask> batch) {
 		Map<String, Enqueued> stored = new HashMap<>();
-		store(jdbc, EnqueueStatements::orReplace, batch.stream().filter(NewRow::replaces).toList(), stored);
-		store(jdbc, EnqueueStatements::unlessPending, batch.stream().filter((task) -> !NewRow.replaces(task)).toList(),
+		List<NewTask> others = batch.stream().filter((task) -> !NewRow.overwrites(task)).toList();
+		store(jdbc, EnqueueStatements::orReplace,
+				others.isEmpty() ? batch : batch.stream().filter(NewRow::overwrites).toList(), stored);
+		store(jdbc, EnqueueStatements::unlessPending, others.stream().filter((task) -> task.maxWait() == null).toList(),
 				stored);
+		for (NewTask task : others) {
+			if (task.maxWait() != null) {
+				insertUnlessPending(jdbc, task).ifPresent((enqueued) -> stored.put(task.id(), enqueued));
+			}
+		}
 		return stored;
+	}
+
+	/**
+	 * Stores a task with a longest wait, unless its key is pending. What the row of the
+	 * pending task becomes depends on that row, which is locked first.
+	 */
+	private Optional<Enqueued> insertUnlessPending(JdbcOperations jdbc, NewTask task) {
+		NewRow row = NewRow.of(task, this.database.now(jdbc), null);
+		int inserted = jdbc.update(
+				NewRow.insert(this.database.table())
+						+ " on conflict (name, pending_key) where pending_key is not null do nothing",
+				row.insertValues(this.dialect));
+		return (inserted != 0) ? Optional.of(row.inserted()) : Optional.empty();
 	}
 
 	private void store(JdbcOperations jdbc, Function<EnqueueStatements, String> statement, List<NewTask> tasks,
@@ -162,7 +183,7 @@ final class PostgresTransitions extends Transitions {
 	 */
 	@Override
 	boolean canShare(NewTask task) {
-		return NewRow.replaces(task);
+		return NewRow.overwrites(task);
 	}
 
 	@Override
@@ -455,7 +476,8 @@ final class PostgresTransitions extends Transitions {
 					insert + """
 							update set
 								id = excluded.id, payload = excluded.payload, traceparent = excluded.traceparent,
-								due_at = excluded.due_at, next_at = excluded.next_at, owner = excluded.owner,
+								due_at = excluded.due_at, first_at = case when t.deliveries = 0 then t.first_at end,
+								next_at = excluded.next_at, owner = excluded.owner,
 								fence = greatest(t.fence + 1, excluded.created_at * 1000), attempt = 1, deliveries = 0, lost_deliveries = 0,
 								suspect = 0, alone = 0, error = null, created_at = excluded.created_at
 							"""

@@ -12,13 +12,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * A row of the table, without the columns that may be large.
  *
+ * @param firstAt the time of the first call since the task last began, if that call or a
+ * later one had a longest wait; {@code null} if not
  * @param status the ordinal of the task's {@link State}
  * @param leased whether a node has the task
  * @param suspect whether the task waits to be tried alone
  * @param alone whether the task was a suspect when it began
  */
-record TaskRow(String id, String name, @Nullable String key, long dueAt, int status, boolean leased, long fence,
-		int attempt, int deliveries, int lostDeliveries, boolean suspect, boolean alone) {
+record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullable Long firstAt, int status,
+		boolean leased, long fence, int attempt, int deliveries, int lostDeliveries, boolean suspect, boolean alone) {
 
 	static final int PENDING = State.PENDING.ordinal();
 
@@ -26,7 +28,7 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, int sta
 
 	static final int DEAD = State.DEAD.ordinal();
 
-	static final String COLUMNS = "id, name, task_key, due_at, status, owner, fence, attempt, deliveries, lost_deliveries,"
+	static final String COLUMNS = "id, name, task_key, due_at, first_at, status, owner, fence, attempt, deliveries, lost_deliveries,"
 			+ " suspect, alone";
 
 	/**
@@ -38,9 +40,9 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, int sta
 
 	static TaskRow read(ResultSet rs, Dialect dialect) throws SQLException {
 		return new TaskRow(rs.getString("id"), name(rs, dialect), dialect.text(rs, "task_key"), rs.getLong("due_at"),
-				rs.getInt("status"), rs.getString("owner") != null, rs.getLong("fence"), rs.getInt("attempt"),
-				rs.getInt("deliveries"), rs.getInt("lost_deliveries"), rs.getInt("suspect") != 0,
-				rs.getInt("alone") != 0);
+				rs.getObject("first_at", Long.class), rs.getInt("status"), rs.getString("owner") != null,
+				rs.getLong("fence"), rs.getInt("attempt"), rs.getInt("deliveries"), rs.getInt("lost_deliveries"),
+				rs.getInt("suspect") != 0, rs.getInt("alone") != 0);
 	}
 
 	static String name(ResultSet rs, Dialect dialect) throws SQLException {

@@ -188,8 +188,8 @@ abstract class Transitions {
 					(rs, rowNum) -> TaskRow.read(rs, this.dialect), this.dialect.text(task.name()),
 					this.dialect.nullableText(task.key())));
 			if (pending != null) {
-				NewRow row = NewRow.of(task, now);
-				if (!NewRow.replaces(task)) {
+				NewRow row = NewRow.of(task, now, pending);
+				if (!task.replaces()) {
 					return row.kept(pending);
 				}
 				jdbc.update(NewRow.replace(this.table), row.replaceValues(pending));

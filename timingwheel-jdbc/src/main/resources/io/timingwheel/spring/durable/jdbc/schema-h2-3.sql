@@ -4,6 +4,8 @@ create table if not exists timingwheel_task_limit (
 	next_start bigint default 0 not null
 );
 
+alter table timingwheel_task add column if not exists first_at bigint;
+
 drop index if exists timingwheel_task_next_at;
 
 create index if not exists timingwheel_task_pending on timingwheel_task (name, status, due_at, id);

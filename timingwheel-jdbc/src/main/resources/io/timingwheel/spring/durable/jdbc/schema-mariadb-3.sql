@@ -4,6 +4,8 @@ create table if not exists timingwheel_task_limit (
 	next_start bigint not null default 0
 ) engine = InnoDB;
 
+alter table timingwheel_task add column if not exists first_at bigint;
+
 drop index if exists timingwheel_task_next_at on timingwheel_task;
 
 insert ignore into timingwheel_task_version (version) values (3);

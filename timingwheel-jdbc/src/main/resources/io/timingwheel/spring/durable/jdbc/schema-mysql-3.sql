@@ -4,6 +4,19 @@ create table if not exists timingwheel_task_limit (
 	next_start bigint not null default 0
 ) engine = InnoDB;
 
+-- MySQL has no "add column if not exists".
+set @timingwheel_change = if(exists(
+	select 1 from information_schema.columns where column_name = 'first_at' and concat(table_schema, '.', table_name)
+		= if(locate('.', 'timingwheel_task') > 0, 'timingwheel_task', concat(database(), '.', 'timingwheel_task'))),
+	'do 0',
+	'alter table timingwheel_task add column first_at bigint');
+
+prepare timingwheel_change from @timingwheel_change;
+
+execute timingwheel_change;
+
+deallocate prepare timingwheel_change;
+
 -- MySQL has no "drop index if exists".
 set @timingwheel_change = if(exists(
 	select 1 from information_schema.statistics where index_name = 'timingwheel_task_next_at' and concat(table_schema, '.', table_name)

@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
+import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.NewTask;
@@ -112,7 +113,8 @@ final class Enqueueing {
 		String key = task.key();
 		batch
 			.add(partition, task.id(), task.name(), key != null, key, task.payload(), task.traceparent(),
-					task.due().millis(), task.due().absolute(), task.ifPending())
+					task.due().millis(), task.due().absolute(), task.ifPending(),
+					(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null)
 			.withLease(task.lease());
 	}
 

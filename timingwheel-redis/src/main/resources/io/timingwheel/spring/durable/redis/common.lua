@@ -20,7 +20,9 @@
 --   attempt     the number of this attempt, from 1
 --   deliveries  how often the task has begun
 --   lost        how many of the deliveries were lost with their node
---   name, key, error, trace, payload
+--   error       the text of the last failure if the task has FAILED; of a task that has not begun: the time of the first
+--               call, if a call had a longest wait
+--   name, key, trace, payload
 -- Times are milliseconds since the epoch. ARGV[1] is the offset of the clock in milliseconds,
 -- or, in tests with virtual time, '=' and the time itself.
 local call, sub, packed_as, unpacked_as = redis.call, string.sub, struct.pack, struct.unpack
@@ -279,6 +281,16 @@ end
 local function set_error(task, error)
   task.error = sub(error, 1, 60000) -- LAYOUT has two bytes for the length
   set(task, FAILED, error ~= '')
+end
+
+-- The time of the first call since the task last began, if a call had a longest wait, else nil.
+local function first_call(task)
+  return task.deliveries == 0 and not has(task, FAILED) and tonumber(task.error) or nil
+end
+
+-- In place of an error, which a task that has not begun does not have. Older releases leave the text as it is.
+local function set_first_call(task, time)
+  task.error = time and string.format('%.0f', time) or ''
 end
 
 -- Makes a task scheduled again, with its key. If a newer pending task has the key: deletes the task, returns false.

@@ -1,9 +1,10 @@
 -- new task -> scheduled, or leased if due within the look-ahead; the pending task that it replaces -> deleted
 -- ARGV: offset, then for each task: id, name, '1' if it has a key, key, payload, trace or nothing, due time or
--- delay, '1' if a due time, what to do if the key is pending, look-ahead (negative: do not lease), lease
+-- delay, '1' if a due time, what to do if the key is pending, longest wait or nothing, look-ahead (negative: do not
+-- lease), lease
 -- Returns, for each task: outcome, id, fence, due, now, 1 if leased by the caller
 local INSERTED, REPLACED, PENDING = 0, 1, 2
-local WIDTH = 11
+local WIDTH = 12
 
 local function enqueue(i)
   local same = read[ARGV[i]]
@@ -17,17 +18,25 @@ local function enqueue(i)
     set(task, TRACED, true)
   end
   set(task, KEYED, ARGV[i + 2] == '1')
-  local outcome = INSERTED
+  local outcome, if_pending, max_wait = INSERTED, ARGV[i + 8], tonumber(ARGV[i + 9])
+  local first = max_wait and now
   local other = has(task, KEYED) and find_pending('key', holder_field(task))
   if other then
-    if ARGV[i + 8] ~= 'REPLACE' then
+    if if_pending ~= 'REPLACE' and if_pending ~= 'UPDATE' then
       return PENDING, other, false
     end
     outcome = REPLACED
+    first = first_call(other) or first
     delete(other)
   end
   task.due = due_time(ARGV[i + 6], ARGV[i + 7])
-  task.state, task.at = placed(task.due, ARGV[i + 9], ARGV[i + 10])
+  if other and if_pending == 'UPDATE' then
+    task.due = other.due
+  elseif max_wait then
+    task.due = math.min(task.due, limited(first + max_wait))
+  end
+  set_first_call(task, first)
+  task.state, task.at = placed(task.due, ARGV[i + 10], ARGV[i + 11])
   set(task, UNTOUCHED, task.state == LEASED)
   insert(task)
   return outcome, task, task.state == LEASED

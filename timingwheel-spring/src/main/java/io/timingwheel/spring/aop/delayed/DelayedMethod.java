@@ -26,6 +26,7 @@ import org.springframework.util.StringUtils;
  * @param delay where the delay comes from
  * @param key where the key comes from, {@code null} for none
  * @param ifPending what to do if the key is pending
+ * @param longestWait how long replacements can put a task off, {@code null} for no limit
  * @param executorName the executor's name, empty for the default
  * @param maxLateness how late a task may start, {@code null} for no limit
  * @param afterCommit whether to wait for the caller's transaction
@@ -35,8 +36,9 @@ import org.springframework.util.StringUtils;
  */
 record DelayedMethod(String beanName, Method method, TaskNames names, boolean durable, boolean transactional,
 		List<Type> argumentTypes, DelaySource delay, @Nullable KeySource key, IfPending ifPending,
-		FixedAttribute<String> executorName, @Nullable FixedAttribute<Duration> maxLateness, boolean afterCommit,
-		boolean givesResult, PolicyAttribute policy, boolean shared) {
+		@Nullable FixedAttribute<Duration> longestWait, FixedAttribute<String> executorName,
+		@Nullable FixedAttribute<Duration> maxLateness, boolean afterCommit, boolean givesResult,
+		PolicyAttribute policy, boolean shared) {
 
 	String name() {
 		return this.names.name().get();
@@ -54,6 +56,10 @@ record DelayedMethod(String beanName, Method method, TaskNames names, boolean du
 		return (this.maxLateness != null) ? this.maxLateness.get() : null;
 	}
 
+	@Nullable Duration maxWait() {
+		return (this.longestWait != null) ? this.longestWait.get() : null;
+	}
+
 	/**
 	 * Resolves the attributes that depend on beans.
 	 * @throws InvalidAnnotatedMethodException if one of them has no usable value
@@ -64,6 +70,7 @@ record DelayedMethod(String beanName, Method method, TaskNames names, boolean du
 		aliases();
 		executor();
 		expireAfter();
+		maxWait();
 		this.policy.get();
 	}
 

@@ -14,6 +14,7 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.PolicyAttribute;
 import io.timingwheel.spring.aop.ProxyRules;
 import io.timingwheel.spring.aop.delayed.DelayedMethod.TaskNames;
+import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.scope.ScopedProxyUtils;
@@ -66,9 +67,9 @@ final class DelayedMethodReader {
 		TaskNames names = new TaskNames(readName(method, annotation, publicName), readAliases(method, annotation));
 		return new DelayedMethod(publicName, method, names, annotation.durable(), annotation.transactional(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
-				readKey(method, annotation), annotation.ifPending(), readExecutor(method, annotation),
-				readExpireAfter(method, annotation), annotation.afterCommit(), method.getReturnType() != void.class,
-				readPolicy(method, annotation), isShared(beanName));
+				readKey(method, annotation), annotation.ifPending(), readMaxWait(method, annotation),
+				readExecutor(method, annotation), readExpireAfter(method, annotation), annotation.afterCommit(),
+				method.getReturnType() != void.class, readPolicy(method, annotation), isShared(beanName));
 	}
 
 	/**
@@ -148,16 +149,34 @@ final class DelayedMethodReader {
 		return policy;
 	}
 
-	private @Nullable FixedAttribute<Duration> readExpireAfter(Method method, Delayed annotation) {
-		String text = annotation.expireAfter();
-		if (!StringUtils.hasText(text)) {
+	private @Nullable FixedAttribute<Duration> readMaxWait(Method method, Delayed annotation) {
+		if (!StringUtils.hasText(annotation.maxWait())) {
 			return null;
 		}
-		return this.attributes.duration(text, (expireAfter) -> {
-			Assert.isTrue(!expireAfter.isNegative(), () -> "\"" + text + "\" is negative");
-			return expireAfter;
+		if (!StringUtils.hasText(annotation.key())) {
+			throw new InvalidAnnotatedMethodException(method, "@Delayed has a maxWait, but no key",
+					"set the key to an expression on the arguments, such as #id, or remove maxWait");
+		}
+		if (annotation.ifPending() != IfPending.REPLACE) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed has a maxWait, but ifPending = %s, which never puts a task off"
+						.formatted(annotation.ifPending()),
+					"remove maxWait, or set ifPending = REPLACE");
+		}
+		return readNonNegative(method, "maxWait", annotation.maxWait());
+	}
+
+	private @Nullable FixedAttribute<Duration> readExpireAfter(Method method, Delayed annotation) {
+		String text = annotation.expireAfter();
+		return StringUtils.hasText(text) ? readNonNegative(method, "expireAfter", text) : null;
+	}
+
+	private FixedAttribute<Duration> readNonNegative(Method method, String attribute, String text) {
+		return this.attributes.duration(text, (duration) -> {
+			Assert.isTrue(!duration.isNegative(), () -> "\"" + text + "\" is negative");
+			return duration;
 		}, (ex) -> new InvalidAnnotatedMethodException(method,
-				"the expireAfter of @Delayed is unusable (" + ex.getMessage() + ")",
+				"the %s of @Delayed is unusable (%s)".formatted(attribute, ex.getMessage()),
 				"set a duration such as 5m, or remove it", ex));
 	}
 

@@ -86,7 +86,7 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 		}
 		@Nullable Object[] arguments = invocation.getArguments();
 		DelayedTask<?> task = this.tasks.enqueue(this.handler, this.method.keyOf(arguments), this.method.ifPending(),
-				this.method.delay().due(arguments), arguments);
+				this.method.maxWait(), this.method.delay().due(arguments), arguments);
 		return this.method.givesResult() ? task : null;
 	}
 

@@ -43,8 +43,8 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTa
 		@Nullable Object[] arguments = invocation.getArguments();
 		Object key = this.method.keyOf(arguments);
 		Deadline due = this.method.delay().due(arguments, this.clock);
-		TaskSubmission submission = new TaskSubmission(this, key, this.method.ifPending(), payload(invocation),
-				this.method.givesResult());
+		TaskSubmission submission = new TaskSubmission(this, key, this.method.ifPending(), this.method.maxWait(),
+				payload(invocation), this.method.givesResult());
 		if (this.method.afterCommit() && Transactions.isActive()) {
 			return submission.scheduleAfterCommit(due,
 					(ex) -> this.runtime.uncaught(ex, this.method.method(), arguments));

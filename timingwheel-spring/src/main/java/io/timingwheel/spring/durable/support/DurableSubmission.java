@@ -1,5 +1,7 @@
 package io.timingwheel.spring.durable.support;
 
+import java.time.Duration;
+
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
@@ -18,13 +20,15 @@ import org.jspecify.annotations.Nullable;
  * @param task its handle
  * @param handler its handler, {@code null} if this node has none
  * @param ifPending what to do if its key is pending
+ * @param maxWait how long replacements can put it off, {@code null} for no limit
  * @param due when it is due
  * @param payload its arguments as they are stored
  * @param traceparent the trace of the caller, {@code null} for none
  * @param arguments its arguments
  */
-record DurableSubmission(DurableTaskHandle task, @Nullable DurableHandler handler, IfPending ifPending, DueTime due,
-		String payload, @Nullable String traceparent, @Nullable Object[] arguments) {
+record DurableSubmission(DurableTaskHandle task, @Nullable DurableHandler handler, IfPending ifPending,
+		@Nullable Duration maxWait, DueTime due, String payload, @Nullable String traceparent,
+		@Nullable Object[] arguments) {
 
 	private static final Log logger = LogFactory.getLog(DurableSubmission.class);
 
@@ -32,9 +36,16 @@ record DurableSubmission(DurableTaskHandle task, @Nullable DurableHandler handle
 		return this.task.name();
 	}
 
-	NewTask newTask(@Nullable LeaseOffer offer) {
-		return new NewTask(this.task.id(), name(), this.task.key(), this.payload, this.traceparent, this.due,
-				this.ifPending, offer);
+	/**
+	 * Whether the call takes the place of a pending one.
+	 */
+	boolean replaces() {
+		return this.ifPending == IfPending.REPLACE || this.ifPending == IfPending.UPDATE;
+	}
+
+	NewTask newTask(DueTime due, @Nullable LeaseOffer offer) {
+		return new NewTask(this.task.id(), name(), this.task.key(), this.payload, this.traceparent, due, this.ifPending,
+				this.maxWait, offer);
 	}
 
 	/**

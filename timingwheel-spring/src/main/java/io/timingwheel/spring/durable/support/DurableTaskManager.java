@@ -143,6 +143,8 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 * @param handler what is to run
 	 * @param key the key, compared by its text; {@code null} for a task without a key
 	 * @param ifPending what to do if a task with this key is pending
+	 * @param maxWait how long replacements can put the task off, {@code null} for no
+	 * limit
 	 * @param due when the task is due
 	 * @param arguments the arguments of the method
 	 * @return the task, or the pending task that it gave way to
@@ -152,18 +154,19 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 * @throws TaskRejectedException after shutdown
 	 */
 	public DelayedTask<@Nullable Void> enqueue(DurableHandler handler, @Nullable Object key, IfPending ifPending,
-			DueTime due, @Nullable Object[] arguments) {
-		return enqueue(submission(handler, (key != null) ? String.valueOf(key) : null, ifPending, due, arguments));
+			@Nullable Duration maxWait, DueTime due, @Nullable Object[] arguments) {
+		return enqueue(
+				submission(handler, (key != null) ? String.valueOf(key) : null, ifPending, maxWait, due, arguments));
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
-		return enqueue(submission(id.name(), id.key(), DueTime.after(delay), arguments));
+		return enqueue(submission(id.name(), id.key(), IfPending.REPLACE, null, DueTime.after(delay), arguments));
 	}
 
 	@Override
 	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
-		return enqueue(submission(id.name(), id.key(), DueTime.at(due), arguments));
+		return enqueue(submission(id.name(), id.key(), IfPending.REPLACE, null, DueTime.at(due), arguments));
 	}
 
 	@Override
@@ -191,25 +194,26 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		Instant due = call.due();
 		// A call has either a due time or a delay.
 		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
-		return submission(call.name(), call.key(), time, call.arguments().toArray());
+		return submission(call.name(), call.key(), call.ifPending(), call.maxWait(), time, call.arguments().toArray());
 	}
 
-	private DurableSubmission submission(String name, @Nullable String key, DueTime due, @Nullable Object[] arguments) {
+	private DurableSubmission submission(String name, @Nullable String key, IfPending ifPending,
+			@Nullable Duration maxWait, DueTime due, @Nullable Object[] arguments) {
 		DurableHandler handler = this.handlers.find(name);
 		if (handler != null) {
-			return submission(handler, key, IfPending.REPLACE, due, arguments);
+			return submission(handler, key, ifPending, maxWait, due, arguments);
 		}
 		TaskLimits.checkName(name);
 		TaskLimits.checkKey(key);
-		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, name, key, due), null, IfPending.REPLACE,
+		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, name, key, due), null, ifPending, maxWait,
 				due, this.codec.encode(name, arguments), traceparent(), arguments);
 	}
 
-	private DurableSubmission submission(DurableHandler handler, @Nullable String key, IfPending ifPending, DueTime due,
-			@Nullable Object[] arguments) {
+	private DurableSubmission submission(DurableHandler handler, @Nullable String key, IfPending ifPending,
+			@Nullable Duration maxWait, DueTime due, @Nullable Object[] arguments) {
 		TaskLimits.checkKey(key);
 		return new DurableSubmission(new DurableTaskHandle(this.pendingTasks, handler.name(), key, due), handler,
-				ifPending, due, this.codec.encode(handler, arguments), traceparent(), arguments);
+				ifPending, maxWait, due, this.codec.encode(handler, arguments), traceparent(), arguments);
 	}
 
 	private @Nullable String traceparent() {

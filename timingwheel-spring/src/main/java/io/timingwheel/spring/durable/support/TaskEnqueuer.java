@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.support;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -7,6 +8,7 @@ import java.util.OptionalLong;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
@@ -165,9 +167,10 @@ final class TaskEnqueuer {
 			return;
 		}
 		long sent = this.clock.wheelNanos();
-		List<NewTask> tasks = submissions.stream()
-			.map((submission) -> submission.newTask(this.intake.offer(submission.name(), submission.due())))
-			.toList();
+		List<NewTask> tasks = submissions.stream().map((submission) -> {
+			DueTime due = due(submission);
+			return submission.newTask(due, this.intake.offer(submission.name(), due));
+		}).toList();
 		List<? extends @Nullable Enqueued> enqueued = List.of();
 		RuntimeException failure = null;
 		try {
@@ -193,7 +196,7 @@ final class TaskEnqueuer {
 	 * @return whether there is such a task
 	 */
 	private boolean givesWay(List<DurableSubmission> submissions, boolean anyName) {
-		if (submissions.size() != 1 || submissions.get(0).ifPending() == IfPending.REPLACE) {
+		if (submissions.size() != 1 || submissions.get(0).replaces()) {
 			return false;
 		}
 		DurableSubmission submission = submissions.get(0);
@@ -202,6 +205,21 @@ final class TaskEnqueuer {
 			.findFirst();
 		pending.ifPresent((task) -> submission.giveWay(task.id(), task.dueAt()));
 		return pending.isPresent();
+	}
+
+	/**
+	 * When a task is due. For UPDATE the store looks for the pending task itself, but not
+	 * under the earlier names.
+	 */
+	private DueTime due(DurableSubmission submission) {
+		if (submission.ifPending() != IfPending.UPDATE) {
+			return submission.due();
+		}
+		return ids(submission, false).stream()
+			.flatMap((id) -> this.store.find(id).stream())
+			.findFirst()
+			.map((task) -> DueTime.at(Instant.ofEpochMilli(task.dueAt())))
+			.orElse(submission.due());
 	}
 
 	private void withdrawOffers(List<NewTask> tasks, List<? extends @Nullable Enqueued> enqueued) {
@@ -251,7 +269,7 @@ final class TaskEnqueuer {
 	private void replaceAliases(List<DurableSubmission> submissions, @Nullable RuntimeException failure) {
 		try {
 			for (DurableSubmission submission : submissions) {
-				if (submission.ifPending() == IfPending.REPLACE && submission.task().isStored()) {
+				if (submission.replaces() && submission.task().isStored()) {
 					replaceAliases(submission);
 				}
 			}

@@ -44,6 +44,8 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	private IfPending ifPending = IfPending.REPLACE;
 
+	private @Nullable Duration maxWait;
+
 	private Supplier<? extends Executor> executor;
 
 	private DefaultTaskSpec(DelayedTaskRegistry tasks, TaskExecutors executors,
@@ -90,6 +92,14 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	}
 
 	@Override
+	public TaskSpec<T> maxWait(Duration maxWait) {
+		Assert.notNull(maxWait, "The longest wait must not be null");
+		Assert.isTrue(!maxWait.isNegative(), "The longest wait must not be negative");
+		this.maxWait = maxWait;
+		return this;
+	}
+
+	@Override
 	public TaskSpec<T> executor(String nameOrQualifier) {
 		Assert.hasText(nameOrQualifier, "The name of the executor must not be empty");
 		return executor(this.executors.named(nameOrQualifier));
@@ -127,22 +137,32 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 	@Override
 	public DelayedTask<T> on(Schedule schedule) {
 		Assert.notNull(schedule, "The schedule must not be null");
+		checkNoMaxWait();
 		ScheduleRhythm rhythm = new ScheduleRhythm(schedule, Missed.ONCE, true);
 		return schedule(TaskSubmission.repeating(define(), this.key, this.ifPending, this.task, rhythm),
 				rhythm.first(null, this.tasks.clock()));
 	}
 
 	private DelayedTask<T> schedule(Deadline due) {
-		return schedule(new TaskSubmission(define(), this.key, this.ifPending, this.task, true), due);
+		if (this.maxWait != null) {
+			Assert.isTrue(this.key != null && this.ifPending == IfPending.REPLACE,
+					"A longest wait needs an id, and IfPending.REPLACE");
+		}
+		return schedule(new TaskSubmission(define(), this.key, this.ifPending, this.maxWait, this.task, true), due);
 	}
 
 	private DelayedTask<T> repeat(Duration period, boolean fixedRate) {
 		Assert.notNull(period, "The period must not be null");
+		checkNoMaxWait();
 		Assert.isTrue(period.compareTo(Duration.ZERO) > 0, () -> "The period must be positive, not "
 				+ DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE));
 		TaskSubmission submission = TaskSubmission.repeating(define(), this.key, this.ifPending, this.task,
 				new Rhythm.Periodic(TaskClock.nanos(period), fixedRate));
 		return schedule(submission, this.tasks.clock().after(period));
+	}
+
+	private void checkNoMaxWait() {
+		Assert.isTrue(this.maxWait == null, "A task that repeats has no longest wait");
 	}
 
 	private TaskDefinition<Object> define() {

@@ -174,7 +174,7 @@ class NamedTasks {
 		// thread.
 		submission.definition().executor();
 		this.pending.compute(submission.slot(), (slot, current) -> place(submission, current, due));
-		if (afterOthers && submission.ifPending() == IfPending.REPLACE) {
+		if (afterOthers && submission.replaces()) {
 			Transactions.override(submission.keyInTransaction(), Effect.REPLACE);
 		}
 		if (submission.hasReplaced()) {
@@ -215,10 +215,10 @@ class NamedTasks {
 	private PendingTask place(TaskSubmission submission, @Nullable PendingTask current, Deadline due) {
 		this.environment.shutdown().checkAccepting(submission.definition().name());
 		if (current == null) {
-			return start(submission, due);
+			return start(submission, submission.deadline(due, null), null);
 		}
 		if (submission.mayReplace(current)) {
-			return replace(submission, current, due);
+			return replace(submission, current, submission.deadline(due, current));
 		}
 		if (submission.ifPending() == IfPending.REJECT) {
 			throw duplicate(submission);
@@ -232,10 +232,10 @@ class NamedTasks {
 				new TaskId(submission.definition().name(), String.valueOf(TaskKeys.text(submission.slot()))));
 	}
 
-	private PendingTask start(TaskSubmission submission, Deadline due) {
+	private PendingTask start(TaskSubmission submission, Deadline due, @Nullable PendingTask replaced) {
 		PendingTask task = new PendingTask(submission.slot(), submission.definition());
 		task.start(due);
-		submission.assignTo(task, due);
+		submission.assignTo(task, due, replaced);
 		return task;
 	}
 
@@ -259,12 +259,12 @@ class NamedTasks {
 		TaskFuture<?> earlier = current.future();
 		PendingTask task = current;
 		if (current.move(submission.definition(), due)) {
-			submission.assignTo(current, due);
+			submission.assignTo(current, due, current);
 		}
 		else {
 			// The current timer has fired. If the wheel refuses the new task, the
 			// current task stays.
-			task = start(submission, due);
+			task = start(submission, due, current);
 			current.withdraw();
 		}
 		submission.replaces(earlier);

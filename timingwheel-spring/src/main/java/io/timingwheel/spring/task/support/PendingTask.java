@@ -90,6 +90,13 @@ final class PendingTask implements RoutedTask, Executor {
 		return this.dueNanos;
 	}
 
+	/**
+	 * When the task is due, which may be in the past.
+	 */
+	Deadline deadline() {
+		return new Deadline(this.dueNanos - environment().clock().nanoTime(), this.dueNanos, this.dueEpochNanos, false);
+	}
+
 	long dueEpochNanos() {
 		return this.dueEpochNanos;
 	}

@@ -56,6 +56,17 @@ public final class TaskClock {
 	}
 
 	/**
+	 * The deadline after a delay that may be over already.
+	 * @param delayNanos how long from now, in nanoseconds; negative for a deadline in the
+	 * past
+	 */
+	Deadline within(long delayNanos) {
+		long now = nanoTime();
+		long delay = Math.max(-MAX_DELAY, Math.min(delayNanos, MAX_DELAY));
+		return new Deadline(delay, now + delay, add(epochNanos(now), delay), false);
+	}
+
+	/**
 	 * The deadline at a time of the wall clock. The delay is the time from now, by the
 	 * wall clock.
 	 * @param instant the time; may be in the past

@@ -118,6 +118,9 @@ final class TaskRun implements TaskExecution {
 		}
 		Repetition repetition = (payload instanceof Repetition) ? (Repetition) payload : null;
 		Object captured = (repetition != null) ? repetition.payload() : payload;
+		if (captured instanceof Debounce debounce) {
+			captured = debounce.payload();
+		}
 		if (captured instanceof Attempt next) {
 			this.attempt = next.number();
 			captured = next.payload();

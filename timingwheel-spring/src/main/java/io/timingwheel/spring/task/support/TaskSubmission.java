@@ -23,6 +23,8 @@ import org.springframework.core.task.TaskRejectedException;
  */
 public final class TaskSubmission {
 
+	private static final long UNLIMITED = -1;
+
 	private static final LongPredicate NONE = (sequence) -> false;
 
 	private final TaskDefinition<?> definition;
@@ -30,6 +32,8 @@ public final class TaskSubmission {
 	private final IfPending ifPending;
 
 	private final Object payload;
+
+	private final long maxWaitNanos;
 
 	private final boolean givesResult;
 
@@ -60,13 +64,30 @@ public final class TaskSubmission {
 	 */
 	public <P> TaskSubmission(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending, P payload,
 			boolean givesResult) {
-		this(definition, key, ifPending, givesResult, CapturedPayload.capture(payload, definition));
+		this(definition, key, ifPending, null, payload, givesResult);
 	}
 
-	private TaskSubmission(TaskDefinition<?> definition, @Nullable Object key, IfPending ifPending, boolean givesResult,
-			Object captured) {
+	/**
+	 * Submits a task, and captures the context of the current thread for it.
+	 * @param <P> the type of the payload
+	 * @param definition the definition of the task
+	 * @param key the key, compared by its text; {@code null} for a task without one
+	 * @param ifPending what to do if a task with this key is pending
+	 * @param maxWait the task is due at most this long after the first call since it last
+	 * began; {@code null} for no limit
+	 * @param payload the payload of the task
+	 * @param givesResult whether the caller gets the result
+	 */
+	public <P> TaskSubmission(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
+			@Nullable Duration maxWait, P payload, boolean givesResult) {
+		this(definition, key, ifPending, maxWait, givesResult, CapturedPayload.capture(payload, definition));
+	}
+
+	private TaskSubmission(TaskDefinition<?> definition, @Nullable Object key, IfPending ifPending,
+			@Nullable Duration maxWait, boolean givesResult, Object captured) {
 		this.definition = definition;
 		this.ifPending = ifPending;
+		this.maxWaitNanos = (maxWait != null) ? TaskClock.nanos(maxWait) : UNLIMITED;
 		this.payload = captured;
 		this.givesResult = givesResult;
 		NamedTasks tasks = definition.tasks();
@@ -86,7 +107,7 @@ public final class TaskSubmission {
 	static <P> TaskSubmission repeating(TaskDefinition<P> definition, @Nullable Object key, IfPending ifPending,
 			P payload, Rhythm rhythm) {
 		Object captured = CapturedPayload.capture(payload, definition);
-		return new TaskSubmission(definition, key, ifPending, true, new Repetition(captured, rhythm));
+		return new TaskSubmission(definition, key, ifPending, null, true, new Repetition(captured, rhythm));
 	}
 
 	/**
@@ -224,7 +245,50 @@ public final class TaskSubmission {
 	}
 
 	boolean mayReplace(PendingTask current) {
-		return this.ifPending == IfPending.REPLACE || this.overlooked.test(current.sequence());
+		return replaces() || this.overlooked.test(current.sequence());
+	}
+
+	/**
+	 * Whether this task takes the place of a pending one.
+	 */
+	boolean replaces() {
+		return this.ifPending == IfPending.REPLACE || this.ifPending == IfPending.UPDATE;
+	}
+
+	/**
+	 * When this task is due.
+	 * @param due when it would be due if no task was pending
+	 * @param current the pending task that it replaces, {@code null} for none
+	 */
+	Deadline deadline(Deadline due, @Nullable PendingTask current) {
+		if (current != null && this.overlooked.test(current.sequence())) {
+			return deadline(due, null);
+		}
+		if (current != null && this.ifPending == IfPending.UPDATE) {
+			return current.deadline();
+		}
+		return (this.maxWaitNanos != UNLIMITED) ? limited(due, current) : due;
+	}
+
+	private Deadline limited(Deadline due, @Nullable PendingTask current) {
+		TaskClock clock = this.definition.tasks().environment().clock();
+		long now = clock.nanoTime();
+		long first = (current != null && current.payload() instanceof Debounce debounce) ? debounce.firstNanos() : now;
+		long delay = TaskClock.add(this.maxWaitNanos, first - now);
+		return (delay < due.delayNanos()) ? clock.within(delay) : due;
+	}
+
+	/**
+	 * The payload as the pending task keeps it.
+	 * @param current the pending task that this one replaces, {@code null} for none
+	 */
+	private Object kept(@Nullable PendingTask current) {
+		if (current != null && current.payload() instanceof Debounce debounce
+				&& !this.overlooked.test(current.sequence())) {
+			return new Debounce(this.payload, debounce.firstNanos());
+		}
+		return (this.maxWaitNanos != UNLIMITED)
+				? new Debounce(this.payload, this.definition.tasks().environment().clock().nanoTime()) : this.payload;
 	}
 
 	Object slot() {
@@ -237,12 +301,17 @@ public final class TaskSubmission {
 
 	/**
 	 * Writes this submission into a pending task.
+	 * @param replaced the task that this one replaces, which may be the same object;
+	 * {@code null} for none
 	 */
-	void assignTo(PendingTask task, Deadline due) {
-		if (this.givesResult && this.future == null) {
+	void assignTo(PendingTask task, Deadline due, @Nullable PendingTask replaced) {
+		if (this.future != null) {
+			this.future.setDue(due.epochNanos());
+		}
+		else if (this.givesResult) {
 			this.future = newFuture(due);
 		}
-		task.assign(this.payload, this.future, this.sequence);
+		task.assign(kept(replaced), this.future, this.sequence);
 	}
 
 	/**
