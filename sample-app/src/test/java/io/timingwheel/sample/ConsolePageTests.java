@@ -7,10 +7,12 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Level;
 import java.util.stream.IntStream;
 
 import com.sun.net.httpserver.HttpServer;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -31,6 +33,7 @@ import org.openqa.selenium.logging.LogType;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.MediaType;
@@ -56,7 +59,7 @@ class ConsolePageTests {
 			+ " are neither on the PATH nor in /usr/bin";
 
 	private static final List<String> VIEWS = List.of("now", "names", "name/close-order", "name/callback", "dead",
-			"node");
+			"schedules", "node");
 
 	/** Keeps what takes the page longer than 50 ms at a stretch. */
 	private static final String OBSERVE_LONG_TASKS = """
@@ -155,6 +158,16 @@ class ConsolePageTests {
 		finally {
 			server.stop(0);
 		}
+	}
+
+	@Test
+	void aScheduleShowsItsNextTimeAndIsRunNow(@Autowired ReportConfiguration report) {
+		open("schedules");
+		eventually().until(() -> text("tbody td + td").matches("in 9 min \\d+ s"));
+		press("Run now report");
+		eventually().until(() -> report.runs.get() == 1);
+		eventually().until(() -> text("tbody td + td").startsWith("in "));
+		assertThat(errors()).isEmpty();
 	}
 
 	@Test
@@ -387,6 +400,18 @@ class ConsolePageTests {
 			.filter((entry) -> entry.getLevel().intValue() >= Level.SEVERE.intValue())
 			.map(Object::toString)
 			.toList();
+	}
+
+	@TestConfiguration(proxyBeanMethods = false)
+	static class ReportConfiguration {
+
+		final AtomicInteger runs = new AtomicInteger();
+
+		@Recurring(every = "1h", initialDelay = "10m", name = "report")
+		void report() {
+			this.runs.incrementAndGet();
+		}
+
 	}
 
 }

@@ -9,6 +9,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
@@ -21,12 +23,14 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TasksDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
 import io.timingwheel.spring.console.LiveFigures.LevelFigures;
 import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import io.timingwheel.spring.console.LiveFigures.NameTasks;
 import io.timingwheel.spring.console.LiveFigures.Names;
 import io.timingwheel.spring.console.LiveFigures.NodeFigures;
+import io.timingwheel.spring.console.LiveFigures.TotalFigures;
 import io.timingwheel.spring.console.LiveFigures.WheelFigures;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.PolicySettings;
@@ -62,6 +66,8 @@ final class ConsoleReader {
 
 	private final TaskPolicies policies;
 
+	private final Supplier<List<String>> recurring;
+
 	private final Lateness lateness;
 
 	private final @Nullable String application;
@@ -70,11 +76,9 @@ final class ConsoleReader {
 
 	private final Clock clock = Clock.systemUTC();
 
-	private final Map<String, Forecasts> forecasts = new HashMap<>();
+	private final Map<String, SharedReading<Optional<ForecastFigures>>> forecasts = new HashMap<>();
 
-	private List<NameFigures> names = List.of();
-
-	private long readAt = System.nanoTime() - KEPT_NANOS;
+	private final SharedReading<List<NameFigures>> names = new SharedReading<>(this::readNames, (names) -> KEPT_NANOS);
 
 	/**
 	 * Creates a reader.
@@ -82,80 +86,71 @@ final class ConsoleReader {
 	 * @param tasks reads the tasks
 	 * @param durableTasks the durable tasks, {@code null} without a store
 	 * @param policies the retries and limits of the names
+	 * @param recurring gives the names of the recurring methods
 	 * @param lateness tells how late tasks have begun
 	 * @param application the name of the application, {@code null} if it has none
 	 * @param acts whether the page may act
 	 */
 	ConsoleReader(TimingWheel wheel, DelayedTasksEndpointWebExtension tasks, @Nullable DurableTaskManager durableTasks,
-			TaskPolicies policies, Lateness lateness, @Nullable String application, boolean acts) {
+			TaskPolicies policies, Supplier<List<String>> recurring, Lateness lateness, @Nullable String application,
+			boolean acts) {
 		this.wheel = wheel;
 		this.tasks = tasks;
 		this.durableTasks = durableTasks;
 		this.policies = policies;
+		this.recurring = recurring;
 		this.lateness = lateness;
 		this.application = application;
 		this.acts = acts;
 		for (String range : List.of("PT1M", "PT10M", DEFAULT_RANGE, "P1D", "P7D")) {
-			this.forecasts.put(range, new Forecasts(tasks, range));
+			this.forecasts.put(range, Forecasts.of(tasks, range));
 		}
 	}
 
 	LiveFigures read(LiveQuery query, SecurityContext user) {
-		List<NameFigures> all = names();
+		List<NameFigures> all = this.names.get();
 		String name = query.name();
 		return new LiveFigures(this.clock.millis(), this.application, this.acts, wheel(), total(all), names(all, query),
 				query.isFor("now") ? forecast(query.range()) : null,
 				(name != null && query.isFor("name")) ? name(name, user) : null,
 				(name != null) ? dead(name, user) : null, (name != null) ? find(name, query.find(), user) : null,
-				this.lateness.read(), node());
+				query.isFor("schedules") ? schedules(user) : null, this.lateness.read(), node());
 	}
 
-	/**
-	 * All pages that look at the same time share the figures of the names.
-	 */
-	private synchronized List<NameFigures> names() {
-		if (System.nanoTime() - this.readAt >= KEPT_NANOS) {
-			List<NameFigures> names = new ArrayList<>();
-			String cursor = null;
-			do {
-				if (!(this.tasks.tasks(null, cursor).getBody() instanceof TasksDescriptor page)) {
-					break;
-				}
-				page.tasks().forEach((name, counts) -> names.add(figures(name, counts)));
-				cursor = page.cursor();
+	private List<NameFigures> readNames() {
+		List<NameFigures> names = new ArrayList<>();
+		String cursor = null;
+		do {
+			if (!(this.tasks.tasks(null, cursor).getBody() instanceof TasksDescriptor page)) {
+				break;
 			}
-			while (cursor != null);
-			this.names = names;
-			this.readAt = System.nanoTime();
+			page.tasks().forEach((name, counts) -> names.add(new NameFigures(name, counts)));
+			cursor = page.cursor();
 		}
-		return this.names;
+		while (cursor != null);
+		return names;
 	}
 
 	private @Nullable ForecastFigures forecast(@Nullable String range) {
-		Forecasts forecasts = this.forecasts.get((range != null) ? range : DEFAULT_RANGE);
-		return (forecasts != null) ? forecasts.read() : null;
+		SharedReading<Optional<ForecastFigures>> forecast = this.forecasts.get((range != null) ? range : DEFAULT_RANGE);
+		return (forecast != null) ? forecast.get().orElse(null) : null;
 	}
 
 	/**
 	 * Reads the figures of the names anew the next time.
 	 */
-	synchronized void forget() {
-		this.readAt = System.nanoTime() - KEPT_NANOS;
+	void forget() {
+		this.names.forget();
 	}
 
-	private static NameFigures figures(String name, CountsDescriptor counts) {
-		return new NameFigures(name, counts.durable(), counts.pending(), counts.running(), counts.completed(),
-				counts.failed(), counts.cancelled(), counts.expired(), counts.overdue(), counts.dead());
+	private static TotalFigures total(List<NameFigures> names) {
+		return new TotalFigures(sum(names, CountsDescriptor::pending), sum(names, CountsDescriptor::running),
+				sum(names, CountsDescriptor::completed), sum(names, CountsDescriptor::failed),
+				sum(names, CountsDescriptor::overdue), sum(names, CountsDescriptor::dead));
 	}
 
-	private static NameFigures total(List<NameFigures> names) {
-		return new NameFigures("", false, sum(names, NameFigures::pending), sum(names, NameFigures::running),
-				sum(names, NameFigures::completed), sum(names, NameFigures::failed), sum(names, NameFigures::cancelled),
-				sum(names, NameFigures::expired), sum(names, NameFigures::overdue), sum(names, NameFigures::dead));
-	}
-
-	private static long sum(List<NameFigures> names, ToLongFunction<NameFigures> figure) {
-		return names.stream().mapToLong(figure).sum();
+	private static long sum(List<NameFigures> names, ToLongFunction<CountsDescriptor> figure) {
+		return names.stream().map(NameFigures::counts).mapToLong(figure).sum();
 	}
 
 	private static @Nullable Names names(List<NameFigures> all, LiveQuery query) {
@@ -164,7 +159,10 @@ final class ConsoleReader {
 					all.stream().sorted(order("attention")).limit(FIRST_NAMES).toList());
 		}
 		if (query.isFor("dead")) {
-			List<NameFigures> dead = all.stream().filter((name) -> name.dead() > 0).sorted(order("dead")).toList();
+			List<NameFigures> dead = all.stream()
+				.filter((name) -> name.counts().dead() > 0)
+				.sorted(order("dead"))
+				.toList();
 			return new Names(all.size(), dead.size(), dead.stream().limit(NAMES).toList());
 		}
 		if (!query.isFor("names")) {
@@ -181,19 +179,19 @@ final class ConsoleReader {
 	private static Comparator<NameFigures> order(String sort) {
 		Comparator<NameFigures> byName = Comparator.comparing(NameFigures::name);
 		return switch (sort) {
-			case "pending" -> most(NameFigures::pending).thenComparing(byName);
-			case "running" -> most(NameFigures::running).thenComparing(byName);
-			case "failed" -> most(NameFigures::failed).thenComparing(byName);
-			case "dead" -> most(NameFigures::dead).thenComparing(byName);
-			case "attention" -> most(NameFigures::dead).thenComparing(most(NameFigures::overdue))
-				.thenComparing(most(NameFigures::pending))
+			case "pending" -> most(CountsDescriptor::pending).thenComparing(byName);
+			case "running" -> most(CountsDescriptor::running).thenComparing(byName);
+			case "failed" -> most(CountsDescriptor::failed).thenComparing(byName);
+			case "dead" -> most(CountsDescriptor::dead).thenComparing(byName);
+			case "attention" -> most(CountsDescriptor::dead).thenComparing(most(CountsDescriptor::overdue))
+				.thenComparing(most(CountsDescriptor::pending))
 				.thenComparing(byName);
 			default -> byName;
 		};
 	}
 
-	private static Comparator<NameFigures> most(ToLongFunction<NameFigures> figure) {
-		return Comparator.comparingLong(figure).reversed();
+	private static Comparator<NameFigures> most(ToLongFunction<CountsDescriptor> figure) {
+		return Comparator.<NameFigures>comparingLong((name) -> figure.applyAsLong(name.counts())).reversed();
 	}
 
 	private @Nullable NameTasks name(String name, SecurityContext user) {
@@ -225,6 +223,17 @@ final class ConsoleReader {
 		return (keyOrId != null && !keyOrId.isEmpty()
 				&& this.tasks.task(user, new String[] { name, keyOrId }, null, null, null)
 					.getBody() instanceof TaskDescriptor task) ? task : null;
+	}
+
+	private List<TaskDescriptor> schedules(SecurityContext user) {
+		List<TaskDescriptor> tasks = new ArrayList<>();
+		this.recurring.get().stream().limit(NAMES).forEach((name) -> {
+			TaskDescriptor task = find(name, RecurringMethodRegistry.KEY, user);
+			if (task != null) {
+				tasks.add(task);
+			}
+		});
+		return tasks;
 	}
 
 	private WheelFigures wheel() {

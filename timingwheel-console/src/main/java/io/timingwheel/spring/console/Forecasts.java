@@ -2,16 +2,15 @@ package io.timingwheel.spring.console;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.actuate.ForecastDescriptor;
 import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
 import io.timingwheel.spring.console.LiveFigures.NameForecast;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The forecast for one range. All pages that look at the same time share the forecast,
- * since counting may take long. Thread-safe.
+ * Reads the forecast for one range.
  */
 final class Forecasts {
 
@@ -24,34 +23,20 @@ final class Forecasts {
 
 	private static final long MAX_KEPT_NANOS = 5_000_000_000L;
 
-	private final DelayedTasksEndpointWebExtension tasks;
-
-	private final String range;
-
-	private @Nullable ForecastFigures forecast;
-
-	private long readAt;
-
-	Forecasts(DelayedTasksEndpointWebExtension tasks, String range) {
-		this.tasks = tasks;
-		this.range = range;
-	}
-
-	synchronized @Nullable ForecastFigures read() {
-		ForecastFigures known = this.forecast;
-		if (known == null || System.nanoTime() - this.readAt > kept(known)) {
-			this.forecast = (this.tasks.tasks(this.range, null).getBody() instanceof ForecastDescriptor descriptor)
-					? figures(descriptor) : null;
-			this.readAt = System.nanoTime();
-		}
-		return this.forecast;
+	private Forecasts() {
 	}
 
 	/**
-	 * A forecast is kept for half of a span.
+	 * The forecast, which is kept for half of a span, since counting may take long.
 	 */
-	private static long kept(ForecastFigures forecast) {
-		return Math.max(MIN_KEPT_NANOS, Math.min(MAX_KEPT_NANOS, (long) (forecast.span() * 500_000)));
+	static SharedReading<Optional<ForecastFigures>> of(DelayedTasksEndpointWebExtension tasks, String range) {
+		return new SharedReading<>(() -> read(tasks, range), (forecast) -> Math.max(MIN_KEPT_NANOS, Math
+			.min(MAX_KEPT_NANOS, forecast.map((known) -> (long) (known.span() * 500_000)).orElse(MIN_KEPT_NANOS))));
+	}
+
+	private static Optional<ForecastFigures> read(DelayedTasksEndpointWebExtension tasks, String range) {
+		return (tasks.tasks(range, null).getBody() instanceof ForecastDescriptor forecast)
+				? Optional.of(figures(forecast)) : Optional.empty();
 	}
 
 	private static ForecastFigures figures(ForecastDescriptor forecast) {

@@ -5,6 +5,7 @@ import java.util.Map;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.CountsDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
@@ -26,14 +27,16 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param name the tasks of a name, {@code null} if the view shows none
  * @param dead the dead tasks of the name, {@code null} if the view shows none
  * @param found the task that was looked for, {@code null} if there is none
+ * @param schedules the tasks of the recurring methods, {@code null} if the view shows
+ * none
  * @param lateness how late tasks have begun, {@code null} if no meter says so
  * @param node this node, {@code null} without a store
  */
 @JsonInclude(Include.NON_NULL)
-record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, NameFigures totals,
+record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, TotalFigures totals,
 		@Nullable Names names, @Nullable ForecastFigures forecast, @Nullable NameTasks name,
-		@Nullable DeadDescriptor dead, @Nullable TaskDescriptor found, @Nullable LatenessFigures lateness,
-		@Nullable NodeFigures node) implements OperationResponseBody {
+		@Nullable DeadDescriptor dead, @Nullable TaskDescriptor found, @Nullable List<TaskDescriptor> schedules,
+		@Nullable LatenessFigures lateness, @Nullable NodeFigures node) implements OperationResponseBody {
 
 	/**
 	 * The wheel.
@@ -88,12 +91,26 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	}
 
 	/**
-	 * The figures of a name, as in the endpoint {@code delayedtasks}.
+	 * A name with its figures.
 	 *
-	 * @param name the name, empty for the figures of all names
+	 * @param name the name
+	 * @param counts the figures of the endpoint {@code delayedtasks}
 	 */
-	record NameFigures(String name, boolean durable, long pending, long running, long completed, long failed,
-			long cancelled, long expired, long overdue, long dead) {
+	record NameFigures(String name, @JsonUnwrapped CountsDescriptor counts) {
+
+	}
+
+	/**
+	 * The figures of all names together.
+	 *
+	 * @param pending how many tasks have not begun
+	 * @param running how many have begun and not ended
+	 * @param completed how many ended with a result
+	 * @param failed how many ended with an exception
+	 * @param overdue how many stored tasks are past their due time
+	 * @param dead how many stored tasks have failed for good
+	 */
+	record TotalFigures(long pending, long running, long completed, long failed, long overdue, long dead) {
 
 	}
 

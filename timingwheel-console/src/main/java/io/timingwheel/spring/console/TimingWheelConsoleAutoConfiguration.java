@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -56,15 +57,16 @@ public final class TimingWheelConsoleAutoConfiguration {
 	TimingWheelConsoleEndpoint timingWheelConsoleEndpoint(TimingWheel wheel, DelayedTaskRegistry tasks,
 			ObjectProvider<DelayedTasksEndpointWebExtension> exposed, TaskPolicies policies,
 			ObjectProvider<DurableTaskManager> durableTasks, ObjectProvider<PathMapper> pathMappers,
-			ObjectProvider<CsrfTokenHeader> csrfToken, ObjectProvider<Lateness> lateness, EndpointAccessResolver access,
-			Environment environment) {
+			ObjectProvider<CsrfTokenHeader> csrfToken, ObjectProvider<Lateness> lateness,
+			ObjectProvider<RecurringMethodRegistry> recurring, EndpointAccessResolver access, Environment environment) {
 		DurableTaskManager stored = durableTasks.getIfAvailable();
 		DelayedTasksEndpointWebExtension endpoint = exposed
 			.getIfAvailable(() -> endpoint(tasks, stored, Binder.get(environment)));
 		boolean acts = access.accessFor(ID, Access.READ_ONLY) == Access.UNRESTRICTED;
 		return new TimingWheelConsoleEndpoint(new ConsoleFiles(path(pathMappers)),
-				new ConsoleReader(wheel, endpoint, stored, policies, lateness.getIfAvailable(() -> () -> null),
-						environment.getProperty("spring.application.name"), acts),
+				new ConsoleReader(wheel, endpoint, stored, policies, () -> names(recurring),
+						lateness.getIfAvailable(() -> () -> null), environment.getProperty("spring.application.name"),
+						acts),
 				new ConsoleActions(endpoint, acts), csrfToken.getIfAvailable(() -> CsrfTokenHeader.NONE));
 	}
 
@@ -78,6 +80,11 @@ public final class TimingWheelConsoleAutoConfiguration {
 		Set<String> roles = binder.bind(prefix + "roles", Bindable.setOf(String.class)).orElse(Set.of());
 		return new DelayedTasksEndpointWebExtension(new DelayedTasksEndpoint(tasks, stored, showValues), showValues,
 				roles);
+	}
+
+	private static List<String> names(ObjectProvider<RecurringMethodRegistry> recurring) {
+		RecurringMethodRegistry methods = recurring.getIfAvailable();
+		return (methods != null) ? methods.names() : List.of();
 	}
 
 	private static String path(ObjectProvider<PathMapper> mappers) {

@@ -1,8 +1,8 @@
 import { number, text, time } from "./dom.js";
 import { refresh, watch } from "./server.js";
-import { dead, name, names, node, now } from "./views.js";
+import { dead, name, names, node, now, schedules } from "./views.js";
 
-const VIEWS = { now, names, name, dead, node };
+const VIEWS = { now, names, name, dead, schedules, node };
 const KEPT = 120;
 const TICK_MS = 250;
 

@@ -268,7 +268,7 @@ function taskTable(caption) {
 		row.cells[0].title = `id ${task.id}`;
 		row.dueAt = Date.parse(task.dueAt);
 		row.state = state;
-		text(row.cells[2], state.toLowerCase());
+		text(row.cells[2], task.schedule ? `${state.toLowerCase()} · ${task.schedule}` : state.toLowerCase());
 		row.cells[2].title = task.error ?? "";
 		text(row.cells[3], task.attempt ?? "");
 		const buttons = row.lastChild.firstChild;
@@ -424,6 +424,44 @@ export function dead() {
 			show(rows);
 			text(groups.element.heading, `Errors of ${chosen}`);
 			groups.update(figures);
+		}
+	};
+}
+
+/** The methods that run again and again. */
+export function schedules() {
+	const { element: scroll, body } = table("Recurring methods", [["Name"], ["Schedule", ".text"], ["Next run", ".text"], ["Then", ".text.wide"], ["State", ".text.wide"],
+		["Actions"]]);
+	const none = h("p.empty", {}, "This application has no recurring methods.");
+	const show = list(body, (task) => task.name, (task) => h("tr", {}, h("th", { scope: "row" }, nameLink(task.name)), h("td.text.mono"),
+		h("td.text"), h("td.text.wide"), h("td.text.wide"), h("td")), (row, task) => {
+		const state = task.state ?? "PENDING";
+		row.task = task;
+		text(row.cells[1], task.schedule ?? "");
+		text(row.cells[3], task.next && task.next !== task.dueAt ? time(task.next) : "");
+		text(row.cells[4], state.toLowerCase());
+		const run = task.acts && state === "PENDING";
+		if (run !== Boolean(row.cells[5].firstChild)) {
+			row.cells[5].replaceChildren(...(run ? [h("button", { type: "button", "aria-label": `Run now ${task.name}`,
+				onclick: () => runNow(row.task) }, "Run now")] : []));
+		}
+	});
+	const tick = () => {
+		for (const row of body.rows) {
+			text(row.cells[2], due(Date.parse(row.task.dueAt) - serverNow()));
+			row.cells[2].title = row.task.dueAt;
+		}
+	};
+	return {
+		element: panel("Schedules", scroll, none),
+		title: "Schedules",
+		tick,
+		query: () => ({ view: "schedules" }),
+		update({ figures }) {
+			none.hidden = figures.schedules.length > 0;
+			scroll.hidden = !none.hidden;
+			show(figures.schedules.map((task) => ({ ...task, acts: figures.acts })));
+			tick();
 		}
 	};
 }

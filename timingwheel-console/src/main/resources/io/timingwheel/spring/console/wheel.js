@@ -147,7 +147,7 @@ export function wheelView() {
 		context.fillText(compact(wheel.pending), 0, inner * 0.1);
 		context.fillStyle = colours.quiet;
 		context.font = `${Math.max(10, Math.round(inner * 0.17))}px system-ui, sans-serif`;
-		context.fillText("pending", 0, inner * 0.36);
+		context.fillText("on the wheel", 0, inner * 0.36);
 	}
 
 	/** Timers on their way: a slot of a higher level spreads over the level inside, a slot of the finest one flies to the middle. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -109,7 +110,7 @@ class ConsoleTests {
 			schedule("close-order", "5");
 			ConsoleClient user = user();
 			assertThat(user.<String>figure("view=now", "$.application")).isEqualTo("shop");
-			assertThat(user.<Integer>figure("view=now", "$.wheel.pending")).isOne();
+			assertThat(user.<Integer>figure("view=now", "$.wheel.pending")).isEqualTo(2);
 			// The figures of the names may be 400 ms old.
 			await().untilAsserted(
 					() -> assertThat(user.<List<Integer>>figure("view=names&filter=CLOSE", "$.names.rows[*].pending"))
@@ -119,6 +120,7 @@ class ConsoleTests {
 			assertThat(user.<List<String>>figure("view=name&name=close-order", "$.name.next[*].key"))
 				.containsExactly("5");
 			assertThat(user.<String>figure("view=name&name=close-order&find=5", "$.found.key")).isEqualTo("5");
+			assertThat(user.<List<String>>figure("view=schedules", "$.schedules[*].name")).containsExactly("report");
 		}
 
 	}
@@ -299,6 +301,10 @@ class ConsoleTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
+
+		@Recurring(every = "1h", initialDelay = "1h", name = "report")
+		void report() {
+		}
 
 	}
 

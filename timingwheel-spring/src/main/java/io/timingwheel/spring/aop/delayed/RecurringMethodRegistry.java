@@ -38,7 +38,7 @@ import org.springframework.util.StringUtils;
 public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Reader {
 
 	/** The key of the task of each method. */
-	static final String KEY = "recurring";
+	public static final String KEY = "recurring";
 
 	private static final String ANNOTATION = "@Recurring";
 
@@ -81,6 +81,21 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 			RecurringMethod recurring = read(method, annotation, beanClass, beanName);
 			this.byPlace.put(recurring.beanName() + "#" + method.getName(), recurring);
 		});
+	}
+
+	/**
+	 * The names of the methods that have a schedule. Each of them has a task with the key
+	 * {@link #KEY}.
+	 * @return the names, sorted; call this after the start
+	 */
+	public List<String> names() {
+		return this.byPlace.values()
+			.stream()
+			.filter((method) -> method.times().schedule() != null)
+			.map(RecurringMethod::name)
+			.distinct()
+			.sorted()
+			.toList();
 	}
 
 	private RecurringMethod read(Method method, Recurring annotation, Class<?> beanClass, String beanName) {
