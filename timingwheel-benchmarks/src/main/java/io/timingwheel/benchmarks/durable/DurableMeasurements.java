@@ -141,7 +141,7 @@ final class DurableMeasurements {
 				List.of(step(1, (nodes, peer) -> {
 					nodes.await(load(nodes.first(), this.effort.seconds()));
 					Map<String, Double> figures = nodes.first().run("figures");
-					figures.keySet().retainAll(List.of("early", "p50", "p99", "max"));
+					figures.keySet().retainAll(List.of("early", "p50", "p99", "max", "max-at"));
 					return figures;
 				})), new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
 	}

@@ -23,6 +23,11 @@ final class Probe {
 
 	private final AtomicLong last = new AtomicLong();
 
+	private final AtomicLong latest = new AtomicLong(Long.MIN_VALUE);
+
+	/** When the latest task has run, in microseconds of the time of day. */
+	private volatile long latestAt;
+
 	/**
 	 * Records that a task runs.
 	 * @param due when it is due, in whole milliseconds
@@ -30,7 +35,11 @@ final class Probe {
 	void run(Instant due) {
 		Instant now = Instant.now();
 		long micros = micros(now);
-		this.lateness[this.count.getAndIncrement()] = micros - micros(due);
+		long late = micros - micros(due);
+		this.lateness[this.count.getAndIncrement()] = late;
+		if (late > this.latest.get() && this.latest.accumulateAndGet(late, Math::max) == late) {
+			this.latestAt = micros;
+		}
 		if (micros < this.first.get()) {
 			this.first.accumulateAndGet(micros, Math::min);
 		}
@@ -45,6 +54,7 @@ final class Probe {
 		this.count.set(0);
 		this.first.set(Long.MAX_VALUE);
 		this.last.set(0);
+		this.latest.set(Long.MIN_VALUE);
 	}
 
 	int count() {
@@ -53,7 +63,8 @@ final class Probe {
 
 	/**
 	 * The figures since the last reset: the number of tasks, the times of the first and
-	 * the last run, in microseconds of the time of day, and the lateness.
+	 * the last run, in microseconds of the time of day, the lateness, and after how many
+	 * seconds the latest one has run.
 	 */
 	Map<String, Double> figures() {
 		long[] sorted = Arrays.copyOf(this.lateness, this.count.get());
@@ -67,6 +78,7 @@ final class Probe {
 			figures.put("p50", millis(sorted, 0.5));
 			figures.put("p99", millis(sorted, 0.99));
 			figures.put("max", millis(sorted, 1));
+			figures.put("max-at", (this.latestAt - this.first.get()) / 1e6);
 		}
 		return figures;
 	}

@@ -7,7 +7,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
@@ -83,6 +85,21 @@ class RedisScriptCostTests extends StoreTestSupport {
 		List<LeasedTask> claimed = this.store.claim(new ClaimRequest("a", names, 1000, LOOK_AHEAD, LEASE, ANY_SIZE))
 			.tasks();
 		assertThat(claimed).extracting(LeasedTask::id).containsExactlyInAnyOrderElementsOf(ids);
+	}
+
+	@Test
+	void theNextTimeOfAClaimIsNotWithinTheLookAheadThoughThePartitionsAreReadOneAfterAnother() {
+		Duration lookAhead = Duration.ofSeconds(1);
+		List<NewTask> tasks = IntStream.range(0, 1500)
+			.mapToObj((i) -> task(null, Duration.ofMillis(i + 1000), IfPending.KEEP))
+			.toList();
+		this.store.enqueueAll(tasks);
+		int claimed = 0;
+		while (claimed < tasks.size()) {
+			Claimed claim = this.other.claim(new ClaimRequest("a", NAMES, 10_000, lookAhead, HOUR, ANY_SIZE));
+			claimed += claim.tasks().size();
+			assertThat(claim.nextAt() - claim.now()).isGreaterThan(lookAhead.toMillis());
+		}
 	}
 
 	@Test

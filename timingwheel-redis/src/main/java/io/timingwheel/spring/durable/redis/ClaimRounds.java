@@ -95,7 +95,12 @@ final class ClaimRounds {
 		/** The further tasks that the partitions could give. */
 		private final List<Candidate> more = new ArrayList<>();
 
-		/** By partition: the time of the first task that it cannot give yet. */
+		/**
+		 * By partition: how long after its reading of the clock the first task is due
+		 * that the partition cannot give yet. The partitions read the clock one after
+		 * another. A time would therefore be within the look-ahead of the latest reading
+		 * although no node has the task.
+		 */
 		private final long[] later = new long[this.count];
 
 		private final List<ScriptReply> tasks = new ArrayList<>();
@@ -133,8 +138,12 @@ final class ClaimRounds {
 				throw this.failure;
 			}
 			this.tasks.sort(Comparator.comparingLong(Rounds::foundAt));
-			return new Claimed(this.tasks.stream().map(ScriptReply::leasedTask).toList(), this.now,
-					Arrays.stream(this.later).min().orElse(Long.MAX_VALUE));
+			return new Claimed(this.tasks.stream().map(ScriptReply::leasedTask).toList(), this.now, nextAt());
+		}
+
+		private long nextAt() {
+			long later = Arrays.stream(this.later).min().orElse(Long.MAX_VALUE);
+			return (later < Long.MAX_VALUE) ? this.now + later : Long.MAX_VALUE;
 		}
 
 		/**
@@ -185,7 +194,7 @@ final class ClaimRounds {
 			this.now = (this.reached && ClaimRounds.this.severalClocks) ? Math.min(this.now, now)
 					: Math.max(this.now, now);
 			this.reached = true;
-			this.later[partition] = (reply.number(1) >= 0) ? reply.number(1) : Long.MAX_VALUE;
+			this.later[partition] = (reply.number(1) >= 0) ? reply.number(1) - now : Long.MAX_VALUE;
 			ScriptReply times = reply.list(2);
 			for (int i = 0; i < times.size(); i += 2) {
 				this.more.add(new Candidate(times.number(i), partition, times.integer(i + 1), times.number(i) <= now));

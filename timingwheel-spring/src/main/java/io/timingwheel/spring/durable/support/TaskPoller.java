@@ -36,6 +36,9 @@ final class TaskPoller {
 	 */
 	private static final long MIN_SLEEP_MILLIS = 50;
 
+	/** The longest sleep after a claim with tasks. */
+	static final long BUSY_SLEEP_MILLIS = 100;
+
 	/** How long the other tasks wait for a suspect. */
 	private static final long SUSPECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -294,12 +297,23 @@ final class TaskPoller {
 	}
 
 	private long unlimitedSleepNanos(Claimed claimed) {
-		long interval = this.settings.pollInterval().toMillis();
-		long claimableAt = claimed.nextAt() - this.settings.lookAhead().toMillis();
-		long next = ((claimableAt > claimed.now()) ? claimableAt : claimed.nextAt()) - claimed.now();
-		long millis = Math.min(interval, Math.max(Math.min(MIN_SLEEP_MILLIS, interval), next));
+		long millis = sleepMillis(claimed, this.settings.pollInterval().toMillis(),
+				this.settings.lookAhead().toMillis());
 		double share = claimed.tasks().isEmpty() ? 1 : 1 - ThreadLocalRandom.current().nextDouble() / 2;
 		return (long) (TimeUnit.MILLISECONDS.toNanos(millis) * share);
+	}
+
+	/**
+	 * How long to sleep until the store has more tasks. While tasks flow, more of them
+	 * may come at any time from nodes that only store, due sooner than the next poll. And
+	 * a task that was not claimed although it is due within the look-ahead need not
+	 * belong to another node: its part of the store may have an earlier time.
+	 */
+	static long sleepMillis(Claimed claimed, long interval, long lookAhead) {
+		long longest = claimed.tasks().isEmpty() ? interval : Math.min(interval, BUSY_SLEEP_MILLIS);
+		long claimableAt = claimed.nextAt() - lookAhead;
+		long next = ((claimableAt > claimed.now()) ? claimableAt : claimed.nextAt()) - claimed.now();
+		return Math.min(longest, Math.max(MIN_SLEEP_MILLIS, next));
 	}
 
 	/**
