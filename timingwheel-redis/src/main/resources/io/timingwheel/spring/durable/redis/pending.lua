@@ -9,7 +9,7 @@ for _, letter in ipairs({ SCHEDULED, WAITING, 'S', 'W' }) do
   end
 end
 table.sort(found, function(one, other)
-  return one.at < other.at or one.at == other.at and one.id < other.id
+  return one.at < other.at or one.at == other.at and precedes(one.id, other.id)
 end)
 local reply = {}
 for i, task in ipairs(load_entries(found, tonumber(ARGV[3]))) do
