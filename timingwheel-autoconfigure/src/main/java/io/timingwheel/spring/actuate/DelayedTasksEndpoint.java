@@ -422,8 +422,8 @@ public class DelayedTasksEndpoint {
 						counts.failed(), counts.cancelled(), counts.expired(), 0, 0, paused, waiting, false);
 			}
 			return new CountsDescriptor(true, stored.pending(), stored.running(), counts.completed(), counts.failed(),
-					counts.cancelled(), counts.expired(), stored.overdue(), stored.dead(), paused,
-					paused ? stored.overdue() : 0, stored.estimated());
+					counts.cancelled(), counts.expired(), stored.overdue(), stored.dead(), paused, stored.waiting(),
+					stored.estimated());
 		}
 
 	}

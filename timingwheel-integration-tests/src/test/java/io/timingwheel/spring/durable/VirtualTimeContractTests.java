@@ -28,7 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Virtual time on a real server.
  */
 @SpringBootTest(classes = VirtualTimeContractTests.Config.class,
-		properties = { "timingwheel.store.lease=20s", "timingwheel.store.jdbc.initialize-schema=always" })
+		properties = { "timingwheel.store.lease=20s", "timingwheel.store.jdbc.initialize-schema=always",
+				"timingwheel.tasks.call.rate=60/m", "timingwheel.tasks.call.max-concurrent=2" })
 @AutoConfigureVirtualTime
 public abstract class VirtualTimeContractTests {
 
@@ -109,6 +110,21 @@ public abstract class VirtualTimeContractTests {
 	}
 
 	@Test
+	void startsAreSpreadByVirtualTimeAndInTheirOrder() {
+		for (int i = 0; i < 4; i++) {
+			this.reminders.call("abcd".substring(i, i + 1), Duration.ofMillis(i));
+		}
+		Instant start = this.time.now();
+		this.time.advance(Duration.ofMillis(999));
+		assertThat(this.reminders.log()).containsExactly("a " + start);
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(this.reminders.log()).containsExactly("a " + start, "b " + start.plusSeconds(1));
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(this.reminders.log()).endsWith("c " + start.plusSeconds(2), "d " + start.plusSeconds(3));
+		assertThat(this.time).hasNothingPending();
+	}
+
+	@Test
 	void eachMethodBeginsWithAnEmptyStore() {
 		assertThat(this.time).hasNothingPending();
 		this.reminders.remind("left over", HOUR);
@@ -150,6 +166,11 @@ public abstract class VirtualTimeContractTests {
 
 		List<String> log() {
 			return this.log;
+		}
+
+		@Delayed(delayExpression = "#delay", name = "call", key = "#key", durable = true)
+		public void call(String key, Duration delay) {
+			this.log.add(key + " " + this.time.now());
 		}
 
 		@Delayed(delayExpression = "#delay", name = "remind", key = "#key", durable = true)

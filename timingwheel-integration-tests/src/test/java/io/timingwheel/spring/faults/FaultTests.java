@@ -123,6 +123,80 @@ abstract class FaultTests extends FaultTestSupport {
 		assertThat(runs().get(0L)).hasSize(6);
 	}
 
+	/**
+	 * Four nodes, of which one is killed and one is stopped for longer than its lease.
+	 * The lease of a task lasts for more than half of its time when its node is stopped,
+	 * as the node renews it after a third.
+	 */
+	@Test
+	void noMoreBodiesRunAtOnceThanTheLimitWhileNodesAreKilledAndStopped() {
+		int limit = 10;
+		int tasks = 200;
+		List<NodeProcess> nodes = Stream.of("l0", "l1", "l2", "l3")
+			.map((id) -> startNode(id, List.of(), "timingwheel.tasks.work.max-concurrent=" + limit))
+			.toList();
+		nodes.forEach(NodeProcess::awaitReady);
+		ThreadLocalRandom random = ThreadLocalRandom.current();
+		for (int i = 0; i < tasks; i++) {
+			this.client.enqueue(i, 1, Instant.now(), Duration.ZERO, random.nextInt(100, 800));
+		}
+		await(() -> this.executions.started() > tasks / 5);
+		NodeProcess killed = nodes.get(0);
+		killed.kill();
+		long killedAt = System.currentTimeMillis();
+		await(() -> this.executions.started() > 2 * tasks / 5);
+		NodeProcess stopped = nodes.get(1);
+		stopped.stop();
+		long stoppedAt = System.currentTimeMillis();
+		awaitTime(Instant.now().plus(LEASE.multipliedBy(2)));
+		stopped.goOn();
+		awaitEnded(tasks);
+		List<long[]> runs = this.executions.all().stream().map((run) -> {
+			long end = (run.endedAt() != null) ? run.endedAt() : Long.MAX_VALUE;
+			if (run.node().equals(killed.id())) {
+				end = Math.min(end, killedAt);
+			}
+			else if (run.node().equals(stopped.id()) && run.startedAt() <= stoppedAt && end > stoppedAt) {
+				end = stoppedAt + LEASE.toMillis() / 2;
+			}
+			return new long[] { run.startedAt(), end };
+		}).toList();
+		assertThat(runs).allSatisfy((run) -> {
+			long at = run[0];
+			assertThat(runs.stream().filter((other) -> other[0] <= at && at < other[1]).count())
+				.isLessThanOrEqualTo(limit);
+		});
+		// Each body takes less than half a second on average.
+		long first = runs.stream().mapToLong((run) -> run[0]).min().orElseThrow();
+		long last = runs.stream().mapToLong((run) -> run[0]).max().orElseThrow();
+		assertThat(Duration.ofMillis(last - first)).isLessThan(
+				Duration.ofMillis(450L * tasks / limit).plus(LEASE.multipliedBy(3)).plus(TOLERANCE.multipliedBy(2)));
+	}
+
+	@Test
+	void fourNodesKeepTheRateForAMinute() {
+		int perSecond = 100;
+		int seconds = 60;
+		for (int i = 0; i < 4; i++) {
+			startNode("r" + i, List.of(), "timingwheel.tasks.work.rate=" + perSecond + "/s");
+		}
+		this.client.enqueue(0, perSecond * (seconds + 5), Instant.now(), Duration.ZERO, 0);
+		await(() -> this.executions.started() >= perSecond * seconds);
+		long[] starts = this.executions.all().stream().mapToLong(Execution::startedAt).sorted().toArray();
+		// The first second has the start of the JVMs.
+		long from = starts[0] + 1000;
+		long[] measured = LongStream.of(starts).filter((start) -> start >= from).toArray();
+		int most = IntStream.range(0, measured.length)
+			.map((i) -> (int) LongStream.of(measured)
+				.filter((start) -> start >= measured[i] && start < measured[i] + 1000)
+				.count())
+			.max()
+			.orElseThrow();
+		double average = 1000.0 * (measured.length - 1) / (measured[measured.length - 1] - measured[0]);
+		assertThat(most).isLessThanOrEqualTo(perSecond + perSecond / 10);
+		assertThat(average).isBetween(0.95 * perSecond, 1.01 * perSecond);
+	}
+
 	@Test
 	void reportsOfANodeThatWasStoppedBeyondItsLeaseAreRefused() {
 		NodeProcess other = pausedNode("b");

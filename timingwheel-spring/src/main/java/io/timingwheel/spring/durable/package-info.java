@@ -38,6 +38,9 @@
  *              leased, lease ended        running      the same, deliveries + 1, gives up the key
  *              running, lease ended       running      suspect; fence; no owner; its time stays;
  *                                                      lost deliveries + 1 if it was alone
+ * claim of a   scheduled and due          running      the same, if the limits of the name allow
+ * limited      leased, lease ended        running      the same, if the limits of the name allow
+ * name         running, lease ended       running      as above
  * claim of a   scheduled and due, or      leased       owner, fence, end of the lease
  * suspect      leased, lease ended
  *              running, lost, or leased   running      owner, fence, end of the lease
@@ -69,6 +72,14 @@
  *              a newer task
  * discard      dead                       deleted
  * </pre>
+ *
+ * <p>
+ * The starts of a name may be limited over all nodes
+ * ({@link io.timingwheel.spring.durable.StartLimits}). Each node sends the limits that it
+ * knows with its claims. A running task counts until its node acknowledges, retries,
+ * releases or buries the task, or until its lease has ended and no node can renew it any
+ * more. A suspect of a limited name counts from its claim on. A name that is paused in
+ * the store is in no claim.
  *
  * <p>
  * A node names a task by its id and its fence

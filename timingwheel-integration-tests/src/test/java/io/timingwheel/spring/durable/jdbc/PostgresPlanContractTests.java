@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DeadQuery;
@@ -23,6 +24,7 @@ import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.PendingQuery;
+import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskRef;
@@ -143,6 +145,27 @@ abstract class PostgresPlanContractTests extends StoreTestSupport {
 		this.explained.executions();
 		this.store.enqueueAll(IntStream.range(0, 10).mapToObj((i) -> task(null, Duration.ZERO)).toList());
 		assertThat(claim()).hasSize(10);
+		assertThat(this.explained.executions()).allSatisfy(PostgresPlanContractTests::isCheap);
+	}
+
+	@Test
+	void aClaimReadsNoTasksOfALimitedNameThatWait() {
+		insert(NAME, 1000, HOUR.negated(), HOUR);
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		StartLimits one = new StartLimits(1, 1, 10_000, 1);
+		ClaimRequest limited = new ClaimRequest("a", Map.of(NAME, new Limit(100, 0), OTHER_NAME, new Limit(100, 100)),
+				100, true, LOOK_AHEAD, LEASE, ANY_SIZE, Map.of(NAME, one));
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.claim(limited);
+		}
+		insert(NAME, this.tasks, HOUR.negated(), HOUR);
+		this.store.claim(limited);
+		this.explained.executions();
+		String other = this.store.enqueue(task(OTHER_NAME, null, DueTime.after(Duration.ZERO), IfPending.REPLACE, null))
+			.id();
+		Claimed claimed = this.store.claim(limited);
+		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(other);
+		assertThat(claimed.heldBack()).containsExactly(NAME);
 		assertThat(this.explained.executions()).allSatisfy(PostgresPlanContractTests::isCheap);
 	}
 

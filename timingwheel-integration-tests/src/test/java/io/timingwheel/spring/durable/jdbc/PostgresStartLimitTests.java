@@ -1,7 +1,18 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+
+import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StartLimitContractTests;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 class PostgresStartLimitTests extends StartLimitContractTests {
 
@@ -15,6 +26,23 @@ class PostgresStartLimitTests extends StartLimitContractTests {
 	@Override
 	protected DelayedTaskStore node() {
 		return this.nodes.node();
+	}
+
+	@Test
+	void aNodeThatIsStoppedInAClaimHoldsUpTheNameForSecondsOnly() throws SQLException {
+		try (HikariDataSource pool = TestDatabase.newPool(this.nodes.url(), 2)) {
+			// The database closes this connection.
+			Connection stopped = pool.getConnection();
+			ShortTransactions none = ConnectionSettings.read(pool).transactions();
+			LimitRows rows = new LimitRows(new Database(new TableName(TableName.DEFAULT), new PostgresDialect(), none,
+					none, new StoreTime(() -> 0, null)));
+			rows.create(NAME);
+			enqueue("k", Duration.ZERO);
+			stopped.setAutoCommit(false);
+			assertThat(rows.lock(new JdbcTemplate(new SingleConnectionDataSource(stopped, true)), NAME)).isZero();
+			assertThat(claim(this.store, TWO)).isEmpty();
+			await().until(() -> !claim(this.store, TWO).isEmpty());
+		}
 	}
 
 }

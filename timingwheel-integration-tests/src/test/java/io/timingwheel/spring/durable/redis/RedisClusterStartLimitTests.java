@@ -17,4 +17,9 @@ class RedisClusterStartLimitTests extends StartLimitContractTests {
 		return this.nodes.node();
 	}
 
+	@Override
+	protected boolean countsNodesWithoutTheLimit() {
+		return false;
+	}
+
 }

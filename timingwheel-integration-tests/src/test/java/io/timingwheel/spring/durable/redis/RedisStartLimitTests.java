@@ -17,4 +17,9 @@ class RedisStartLimitTests extends StartLimitContractTests {
 		return this.nodes.node();
 	}
 
+	@Override
+	protected boolean countsNodesWithoutTheLimit() {
+		return false;
+	}
+
 }

@@ -66,6 +66,15 @@ abstract class Dialect {
 	}
 
 	/**
+	 * A further column of a {@code select}. With this column the database ends the
+	 * transaction if its node is silent for some seconds. The column is empty if the
+	 * database has no such limit for a transaction.
+	 */
+	String idleTransactionTimeout() {
+		return "";
+	}
+
+	/**
 	 * Lets the current transaction wait only briefly for another transaction that is
 	 * storing a task with the same key.
 	 */

@@ -69,13 +69,16 @@ final class LimitRows {
 	}
 
 	/**
-	 * Locks the row of a name.
+	 * Locks the row of a name. If the node stops before its transaction ends, the
+	 * database ends the transaction, if it can.
 	 * @return the value of {@link #setNextStart}, {@code null} if the row is locked or
 	 * does not exist
 	 */
 	@Nullable Long lock(JdbcOperations jdbc, Object name) {
-		return DataAccessUtils.singleResult(jdbc.queryForList(
-				"select next_start from " + this.table + " where name = ? for update skip locked", Long.class, name));
+		String timeout = this.database.time().isGiven() ? "" : this.dialect.idleTransactionTimeout();
+		return DataAccessUtils.singleResult(jdbc.query(
+				"select next_start" + timeout + " from " + this.table + " where name = ? for update skip locked",
+				(rs, rowNum) -> rs.getLong("next_start"), name));
 	}
 
 	/**

@@ -76,7 +76,7 @@ final class LimitedClaims {
 
 	/**
 	 * Claims tasks of limited and of other names. Either comes first in every second
-	 * claim, so that each has its turn.
+	 * claim, so that each has its turn. A suspect is claimed alone.
 	 */
 	Claimed claim(ClaimRequest request, Transitions transitions) {
 		List<Outlook> outlooks = outlooks(request);
@@ -87,7 +87,7 @@ final class LimitedClaims {
 			}
 		}
 		Result result = new Result();
-		boolean limitedFirst = (this.turn.getAndIncrement() & 1) == 0;
+		boolean limitedFirst = !request.suspect() && (this.turn.getAndIncrement() & 1) == 0;
 		if (limitedFirst) {
 			claimLimited(request, outlooks, result);
 		}

@@ -63,6 +63,11 @@ final class PostgresDialect extends Dialect {
 	}
 
 	@Override
+	String idleTransactionTimeout() {
+		return ", set_config('idle_in_transaction_session_timeout', '2s', true)";
+	}
+
+	@Override
 	void limitLockWait(JdbcOperations jdbc) {
 		jdbc.execute("set local lock_timeout = '100ms'");
 	}

@@ -52,6 +52,20 @@ final class ClaimRounds {
 	}
 
 	/**
+	 * Begins tasks of a limited name for which the caller has places.
+	 * @param limit how many at most; 0 only to make suspects of lost tasks
+	 * @param lease the leases of the tasks
+	 * @param perKey how many tasks of a key may run at once, 0 for any number
+	 */
+	Limited claimLimited(ClaimRequest request, String name, int limit, String lease, int perKey) {
+		ClaimRequest one = new ClaimRequest(request.owner(), Map.of(name, new Limit(limit, 0)), limit, false,
+				request.lookAhead(), request.lease(), request.maxPayloadBytes());
+		Rounds rounds = new Rounds(one, (partition, share, told) -> Script.CLAIM_LIMITED.on(partition, name, share.all,
+				told, lease, perKey, one.maxPayloadBytes()));
+		return new Limited(rounds.run(), rounds.unknown);
+	}
+
+	/**
 	 * Asks all partitions for their first suspect, and claims the earliest.
 	 * @return {@code null} if there is none
 	 */
@@ -111,8 +125,18 @@ final class ClaimRounds {
 
 		private @Nullable RuntimeException failure;
 
+		private final CallFactory calls;
+
+		/** How many tasks the partitions may have begun whose replies are missing. */
+		private int unknown;
+
 		Rounds(ClaimRequest request) {
+			this(request, null);
+		}
+
+		Rounds(ClaimRequest request, @Nullable CallFactory calls) {
 			this.request = request;
+			this.calls = (calls != null) ? calls : this::call;
 			this.names = Partitions.inIndexOrder(request.names().keySet());
 			this.left = new Limits(request.limit(), this.names.stream().mapToInt((name) -> limit(name).due()).toArray(),
 					this.names.stream().mapToInt((name) -> limit(name).soon()).toArray());
@@ -167,8 +191,13 @@ final class ClaimRounds {
 		 */
 		private void ask(Map<Integer, Limits> shares, int told) {
 			List<Call> calls = new ArrayList<>();
-			shares.forEach((partition, share) -> calls.add(call(partition, share, told)));
-			ClaimRounds.this.scripts.run(calls).forEach(this::read);
+			shares.forEach((partition, share) -> calls.add(this.calls.call(partition, share, told)));
+			for (ScriptReply reply : ClaimRounds.this.scripts.run(calls)) {
+				if (reply.failure() != null) {
+					this.unknown += Objects.requireNonNull(shares.get(reply.partition())).all;
+				}
+				read(reply);
+			}
 		}
 
 		private Call call(int partition, Limits share, int told) {
@@ -229,6 +258,25 @@ final class ClaimRounds {
 			}
 			return shares;
 		}
+
+	}
+
+	/**
+	 * Makes the call of a claim on a partition.
+	 */
+	private interface CallFactory {
+
+		Call call(int partition, Limits share, int told);
+
+	}
+
+	/**
+	 * The result of a claim of a limited name.
+	 *
+	 * @param claimed the tasks
+	 * @param unknown how many more tasks may have begun
+	 */
+	record Limited(Claimed claimed, int unknown) {
 
 	}
 

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.List;
 import java.util.zip.CRC32;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -28,11 +29,14 @@ final class Partitions {
 
 	private final byte[][][] keys;
 
+	private final String namespace;
+
 	Partitions(String namespace, int count) {
 		this.count = count;
+		this.namespace = namespace;
 		this.keys = new byte[count][][];
 		for (int partition = 0; partition < count; partition++) {
-			String prefix = "timingwheel:{" + namespace + ":" + partition + "}:";
+			String prefix = prefix(namespace, partition);
 			this.keys[partition] = new byte[][] { bytes(prefix + "tasks"), bytes(prefix + "index"),
 					bytes(prefix + "holders") };
 		}
@@ -48,6 +52,19 @@ final class Partitions {
 	 */
 	byte[][] keys(int partition) {
 		return this.keys[partition];
+	}
+
+	/**
+	 * The keys of a name whose starts are limited, in the slot of a partition: its
+	 * places, and the hash with the rates of such names.
+	 */
+	List<byte[]> limitKeys(int partition, String name) {
+		String prefix = prefix(this.namespace, partition);
+		return List.of(bytes(prefix + "places:" + name), bytes(prefix + "limits"));
+	}
+
+	private static String prefix(String namespace, int partition) {
+		return "timingwheel:{" + namespace + ":" + partition + "}:";
 	}
 
 	/**

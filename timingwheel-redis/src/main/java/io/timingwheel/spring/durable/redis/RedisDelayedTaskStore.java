@@ -3,12 +3,14 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.Claimed;
@@ -82,6 +84,10 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	private final PausedNames pausedNames;
 
+	private final Places places;
+
+	private final LimitedRounds limitedClaims;
+
 	private final DueForecasts forecasts;
 
 	/**
@@ -100,6 +106,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		boolean severalClocks = this.connection.isCluster();
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks, this::giveBack);
 		this.claims = new ClaimRounds(this.outages, options.partitions(), severalClocks);
+		this.places = new Places(this.partitions, this.outages);
+		this.limitedClaims = new LimitedRounds(this.outages, options.partitions(), this.claims, this.places);
 		this.pausedNames = new PausedNames(this.connection, this.outages, options.namespace());
 		this.pending = new PendingEntries(this.partitions, this.scripts);
 		this.forecasts = new DueForecasts(this.partitions, this.scripts);
@@ -128,43 +136,83 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public Claimed claim(ClaimRequest request) {
-		return this.claims.claim(request);
+		return request.startLimits().isEmpty() ? this.claims.claim(request) : this.limitedClaims.claim(request);
 	}
 
 	@Override
 	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return settle(tasks, batch(Script.BEGIN, lease));
+		return lease(tasks, Script.BEGIN, lease);
 	}
 
 	@Override
 	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return settle(tasks, batch(Script.RENEW, lease));
+		return lease(tasks, Script.RENEW, lease);
 	}
 
 	@Override
 	public List<Reply> acknowledge(List<TaskRef> tasks) {
-		return settle(tasks, batch(Script.ACKNOWLEDGE));
+		return ended(tasks, settle(tasks, batch(Script.ACKNOWLEDGE)));
 	}
 
 	@Override
 	public List<Reply> retry(List<Retry> retries) {
 		TaskBatch batch = batch(Script.RETRY);
 		retries.forEach((retry) -> batch.add(retry.task(), retry.attempt(), retry.delay(), retry.error()));
-		return batch.settle(this.outages);
+		return ended(retries.stream().map(Retry::task).toList(), batch.settle(this.outages));
 	}
 
 	@Override
 	public List<Reply> release(List<TaskRef> tasks) {
-		return settle(tasks, batch(Script.RELEASE));
+		return ended(tasks, settle(tasks, batch(Script.RELEASE)));
 	}
 
 	@Override
 	public List<Reply> bury(List<Burial> burials) {
-		return this.dead.bury(burials);
+		return ended(burials.stream().map(Burial::task).toList(), this.dead.bury(burials));
 	}
 
 	private TaskBatch batch(Script script, Object... head) {
 		return new TaskBatch(this.partitions, script, head);
+	}
+
+	/**
+	 * Begins or renews tasks. The leases of those that have places end with the leases of
+	 * their places, which are renewed first.
+	 */
+	private List<Reply> lease(List<TaskRef> tasks, Script script, Duration lease) {
+		Set<TaskRef> limited = tasks.stream().filter(this.places::isHeld).collect(Collectors.toSet());
+		if (limited.isEmpty()) {
+			return settle(tasks, batch(script, lease));
+		}
+		Map<TaskRef, Reply> replies = new HashMap<>();
+		this.places.keep(List.copyOf(limited), lease).forEach((end, kept) -> {
+			List<Reply> ofEnd = settle(kept, batch(script, LimitedRounds.until(end)));
+			for (int i = 0; i < kept.size(); i++) {
+				replies.put(kept.get(i), ofEnd.get(i));
+			}
+		});
+		List<TaskRef> others = tasks.stream().filter((task) -> !limited.contains(task)).toList();
+		List<Reply> ofOthers = settle(others, batch(script, lease));
+		for (int i = 0; i < others.size(); i++) {
+			replies.put(others.get(i), ofOthers.get(i));
+		}
+		return tasks.stream()
+			.map((task) -> replies.getOrDefault(task, this.places.isHeld(task) ? Reply.BUSY : Reply.REFUSED))
+			.toList();
+	}
+
+	/**
+	 * Gives back the places of the tasks that this node no longer has.
+	 */
+	private List<Reply> ended(List<TaskRef> tasks, List<Reply> replies) {
+		List<TaskRef> ended = new ArrayList<>();
+		for (int i = 0; i < replies.size(); i++) {
+			if (replies.get(i) != Reply.BUSY && this.places.isHeld(tasks.get(i))) {
+				ended.add(tasks.get(i));
+			}
+		}
+		this.places.ended(ended);
+		return replies;
 	}
 
 	private List<Reply> settle(List<TaskRef> tasks, TaskBatch batch) {
@@ -360,7 +408,11 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	@Override
 	public void deleteAll() {
 		this.pausedNames.deleteAll();
-		for (ScriptReply reply : everywhere(Script.DELETE_ALL)) {
+		List<Call> calls = new ArrayList<>();
+		for (int partition = 0; partition < this.partitions.count(); partition++) {
+			calls.add(Script.DELETE_ALL.on(partition).withKeys(this.partitions.limitKeys(partition, "")));
+		}
+		for (ScriptReply reply : this.scripts.run(calls)) {
 			RuntimeException failure = reply.failure();
 			if (failure != null) {
 				throw failure;

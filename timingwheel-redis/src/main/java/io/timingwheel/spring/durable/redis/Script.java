@@ -18,12 +18,15 @@ import org.springframework.core.io.ClassPathResource;
 
 /**
  * The Lua scripts: first the transitions of a task in the order of the protocol, then the
- * queries. The source of each script is {@code common.lua} followed by its own file.
+ * places of limited names, then the queries. The source of each script is
+ * {@code common.lua} followed by its own file.
  */
 enum Script {
 
-	ENQUEUE, CLAIM, SUSPECT, BEGIN, RENEW, ACKNOWLEDGE, RETRY, RELEASE, BURY, CANCEL, RESCHEDULE, REQUEUE, DISCARD,
-	EXPIRE,
+	ENQUEUE, CLAIM, CLAIM_LIMITED, SUSPECT, BEGIN, RENEW, ACKNOWLEDGE, RETRY, RELEASE, BURY, CANCEL, RESCHEDULE,
+	REQUEUE, DISCARD, EXPIRE,
+
+	TAKE_PLACES, KEEP_PLACES, FREE_PLACES, LOOK_LIMITED,
 
 	FIND, PENDING, LIST, DEAD, COUNTS, FORECAST, NOW, DELETE_ALL;
 
@@ -46,7 +49,7 @@ enum Script {
 	 * A call of this script on a partition.
 	 */
 	Call on(int partition, @Nullable Object... arguments) {
-		return new Call(this, partition, new ArrayList<>()).with(arguments);
+		return new Call(this, partition, new ArrayList<>(), List.of()).with(arguments);
 	}
 
 	private static String read(String name) {
@@ -65,8 +68,16 @@ enum Script {
 	 * @param partition the partition
 	 * @param arguments the arguments after the clock offset; {@link ScriptRunner} adds
 	 * the offset
+	 * @param keys further keys after those of the partition
 	 */
-	record Call(Script script, int partition, List<byte[]> arguments) {
+	record Call(Script script, int partition, List<byte[]> arguments, List<byte[]> keys) {
+
+		/**
+		 * A call with further keys, which are in the slot of the partition.
+		 */
+		Call withKeys(List<byte[]> keys) {
+			return new Call(this.script, this.partition, this.arguments, keys);
+		}
 
 		/**
 		 * Adds arguments: bytes, text, numbers, flags as 1 or 0, durations in

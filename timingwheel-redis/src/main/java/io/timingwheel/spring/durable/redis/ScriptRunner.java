@@ -2,11 +2,13 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisNoScriptException;
@@ -161,7 +163,9 @@ final class ScriptRunner {
 
 		Attempt(Call call) {
 			this.call = call;
-			this.keys = ScriptRunner.this.partitions.keys(call.partition());
+			byte[][] keys = ScriptRunner.this.partitions.keys(call.partition());
+			this.keys = call.keys().isEmpty() ? keys
+					: Stream.concat(Arrays.stream(keys), call.keys().stream()).toArray(byte[][]::new);
 			List<byte[]> arguments = new ArrayList<>(1 + call.arguments().size());
 			arguments.add(clockArgument());
 			arguments.addAll(call.arguments());

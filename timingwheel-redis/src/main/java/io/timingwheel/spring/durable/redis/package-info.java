@@ -10,6 +10,8 @@
  * timingwheel:{namespace:3}:tasks    hash        id -&gt; packed task; + and id -&gt; what has changed since
  * timingwheel:{namespace:3}:index    sorted set  the tasks by name, state and time
  * timingwheel:{namespace:3}:holders  hash        name and key -&gt; id of the pending task that has the key
+ * timingwheel:{namespace:3}:places:n sorted set  the places of the limited name n -&gt; when their leases end
+ * timingwheel:{namespace:3}:limits   hash        limited name -&gt; when its rate allows the next start
  * timingwheel:{namespace}:meta       hash        the number of partitions, the format
  * timingwheel:{namespace}:paused     set         the names that are paused
  * </pre>
@@ -40,6 +42,7 @@
  *                                     running, lease ended -&gt; running suspect
  * suspect      r w    r w             suspect, scheduled and due -&gt; leased;
  *                                     suspect, lost or lease ended -&gt; the same
+ * claim_limited r w   r w    w       as claim, of one name, for tasks that are due
  * begin        r w    w      w        leased, or running suspect -&gt; running
  * renew        r w    w               running -&gt; running, with a new end of the lease
  * acknowledge  r w    w               running -&gt; deleted
@@ -59,6 +62,11 @@
  * forecast            r               reads only
  * now                                 reads only the clock
  * </pre>
+ *
+ * <p>
+ * The scripts {@code take_places}, {@code keep_places} and {@code free_places} change the
+ * places and the rate of a name whose starts are limited over all nodes, in the partition
+ * of the name. {@code Places} says in which order a node changes places and tasks.
  *
  * <p>
  * Each call names all three keys, even if its script uses fewer. While a Cluster moves

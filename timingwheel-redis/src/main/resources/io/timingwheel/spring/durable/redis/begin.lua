@@ -1,7 +1,7 @@
 -- leased, or running suspect -> running, alone if it was a suspect; another running task stays as it is
--- ARGV: offset, lease, then for each task: id, fence
+-- ARGV: offset, lease (or its end), then for each task: id, fence
 -- Returns, for each task: a reply
-local ends = now + ARGV[2]
+local ends = lease_end(ARGV[2])
 return for_each(3, 2, function(task)
   if task and (task.state == LEASED or task.state == RUNNING and has(task, SUSPECT)) then
     give_up_key(task)

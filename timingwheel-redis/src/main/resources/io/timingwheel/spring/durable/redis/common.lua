@@ -442,6 +442,11 @@ local function due_time(millis, absolute)
   return limited(absolute == '1' and tonumber(millis) or now + millis)
 end
 
+-- When a lease ends: after a duration from now or, after '=', at a time.
+local function lease_end(lease)
+  return sub(lease, 1, 1) == '=' and tonumber(sub(lease, 2)) or now + lease
+end
+
 -- State and at of a task with this due time: leased if the task is due within look_ahead, else scheduled.
 local function placed(due, look_ahead, lease)
   if tonumber(look_ahead) >= 0 and due <= now + look_ahead then

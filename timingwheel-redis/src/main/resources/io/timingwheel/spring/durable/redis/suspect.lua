@@ -1,6 +1,6 @@
 -- scheduled and due suspect, or leased suspect with an ended lease -> leased; running suspect that no node has, or with
 -- an ended lease -> running suspect; at most one
--- ARGV: offset, '1' to lease it, lease, largest payload, names in the order of INDEX...
+-- ARGV: offset, '1' to lease it, lease (or its end), largest payload, names in the order of INDEX...
 -- Returns: now, the time of the first suspect (-1 for none), the task if it was leased
 local found = {}
 local LETTERS = { string.upper(LEASED), string.upper(RUNNING), string.upper(SCHEDULED) } -- in the order of INDEX
@@ -16,7 +16,7 @@ if ARGV[2] == '1' then
   for _, task in ipairs(load_claimable(found, 1, true)) do
     local found_at = task.at
     raise_fence(task)
-    change(task, { state = task.state == RUNNING and RUNNING or LEASED, at = math.max(task.due, now) + ARGV[3] })
+    change(task, { state = task.state == RUNNING and RUNNING or LEASED, at = lease_end(ARGV[3]) + math.max(0, task.due - now) })
     reply[3] = leased_task(task, found_at, tonumber(ARGV[4]))
   end
   save()

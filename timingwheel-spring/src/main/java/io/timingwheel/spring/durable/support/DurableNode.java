@@ -55,6 +55,8 @@ final class DurableNode {
 
 	private final PausedNames pausedNames;
 
+	private final NamePolicies policies;
+
 	private final TaskSettler settler;
 
 	private final TaskBeginner beginner;
@@ -76,7 +78,8 @@ final class DurableNode {
 		this.availability = new StoreAvailability(store::partialOutage);
 		this.inFlight = new InFlight(settings.maxInFlight(), this.figures, turns);
 		this.pausedNames = new PausedNames(turns, store, settings.pollInterval());
-		NamePolicies policies = new NamePolicies(tasks.policies(), this.pausedNames);
+		NamePolicies policies = new NamePolicies(tasks.policies(), handlers, this.pausedNames);
+		this.policies = policies;
 		UnreadableTasks unreadable = new UnreadableTasks(turns);
 		this.settler = new TaskSettler(turns, store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
 				this.availability);
@@ -175,7 +178,11 @@ final class DurableNode {
 	}
 
 	boolean isPaused(String name) {
-		return this.pausedNames.contains(name);
+		return this.policies.isPaused(name);
+	}
+
+	boolean holdsBack(String name) {
+		return this.policies.holdBack(name);
 	}
 
 	void stopClaiming() {

@@ -107,7 +107,8 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock, this.node::changed);
 		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock,
 				this.node::changed);
-		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null);
+		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null,
+				this.node::holdsBack);
 		this.deadTasks = new DeadTaskEditor(store, handlers);
 	}
 
@@ -458,7 +459,8 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
-	 * Tells whether a name is paused in the store.
+	 * Tells whether this node starts no task of a name, since the policy of the name or
+	 * the switch in the store says so.
 	 * @param name the name
 	 * @return the state at the latest poll of this node, or after its latest change
 	 */

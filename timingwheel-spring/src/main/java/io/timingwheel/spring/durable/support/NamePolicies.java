@@ -20,12 +20,15 @@ final class NamePolicies {
 
 	private final TaskPolicies policies;
 
+	private final DurableHandlerRegistry handlers;
+
 	private final PausedNames pausedNames;
 
 	private final Map<String, Optional<StartLimits>> limits = new ConcurrentHashMap<>();
 
-	NamePolicies(TaskPolicies policies, PausedNames pausedNames) {
+	NamePolicies(TaskPolicies policies, DurableHandlerRegistry handlers, PausedNames pausedNames) {
 		this.policies = policies;
+		this.handlers = handlers;
 		this.pausedNames = pausedNames;
 	}
 
@@ -35,6 +38,23 @@ final class NamePolicies {
 	 */
 	boolean isPaused(DurableHandler handler, String name) {
 		return this.pausedNames.contains(name) || this.policies.of(handler.name()).isPaused();
+	}
+
+	/**
+	 * Tells whether no task of a name starts, also if this node has no handler.
+	 */
+	boolean isPaused(String name) {
+		DurableHandler handler = this.handlers.find(name);
+		return (handler != null) ? isPaused(handler, name) : this.pausedNames.contains(name);
+	}
+
+	/**
+	 * Tells whether tasks of a name that are due may have to wait, as far as this node
+	 * knows.
+	 */
+	boolean holdBack(String name) {
+		DurableHandler handler = this.handlers.find(name);
+		return isPaused(name) || (handler != null && limits(handler) != null);
 	}
 
 	/**

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -40,6 +41,8 @@ final class StoredTaskReader {
 
 	private final BooleanSupplier down;
 
+	private final Predicate<String> holdsBack;
+
 	private @Nullable Map<String, StoredCounts> latest;
 
 	private long readNanos;
@@ -49,11 +52,14 @@ final class StoredTaskReader {
 	 * @param store the store
 	 * @param handlers the handlers of this node
 	 * @param down tells whether the store is known not to answer
+	 * @param holdsBack tells whether a policy may hold back the tasks of a name
 	 */
-	StoredTaskReader(DelayedTaskStore store, DurableHandlerRegistry handlers, BooleanSupplier down) {
+	StoredTaskReader(DelayedTaskStore store, DurableHandlerRegistry handlers, BooleanSupplier down,
+			Predicate<String> holdsBack) {
 		this.store = store;
 		this.handlers = handlers;
 		this.down = down;
+		this.holdsBack = holdsBack;
 	}
 
 	List<StoredTask> pending(String name, StoredTask.@Nullable Position after, int limit) {
@@ -156,7 +162,8 @@ final class StoredTaskReader {
 	private Map<String, StoredCounts> byHandler(Map<String, StoredCounts> counts) {
 		Map<String, StoredCounts> result = new TreeMap<>();
 		this.handlers.names().forEach((name) -> result.put(this.handlers.canonicalName(name), StoredCounts.NONE));
-		counts.forEach((name, count) -> result.merge(this.handlers.canonicalName(name), count, StoredCounts::plus));
+		counts.forEach((name, count) -> result.merge(this.handlers.canonicalName(name),
+				this.holdsBack.test(name) ? count.heldBack() : count, StoredCounts::plus));
 		return result;
 	}
 

@@ -1,0 +1,90 @@
+-- scheduled and due, or leased with an ended lease -> running; running with an ended lease -> running suspect that no
+-- node has; of one name
+-- ARGV: offset, name, limit, how many further times to return, when the leases end (or how long they last), how many
+-- tasks of a key may run (0: any number), largest payload
+-- Returns what claim returns
+local name, limit, told = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local ends, per_key = lease_end(ARGV[5]), tonumber(ARGV[6])
+local MAX_ENDED = 1000
+
+-- How many tasks of each key run, and how many in all. A task whose run was lost counts until its next run has ended.
+local function busy_keys()
+  local keys, count = {}, 0
+  for _, state in ipairs({ RUNNING, 'R' }) do
+    for _, task in ipairs(load_entries(entries(name, state, 10000), 10000)) do
+      if has(task, KEYED) then
+        keys[task.key] = (keys[task.key] or 0) + 1
+        count = count + 1
+      end
+    end
+  end
+  return keys, count
+end
+
+local keys, count = {}, 0
+if per_key > 0 then
+  keys, count = busy_keys()
+end
+
+-- The tasks that are due, without those that have to wait for others with their keys. There are no more of these than
+-- such others.
+local found = {}
+for _, state in ipairs({ SCHEDULED, LEASED }) do
+  local list = entries(name, state, 1)
+  if list[1] and list[1].at <= now then
+    list = entries(name, state, limit + told + count + 1)
+  end
+  for _, one in ipairs(list) do
+    if one.at <= now then
+      found[#found + 1] = one
+    end
+  end
+end
+table.sort(found, function(one, other) return one.at < other.at end)
+if per_key > 0 then
+  load_entries(found, #found)
+end
+
+local chosen, more = {}, {}
+for _, one in ipairs(found) do
+  local task = per_key > 0 and read[one.id]
+  if not (task and has(task, KEYED) and (keys[task.key] or 0) >= per_key) then
+    if #chosen < limit and ends > now then
+      chosen[#chosen + 1] = one
+    elseif #more < told then
+      more[#more + 1] = one
+    end
+  end
+end
+
+local lost, later = {}, math.huge
+for _, one in ipairs(entries(name, RUNNING, 1)) do
+  lost = one.at <= now and entries(name, RUNNING, MAX_ENDED) or {}
+end
+local ended = {}
+for _, one in ipairs(lost) do
+  if one.at <= now then
+    ended[#ended + 1] = one
+  end
+end
+
+local reply = { now, -1, {} }
+for _, one in ipairs(more) do
+  reply[3][#reply[3] + 1] = one.at
+  reply[3][#reply[3] + 1] = 0
+end
+for _, task in ipairs(load_claimable(ended, #ended, false)) do
+  later = math.min(later, task.at)
+  raise_fence(task)
+  change(task, { lost = task.lost + (has(task, ALONE) and 1 or 0), suspect = true, alone = false })
+end
+for _, task in ipairs(load_claimable(chosen, limit, false)) do
+  local found_at = task.at
+  give_up_key(task)
+  raise_fence(task)
+  change(task, { state = RUNNING, at = ends, deliveries = task.deliveries + 1 })
+  reply[#reply + 1] = leased_task(task, found_at, tonumber(ARGV[7]))
+end
+reply[2] = later < math.huge and later or -1
+save()
+return reply
