@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -102,7 +103,9 @@ class IsolationTests {
 		this.wheel.schedule(count("timer"), Duration.ofMinutes(1));
 		this.wheel.schedule(count("timer"), 1, TimeUnit.MINUTES);
 		this.wheel.scheduleAt(count("timer at"), this.wheel.nanoTime() + 60_000_000_000L);
-		this.wheel.asScheduledExecutorService().schedule(count("service"), 1, TimeUnit.MINUTES);
+		ScheduledExecutorService service = this.wheel.asScheduledExecutorService();
+		assertThat(service).isEqualTo(service).isNotEqualTo(this.wheel.asScheduledExecutorService());
+		service.schedule(count("service"), 1, TimeUnit.MINUTES);
 		for (int i = 0; i < 1000; i++) {
 			this.wheel.schedule(own::incrementAndGet, Duration.ofSeconds(1));
 		}
