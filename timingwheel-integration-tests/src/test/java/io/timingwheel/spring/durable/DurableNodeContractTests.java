@@ -121,6 +121,24 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void tasksThatManyThreadsStoreAtTheSameTimeRunOnceEach() throws Exception {
+		int each = 40;
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
+		List<Thread> threads = IntStream.range(0, 8).mapToObj((number) -> new Thread(() -> {
+			for (int i = number * each; i < (number + 1) * each; i++) {
+				node.enqueue((i % 2 == 0) ? null : "k" + i, Duration.ZERO, i);
+			}
+		})).toList();
+		threads.forEach(Thread::start);
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		await().until(() -> node.counts().completed() == 8 * each);
+		assertThat(this.runs).hasSize(8 * each).allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
+		await().until(() -> this.store.counts().isEmpty());
+	}
+
+	@Test
 	void tasksThatAreStoredAtOnceRunOnceEachAtTheirTimesWithoutAPoll() {
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
 				(settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(), LATE,

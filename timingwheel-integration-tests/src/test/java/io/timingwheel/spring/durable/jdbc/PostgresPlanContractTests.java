@@ -49,8 +49,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 abstract class PostgresPlanContractTests extends StoreTestSupport {
 
-	/** After five executions the driver asks the server to keep a statement. */
-	private static final int EXECUTIONS = 20;
+	/**
+	 * After five executions the driver asks the server to keep a statement, and after
+	 * five more the server may keep a plan.
+	 */
+	private static final int EXECUTIONS = 12;
 
 	/** More than the height of the indexes, and a few pages of a small table. */
 	private static final int PAGES = 40;

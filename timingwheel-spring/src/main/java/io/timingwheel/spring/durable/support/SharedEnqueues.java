@@ -16,9 +16,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets callers that store tasks at the same time share a request to the store, and so a
- * commit. The first caller sends its task at once. The tasks of the callers that come
- * while this request is under way make the next request, which the first of them sends.
+ * commit. A caller sends its task at once, unless two requests are under way. The tasks
+ * of the callers that come then make the next request, which the first of them sends.
  * Nobody waits for company. Each caller returns after the commit, with its own result.
+ *
+ * <p>
+ * With one request at a time, callers that store one task after another would wait for
+ * two requests each: the caller that comes back first has the next request to itself.
  *
  * <p>
  * If the store cannot take the tasks of a request together, each caller stores its task
@@ -29,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class SharedEnqueues {
 
+	private static final int MAX_REQUESTS = 2;
+
 	private static final int MAX_TASKS = 100;
 
 	/** A request with more characters would be slow, or too large for the store. */
@@ -36,10 +42,20 @@ final class SharedEnqueues {
 
 	private final DelayedTaskStore store;
 
+	private final int maxRequests;
+
 	private final Map<Object, Lane> lanes = new ConcurrentHashMap<>();
 
 	SharedEnqueues(DelayedTaskStore store) {
+		this(store, MAX_REQUESTS);
+	}
+
+	/**
+	 * Creates an object with a limit of its own, for tests.
+	 */
+	SharedEnqueues(DelayedTaskStore store, int maxRequests) {
 		this.store = store;
+		this.maxRequests = maxRequests;
 	}
 
 	/**
@@ -57,13 +73,13 @@ final class SharedEnqueues {
 	}
 
 	/**
-	 * The callers whose tasks can share a request. One request is under way at a time.
+	 * The callers whose tasks can share a request.
 	 */
 	private final class Lane {
 
 		private final Queue<Call> waiting = new ArrayDeque<>();
 
-		private boolean underWay;
+		private int underWay;
 
 		/**
 		 * Stores a task with those of other callers.
@@ -86,11 +102,11 @@ final class SharedEnqueues {
 		}
 
 		private synchronized boolean begins(Call call) {
-			if (this.underWay) {
+			if (this.underWay == SharedEnqueues.this.maxRequests) {
 				this.waiting.add(call);
 				return false;
 			}
-			this.underWay = true;
+			this.underWay++;
 			call.group = List.of(call);
 			return true;
 		}
@@ -101,7 +117,7 @@ final class SharedEnqueues {
 		private synchronized void next() {
 			Call first = this.waiting.peek();
 			if (first == null) {
-				this.underWay = false;
+				this.underWay--;
 				return;
 			}
 			List<Call> group = new ArrayList<>();

@@ -38,7 +38,7 @@ class SharedEnqueuesTests {
 
 	private final HeldStore store = new HeldStore();
 
-	private final SharedEnqueues enqueues = new SharedEnqueues(this.store.proxy());
+	private final SharedEnqueues enqueues = new SharedEnqueues(this.store.proxy(), 1);
 
 	private final List<Thread> threads = new ArrayList<>();
 
@@ -70,6 +70,29 @@ class SharedEnqueuesTests {
 		assertThat(this.store.shared).hasSize(2);
 		assertThat(this.store.shared.get(1)).containsExactlyInAnyOrder("1", "2", "3", "4", "5");
 		assertThat(this.store.alone).isEmpty();
+	}
+
+	@Test
+	void twoRequestsAreUnderWayAtATime() throws Exception {
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy());
+		List<Caller> callers = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			callers.add(call(two, "" + i));
+			if (i < 2) {
+				awaitShared(i + 1);
+			}
+			else {
+				callers.get(i).awaitWaiting();
+			}
+		}
+		assertThat(this.store.shared).containsExactly(List.of("0"), List.of("1"));
+		this.store.permits.release();
+		awaitShared(3);
+		assertThat(this.store.shared.get(2)).containsExactlyInAnyOrder("2", "3", "4");
+		this.store.permits.release(2);
+		for (int i = 0; i < 5; i++) {
+			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
+		}
 	}
 
 	@Test
@@ -223,7 +246,11 @@ class SharedEnqueuesTests {
 	}
 
 	private Caller call(String id) {
-		Caller caller = new Caller(id);
+		return call(this.enqueues, id);
+	}
+
+	private Caller call(SharedEnqueues enqueues, String id) {
+		Caller caller = new Caller(enqueues, id);
 		this.threads.add(caller.thread);
 		caller.thread.start();
 		return caller;
@@ -239,8 +266,8 @@ class SharedEnqueuesTests {
 
 		private volatile boolean interrupted;
 
-		Caller(String id) {
-			super(() -> SharedEnqueuesTests.this.enqueues.enqueue(task(id)));
+		Caller(SharedEnqueues enqueues, String id) {
+			super(() -> enqueues.enqueue(task(id)));
 		}
 
 		@Override
