@@ -10,34 +10,35 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
-import io.micrometer.core.instrument.config.NamingConvention;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.web.client.RestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The dashboard {@code docs/grafana/timingwheel.json} asks for series that this
- * application exports, under the names that Micrometer's Prometheus registry gives them.
+ * application exports at {@code /actuator/prometheus}.
  */
-@SpringBootTest
+@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
+		properties = "management.prometheus.metrics.export.enabled=true")
 @ActiveProfiles("durable")
 @ResourceLock("orders")
 class DashboardTests {
 
 	private static final Pattern SERIES = Pattern.compile("(timingwheel_[a-z_]+)(?:\\{([^}]*)})?");
+
+	private static final Pattern EXPORTED = Pattern.compile("^([a-zA-Z_][a-zA-Z0-9_]*)(?:\\{(.*)})? ");
 
 	private static final Pattern LABEL = Pattern.compile("([a-z_]+)=~?\"");
 
@@ -51,8 +52,8 @@ class DashboardTests {
 
 	private final JsonNode dashboard = new JsonMapper().readTree(new File("../docs/grafana/timingwheel.json"));
 
-	@Autowired
-	private MeterRegistry registry;
+	@LocalServerPort
+	private int port;
 
 	@DynamicPropertySource
 	static void dataDirectory(DynamicPropertyRegistry properties) {
@@ -93,32 +94,27 @@ class DashboardTests {
 	}
 
 	/**
-	 * The names of the series, with their labels, as Micrometer's
-	 * {@code PrometheusNamingConvention} makes them.
+	 * The names of the series that Prometheus reads from the application, with their
+	 * labels.
 	 */
 	private Map<String, Set<String>> exported() {
 		Map<String, Set<String>> exported = new HashMap<>();
-		for (Meter meter : this.registry.getMeters()) {
-			Meter.Id id = meter.getId();
-			Set<String> labels = new HashSet<>();
-			id.getTags().stream().map(Tag::getKey).map(NamingConvention.snakeCase::tagKey).forEach(labels::add);
-			String name = NamingConvention.snakeCase.name(id.getName(), id.getType(), id.getBaseUnit());
-			switch (id.getType()) {
-				case TIMER -> List.of("_seconds_count", "_seconds_sum", "_seconds_max")
-					.forEach((suffix) -> exported.put(name + suffix, labels));
-				case COUNTER -> exported.put(withSuffix(withUnit(name, id), "_total"), labels);
-				default -> exported.put(withUnit(name, id), labels);
+		String output = RestClient.create("http://localhost:" + this.port)
+			.get()
+			.uri("/actuator/prometheus")
+			.retrieve()
+			.body(String.class);
+		assertThat(output).isNotNull();
+		output.lines().filter((line) -> !line.startsWith("#")).forEach((line) -> {
+			Matcher series = EXPORTED.matcher(line);
+			assertThat(series.find()).as(line).isTrue();
+			Set<String> labels = exported.computeIfAbsent(series.group(1), (name) -> new HashSet<>());
+			Matcher label = LABEL.matcher(String.valueOf(series.group(2)));
+			while (label.find()) {
+				labels.add(label.group(1));
 			}
-		}
+		});
 		return exported;
-	}
-
-	private static String withUnit(String name, Meter.Id id) {
-		return (id.getBaseUnit() != null) ? withSuffix(name, "_" + id.getBaseUnit()) : name;
-	}
-
-	private static String withSuffix(String name, String suffix) {
-		return name.endsWith(suffix) ? name : name + suffix;
 	}
 
 	@Test
