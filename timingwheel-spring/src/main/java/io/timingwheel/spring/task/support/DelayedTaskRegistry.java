@@ -362,12 +362,13 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Tells whether a task is pending that does not repeat.
+	 * Tells whether a task is pending that neither repeats nor has a paused name.
 	 * @return whether there is one
 	 */
 	public boolean hasPendingOnce() {
 		return this.directory.all()
 			.stream()
+			.filter((tasks) -> !tasks.isPaused())
 			.flatMap((tasks) -> tasks.pending().values().stream())
 			.anyMatch((task) -> !task.isRepeating());
 	}
