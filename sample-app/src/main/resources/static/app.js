@@ -140,10 +140,16 @@ function showRest(card, total, what) {
 	$(`${card}-rest`).textContent = total > ROWS ? `and ${number(total - ROWS)} more${what}` : "";
 }
 
+function showReport(report) {
+	const time = new Date(report.createdAt).toLocaleTimeString();
+	$("report").textContent = `Nightly report of ${time}: ${number(report.total)} orders, ${number(report.paid)} paid, `
+		+ `${number(report.closed)} closed.`;
+}
+
 async function refresh() {
 	try {
-		const [orderList, driverList, search, wheel, tasks] = await Promise.all(
-			["orders", "drivers", "search", "actuator/timingwheel", "actuator/delayedtasks"].map((path) => call("GET", path)));
+		const [orderList, driverList, search, reports, wheel, tasks] = await Promise.all(
+			["orders", "drivers", "search", "reports", "actuator/timingwheel", "actuator/delayedtasks"].map((path) => call("GET", path)));
 		serverTimeIs(orderList.now);
 		paymentWindow = orderList.paymentWindow;
 		silence = driverList.silence;
@@ -155,6 +161,9 @@ async function refresh() {
 		showRest("orders", orderList.total, "");
 		showRest("drivers", driverList.total, `; ${number(driverList.online)} of ${number(driverList.total)} are online`);
 		$("search-figures").textContent = `${number(search.indexed)} of ${number(search.changes)} changes in the index, ${number(search.builds)} built`;
+		if (reports.length > 0) {
+			showReport(reports[0]);
+		}
 		showWheel(wheel);
 		showTasks(tasks);
 		tick();

@@ -25,7 +25,7 @@ import static org.awaitility.Awaitility.await;
  * The page in a browser.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "orders.payment-window=5s", "drivers.silence=3s", "quotes.limit=1s" })
+		properties = { "orders.payment-window=5s", "drivers.silence=3s", "quotes.limit=1s", "reports.cron=-" })
 class PageTests {
 
 	private static final String NO_BROWSER = "The page is not tested, as chromium and chromedriver"

@@ -114,7 +114,9 @@ final class DefaultVirtualTime implements VirtualTime {
 	 */
 	private @Nullable Duration nextStep() {
 		WheelSnapshot stored = (this.node != null) ? this.node.wheel().snapshot() : null;
-		if (!this.tasks.hasPendingOnce() && (stored == null || stored.pending() == 0)) {
+		boolean storedOnce = stored != null && stored.pending() > 0
+				&& Objects.requireNonNull(this.durableTasks).hasUnfinishedOnce();
+		if (!this.tasks.hasPendingOnce() && !storedOnce) {
 			return null;
 		}
 		return Stream.of(this.wheel.snapshot(), stored)
@@ -259,6 +261,9 @@ final class DefaultVirtualTime implements VirtualTime {
 		this.clock.reset();
 		this.tasks.wallClockSet();
 		this.timers.reset();
+		if (this.durableTasks != null) {
+			this.durableTasks.storeSchedules();
+		}
 	}
 
 	@Override

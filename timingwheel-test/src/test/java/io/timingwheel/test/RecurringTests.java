@@ -11,7 +11,9 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
+import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
@@ -145,6 +147,25 @@ class RecurringTests {
 			assertThat(tasks.counts("failing.sync").failed()).isEqualTo(3);
 			assertThat(tasks.counts("failing.async").failed()).isEqualTo(2);
 			assertThat(tasks.pendingCount()).isEqualTo(2);
+		});
+	}
+
+	@Test
+	void thePolicyRetriesARunUntilTheNextTime() {
+		run(Retried.class, (context) -> {
+			VirtualTime time = context.getBean(VirtualTime.class);
+			time.onFailure(VirtualTime.OnFailure.COLLECT);
+			Instant start = time.now();
+			time.advance(Duration.ofSeconds(12));
+			assertThat(times(context).of("often")).as("attempts after 2, 4 s; the next one would come too late")
+				.containsExactly(start, start.plusSeconds(2), start.plusSeconds(6), start.plusSeconds(10),
+						start.plusSeconds(12));
+			assertThat(times(context).of("twice")).containsExactly(start, start.plusSeconds(2), start.plusSeconds(10),
+					start.plusSeconds(12));
+			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
+			assertThat(tasks.counts("often").failed()).isEqualTo(1);
+			assertThat(tasks.counts("twice").failed()).isEqualTo(2);
+			assertThat(time.failures()).hasSize(3);
 		});
 	}
 
@@ -364,6 +385,24 @@ class RecurringTests {
 		public CompletableFuture<Void> async() {
 			this.times.record("async");
 			return CompletableFuture.failedFuture(new IllegalStateException("async"));
+		}
+
+	}
+
+	record Retried(Times times) {
+
+		@Recurring(every = "10s", name = "often",
+				policy = @TaskPolicy(maxAttempts = 5, backoff = @Backoff(initial = "2s", multiplier = 2)))
+		public void often() {
+			this.times.record("often");
+			throw new IllegalStateException("often");
+		}
+
+		@Recurring(every = "10s", name = "twice",
+				policy = @TaskPolicy(maxAttempts = 2, backoff = @Backoff(initial = "2s")))
+		public CompletableFuture<Void> twice() {
+			this.times.record("twice");
+			return CompletableFuture.failedFuture(new IllegalStateException("twice"));
 		}
 
 	}

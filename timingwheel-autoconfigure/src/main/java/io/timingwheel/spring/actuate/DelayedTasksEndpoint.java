@@ -12,10 +12,12 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.support.DeadByError;
 import io.timingwheel.spring.durable.support.DeadStep;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.PendingTaskSnapshot;
 import io.timingwheel.spring.task.support.TaskCounts;
@@ -523,18 +525,45 @@ public class DelayedTasksEndpoint {
 	 * @param deliveries how often a stored task has begun, {@code null} for a task in
 	 * memory
 	 * @param error the last failure of a stored task, {@code null} if there was none
+	 * @param schedule the schedule of a recurring task, such as {@code every(PT5M)};
+	 * {@code null} for another task
+	 * @param next when the next regular run of a recurring task is due, {@code null} if
+	 * this depends on the end of the present run
 	 */
 	public record TaskDescriptor(String id, String name, @JsonInclude(Include.ALWAYS) @Nullable String key,
 			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,
-			@Nullable String error) implements OperationResponseBody {
+			@Nullable String error, @Nullable String schedule,
+			@Nullable Instant next) implements OperationResponseBody {
 
 		static TaskDescriptor of(PendingTaskSnapshot task) {
-			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), null, null, null, null);
+			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), null, null, null, null,
+					task.schedule(), (task.schedule() != null) ? task.dueAt() : null);
 		}
 
 		static TaskDescriptor of(StoredTask task) {
+			StoredSchedule schedule = task.schedule();
 			return new TaskDescriptor(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
-					task.state(), task.attempt(), task.deliveries(), task.error());
+					task.state(), task.attempt(), task.deliveries(), task.error(),
+					(schedule != null) ? schedule.text() : null, (schedule != null) ? next(task, schedule) : null);
+		}
+
+		/**
+		 * The time after the present run, or after the present attempts at a run.
+		 */
+		private static @Nullable Instant next(StoredTask task, StoredSchedule stored) {
+			Instant dueAt = Instant.ofEpochMilli(task.dueAt());
+			Instant scheduledAt = Instant.ofEpochMilli(stored.scheduledAt());
+			if (scheduledAt.isAfter(dueAt) || (task.state() == State.PENDING && task.attempt() == 1)) {
+				return scheduledAt;
+			}
+			try {
+				Schedule schedule = Schedule.parse(stored.text());
+				return schedule.isFixedDelay() ? null : schedule.next(scheduledAt, dueAt);
+			}
+			catch (IllegalArgumentException ex) {
+				// A newer release has stored a schedule that this one does not know.
+				return null;
+			}
 		}
 
 		/**
@@ -550,7 +579,7 @@ public class DelayedTasksEndpoint {
 
 		private TaskDescriptor withValues(@Nullable String key, @Nullable String error) {
 			return new TaskDescriptor(this.id, this.name, key, this.dueAt, this.state, this.attempt, this.deliveries,
-					error);
+					error, this.schedule, this.next);
 		}
 
 	}

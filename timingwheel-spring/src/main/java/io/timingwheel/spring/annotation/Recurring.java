@@ -26,8 +26,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  *
  * <p>
  * The method runs on the bean with all of its advice, such as {@code @Transactional},
- * {@code @Retryable} and {@link Timeout}. An exception of a run goes to the
- * {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
+ * {@code @Retryable} and {@link Timeout}. The exception of a run that is not tried again
+ * goes to the {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
  * AsyncUncaughtExceptionHandler}, and the runs go on. Static, private and final methods
  * fail at startup, as do other return types, arguments, and texts that cannot be read.
  * The annotation may be a meta-annotation, and may be on interface methods.
@@ -83,14 +83,16 @@ public @interface Recurring {
 
 	/**
 	 * How long after the start of the application the first run is due, for
-	 * {@link #every} and {@link #fixedDelay}. Default: at once.
+	 * {@link #every} and {@link #fixedDelay}. Default: at once. If {@link #durable()},
+	 * this is the first start of all, or the first one with this schedule.
 	 * @return the duration
 	 */
 	String initialDelay() default "";
 
 	/**
-	 * The name of the task: in metrics and in the endpoint. One name belongs to one
-	 * method. Default: {@code beanName.method}.
+	 * The name of the task: in metrics, in the endpoint and in the store. One name
+	 * belongs to one method. Default: {@code beanName.method}. Give durable methods a
+	 * name.
 	 * @return the name
 	 */
 	String name() default "";
@@ -103,14 +105,31 @@ public @interface Recurring {
 	String executor() default "";
 
 	/**
+	 * Whether the method has one run at each of its times in all nodes together, rather
+	 * than one in each JVM. Needs a store ({@code timingwheel.store.type}); without one
+	 * the application does not start. The schedule survives restarts. When a node starts
+	 * whose method has another schedule, that one takes the place of the stored one.
+	 *
+	 * <p>
+	 * A run may be repeated if its node ends before the store has heard of the end of the
+	 * run, as any {@linkplain Delayed#durable() durable task}. A run that fails is tried
+	 * again as {@link #policy} or the settings of the store say, but not later than the
+	 * next time of the schedule. If the method returns a future, its thread waits for it.
+	 * @return whether it runs once in all nodes together
+	 */
+	boolean durable() default false;
+
+	/**
 	 * What becomes of times that have passed without a run, because the run before took
-	 * too long. Does not matter for {@link #fixedDelay}.
+	 * too long or, if {@link #durable()}, because no node was there. Does not matter for
+	 * {@link #fixedDelay}.
 	 * @return one run for all, none, or one for each
 	 */
 	Missed missed() default Missed.ONCE;
 
 	/**
-	 * What limits the starts of the method. The properties
+	 * How often a run that fails is tried, and what limits the starts of the method. The
+	 * next attempt never comes later than the next time of the schedule. The properties
 	 * {@code timingwheel.tasks.<name>.*} override its values.
 	 * @return the policy
 	 */

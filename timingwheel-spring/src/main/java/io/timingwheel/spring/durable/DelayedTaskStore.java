@@ -60,6 +60,9 @@ public interface DelayedTaskStore {
 	/** How many characters the trace of a caller may have. */
 	int MAX_TRACEPARENT_LENGTH = 55;
 
+	/** How many characters the text of a schedule may have. */
+	int MAX_SCHEDULE_LENGTH = 255;
+
 	/** How many dead tasks one call changes. More would hold up other calls. */
 	int MAX_STEP = 500;
 
@@ -114,6 +117,25 @@ public interface DelayedTaskStore {
 	 */
 	default @Nullable List<Enqueued> enqueueShared(List<NewTask> tasks) {
 		return null;
+	}
+
+	/**
+	 * Stores a schedule as a recurring task. A name has at most one schedule with a key,
+	 * whatever tasks that run once have this key. If there is such a schedule with the
+	 * same text, its next time stays, and it gets the new payload. If its text differs,
+	 * the new schedule takes its place; a run that has begun goes on to its end, and then
+	 * the new schedule begins. Takes part in the transaction of the calling thread as
+	 * {@link #enqueueAll} does.
+	 * @param schedule the schedule
+	 * @return the result, with the time of the next run; {@link Enqueued.Outcome#PENDING}
+	 * if the text was the same
+	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
+	 * {@link TaskLimits})
+	 * @throws UnsupportedOperationException if this store keeps no schedules
+	 */
+	default Enqueued recur(NewSchedule schedule) {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " keeps no schedules: it does not override recur");
 	}
 
 	// What nodes do
@@ -187,6 +209,36 @@ public interface DelayedTaskStore {
 	}
 
 	/**
+	 * Ends runs of recurring tasks, and makes the tasks pending for their next runs, as
+	 * if they had never been tried. A task whose schedule has ended during the run, or
+	 * that has no further run, is deleted. A task that has got another schedule during
+	 * the run becomes pending for the first time of that schedule.
+	 * @param runs the ends of the runs; their tasks are leased by the caller, and most
+	 * have begun
+	 * @return a reply for each task, in this order; {@link Reply#DONE} also for a task
+	 * that no longer exists
+	 */
+	default List<Reply> repeat(List<NextRun> runs) {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " keeps no schedules: it does not override repeat");
+	}
+
+	/**
+	 * Ends a run as {@link #repeat} does, in the transaction of the calling thread, as
+	 * {@link #acknowledgeInTransaction} does.
+	 * @param run the end of the run; its task is begun by the caller
+	 * @return {@code true} if the run is ended once the transaction commits;
+	 * {@code false} if the caller does not have the task (any more)
+	 * @throws IllegalStateException if the thread has no transaction that this store
+	 * takes part in
+	 * @throws UnsupportedOperationException if {@link #canJoinTransactions()} is
+	 * {@code false}
+	 */
+	default boolean repeatInTransaction(NextRun run) {
+		throw new UnsupportedOperationException("This store takes part in no transaction");
+	}
+
+	/**
 	 * Makes failed tasks pending again for another attempt, with their keys. A task whose
 	 * key now belongs to a newer task is deleted.
 	 * @param retries the tasks, begun by the caller
@@ -217,22 +269,25 @@ public interface DelayedTaskStore {
 	// What applications and operators do
 
 	/**
-	 * Deletes the pending task with a key. A second call finds no task.
+	 * Deletes the pending task with a key or, if there is none, ends the schedule with
+	 * this key. A run of the schedule that has begun goes on.
 	 * @param taskId its name and key
-	 * @return whether there was one; the task will never run
+	 * @return whether there was one; it will never begin
 	 */
 	boolean cancel(TaskId taskId);
 
 	/**
-	 * Deletes a pending task. A second call finds no task.
+	 * Deletes a pending task, or ends the schedule of a running one. A second call finds
+	 * no task.
 	 * @param id its id
-	 * @return whether it was pending; the task will never run
+	 * @return whether it was pending or had a schedule; it will never begin
 	 */
 	boolean cancel(String id);
 
 	/**
-	 * Moves the pending task with a key to another due time. An earlier lease of the task
-	 * ends.
+	 * Moves the pending task with a key, or the next run of the schedule with this key,
+	 * to another due time. The later runs of the schedule keep their times. An earlier
+	 * lease of the task ends.
 	 * @param taskId its name and key
 	 * @param due the new due time
 	 * @param lease leases the task at once if it is due soon; {@code null} never to lease
@@ -305,9 +360,10 @@ public interface DelayedTaskStore {
 	// Reading
 
 	/**
-	 * Finds the pending task with a key.
+	 * Finds the pending task with a key. If there is none, finds the schedule with this
+	 * key, which may be running.
 	 * @param taskId its name and key
-	 * @return the task, empty if none is pending
+	 * @return the task, empty if there is none
 	 */
 	Optional<StoredTask> find(TaskId taskId);
 

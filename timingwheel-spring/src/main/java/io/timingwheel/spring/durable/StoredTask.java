@@ -13,10 +13,27 @@ import org.jspecify.annotations.Nullable;
  * @param attempt which attempt this is, from 1
  * @param deliveries how often it has begun
  * @param error the last error or why it is dead, {@code null} for none
+ * @param schedule its schedule, {@code null} for a task that runs once
  * @since 0.1
  */
 public record StoredTask(String id, String name, @Nullable String key, long dueAt, State state, int attempt,
-		int deliveries, @Nullable String error) {
+		int deliveries, @Nullable String error, @Nullable StoredSchedule schedule) {
+
+	/**
+	 * Creates a task that runs once.
+	 * @param id its id
+	 * @param name its name
+	 * @param key its key, {@code null} if it never had one
+	 * @param dueAt when it is or was due, in milliseconds since the epoch
+	 * @param state its state
+	 * @param attempt which attempt this is, from 1
+	 * @param deliveries how often it has begun
+	 * @param error the last error or why it is dead, {@code null} for none
+	 */
+	public StoredTask(String id, String name, @Nullable String key, long dueAt, State state, int attempt,
+			int deliveries, @Nullable String error) {
+		this(id, name, key, dueAt, state, attempt, deliveries, error, null);
+	}
 
 	/**
 	 * The place of this task, while it is pending, among the pending tasks of its name.

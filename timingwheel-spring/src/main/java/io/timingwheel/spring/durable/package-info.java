@@ -32,6 +32,10 @@
  *              pending, REPLACE           scheduled    deletes the old task; stores the new one as
  *                                         or leased    above, with a new id and the key
  *              pending, KEEP or REJECT    as it was    nothing
+ * recur        no schedule has the key    scheduled    as enqueue; the schedule and its first time
+ *              another schedule, pending  scheduled    the same, in place of the old task
+ *              the same schedule, pending as it was    the payload; if it differs, a new id and fence
+ *              running                    running      the schedule and its first time, the payload
  * claim        scheduled, due within the  leased       owner, fence, end of the lease
  *              look-ahead
  *              scheduled and due          running      the same, deliveries + 1, gives up the key
@@ -51,6 +55,11 @@
  * renew        running                    running      end of the lease
  * acknowledge  running                    deleted      in a transactional task together with what
  *                                                      its body has changed
+ * repeat       leased or running          scheduled    the next time; attempt 1, no deliveries; error
+ *                                                      of a run that was given up; no owner; no suspect
+ *              running, has got another   scheduled    the same with the first time of the new schedule
+ *              schedule
+ *              running, schedule ended    deleted
  * retry        running                    scheduled    due time, attempt, error; no owner; takes the
  *                                                      key again; no suspect
  *              running, key taken by      deleted
@@ -63,6 +72,7 @@
  * bury         leased or running          dead         error, time of death; no owner, no time;
  *                                                      gives up the key
  * cancel       pending                    deleted
+ *              running, has a schedule    running      no schedule: the end of the run deletes the task
  * reschedule   pending                    scheduled    due time, fence; no owner
  *              pending, due soon, with    leased       due time, fence, owner, end of the lease
  *              a lease offer, no suspect
@@ -80,6 +90,13 @@
  * releases or buries the task, or until its lease has ended and no node can renew it any
  * more. A suspect of a limited name counts from its claim on. A name that is paused in
  * the store is in no claim.
+ *
+ * <p>
+ * A <em>recurring</em> task has a schedule. It keeps the key of the schedule in all its
+ * states, and this key has nothing to do with the keys of tasks that run once. Its time
+ * by the schedule stays during retries and moves; the next time follows from it. A
+ * recurring task never dies: a node ends a run that it gives up with the word repeat, as
+ * any other.
  *
  * <p>
  * A node names a task by its id and its fence

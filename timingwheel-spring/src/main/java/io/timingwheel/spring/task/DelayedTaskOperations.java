@@ -130,11 +130,32 @@ public interface DelayedTaskOperations {
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
 	/**
-	 * Cancels a pending task, in memory or in the store. Another node may have stored the
-	 * durable task. A name that this node does not know is looked up in memory first,
-	 * then in the store. A task in memory is cancelled at once, also within a
-	 * transaction. This includes a task that an earlier call of the transaction is going
-	 * to schedule at the commit. A durable task is cancelled with the transaction.
+	 * Stores a schedule for the durable {@code @Delayed} method with the name of the id:
+	 * the method runs at each of its times, once in all nodes together. There is one
+	 * schedule with an id. If it is the same schedule, its next time stays, and its runs
+	 * get the new arguments. Another schedule takes its place. Times that pass without a
+	 * run have one run at once. The first run of a period is due after one period.
+	 * {@link #cancel} ends the schedule, {@link #find} shows its next time, and
+	 * {@link #reschedule} makes an additional run. In a transaction the schedule is
+	 * stored at the commit.
+	 * @param id name and key
+	 * @param schedule the times, by the clock of the store
+	 * @param arguments the arguments of the method, by position
+	 * @return the recurring task; it gives no result
+	 * @throws IllegalStateException if there is no store
+	 * @throws IllegalArgumentException if this node has the method and it does not take
+	 * these arguments, or if the arguments cannot be stored; then nothing is stored
+	 * @throws TaskRejectedException after shutdown
+	 */
+	DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments);
+
+	/**
+	 * Cancels a pending task, or ends a schedule, in memory or in the store. Another node
+	 * may have stored the durable task. A name that this node does not know is looked up
+	 * in memory first, then in the store. A task in memory is cancelled at once, also
+	 * within a transaction. This includes a task that an earlier call of the transaction
+	 * is going to schedule at the commit. A durable task is cancelled with the
+	 * transaction.
 	 * @param id name and key
 	 * @return {@code true} if there was one; this task will never run
 	 */

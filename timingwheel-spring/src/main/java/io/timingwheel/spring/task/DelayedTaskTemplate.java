@@ -76,6 +76,11 @@ public class DelayedTaskTemplate implements DelayedTaskOperations {
 	}
 
 	@Override
+	public DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments) {
+		return this.operations.recur(id, schedule, arguments);
+	}
+
+	@Override
 	public boolean cancel(TaskId id) {
 		return this.operations.cancel(id);
 	}

@@ -56,6 +56,15 @@ abstract class Dialect {
 	}
 
 	/**
+	 * The last clause of an {@code insert}. With this clause the statement does nothing
+	 * if the key is taken. The clause is empty if the database has none. The statement
+	 * then fails with a {@code DuplicateKeyException}, and the transaction can go on.
+	 */
+	String unlessTaken() {
+		return "";
+	}
+
+	/**
 	 * The last clause of a {@code select} of the pending task with a key. With this
 	 * clause the statement fails at once if another transaction is storing that task. The
 	 * clause is empty if the database does not show such a task. An update that takes the

@@ -89,7 +89,8 @@ record FoundRow(TaskRow row, long foundAt, @Nullable String payload, @Nullable S
 		boolean begins = !this.row.suspect() && this.row.dueAt() <= now;
 		LeasedTask task = new LeasedTask(id(), this.row.nextFence(leasedAt), this.row.name(), this.row.key(),
 				this.payload, this.traceparent, this.row.dueAt(), begins, this.row.attempt(),
-				this.row.deliveries() + (begins ? 1 : 0), this.row.lostDeliveries(), this.row.suspect());
+				this.row.deliveries() + (begins ? 1 : 0), this.row.lostDeliveries(), this.row.suspect(),
+				this.row.schedule());
 		return new ClaimedRow(task, this.foundAt, LeaseTimes.leaseEnd(this.row.dueAt(), now, lease));
 	}
 

@@ -20,7 +20,9 @@ import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.Forecast;
 import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeaseOffer;
+import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
@@ -109,6 +111,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public Enqueued recur(NewSchedule schedule) {
+		return operations().schedules().recur(schedule, this.transaction.current());
+	}
+
+	@Override
 	public Claimed claim(ClaimRequest request) {
 		return request.startLimits().isEmpty() ? transitions().claim(request)
 				: operations().limitedClaims().claim(request, transitions());
@@ -137,6 +144,18 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public List<Reply> repeat(List<NextRun> runs) {
+		return runs.isEmpty() ? List.of() : operations().schedules().repeat(runs);
+	}
+
+	@Override
+	public boolean repeatInTransaction(NextRun run) {
+		JdbcOperations joined = this.transaction.current();
+		Assert.state(joined != null, "The thread has no transaction on the DataSource of the application");
+		return operations().schedules().repeat(run, joined);
+	}
+
+	@Override
 	public List<Reply> retry(List<Retry> retries) {
 		return retries.isEmpty() ? List.of() : transitions().retry(retries);
 	}
@@ -153,17 +172,22 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public boolean cancel(TaskId taskId) {
-		return transitions().cancel(taskId, this.transaction.current());
+		JdbcOperations joined = this.transaction.current();
+		return transitions().cancel(taskId, joined) || operations().schedules().end(taskId, joined);
 	}
 
 	@Override
 	public boolean cancel(String id) {
-		return transitions().cancel(id, this.transaction.current());
+		JdbcOperations joined = this.transaction.current();
+		return transitions().cancel(id, joined) || operations().schedules().end(id, joined);
 	}
 
 	@Override
 	public @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
-		return transitions().reschedule(taskId, due, lease, this.transaction.current());
+		JdbcOperations joined = this.transaction.current();
+		Rescheduled moved = transitions().reschedule(taskId, due, lease, joined);
+		String recurring = (moved == null) ? operations().schedules().find(taskId, joined) : null;
+		return (recurring != null) ? transitions().reschedule(recurring, due, lease, joined) : moved;
 	}
 
 	@Override
@@ -283,9 +307,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		if (result == null) {
 			Database database = connect();
 			LimitRows limits = new LimitRows(database);
-			result = new Operations(database, database.dialect().transitions(database), new TaskQueries(database),
-					new RowCounts(database), new DeadRows(database), new DueForecasts(database), limits,
-					new LimitedClaims(database, limits));
+			Transitions transitions = database.dialect().transitions(database);
+			result = new Operations(database, transitions, new TaskQueries(database), new RowCounts(database),
+					new DeadRows(database), new DueForecasts(database), limits, new LimitedClaims(database, limits),
+					new ScheduleRows(database, transitions));
 			this.operations = result;
 		}
 		return result;
@@ -302,7 +327,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	private record Operations(Database database, Transitions transitions, TaskQueries queries, RowCounts counts,
-			DeadRows dead, DueForecasts forecasts, LimitRows limits, LimitedClaims limitedClaims) {
+			DeadRows dead, DueForecasts forecasts, LimitRows limits, LimitedClaims limitedClaims,
+			ScheduleRows schedules) {
 
 	}
 

@@ -187,7 +187,7 @@ public final class JdbcStoreSchema {
 		}
 		try {
 			transactions.single((jdbc) -> jdbc.queryForList(
-					"select %s, payload, traceparent, pending_key, next_at, error, created_at, died_at from %s where 1 = 0"
+					"select %s, payload, traceparent, pending_key, next_at, error, created_at, died_at, schedule_key from %s where 1 = 0"
 						.formatted(TaskRow.COLUMNS, this.table)));
 			transactions.single((jdbc) -> jdbc.queryForList(
 					"select name, paused, next_start from %s where 1 = 0".formatted(this.table.limitTable())));

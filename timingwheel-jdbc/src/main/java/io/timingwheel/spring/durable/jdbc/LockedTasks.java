@@ -71,17 +71,18 @@ final class LockedTasks {
 	 * Locks tasks and changes each, in a short transaction. If there are too many keys to
 	 * wait for, the reply for the last of these tasks is {@link Reply#BUSY}.
 	 * @param task gives the task of a request
+	 * @param gone the reply if there is no such task
 	 * @param change changes the task of a request
 	 * @return the reply to each request, in this order
 	 */
-	static <Q> List<Reply> change(Database database, List<Q> requests, Function<Q, TaskRef> task, Change<Q> change) {
+	static <Q> List<Reply> change(Database database, List<Q> requests, Function<Q, TaskRef> task, Reply gone,
+			Change<Q> change) {
 		return database.store().transaction((jdbc, status) -> {
 			LockedTasks locked = lock(database, jdbc, status, requests.stream().map(task).toList());
 			long now = database.now(jdbc);
 			locked.waitNanos = Math.max(1, TimeUnit.MILLISECONDS.toNanos(locked.leaseEnd - now) / LEASES_PER_WAIT);
 			try {
-				return locked.replies(requests, task, Reply.REFUSED,
-						(request, row) -> change.apply(request, row, locked, now));
+				return locked.replies(requests, task, gone, (request, row) -> change.apply(request, row, locked, now));
 			}
 			finally {
 				locked.resetLockWait();
@@ -150,10 +151,12 @@ final class LockedTasks {
 	 */
 	Reply makePending(TaskRow row, String assignments, Object... values) {
 		String sql = "update " + this.database.table() + " set status = " + TaskRow.PENDING
-				+ ", owner = null, alone = 0, pending_key = task_key, " + assignments + " where id = ?";
+				+ ", owner = null, alone = 0, pending_key = case when schedule is null then task_key end, "
+				+ assignments + " where id = ?";
 		List<Object> parameters = new ArrayList<>(List.of(values));
 		parameters.add(row.id());
-		return (row.isRunning() && row.key() != null) ? takeKey(row, sql, parameters) : update(sql, parameters);
+		return (row.isRunning() && row.key() != null && row.schedule() == null) ? takeKey(row, sql, parameters)
+				: update(sql, parameters);
 	}
 
 	/**
@@ -205,7 +208,7 @@ final class LockedTasks {
 		return Reply.SUPERSEDED;
 	}
 
-	Reply update(String sql, List<Object> parameters) {
+	Reply update(String sql, List<? extends @Nullable Object> parameters) {
 		this.jdbc.update(sql, parameters.toArray());
 		return Reply.DONE;
 	}

@@ -31,7 +31,7 @@ final class MySqlDialect extends PortableDialect {
 	 * inserts would cause a deadlock.
 	 */
 	@Override
-	String unlessPending() {
+	String unlessTaken() {
 		return " on duplicate key update fence = fence";
 	}
 

@@ -38,15 +38,6 @@ abstract class PortableDialect extends Dialect {
 		return false;
 	}
 
-	/**
-	 * The last clause of an {@code insert}. With this clause the statement does nothing
-	 * if the key is pending. The clause is empty if the database has none. The statement
-	 * then fails with a {@code DuplicateKeyException}, and the transaction can go on.
-	 */
-	String unlessPending() {
-		return "";
-	}
-
 	@Override
 	final Object text(String text) {
 		return text.getBytes(StandardCharsets.UTF_8);

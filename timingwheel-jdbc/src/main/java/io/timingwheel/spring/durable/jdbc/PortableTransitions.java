@@ -135,10 +135,10 @@ final class PortableTransitions extends Transitions {
 		if (rows.isEmpty()) {
 			return rows;
 		}
-		String unlessPending = this.dialect.unlessPending();
+		String unlessTaken = this.dialect.unlessTaken();
 		try {
-			insert(jdbc, rows, unlessPending);
-			if (unlessPending.isEmpty()) {
+			insert(jdbc, rows, unlessTaken);
+			if (unlessTaken.isEmpty()) {
 				return rows;
 			}
 		}

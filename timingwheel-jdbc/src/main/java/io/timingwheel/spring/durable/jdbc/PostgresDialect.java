@@ -68,6 +68,11 @@ final class PostgresDialect extends Dialect {
 	}
 
 	@Override
+	String unlessTaken() {
+		return " on conflict do nothing";
+	}
+
+	@Override
 	void limitLockWait(JdbcOperations jdbc) {
 		jdbc.execute("set local lock_timeout = '100ms'");
 	}

@@ -297,7 +297,7 @@ final class PostgresTransitions extends Transitions {
 					from chosen, clock where t.ctid = chosen.place
 					returning chosen.next_at as found_at, taken, t.*)
 				select clock.now as now_at, found_at, taken, claimed.next_at as lease_end, id, fence, name, task_key, due_at,
-					status, attempt, deliveries, lost_deliveries, suspect, traceparent,
+					status, attempt, deliveries, lost_deliveries, suspect, schedule, scheduled_at, traceparent,
 					case when taken and octet_length(payload) <= ? then payload end as payload,
 					case when (select count(*) from claimed) < ? then (
 						select min(least(later.next_at, soon.next_at)) from wanted w left join lateral (
@@ -374,7 +374,7 @@ final class PostgresTransitions extends Transitions {
 			LeasedTask task = new LeasedTask(id, rs.getLong("fence"), name, this.dialect.text(rs, "task_key"),
 					rs.getString("payload"), rs.getString("traceparent"), rs.getLong("due_at"),
 					!suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"), rs.getInt("deliveries"),
-					rs.getInt("lost_deliveries"), suspect);
+					rs.getInt("lost_deliveries"), suspect, TaskRow.schedule(rs));
 			tasks.add(new ClaimedRow(task, foundAt, rs.getLong("lease_end")));
 		}
 		if (!suspects) {

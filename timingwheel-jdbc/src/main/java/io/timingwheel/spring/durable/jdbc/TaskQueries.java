@@ -27,11 +27,15 @@ final class TaskQueries {
 	}
 
 	/**
-	 * Finds a pending task, in the caller's transaction if there is one, since this
-	 * transaction may have stored the task.
+	 * Finds a pending task or a schedule, in the caller's transaction if there is one,
+	 * since this transaction may have stored the task.
 	 */
 	Optional<StoredTask> find(TaskId taskId, @Nullable JdbcOperations joined) {
-		return one(joined, "name = ? and pending_key = ?", this.dialect.text(taskId.name()),
+		return find("pending_key", taskId, joined).or(() -> find("schedule_key", taskId, joined));
+	}
+
+	private Optional<StoredTask> find(String column, TaskId taskId, @Nullable JdbcOperations joined) {
+		return one(joined, "name = ? and " + column + " = ?", this.dialect.text(taskId.name()),
 				this.dialect.text(taskId.key()));
 	}
 
@@ -77,7 +81,7 @@ final class TaskQueries {
 	private StoredTask read(ResultSet rs) throws SQLException {
 		TaskRow row = TaskRow.read(rs, this.dialect);
 		return new StoredTask(row.id(), row.name(), row.key(), row.dueAt(), TaskRow.state(row.status()), row.attempt(),
-				row.deliveries(), rs.getString("error"));
+				row.deliveries(), rs.getString("error"), row.schedule());
 	}
 
 }

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.TaskRef;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +19,11 @@ import org.jspecify.annotations.Nullable;
  * @param leased whether a node has the task
  * @param suspect whether the task waits to be tried alone
  * @param alone whether the task was a suspect when it began
+ * @param schedule the schedule of a recurring task, {@code null} for another
  */
 record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullable Long firstAt, int status,
-		boolean leased, long fence, int attempt, int deliveries, int lostDeliveries, boolean suspect, boolean alone) {
+		boolean leased, long fence, int attempt, int deliveries, int lostDeliveries, boolean suspect, boolean alone,
+		@Nullable StoredSchedule schedule) {
 
 	static final int PENDING = State.PENDING.ordinal();
 
@@ -29,7 +32,7 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 	static final int DEAD = State.DEAD.ordinal();
 
 	static final String COLUMNS = "id, name, task_key, due_at, first_at, status, owner, fence, attempt, deliveries, lost_deliveries,"
-			+ " suspect, alone";
+			+ " suspect, alone, schedule, scheduled_at";
 
 	/**
 	 * The assignment of {@link #nextFence}, with {@link #micros} as its parameter.
@@ -42,7 +45,12 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 		return new TaskRow(rs.getString("id"), name(rs, dialect), dialect.text(rs, "task_key"), rs.getLong("due_at"),
 				rs.getObject("first_at", Long.class), rs.getInt("status"), rs.getString("owner") != null,
 				rs.getLong("fence"), rs.getInt("attempt"), rs.getInt("deliveries"), rs.getInt("lost_deliveries"),
-				rs.getInt("suspect") != 0, rs.getInt("alone") != 0);
+				rs.getInt("suspect") != 0, rs.getInt("alone") != 0, schedule(rs));
+	}
+
+	static @Nullable StoredSchedule schedule(ResultSet rs) throws SQLException {
+		String text = rs.getString("schedule");
+		return (text != null) ? new StoredSchedule(text, rs.getLong("scheduled_at")) : null;
 	}
 
 	static String name(ResultSet rs, Dialect dialect) throws SQLException {

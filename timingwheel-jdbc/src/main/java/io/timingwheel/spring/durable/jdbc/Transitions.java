@@ -245,7 +245,7 @@ abstract class Transitions {
 	 * Retry: makes running tasks pending again for another attempt.
 	 */
 	final List<Reply> retry(List<Retry> retries) {
-		return LockedTasks.change(this.database, retries, Retry::task, (retry, row, locked, now) -> {
+		return LockedTasks.change(this.database, retries, Retry::task, Reply.REFUSED, (retry, row, locked, now) -> {
 			if (row.isHeldAs(retry.task()) && row.isRunning()) {
 				long dueAt = LeaseTimes.plus(now, retry.delay());
 				return locked.makePending(row, "suspect = 0, due_at = ?, next_at = ?, attempt = ?, error = ?", dueAt,
@@ -259,19 +259,19 @@ abstract class Transitions {
 	 * Release: makes leased or running tasks pending again, as they were.
 	 */
 	final List<Reply> release(List<TaskRef> tasks) {
-		return LockedTasks.change(this.database, tasks, Function.identity(), (task, row, locked, now) -> {
-			claimable(row.name(), row.dueAt());
-			return row.isHeldAs(task)
-					? locked.makePending(row, "next_at = due_at, suspect = ?", (row.suspect() || row.alone()) ? 1 : 0)
-					: doneIf(row.isGivenBackBy(task));
-		});
+		return LockedTasks.change(this.database, tasks, Function.identity(), Reply.REFUSED,
+				(task, row, locked, now) -> {
+					claimable(row.name(), row.dueAt());
+					return row.isHeldAs(task) ? locked.makePending(row, "next_at = due_at, suspect = ?",
+							(row.suspect() || row.alone()) ? 1 : 0) : doneIf(row.isGivenBackBy(task));
+				});
 	}
 
 	/**
 	 * Bury: makes leased or running tasks dead.
 	 */
 	final List<Reply> bury(List<Burial> burials) {
-		return LockedTasks.change(this.database, burials, Burial::task, (burial, row, locked, now) -> {
+		return LockedTasks.change(this.database, burials, Burial::task, Reply.REFUSED, (burial, row, locked, now) -> {
 			if (row.isHeldAs(burial.task())) {
 				return locked.update(
 						"update " + this.table + " set status = " + TaskRow.DEAD + ", owner = null, pending_key = null,"
@@ -378,7 +378,7 @@ abstract class Transitions {
 		claimable(row.name(), dueAt);
 		LeasedTask task = new LeasedTask(id, row.nextFence(now), row.name(), row.key(), locked.payload(),
 				locked.traceparent(), dueAt, false, row.attempt(), row.deliveries(), row.lostDeliveries(),
-				row.suspect());
+				row.suspect(), row.schedule());
 		return new Rescheduled(task, now, accepted != null);
 	}
 

@@ -12,4 +12,12 @@ create index if not exists timingwheel_task_pending on timingwheel_task (name, s
 
 drop index if exists timingwheel_task_name;
 
+alter table timingwheel_task add column if not exists schedule varchar(255);
+
+alter table timingwheel_task add column if not exists scheduled_at bigint;
+
+alter table timingwheel_task add column if not exists schedule_key varbinary(512);
+
+create unique index if not exists timingwheel_task_schedule on timingwheel_task (name, schedule_key);
+
 merge into timingwheel_task_version (version) key (version) values (3);

@@ -8,4 +8,10 @@ alter table timingwheel_task add column if not exists first_at bigint;
 
 drop index if exists timingwheel_task_next_at on timingwheel_task;
 
+alter table timingwheel_task
+	add column if not exists schedule varchar(255) character set utf8mb4 collate utf8mb4_bin,
+	add column if not exists scheduled_at bigint,
+	add column if not exists schedule_key varbinary(512),
+	add unique key if not exists timingwheel_task_schedule (name, schedule_key);
+
 insert ignore into timingwheel_task_version (version) values (3);

@@ -30,4 +30,21 @@ execute timingwheel_change;
 
 deallocate prepare timingwheel_change;
 
+-- MySQL has no "add column if not exists".
+set @timingwheel_change = if(exists(
+	select 1 from information_schema.columns where column_name = 'schedule' and concat(table_schema, '.', table_name)
+		= if(locate('.', 'timingwheel_task') > 0, 'timingwheel_task', concat(database(), '.', 'timingwheel_task'))),
+	'do 0',
+	'alter table timingwheel_task
+		add column schedule varchar(255) character set utf8mb4 collate utf8mb4_bin,
+		add column scheduled_at bigint,
+		add column schedule_key varbinary(512),
+		add unique key timingwheel_task_schedule (name, schedule_key)');
+
+prepare timingwheel_change from @timingwheel_change;
+
+execute timingwheel_change;
+
+deallocate prepare timingwheel_change;
+
 insert ignore into timingwheel_task_version (version) values (3);

@@ -15,4 +15,13 @@ drop index if exists timingwheel_task_name;
 create index if not exists timingwheel_task_sample on timingwheel_task (name, due_at)
 	where status = 0 and right(id, 2) = '00';
 
+alter table timingwheel_task add column if not exists schedule varchar(255);
+
+alter table timingwheel_task add column if not exists scheduled_at bigint;
+
+alter table timingwheel_task add column if not exists schedule_key varchar(512) collate "C";
+
+create unique index if not exists timingwheel_task_schedule on timingwheel_task (name, schedule_key)
+	where schedule_key is not null;
+
 insert into timingwheel_task_version (version) values (3) on conflict do nothing;

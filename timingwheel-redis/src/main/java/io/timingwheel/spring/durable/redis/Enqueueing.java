@@ -11,8 +11,10 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.PartlyStoredException;
+import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.redis.TaskBatch.Answer;
 import io.timingwheel.spring.task.TaskId;
@@ -109,6 +111,22 @@ final class Enqueueing {
 		return Stream.of(enqueued).<Enqueued>map(Objects::requireNonNull).toList();
 	}
 
+	/**
+	 * Stores a schedule.
+	 */
+	Enqueued recur(NewSchedule schedule) {
+		TaskLimits.checkName(schedule.name());
+		TaskLimits.checkKey(schedule.key());
+		int partition = this.partitions.of(Partitions.holderField(new TaskId(schedule.name(), schedule.key())));
+		ScriptReply reply = this.writes.run(List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(),
+				schedule.key(), schedule.payload(), schedule.traceparent(), schedule.schedule(),
+				schedule.first().millis(), schedule.first().absolute())), (stored) -> true, (stored) -> {
+				})
+			.get(0);
+		return new Enqueued(outcome(reply.integer(0)), reply.publicId(1), reply.number(2), reply.number(3),
+				reply.number(4), false);
+	}
+
 	private static void add(TaskBatch batch, NewTask task, int partition) {
 		String key = task.key();
 		batch
@@ -125,15 +143,18 @@ final class Enqueueing {
 	private static List<Enqueued> read(ScriptReply reply) {
 		List<Enqueued> enqueued = new ArrayList<>(reply.size() / WIDTH);
 		for (int i = 0; i < reply.size(); i += WIDTH) {
-			Outcome outcome = switch (reply.integer(i)) {
-				case 0 -> Outcome.INSERTED;
-				case 1 -> Outcome.REPLACED;
-				default -> Outcome.PENDING;
-			};
-			enqueued.add(new Enqueued(outcome, reply.publicId(i + 1), reply.number(i + 2), reply.number(i + 3),
-					reply.number(i + 4), reply.flag(i + 5)));
+			enqueued.add(new Enqueued(outcome(reply.integer(i)), reply.publicId(i + 1), reply.number(i + 2),
+					reply.number(i + 3), reply.number(i + 4), reply.flag(i + 5)));
 		}
 		return enqueued;
+	}
+
+	private static Outcome outcome(int code) {
+		return switch (code) {
+			case 0 -> Outcome.INSERTED;
+			case 1 -> Outcome.REPLACED;
+			default -> Outcome.PENDING;
+		};
 	}
 
 	private static List<TaskRef> leased(List<Enqueued> enqueued) {

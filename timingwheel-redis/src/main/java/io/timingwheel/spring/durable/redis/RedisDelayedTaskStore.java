@@ -23,7 +23,9 @@ import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.Forecast;
 import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeaseOffer;
+import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.Rescheduled;
@@ -135,6 +137,11 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
+	public Enqueued recur(NewSchedule schedule) {
+		return this.enqueueing.recur(schedule);
+	}
+
+	@Override
 	public Claimed claim(ClaimRequest request) {
 		return request.startLimits().isEmpty() ? this.claims.claim(request) : this.limitedClaims.claim(request);
 	}
@@ -152,6 +159,17 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	@Override
 	public List<Reply> acknowledge(List<TaskRef> tasks) {
 		return ended(tasks, settle(tasks, batch(Script.ACKNOWLEDGE)));
+	}
+
+	@Override
+	public List<Reply> repeat(List<NextRun> runs) {
+		TaskBatch batch = batch(Script.REPEAT);
+		for (NextRun run : runs) {
+			DueTime due = run.due();
+			batch.add(run.task(), run.schedule(), (due != null) ? due.millis() : 0, (due != null) ? due.absolute() : "",
+					(run.error() != null) ? run.error() : "");
+		}
+		return ended(runs.stream().map(NextRun::task).toList(), batch.settle(this.outages));
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.StoredTask.State;
 import org.jspecify.annotations.Nullable;
@@ -104,7 +105,7 @@ final class ScriptReply {
 	 */
 	LeasedTask leasedTask() {
 		return new LeasedTask(publicId(0), number(1), text(2), textOrNull(3), textOrNull(4), textOrNull(5), number(6),
-				flag(7), integer(8), integer(9), integer(10), flag(11));
+				flag(7), integer(8), integer(9), integer(10), flag(11), schedule(13));
 	}
 
 	/**
@@ -117,7 +118,12 @@ final class ScriptReply {
 			default -> State.PENDING;
 		};
 		return new StoredTask(publicId(0), text(1), textOrNull(2), number(3), state, integer(5), integer(6),
-				textOrNull(7));
+				textOrNull(7), schedule(9));
+	}
+
+	private @Nullable StoredSchedule schedule(int index) {
+		String text = textOrNull(index);
+		return (text != null) ? new StoredSchedule(text, number(index + 1)) : null;
 	}
 
 	private List<?> values() {

@@ -37,6 +37,8 @@
  * script       tasks  index  holders  from -&gt; to
  * enqueue      r w    w      r w      new task -&gt; scheduled, or leased if due soon;
  *                                     the pending task that it replaces -&gt; deleted
+ * recur        r w    w      r w      schedule -&gt; scheduled; the one that it replaces -&gt; deleted;
+ *                                     running -&gt; running, with another schedule
  * claim        r w    r w    w        scheduled and due soon -&gt; leased, or running if due now;
  *                                     leased, lease ended -&gt; the same;
  *                                     running, lease ended -&gt; running suspect
@@ -46,6 +48,8 @@
  * begin        r w    w      w        leased, or running suspect -&gt; running
  * renew        r w    w               running -&gt; running, with a new end of the lease
  * acknowledge  r w    w               running -&gt; deleted
+ * repeat       r w    w      w        leased or running -&gt; scheduled for the next run, or deleted if
+ *                                     the schedule has ended
  * retry        r w    w      r w      running -&gt; scheduled, or deleted if a newer pending task has the key
  * release      r w    w      r w      leased or running -&gt; scheduled, or deleted as above
  * bury         r w    r w    w        leased or running -&gt; dead; the oldest dead beyond the limit -&gt; deleted

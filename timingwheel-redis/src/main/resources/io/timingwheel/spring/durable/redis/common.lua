@@ -6,13 +6,14 @@
 --                        HEAD), so that no change writes the payload again
 --   INDEX    sorted set  one member for each task, two while the task is leased (see member); all scores are 0,
 --                        so that Redis orders the members by their bytes
---   HOLDERS  hash        name and key -> id of the pending task that has the key (see holder_field)
+--   HOLDERS  hash        name and key -> id of the pending task that has the key (see holder_field);
+--                        name and key of a schedule -> id of its task in any state (see schedule_field)
 -- Each call names all three keys. While a Cluster moves the slot, the server therefore
 -- refuses the whole script.
 --
 -- The fields of a task:
 --   state       SCHEDULED, LEASED, RUNNING or DEAD; a scheduled or leased task is pending
---   flags       KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED
+--   flags       KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED, RECURRING
 --   fence       raised by each claim, move and requeue
 --   at          the time in INDEX: when a scheduled task is due, when the lease of a leased or running task ends,
 --               when a dead task died
@@ -23,6 +24,9 @@
 --   error       the text of the last failure if the task has FAILED; of a task that has not begun: the time of the first
 --               call, if a call had a longest wait
 --   name, key, trace, payload
+--   schedule    of a recurring task: the text of its schedule
+--   scheduled   of a recurring task: the time of its run by the schedule; later than the due time if the run is an
+--               additional one, or if a running task has got another schedule
 -- Times are milliseconds since the epoch. ARGV[1] is the offset of the clock in milliseconds,
 -- or, in tests with virtual time, '=' and the time itself.
 local call, sub, packed_as, unpacked_as = redis.call, string.sub, struct.pack, struct.unpack
@@ -33,8 +37,9 @@ local SCHEDULED, LEASED, RUNNING, DEAD = 's', 'l', 'r', 'd' -- states, and lette
 local WAITING = 'w' -- the letter of the second member of a leased task, which has the due time
 
 -- Flags: has a key; has an error; was leased by its enqueue and not changed since; waits to be tried alone, and has
--- capital letters in INDEX; was a suspect when it began; has the trace of its caller.
-local KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED = 1, 2, 4, 8, 16, 32
+-- capital letters in INDEX; was a suspect when it began; has the trace of its caller; has a schedule. A recurring task
+-- has a key too, but is not KEYED: it keeps the key of its schedule in all states.
+local KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED, RECURRING = 1, 2, 4, 8, 16, 32, 64
 
 local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies
 
@@ -83,8 +88,10 @@ local function entries(name, letter, limit, from_the_end, bound)
 end
 
 -- State, flags, fence, at, due, attempt, deliveries, lost, name, key, error. After them comes the trace, if the task
--- is TRACED: its length in one byte, the trace. The payload comes last.
+-- is TRACED: its length in one byte, the trace; then the schedule, if it is RECURRING. The payload comes last.
 local LAYOUT = '>c1BI8I8I8I4I4I4Bc0Hc0Hc0'
+
+local SCHEDULE = '>Bc0I8' -- length of the schedule, schedule, time
 
 -- State, flags, fence, at, due, attempt, deliveries, lost, error.
 local HEAD = '>c1BI8I8I8I4I4I4Hc0'
@@ -105,6 +112,9 @@ local function unpacked(id, packed, head)
   if bit.band(task.flags, TRACED) ~= 0 then
     task.trace, task.tail = unpacked_as('Bc0', packed, task.tail)
   end
+  if bit.band(task.flags, RECURRING) ~= 0 then
+    task.schedule, task.scheduled, task.tail = unpacked_as(SCHEDULE, packed, task.tail)
+  end
   return task
 end
 
@@ -115,7 +125,8 @@ end
 local function pack(task)
   return packed_as(LAYOUT, task.state, task.flags, task.fence, task.at, task.due, task.attempt, task.deliveries,
       task.lost, #task.name, task.name, #task.key, task.key, #task.error, task.error)
-      .. (task.trace and packed_as('Bc0', #task.trace, task.trace) or '') .. payload(task)
+      .. (task.trace and packed_as('Bc0', #task.trace, task.trace) or '')
+      .. (task.schedule and packed_as(SCHEDULE, #task.schedule, task.schedule, task.scheduled) or '') .. payload(task)
 end
 
 local function pack_head(task)
@@ -215,7 +226,13 @@ local function holder_field(task)
   return section(task.name, '') .. task.key
 end
 
--- The id of the pending task that has a key, or false.
+-- The field of HOLDERS for the schedule with the same name and key as a field for a key. No key begins with this byte.
+local function schedule_field(field)
+  local name = sub(field, 1, 1 + string.byte(field))
+  return name .. '\255' .. sub(field, #name + 1)
+end
+
+-- The id of the task that has a field, or false.
 local function holder(field)
   local id = holders[field]
   if id == nil then
@@ -227,6 +244,8 @@ end
 local function take_key(task)
   if has(task, KEYED) then
     holders[holder_field(task)] = task.id
+  elseif has(task, RECURRING) then
+    holders[schedule_field(holder_field(task))] = task.id
   end
 end
 
@@ -262,8 +281,19 @@ local function insert(task)
   take_key(task)
 end
 
+-- Ends the schedule of a task. If the task is running, it goes on to its end.
+local function end_schedule(task)
+  holders[schedule_field(holder_field(task))] = false
+  set(task, RECURRING, false)
+  task.schedule, task.is_whole = nil, true
+  changed[task.id] = task
+end
+
 local function delete(task)
   give_up_key(task)
+  if has(task, RECURRING) then
+    end_schedule(task)
+  end
   append_members(task, removed)
   read[task.id], changed[task.id] = nil, nil
   deleted[#deleted + 1] = task.id
@@ -330,8 +360,14 @@ local function write_additions()
     members[#members + 1] = bytes
   end
   for id, task in pairs(changed) do
-    tasks[#tasks + 1] = task.is_whole and id or head_field(id)
-    tasks[#tasks + 1] = task.is_whole and pack(task) or pack_head(task)
+    if task.is_whole then
+      tasks[#tasks + 1] = id
+      tasks[#tasks + 1] = pack(task)
+    end
+    if task.has_head or not task.is_whole then
+      tasks[#tasks + 1] = head_field(id)
+      tasks[#tasks + 1] = pack_head(task)
+    end
   end
   for field, id in pairs(holders) do
     if id then
@@ -438,6 +474,18 @@ local function find_pending(by, value)
   return task and is_pending(task) and task or nil
 end
 
+-- The task with a schedule that has an id ('id') or a name and key ('key').
+local function find_recurring(by, value)
+  local id = by == 'id' and value or holder(schedule_field(value))
+  local task = id and find(id)
+  return task and has(task, RECURRING) and task or nil
+end
+
+-- The key as callers see it.
+local function key_of(task)
+  return (has(task, KEYED) or has(task, RECURRING)) and task.key or false
+end
+
 local function due_time(millis, absolute)
   return limited(absolute == '1' and tonumber(millis) or now + millis)
 end
@@ -476,13 +524,14 @@ end
 -- Read by ScriptReply.leasedTask. found_at is the time in INDEX before the claim.
 local function leased_task(task, found_at, max_payload)
   local text = payload(task)
-  return { task.id, task.fence, task.name, has(task, KEYED) and task.key or false,
+  return { task.id, task.fence, task.name, key_of(task),
     #text <= max_payload and text, task.trace or false, task.due, task.state == RUNNING and not has(task, SUSPECT) and 1 or 0, task.attempt,
-    task.deliveries, task.lost, has(task, SUSPECT) and 1 or 0, found_at }
+    task.deliveries, task.lost, has(task, SUSPECT) and 1 or 0, found_at, task.schedule or false,
+    task.scheduled or 0 }
 end
 
 -- Read by ScriptReply.storedTask.
 local function stored_task(task)
-  return { task.id, task.name, has(task, KEYED) and task.key or false, task.due, task.state, task.attempt,
-    task.deliveries, has(task, FAILED) and task.error or false, task.at }
+  return { task.id, task.name, key_of(task), task.due, task.state, task.attempt, task.deliveries,
+    has(task, FAILED) and task.error or false, task.at, task.schedule or false, task.scheduled or 0 }
 end

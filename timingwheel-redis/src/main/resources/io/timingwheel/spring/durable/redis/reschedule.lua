@@ -2,8 +2,8 @@
 -- ARGV: offset, 'id' or 'key', the id or the field of HOLDERS, due time or delay, '1' if a due time, look-ahead
 -- (negative: do not lease), lease
 -- Returns: now, 1 if leased by the caller, the task; or nothing if the task was not pending
-local task = find_pending(ARGV[2], ARGV[3])
-if not task then
+local task = find_pending(ARGV[2], ARGV[3]) or find_recurring(ARGV[2], ARGV[3])
+if not task or not is_pending(task) then
   return false
 end
 local due = due_time(ARGV[4], ARGV[5])

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
-import java.util.Objects;
 
 import io.timingwheel.spring.task.support.TaskDefinition;
 import io.timingwheel.spring.task.support.TaskSubmission;
@@ -29,9 +28,8 @@ final class MemoryRecurringTask extends TaskDefinition<Object[]> {
 	 * Schedules the first run.
 	 */
 	void start() {
-		TaskSubmission.recur(this, RecurringMethodRegistry.KEY, NO_ARGUMENTS,
-				Objects.requireNonNull(this.method.times().schedule()), this.method.missed(),
-				this.method.initialDelay());
+		TaskSubmission.recur(this, RecurringMethodRegistry.KEY, NO_ARGUMENTS, this.method.requiredSchedule(),
+				this.method.missed(), this.method.initialDelay());
 	}
 
 	@Override

@@ -9,6 +9,7 @@ import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.PolicyAttribute;
 import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.Schedule;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,12 +21,13 @@ import org.jspecify.annotations.Nullable;
  * @param times its schedule
  * @param initialDelayText when the first run is due, {@code null} for the default
  * @param executorName the executor's name, empty for the default
+ * @param durable whether all nodes together have one run at each time
  * @param missed what becomes of missed times
  * @param policy what limits its starts
  */
 record RecurringMethod(String beanName, Method method, FixedAttribute<String> nameText, RecurringTimes times,
-		@Nullable FixedAttribute<Duration> initialDelayText, FixedAttribute<String> executorName, Missed missed,
-		PolicyAttribute policy) {
+		@Nullable FixedAttribute<Duration> initialDelayText, FixedAttribute<String> executorName, boolean durable,
+		Missed missed, PolicyAttribute policy) {
 
 	String name() {
 		return this.nameText.get();
@@ -36,6 +38,13 @@ record RecurringMethod(String beanName, Method method, FixedAttribute<String> na
 	}
 
 	/**
+	 * The schedule of a method that is not switched off.
+	 */
+	Schedule requiredSchedule() {
+		return Objects.requireNonNull(this.times.schedule());
+	}
+
+	/**
 	 * How long after the start the first run is due.
 	 * @return the duration, {@code null} for the first time of a cron expression
 	 */
@@ -43,7 +52,7 @@ record RecurringMethod(String beanName, Method method, FixedAttribute<String> na
 		if (this.initialDelayText != null) {
 			return this.initialDelayText.get();
 		}
-		return Objects.requireNonNull(this.times.schedule()).isCron() ? null : Duration.ZERO;
+		return requiredSchedule().isCron() ? null : Duration.ZERO;
 	}
 
 	/**

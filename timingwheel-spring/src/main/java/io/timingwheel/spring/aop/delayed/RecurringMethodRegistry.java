@@ -102,6 +102,9 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 		ProxyRules.checkCallable(ANNOTATION, method);
 		this.rules.checkRecurring(method);
 		this.rules.checkNotAsync(method, beanClass);
+		if (annotation.durable()) {
+			this.rules.checkStore(method);
+		}
 		if (AnnotatedElementUtils.hasAnnotation(method, Delayed.class)) {
 			throw new InvalidAnnotatedMethodException(method, "@Recurring and @Delayed are on one method",
 					"remove one of them");
@@ -109,12 +112,18 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 		String publicName = DelayedMethodReader.publicName(beanName);
 		return new RecurringMethod(publicName, method, readName(method, annotation, publicName),
 				new RecurringTimes(method, annotation, this.attributes), readInitialDelay(method, annotation),
-				readExecutor(method, annotation), annotation.missed(), readPolicy(method, annotation));
+				readExecutor(method, annotation), annotation.durable(), annotation.missed(),
+				readPolicy(method, annotation));
 	}
 
 	private FixedAttribute<String> readName(Method method, Recurring annotation, String publicName) {
-		return this.attributes.text(method, "the name of @Recurring", annotation.name(),
-				(text) -> StringUtils.hasText(text) ? text : publicName + "." + method.getName());
+		return this.attributes.text(method, "the name of @Recurring", annotation.name(), (text) -> {
+			String name = StringUtils.hasText(text) ? text : publicName + "." + method.getName();
+			if (annotation.durable()) {
+				this.rules.checkStorable(method, "name", name);
+			}
+			return name;
+		});
 	}
 
 	private @Nullable FixedAttribute<Duration> readInitialDelay(Method method, Recurring annotation) {
@@ -157,8 +166,17 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 			checkName(method, byName.putIfAbsent(method.name(), method));
 			if (method.times().schedule() != null) {
 				checkExecutor(method);
-				this.inMemory.add(new MemoryRecurringTask(method, this.runtime));
+				register(method);
 			}
+		}
+	}
+
+	private void register(RecurringMethod method) {
+		if (method.durable()) {
+			DurableRecurringTask.register(method, this.runtime);
+		}
+		else {
+			this.inMemory.add(new MemoryRecurringTask(method, this.runtime));
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +53,14 @@ public interface DurableHandler {
 	 * @return the limit, {@code null} for none
 	 */
 	@Nullable Duration expireAfter();
+
+	/**
+	 * What becomes of the times of a schedule that have passed without a run.
+	 * @return what to do with them
+	 */
+	default Missed missed() {
+		return Missed.ONCE;
+	}
 
 	/**
 	 * The transactions in which the bodies run and their tasks are acknowledged.

@@ -82,8 +82,8 @@ final class DurableNode {
 		this.policies = policies;
 		UnreadableTasks unreadable = new UnreadableTasks(turns);
 		this.settler = new TaskSettler(turns, store, settings, wheel, tasks, this.inFlight, unreadable, this.figures,
-				this.availability);
-		TaskRunner runner = new TaskRunner(turns, codec, wheel, tasks, handOvers, interceptor, this.inFlight,
+				this.availability, this::wakePoller);
+		TaskRunner runner = new TaskRunner(turns, settings, codec, wheel, tasks, handOvers, interceptor, this.inFlight,
 				this.settler);
 		this.beginner = new TaskBeginner(turns, store, settings, wheel, this.inFlight, runner, this.settler,
 				this.availability);
@@ -120,6 +120,13 @@ final class DurableNode {
 		if (!this.inFlight.isEmpty()) {
 			this.leases.wake();
 		}
+	}
+
+	/**
+	 * Tells this node that a task was stored that is due before the node would poll.
+	 */
+	void dueSoon() {
+		this.poller.wake();
 	}
 
 	/**

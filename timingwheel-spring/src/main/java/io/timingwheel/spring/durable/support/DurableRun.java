@@ -3,15 +3,23 @@ package io.timingwheel.spring.durable.support;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NextRun;
+import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.Recurrence;
 import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskRecorder;
 import org.jspecify.annotations.Nullable;
@@ -243,9 +251,57 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		recorder.executed(this.latenessNanos, this.startedNanos, clock);
 	}
 
-	boolean isExpired() {
+	/**
+	 * Whether the task is too late to start.
+	 * @param missedAfter how late the run of a schedule is at least if nobody was there
+	 * to begin it
+	 */
+	boolean isExpired(Duration missedAfter) {
 		Duration expireAfter = this.handler.expireAfter();
-		return expireAfter != null && lateness().compareTo(expireAfter) > 0;
+		return (expireAfter != null && lateness().compareTo(expireAfter) > 0)
+				|| (isRecurring() && this.handler.missed() == Missed.SKIP && attempt() == 1 && deliveries() == 1
+						&& lateness().compareTo(missedAfter) > 0);
+	}
+
+	boolean isRecurring() {
+		return this.task.schedule() != null;
+	}
+
+	/**
+	 * The schedule of a recurring task.
+	 * @throws IllegalArgumentException if this release does not know such a schedule
+	 */
+	Schedule schedule() {
+		return Schedule.parse(Objects.requireNonNull(this.task.schedule()).text());
+	}
+
+	/**
+	 * How long it is to the next run, in milliseconds.
+	 */
+	long millisTo(NextRun next) {
+		DueTime due = next.due();
+		if (due == null) {
+			return Long.MAX_VALUE;
+		}
+		long ended = this.task.dueAt() + TimeUnit.NANOSECONDS.toMillis(this.runner.nanoTime() - this.dueNanos);
+		return due.resolve(ended) - ended;
+	}
+
+	/**
+	 * The end of this run of a recurring task, with the time of the next.
+	 * @param error why the run is given up, {@code null} if it is not
+	 */
+	NextRun nextRun(@Nullable String error) {
+		StoredSchedule stored = Objects.requireNonNull(this.task.schedule());
+		Schedule schedule = schedule();
+		Instant dueAt = Instant.ofEpochMilli(this.task.dueAt());
+		// The store's clock, as this node knows it.
+		Instant ended = dueAt.plusNanos(this.runner.nanoTime() - this.dueNanos);
+		Instant next = new Recurrence(Instant.ofEpochMilli(stored.scheduledAt()), dueAt, dueAt.plus(lateness()))
+			.next(schedule, this.handler.missed(), ended);
+		DueTime due = (next == null) ? null
+				: schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
+		return new NextRun(ref(), stored.text(), due, error);
 	}
 
 	void setArguments(@Nullable Object[] arguments) {
@@ -347,9 +403,15 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		return (key != null) ? new TaskId(name(), key) : null;
 	}
 
+	/**
+	 * When the task is due. All attempts at a run of a schedule have the time of the
+	 * schedule.
+	 */
 	@Override
 	public Instant dueAt() {
-		return Instant.ofEpochMilli(this.task.dueAt());
+		StoredSchedule schedule = this.task.schedule();
+		return Instant
+			.ofEpochMilli((schedule != null) ? Math.min(schedule.scheduledAt(), this.task.dueAt()) : this.task.dueAt());
 	}
 
 	@Override

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
@@ -21,6 +22,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.DurableTaskOperations;
@@ -43,6 +45,10 @@ import org.springframework.core.task.TaskRejectedException;
  */
 public final class DurableTaskManager implements DurableTaskOperations {
 
+	private static final DueTime NOW = DueTime.after(Duration.ZERO);
+
+	private static final Object[] NO_ARGUMENTS = {};
+
 	private final DelayedTaskStore store;
 
 	private final DurableHandlerRegistry handlers;
@@ -54,6 +60,10 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	private final TaskEnqueuer enqueuer;
 
 	private final PendingTaskEditor pendingTasks;
+
+	private final ScheduleEditor schedules;
+
+	private final DeclaredSchedules declaredSchedules;
 
 	private final StoredTaskReader reader;
 
@@ -107,6 +117,8 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock, this.node::changed);
 		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock,
 				this.node::changed);
+		this.schedules = new ScheduleEditor(store, transaction, this.node::dueSoon, settings.pollInterval());
+		this.declaredSchedules = new DeclaredSchedules(turns, this.schedules);
 		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null,
 				this.node::holdsBack);
 		this.deadTasks = new DeadTaskEditor(store, handlers);
@@ -183,12 +195,45 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		if (submissions.isEmpty()) {
 			return List.of();
 		}
-		if (!this.accepting) {
-			throw new TaskRejectedException("The task \"%s\" was not accepted: the application is shutting down"
-				.formatted(submissions.get(0).name()));
-		}
+		checkAccepting(submissions.get(0).name());
 		this.enqueuer.enqueue(submissions);
 		return submissions.stream().<DelayedTask<@Nullable Void>>map(DurableSubmission::task).toList();
+	}
+
+	private void checkAccepting(String name) {
+		if (!this.accepting) {
+			throw new TaskRejectedException(
+					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
+		}
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments) {
+		checkAccepting(id.name());
+		DurableSubmission submission = submission(id.name(), id.key(), IfPending.REPLACE, null, NOW, arguments);
+		this.schedules.recur(submission, schedule);
+		return submission.task();
+	}
+
+	/**
+	 * Declares the schedule of a method without arguments. The schedule is stored when
+	 * this node starts, and again with {@link #storeSchedules()}.
+	 * @param handler runs the method
+	 * @param key the key of the schedule
+	 * @param schedule the times
+	 * @param initialDelay when the first run is due after the schedule is stored for the
+	 * first time, {@code null} for the first time of the schedule
+	 */
+	public void declare(DurableHandler handler, String key, Schedule schedule, @Nullable Duration initialDelay) {
+		Supplier<DurableSubmission> call = () -> submission(handler, key, IfPending.REPLACE, null, NOW, NO_ARGUMENTS);
+		this.declaredSchedules.add(call, schedule, initialDelay);
+	}
+
+	/**
+	 * Stores the declared schedules, unless the store has them already.
+	 */
+	public void storeSchedules() {
+		this.declaredSchedules.store();
 	}
 
 	private DurableSubmission submission(DurableCall call) {
@@ -364,6 +409,15 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
+	 * Tells whether a stored task of any name is pending or running that is not
+	 * recurring. Reads all recurring tasks, which takes a while if there are many.
+	 * @return whether there is one
+	 */
+	public boolean hasUnfinishedOnce() {
+		return this.reader.hasUnfinishedOnce();
+	}
+
+	/**
 	 * Reads the dead tasks of a name and of the earlier names of its handler.
 	 * @param name the name
 	 * @param limit how many at most
@@ -427,6 +481,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public void start() {
 		this.codec.checkMigrations(this.handlers);
+		this.declaredSchedules.start();
 		this.node.start();
 	}
 
@@ -493,6 +548,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public void shutdown(Duration period) throws InterruptedException {
 		this.accepting = false;
+		this.declaredSchedules.stop();
 		this.node.shutdown(period);
 	}
 

@@ -35,6 +35,8 @@ final class StoredTaskReader {
 
 	private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
+	private static final int PAGE = 500;
+
 	private final DelayedTaskStore store;
 
 	private final DurableHandlerRegistry handlers;
@@ -109,6 +111,31 @@ final class StoredTaskReader {
 		return new DueCounts(
 				IntStream.range(0, size).mapToObj((i) -> one.counts().get(i) + other.counts().get(i)).toList(),
 				one.estimated() || other.estimated());
+	}
+
+	/**
+	 * Whether a task is pending or running that is not recurring.
+	 */
+	boolean hasUnfinishedOnce() {
+		return this.store.counts()
+			.entrySet()
+			.stream()
+			.anyMatch((entry) -> entry.getValue().running() > 0
+					|| (entry.getValue().pending() > 0 && hasPendingOnce(entry.getKey())));
+	}
+
+	private boolean hasPendingOnce(String name) {
+		StoredTask.Position after = null;
+		while (true) {
+			List<StoredTask> page = this.store.pending(new PendingQuery(name, after, PAGE));
+			if (page.stream().anyMatch((task) -> task.schedule() == null)) {
+				return true;
+			}
+			if (page.size() < PAGE) {
+				return false;
+			}
+			after = page.get(page.size() - 1).position();
+		}
 	}
 
 	/**

@@ -156,6 +156,9 @@ final class TaskIntake {
 
 	private void accept(DurableRun run, LeaseTerm term) {
 		LeasedTask task = run.task();
+		if (run.isRecurring()) {
+			run.schedule();
+		}
 		if (this.closed || !this.claiming.getAsBoolean() || isPaused(run)) {
 			// The node or the name may have been paused since the task was leased.
 			this.settler.giveBack(run);

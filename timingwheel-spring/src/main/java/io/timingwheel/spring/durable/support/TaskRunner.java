@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.support;
 
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskRunner {
 
+	/** A run is missed if it is late by more leases than a failed node can cost. */
+	private static final int MISSED_LEASES = 2;
+
 	private final NodeTurns turns;
 
 	private final PayloadCodec codec;
@@ -36,9 +40,11 @@ final class TaskRunner {
 
 	private final TaskSettler settler;
 
-	TaskRunner(NodeTurns turns, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
-			HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor, InFlight inFlight,
-			TaskSettler settler) {
+	private final Duration missedAfter;
+
+	TaskRunner(NodeTurns turns, DurableSettings settings, PayloadCodec codec, TimingWheel wheel,
+			DelayedTaskRegistry tasks, HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor,
+			InFlight inFlight, TaskSettler settler) {
 		this.turns = turns;
 		this.codec = codec;
 		this.wheel = wheel;
@@ -47,6 +53,14 @@ final class TaskRunner {
 		this.interceptor = interceptor;
 		this.inFlight = inFlight;
 		this.settler = settler;
+		this.missedAfter = settings.lease().multipliedBy(MISSED_LEASES);
+	}
+
+	/**
+	 * The time by the clock of the wheel.
+	 */
+	long nanoTime() {
+		return this.wheel.timeSource().nanoTime();
 	}
 
 	/**
@@ -118,7 +132,7 @@ final class TaskRunner {
 		Throwable error = null;
 		try {
 			run.setArguments(decode(run));
-			if (run.isExpired()) {
+			if (run.isExpired(this.missedAfter)) {
 				run.end();
 				this.settler.expired(run);
 				return;

@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
@@ -55,9 +57,12 @@ final class TaskSettler extends Batcher<Settlement> {
 
 	private final NodeFigures figures;
 
+	/** Called when the next run of a recurring task comes before the next poll. */
+	private final Runnable onSoon;
+
 	TaskSettler(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, TimingWheel wheel,
 			DelayedTaskRegistry tasks, InFlight inFlight, UnreadableTasks unreadable, NodeFigures figures,
-			StoreAvailability availability) {
+			StoreAvailability availability, Runnable onSoon) {
 		super(turns, "timing-wheel-settlements", ClaimSize.max(settings), wheel, availability, Caller.SETTLE);
 		this.store = store;
 		this.settings = settings;
@@ -65,13 +70,14 @@ final class TaskSettler extends Batcher<Settlement> {
 		this.inFlight = inFlight;
 		this.unreadable = unreadable;
 		this.figures = figures;
+		this.onSoon = onSoon;
 	}
 
 	/**
 	 * Acknowledges a task whose body has returned.
 	 */
 	void completed(DurableRun run) {
-		add(Settlement.of(run, Kind.COMPLETED));
+		add(Settlement.ended(run, Kind.COMPLETED));
 	}
 
 	/**
@@ -79,33 +85,37 @@ final class TaskSettler extends Batcher<Settlement> {
 	 * @param reply the reply of the store
 	 */
 	void acknowledged(DurableRun run, Reply reply) {
-		settled(Settlement.of(run, Kind.COMPLETED), reply);
+		settled(Settlement.ended(run, Kind.COMPLETED), reply);
 	}
 
 	/**
 	 * Acknowledges a task that was too late to start.
 	 */
 	void expired(DurableRun run) {
-		add(Settlement.of(run, Kind.EXPIRED));
+		add(Settlement.ended(run, Kind.EXPIRED));
 	}
 
 	/**
-	 * Retries a task whose body has thrown, or buries it after the last attempt.
+	 * Retries a task whose body has thrown, or buries it after the last attempt. A run of
+	 * a schedule is retried only before the next run, and given up instead of buried.
 	 */
 	void failed(DurableRun run, Throwable error) {
 		int attempt = run.attempt();
 		int maxAttempts = this.tasks.policies().of(run.name()).maxAttempts(this.settings.maxAttempts());
 		String text = limited(describe(error));
-		if (attempt < maxAttempts) {
-			Duration delay = delay(run, error);
+		NextRun next = run.isRecurring() ? run.nextRun(text) : null;
+		Duration delay = (attempt < maxAttempts) ? delay(run, error) : null;
+		if (delay != null && (next == null || delay.toMillis() < run.millisTo(next))) {
 			this.failures.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
 				.formatted(attempt, maxAttempts, run, delay.toMillis(), text));
 			logger.debug("The error of the failed attempt", error);
-			add(new Settlement(run, Kind.FAILED, new Retry(run.ref(), attempt + 1, delay, text), null));
+			add(new Settlement(run, Kind.FAILED, new Retry(run.ref(), attempt + 1, delay, text), null, null));
 			return;
 		}
-		this.deaths.error("The durable task %s is dead after %d attempts: %s".formatted(run, attempt, text));
-		add(new Settlement(run, Kind.DEAD, null, new Burial(run.ref(), text)));
+		this.deaths.error(((next != null) ? "A run of the recurring task %s has failed after %d attempts: %s"
+				: "The durable task %s is dead after %d attempts: %s")
+			.formatted(run, attempt, text));
+		add(Settlement.givenUp(run, text, next));
 		@Nullable Object[] arguments = run.arguments();
 		try {
 			run.handler().handleError(error, (arguments != null) ? arguments : new Object[0]);
@@ -133,8 +143,11 @@ final class TaskSettler extends Batcher<Settlement> {
 	 * Buries a task whose body cannot run.
 	 */
 	void bury(DurableRun run, String reason) {
-		this.deaths.error("The durable task %s is dead: %s".formatted(run, reason));
-		add(new Settlement(run, Kind.DEAD, null, new Burial(run.ref(), limited(reason))));
+		this.deaths.error((run.isRecurring() ? "A run of the recurring task %s is given up: %s"
+				: "The durable task %s is dead: %s")
+			.formatted(run, reason));
+		String text = limited(reason);
+		add(Settlement.givenUp(run, text, run.isRecurring() ? run.nextRun(text) : null));
 	}
 
 	/**
@@ -164,6 +177,8 @@ final class TaskSettler extends Batcher<Settlement> {
 
 	@Override
 	void send(List<Settlement> batch) {
+		send(batch, (settlement) -> settlement.next() != null,
+				(settlement) -> Objects.requireNonNull(settlement.next()), this.store::repeat);
 		send(batch, ACKNOWLEDGED, Settlement::ref, this.store::acknowledge);
 		send(batch, RETRIED, (settlement) -> Objects.requireNonNull(settlement.retry()), this.store::retry);
 		send(batch, BURIED, (settlement) -> Objects.requireNonNull(settlement.burial()), this.store::bury);
@@ -171,12 +186,21 @@ final class TaskSettler extends Batcher<Settlement> {
 	}
 
 	/**
-	 * Sends the settlements of some kinds. Removes from the batch the settlements that
-	 * need not be sent again.
+	 * Sends the settlements of some kinds, without those of recurring tasks that have a
+	 * next run.
 	 */
 	private <W> void send(List<Settlement> batch, Set<Kind> kinds, Function<Settlement, W> word,
 			Function<List<W>, List<Reply>> store) {
-		List<Settlement> sent = batch.stream().filter((settlement) -> kinds.contains(settlement.kind())).toList();
+		send(batch, (settlement) -> settlement.next() == null && kinds.contains(settlement.kind()), word, store);
+	}
+
+	/**
+	 * Sends some settlements. Removes from the batch the settlements that need not be
+	 * sent again.
+	 */
+	private <W> void send(List<Settlement> batch, Predicate<Settlement> which, Function<Settlement, W> word,
+			Function<List<W>, List<Reply>> store) {
+		List<Settlement> sent = batch.stream().filter(which).toList();
 		if (sent.isEmpty()) {
 			return;
 		}
@@ -237,6 +261,10 @@ final class TaskSettler extends Batcher<Settlement> {
 			this.figures.addLost();
 		}
 		this.inFlight.remove(settlement.run());
+		NextRun next = settlement.next();
+		if (next != null && settlement.run().millisTo(next) < this.settings.pollInterval().toMillis()) {
+			this.onSoon.run();
+		}
 	}
 
 	/**
@@ -277,11 +305,25 @@ final class TaskSettler extends Batcher<Settlement> {
 	 * @param kind what happened to it
 	 * @param retry the next attempt, if the task has failed
 	 * @param burial the reason, if the task is dead
+	 * @param next the next run, if this run of a recurring task has ended
 	 */
-	record Settlement(DurableRun run, Kind kind, @Nullable Retry retry, @Nullable Burial burial) {
+	record Settlement(DurableRun run, Kind kind, @Nullable Retry retry, @Nullable Burial burial,
+			@Nullable NextRun next) {
 
 		static Settlement of(DurableRun run, Kind kind) {
-			return new Settlement(run, kind, null, null);
+			return new Settlement(run, kind, null, null, null);
+		}
+
+		static Settlement ended(DurableRun run, Kind kind) {
+			return new Settlement(run, kind, null, null, run.isRecurring() ? run.nextRun(null) : null);
+		}
+
+		/**
+		 * The end of a task that is not tried again.
+		 * @param next the next run of a recurring task
+		 */
+		static Settlement givenUp(DurableRun run, String reason, @Nullable NextRun next) {
+			return new Settlement(run, Kind.DEAD, null, (next == null) ? new Burial(run.ref(), reason) : null, next);
 		}
 
 		TaskRef ref() {

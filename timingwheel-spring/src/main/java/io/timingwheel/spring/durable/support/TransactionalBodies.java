@@ -107,7 +107,8 @@ public final class TransactionalBodies {
 			throw new UnexpectedRollbackException(
 					"The body has marked the transaction of the durable task " + run + " as rollback-only");
 		}
-		if (!this.store.acknowledgeInTransaction(run.ref())) {
+		if (!(run.isRecurring() ? this.store.repeatInTransaction(run.nextRun(null))
+				: this.store.acknowledgeInTransaction(run.ref()))) {
 			run.replied(Reply.REFUSED);
 			throw new UnexpectedRollbackException("The lease of the durable task " + run
 					+ " has ended before its transaction: the transaction is rolled back");

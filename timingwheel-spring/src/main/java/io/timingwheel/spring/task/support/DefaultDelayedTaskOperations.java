@@ -10,6 +10,7 @@ import java.util.concurrent.Callable;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
 import org.jspecify.annotations.Nullable;
@@ -108,6 +109,13 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 		Assert.notNull(calls, "The calls must not be null");
 		Assert.noNullElements(calls, "None of the calls may be null");
 		return store().enqueueAll(calls);
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments) {
+		Assert.notNull(id, ID_NULL);
+		Assert.notNull(schedule, "The schedule must not be null");
+		return store().recur(id, schedule, arguments);
 	}
 
 	private DurableTaskOperations store() {

@@ -533,7 +533,7 @@ public final class DelayedTaskRegistry {
 
 	private PendingTaskSnapshot describe(PendingTask task, long sequence, long dueEpochNanos) {
 		return new PendingTaskSnapshot(this.environment.idOf(sequence), task.definition().name(),
-				TaskKeys.text(task.slot()), TaskClock.toInstant(dueEpochNanos));
+				TaskKeys.text(task.slot()), TaskClock.toInstant(dueEpochNanos), task.schedule());
 	}
 
 }

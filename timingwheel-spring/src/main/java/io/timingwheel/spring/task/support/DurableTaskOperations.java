@@ -8,6 +8,7 @@ import java.util.Optional;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +54,16 @@ public interface DurableTaskOperations {
 	List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls);
 
 	/**
-	 * Cancels a pending task of any node.
+	 * Stores a schedule of a durable method.
+	 * @param id name and key
+	 * @param schedule the times
+	 * @param arguments the arguments of the method
+	 * @return the task
+	 */
+	DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments);
+
+	/**
+	 * Cancels a pending task of any node, or ends a schedule.
 	 * @param id name and key
 	 * @return whether there was one
 	 */

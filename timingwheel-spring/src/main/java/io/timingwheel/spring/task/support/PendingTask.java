@@ -82,6 +82,13 @@ final class PendingTask implements RoutedTask, Executor {
 		return this.sequence;
 	}
 
+	/**
+	 * The text of the schedule, {@code null} for none.
+	 */
+	@Nullable String schedule() {
+		return (this.payload instanceof Repetition repetition) ? repetition.schedule() : null;
+	}
+
 	boolean isRepeating() {
 		return this.payload instanceof Repetition;
 	}

@@ -11,9 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param name the task's name
  * @param key the key, {@code null} for a task without one
  * @param dueAt when it is due, by the wall clock
+ * @param schedule the text of its schedule, {@code null} for none
  * @since 0.1
  */
-public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt) {
+public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt,
+		@Nullable String schedule) {
 
 	/**
 	 * The place of this task among the pending tasks of its name.

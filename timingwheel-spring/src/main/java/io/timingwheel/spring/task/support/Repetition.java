@@ -1,5 +1,7 @@
 package io.timingwheel.spring.task.support;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -19,6 +21,8 @@ final class Repetition {
 
 	private boolean moved;
 
+	private int attempt = 1;
+
 	Repetition(Object payload, Rhythm rhythm) {
 		this.payload = payload;
 		this.rhythm = rhythm;
@@ -30,6 +34,13 @@ final class Repetition {
 
 	Rhythm rhythm() {
 		return this.rhythm;
+	}
+
+	/**
+	 * The number of the current attempt at the run.
+	 */
+	int attempt() {
+		return this.attempt;
 	}
 
 	boolean isRunning() {
@@ -50,6 +61,22 @@ final class Repetition {
 	}
 
 	/**
+	 * Puts the task on the wheel for another attempt, unless the next run comes first.
+	 * @param delay how long from now
+	 * @return whether there is another attempt
+	 * @throws TaskRejectedException if the wheel refuses
+	 */
+	boolean tryAgain(PendingTask task, Duration delay, TaskClock clock) {
+		Deadline due = this.moved ? null : this.rhythm.retry(task, delay, clock);
+		if (due != null) {
+			task.start(due);
+			this.running = false;
+			this.attempt++;
+		}
+		return due != null;
+	}
+
+	/**
 	 * Puts the task on the wheel for its next run.
 	 * @param task the task, with the deadline of this run or, if the user has moved the
 	 * next run, with the deadline of the next run
@@ -59,6 +86,7 @@ final class Repetition {
 	 */
 	boolean startNext(PendingTask task, TaskClock clock) {
 		this.running = false;
+		this.attempt = 1;
 		Deadline next = this.moved ? moved(task, clock) : this.rhythm.next(task, clock);
 		if (next != null) {
 			task.start(next);

@@ -1,5 +1,7 @@
 package io.timingwheel.spring.task.support;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,17 @@ interface Rhythm {
 	 * @return the deadline, {@code null} if there is no further run
 	 */
 	@Nullable Deadline next(PendingTask task, TaskClock clock);
+
+	/**
+	 * The deadline of another attempt at a run that has failed.
+	 * @param task the task, with the deadline of the failed attempt
+	 * @param delay how long from now
+	 * @param clock tells the time
+	 * @return the deadline, {@code null} if the next run comes first
+	 */
+	default @Nullable Deadline retry(PendingTask task, Duration delay, TaskClock clock) {
+		return null;
+	}
 
 	/**
 	 * Whether the exception of a run ends the task.

@@ -55,8 +55,18 @@ final class ScheduleRhythm implements Rhythm {
 
 	@Override
 	public @Nullable Deadline next(PendingTask task, TaskClock clock) {
-		Recurrence run = new Recurrence(this.scheduledAt, time(task.dueNanos(), task.dueEpochNanos()), this.startedAt);
-		return next(run.next(this.schedule, this.missed, now(clock)), clock);
+		return next(nextTime(task, clock), clock);
+	}
+
+	private @Nullable Instant nextTime(PendingTask task, TaskClock clock) {
+		return new Recurrence(this.scheduledAt, time(task.dueNanos(), task.dueEpochNanos()), this.startedAt)
+			.next(this.schedule, this.missed, now(clock));
+	}
+
+	@Override
+	public @Nullable Deadline retry(PendingTask task, Duration delay, TaskClock clock) {
+		Instant next = nextTime(task, clock);
+		return (next == null || now(clock).plus(delay).isBefore(next)) ? clock.after(delay) : null;
 	}
 
 	@Override

@@ -10,6 +10,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.task.DelayedTaskContext;
@@ -130,7 +131,11 @@ final class TaskRun implements TaskExecution {
 			handleError(failure, given);
 		}
 		else {
-			if (repetition == null && this.attempt < tasks.policy().maxAttempts(1)) {
+			if (repetition != null) {
+				this.attempt = repetition.attempt();
+			}
+			if ((repetition == null || !repetition.rhythm().endsWithFailure())
+					&& this.attempt < tasks.policy().maxAttempts(1)) {
 				this.again = captured;
 			}
 			call(captured, given);
@@ -416,7 +421,7 @@ final class TaskRun implements TaskExecution {
 					handleError((error instanceof CompletionException && error.getCause() != null) ? error.getCause()
 							: error, payload);
 				}
-				repeat(repetition);
+				repeat(repetition, payload);
 			};
 			if (result instanceof CompletionStage<?> stage) {
 				bodyReturned((stage instanceof Future<?> inner) ? inner : null);
@@ -430,28 +435,35 @@ final class TaskRun implements TaskExecution {
 			}
 		}
 		bodyReturned(null);
-		return repeat(repetition);
+		return repeat(repetition, payload);
 	}
 
 	/**
 	 * Ends a run of a repeating task. An exception may end the task.
 	 * @return whether anybody can see the exception
 	 */
-	private boolean repeat(Repetition repetition) {
+	private boolean repeat(Repetition repetition, Object payload) {
 		executed();
 		giveBackPlace();
 		try {
-			return repeatOrEnd(repetition);
+			return repeatOrEnd(repetition, payload);
 		}
 		finally {
 			startNext();
 		}
 	}
 
-	private boolean repeatOrEnd(Repetition repetition) {
+	private boolean repeatOrEnd(Repetition repetition, Object payload) {
 		TaskFuture<?> future = this.future;
 		Throwable error = this.error;
 		NamedTasks tasks = this.definition.tasks();
+		if (error != null && this.unhandled) {
+			if (retryRun(repetition, error)) {
+				return true;
+			}
+			recordFailure(error);
+			handle(() -> definition().handleError(error, payload));
+		}
 		tasks.recorder().ended((error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
 		if (error == null || !repetition.rhythm().endsWithFailure()) {
 			if (future != null) {
@@ -465,6 +477,46 @@ final class TaskRun implements TaskExecution {
 			logger.warn("The periodic task \"" + name() + "\" does not run again, since it threw: " + error);
 		}
 		return future != null && future.failed(error);
+	}
+
+	/**
+	 * Schedules another attempt at a run that has failed, unless the next run comes
+	 * first.
+	 * @return {@code false} if there is no other attempt
+	 */
+	private boolean retryRun(Repetition repetition, Throwable error) {
+		NamedTasks tasks = this.definition.tasks();
+		TaskClock clock = environment().clock();
+		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
+		if (this.future != null) {
+			this.future.waiting();
+		}
+		AtomicBoolean again = new AtomicBoolean();
+		try {
+			tasks.pending().computeIfPresent(this.task.slot(), (slot, current) -> {
+				if (current == this.task && repetition.tryAgain(current, delay, clock)) {
+					again.setPlain(true);
+					if (this.future != null) {
+						this.future.setDue(current.dueEpochNanos());
+					}
+				}
+				return current;
+			});
+		}
+		catch (TaskRejectedException ex) {
+			error.addSuppressed(ex);
+		}
+		if (!again.getPlain()) {
+			return false;
+		}
+		logger.warn("Attempt %d of %d of the recurring task \"%s\" failed; the next one comes in %d ms: %s"
+			.formatted(this.attempt, tasks.policy().maxAttempts(1), name(), delay.toMillis(), error));
+		tasks.recorder().abandoned();
+		if (!environment().shutdown().mayRun(this.task.dueNanos())) {
+			tasks.cancel(this.task.slot(), this.future);
+		}
+		environment().shutdown().changed();
+		return true;
 	}
 
 	/**

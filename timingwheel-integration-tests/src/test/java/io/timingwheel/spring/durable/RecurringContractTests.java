@@ -1,0 +1,387 @@
+package io.timingwheel.spring.durable;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * The contract of schedules on a store, and of the nodes that run them.
+ */
+public abstract class RecurringContractTests extends StoreTestSupport {
+
+	private static final String HOURLY = "every(PT1H)";
+
+	private static final String DAILY = "cron(0 0 3 * * *, Europe/Berlin)";
+
+	private final List<TestNode> nodes = new ArrayList<>();
+
+	@AfterEach
+	void closeNodes() throws Exception {
+		for (TestNode node : this.nodes) {
+			node.close();
+		}
+	}
+
+	// The store
+
+	@Test
+	void aScheduleIsAPendingTaskThatIsFoundByItsKey() {
+		Enqueued stored = recur("k", HOURLY, HOUR);
+		assertThat(stored.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(stored.dueAt()).isEqualTo(stored.now() + HOUR.toMillis());
+		StoredTask expected = new StoredTask(stored.id(), NAME, "k", stored.dueAt(), State.PENDING, 1, 0, null,
+				new StoredSchedule(HOURLY, stored.dueAt()));
+		assertThat(this.other.find(key("k"))).contains(expected);
+		assertThat(this.other.find(stored.id())).contains(expected);
+		assertThat(this.other.pending(NAME, 10)).containsExactly(expected);
+		assertThat(this.other.counts()).containsEntry(NAME, new StoredCounts(1, 0, 0, 0));
+		assertThat(this.other.find(key("other"))).isEmpty();
+		assertThat(claim()).isEmpty();
+		assertThatIllegalArgumentException().isThrownBy(() -> recur("x".repeat(513), HOURLY, HOUR));
+	}
+
+	@Test
+	void theSameDefinitionLeavesTheNextTime() {
+		Enqueued first = recur("k", "payload", HOURLY, HOUR);
+		clockAhead(Duration.ofMinutes(10));
+		Enqueued second = recur("k", "payload", HOURLY, HOUR);
+		assertThat(second.outcome()).isEqualTo(Outcome.PENDING);
+		assertThat(second.id()).isEqualTo(first.id());
+		assertThat(second.dueAt()).isEqualTo(first.dueAt());
+		assertThat(this.store.pending(NAME, 10)).hasSize(1);
+	}
+
+	@Test
+	void theSameScheduleWithOtherArgumentsKeepsItsTimeAndEndsAnEarlierLease() {
+		Enqueued first = recur("k", "old", HOURLY, SOON);
+		LeasedTask leased = claim().get(0);
+		assertThat(leased.schedule()).isEqualTo(new StoredSchedule(HOURLY, first.dueAt()));
+		assertThat(leased.key()).isEqualTo("k");
+		Enqueued second = this.other.recur(definition("k", "new", HOURLY, HOUR));
+		assertThat(second.outcome()).isEqualTo(Outcome.PENDING);
+		assertThat(second.dueAt()).isEqualTo(first.dueAt());
+		assertThat(begin(this.store, leased.ref())).isEqualTo(Reply.REFUSED);
+		LeasedTask again = claimByOther().get(0);
+		assertThat(again.payload()).isEqualTo("new");
+		assertThat(again.dueAt()).isEqualTo(first.dueAt());
+	}
+
+	@Test
+	void anotherDefinitionTakesThePlaceOfTheStoredOne() {
+		Enqueued first = recur("k", HOURLY, SOON);
+		LeasedTask leased = claim().get(0);
+		Enqueued second = this.other.recur(definition("k", "new", DAILY, HOUR));
+		assertThat(second.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(second.dueAt()).isEqualTo(second.now() + HOUR.toMillis());
+		assertThat(begin(this.store, leased.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(this.store.find(first.id())).isEmpty();
+		assertThat(this.store.find(key("k"))).get()
+			.extracting(StoredTask::schedule)
+			.isEqualTo(new StoredSchedule(DAILY, second.dueAt()));
+		assertThat(this.store.pending(NAME, 10)).hasSize(1);
+	}
+
+	@Test
+	void nodesThatDefineAScheduleAtTheSameTimeMakeOne() throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(4);
+		try {
+			for (int round = 0; round < 10; round++) {
+				String key = "k" + round;
+				CountDownLatch start = new CountDownLatch(1);
+				List<Future<Enqueued>> results = IntStream.range(0, 4).mapToObj((i) -> threads.submit(() -> {
+					start.await();
+					return ((i % 2 == 0) ? this.store : this.other).recur(definition(key, "payload", HOURLY, HOUR));
+				})).toList();
+				start.countDown();
+				List<String> ids = new ArrayList<>();
+				for (Future<Enqueued> result : results) {
+					ids.add(result.get().id());
+				}
+				assertThat(ids).containsOnly(this.store.find(key(key)).orElseThrow().id());
+			}
+			assertThat(this.store.pending(NAME, 100)).hasSize(10);
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	@Test
+	void theEndOfARunAndTheNextTimeAreOneStep() {
+		LeasedTask run = begunRun("k");
+		assertThat(run.begun()).isTrue();
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::state).isEqualTo(State.RUNNING);
+		long next = run.dueAt() + HOUR.toMillis();
+		NextRun end = new NextRun(run.ref(), HOURLY, new DueTime(next, true), null);
+		assertThat(repeat(end)).isEqualTo(Reply.DONE);
+		assertThat(repeat(end)).as("repeated").isEqualTo(Reply.DONE);
+		StoredTask expected = new StoredTask(run.id(), NAME, "k", next, State.PENDING, 1, 0, null,
+				new StoredSchedule(HOURLY, next));
+		assertThat(this.other.find(key("k"))).contains(expected);
+		clockAhead(HOUR);
+		LeasedTask again = claimByOther().get(0);
+		assertThat(again.fence()).isGreaterThan(run.fence());
+		assertThat(again.dueAt()).isEqualTo(next);
+		assertThat(repeat(end)).as("another node has it").isEqualTo(Reply.REFUSED);
+		assertThat(this.other.find(key("k"))).get().extracting(StoredTask::state).isEqualTo(State.RUNNING);
+	}
+
+	@Test
+	void aDelayOfTheNextRunIsByTheClockOfTheStore() {
+		LeasedTask run = begunRun("k");
+		long before = this.store.now();
+		assertThat(repeat(new NextRun(run.ref(), HOURLY, DueTime.after(HOUR), "gave up"))).isEqualTo(Reply.DONE);
+		StoredTask task = stored(run.id());
+		assertThat(task.dueAt()).isBetween(before + HOUR.toMillis(), this.store.now() + HOUR.toMillis());
+		assertThat(task.schedule()).isEqualTo(new StoredSchedule(HOURLY, task.dueAt()));
+		assertThat(task.error()).isEqualTo("gave up");
+	}
+
+	@Test
+	void aRetryKeepsTheTimeOfTheScheduleAndTheNextRunStartsAfresh() {
+		LeasedTask run = begunRun("k");
+		assertThat(retry(this.store, run.ref(), 2, Duration.ofSeconds(1))).isEqualTo(Reply.DONE);
+		StoredTask task = stored(run.id());
+		assertThat(task.attempt()).isEqualTo(2);
+		assertThat(task.schedule()).isEqualTo(new StoredSchedule(HOURLY, run.dueAt()));
+		assertThat(this.store.enqueue(task("k", HOUR)).outcome()).as("its key is no key of a task")
+			.isEqualTo(Outcome.INSERTED);
+		clockAhead(Duration.ofSeconds(2));
+		LeasedTask second = claim().get(0);
+		assertThat(second.attempt()).isEqualTo(2);
+		assertThat(second.schedule()).isEqualTo(new StoredSchedule(HOURLY, run.dueAt()));
+		assertThat(repeat(new NextRun(second.ref(), HOURLY, DueTime.after(HOUR), null))).isEqualTo(Reply.DONE);
+		task = stored(run.id());
+		assertThat(task.attempt()).isEqualTo(1);
+		assertThat(task.deliveries()).isZero();
+		assertThat(task.error()).isNull();
+	}
+
+	@Test
+	void aRunThatHasNoNextIsTheLast() {
+		LeasedTask run = begunRun("k");
+		assertThat(repeat(new NextRun(run.ref(), HOURLY, null, null))).isEqualTo(Reply.DONE);
+		assertThat(this.store.find(run.id())).isEmpty();
+		assertThat(repeat(new NextRun(run.ref(), HOURLY, null, null))).isEqualTo(Reply.DONE);
+		assertThat(recur("k", HOURLY, HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+	}
+
+	@Test
+	void aDefinitionThatChangesDuringARunBeginsAfterTheRun() {
+		LeasedTask run = begunRun("k");
+		Enqueued changed = this.other.recur(definition("k", "new", DAILY, HOUR));
+		assertThat(changed.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(changed.dueAt()).isEqualTo(changed.now() + HOUR.toMillis());
+		assertThat(this.store.renew(refs(run), LEASE)).containsExactly(Reply.DONE);
+		assertThat(stored(run.id()).state()).isEqualTo(State.RUNNING);
+		assertThat(repeat(new NextRun(run.ref(), HOURLY, DueTime.after(Duration.ZERO), null))).isEqualTo(Reply.DONE);
+		assertThat(this.store.find(key("k"))).get().satisfies((task) -> {
+			assertThat(task.dueAt()).isEqualTo(changed.dueAt());
+			assertThat(task.schedule()).isEqualTo(new StoredSchedule(DAILY, changed.dueAt()));
+			assertThat(task.state()).isEqualTo(State.PENDING);
+		});
+		clockAhead(HOUR);
+		assertThat(claim().get(0).payload()).isEqualTo("new");
+	}
+
+	@Test
+	void aScheduleThatIsCancelledDuringARunEndsWithTheRun() {
+		LeasedTask run = begunRun("k");
+		assertThat(this.other.cancel(key("k"))).isTrue();
+		assertThat(this.other.cancel(key("k"))).isFalse();
+		assertThat(this.store.find(key("k"))).isEmpty();
+		assertThat(this.store.renew(refs(run), LEASE)).as("the run goes on").containsExactly(Reply.DONE);
+		Enqueued next = recur("k", HOURLY, HOUR);
+		assertThat(next.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(repeat(new NextRun(run.ref(), HOURLY, DueTime.after(HOUR), null))).isEqualTo(Reply.DONE);
+		assertThat(this.store.find(run.id())).isEmpty();
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::id).isEqualTo(next.id());
+	}
+
+	@Test
+	void aScheduleIsCancelledByItsKeyOrItsId() {
+		recur("k", HOURLY, HOUR);
+		assertThat(this.other.cancel(key("k"))).isTrue();
+		assertThat(this.other.cancel(key("k"))).isFalse();
+		Enqueued second = recur("k", HOURLY, HOUR);
+		assertThat(this.other.cancel(second.id())).isTrue();
+		assertThat(this.other.cancel(second.id())).isFalse();
+		LeasedTask run = begunRun("k");
+		assertThat(this.other.cancel(run.id())).isTrue();
+		assertThat(this.other.cancel(run.id())).isFalse();
+		assertThat(acknowledge(this.store, run.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.counts()).doesNotContainKey(NAME);
+	}
+
+	@Test
+	void aTaskThatRunsOnceMayHaveTheSameKey() {
+		Enqueued schedule = recur("k", HOURLY, HOUR);
+		Enqueued once = enqueue("k", HOUR);
+		assertThat(once.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(recur("k", HOURLY, HOUR).id()).isNotEqualTo(once.id());
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::id).isEqualTo(once.id());
+		assertThat(this.store.cancel(key("k"))).isTrue();
+		assertThat(this.store.find(once.id())).isEmpty();
+		assertThat(this.store.find(key("k"))).get().extracting(StoredTask::id).isEqualTo(schedule.id());
+		assertThat(this.store.cancel(key("k"))).isTrue();
+		assertThat(this.store.find(schedule.id())).isEmpty();
+	}
+
+	@Test
+	void aMoveChangesOnlyTheNextRun() {
+		Enqueued schedule = recur("k", HOURLY, HOUR);
+		Rescheduled moved = this.other.reschedule(key("k"), DueTime.after(Duration.ofMinutes(5)), null);
+		assertThat(moved).isNotNull();
+		assertThat(moved.task().schedule()).isEqualTo(new StoredSchedule(HOURLY, schedule.dueAt()));
+		StoredTask task = stored(schedule.id());
+		assertThat(task.dueAt()).isEqualTo(moved.task().dueAt()).isLessThan(schedule.dueAt());
+		assertThat(task.schedule()).isEqualTo(new StoredSchedule(HOURLY, schedule.dueAt()));
+		LeasedTask run = begunRun("running");
+		assertThat(this.other.reschedule(key("running"), DueTime.after(HOUR), null)).isNull();
+		assertThat(stored(run.id()).state()).isEqualTo(State.RUNNING);
+	}
+
+	@Test
+	void aRunThatIsReleasedOrLostKeepsItsSchedule() {
+		LeasedTask run = begunRun("k");
+		assertThat(release(this.store, run.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.find(key("k"))).get()
+			.extracting(StoredTask::schedule)
+			.isEqualTo(new StoredSchedule(HOURLY, run.dueAt()));
+		claim();
+		clockAhead(LEASE.plusSeconds(1));
+		claimByOther();
+		LeasedTask lost = claimByOther().get(0);
+		assertThat(lost.suspect()).isTrue();
+		assertThat(lost.schedule()).isEqualTo(new StoredSchedule(HOURLY, run.dueAt()));
+		assertThat(begin(this.other, lost.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.other.repeat(List.of(new NextRun(lost.ref(), HOURLY, DueTime.after(HOUR), null))))
+			.containsExactly(Reply.DONE);
+		clockAhead(LEASE.plusSeconds(1).plus(HOUR));
+		LeasedTask next = claim().get(0);
+		assertThat(next.suspect()).isFalse();
+		assertThat(next.lostDeliveries()).isZero();
+		assertThat(next.deliveries()).isEqualTo(1);
+	}
+
+	@Test
+	void manyRunsEndAtOnce() {
+		List<LeasedTask> runs = IntStream.range(0, 50).mapToObj((i) -> begunRun("k" + i)).toList();
+		List<NextRun> ends = runs.stream()
+			.map((run) -> new NextRun(run.ref(), HOURLY, new DueTime(run.dueAt() + HOUR.toMillis(), true), null))
+			.toList();
+		assertThat(this.store.repeat(ends)).hasSize(50).containsOnly(Reply.DONE);
+		assertThat(this.store.repeat(List.of())).isEmpty();
+		assertThat(this.store.counts()).containsEntry(NAME, new StoredCounts(50, 0, 0, 0));
+	}
+
+	private NewSchedule definition(String key, String payload, String schedule, Duration first) {
+		return new NewSchedule(UUID.randomUUID().toString(), NAME, key, payload, null, schedule, DueTime.after(first));
+	}
+
+	private Enqueued recur(String key, String schedule, Duration first) {
+		return recur(key, "payload", schedule, first);
+	}
+
+	private Enqueued recur(String key, String payload, String schedule, Duration first) {
+		return this.store.recur(definition(key, payload, schedule, first));
+	}
+
+	private Reply repeat(NextRun run) {
+		return this.store.repeat(List.of(run)).get(0);
+	}
+
+	/**
+	 * A run of a new hourly schedule, which the first node has begun.
+	 */
+	private LeasedTask begunRun(String key) {
+		Enqueued schedule = recur(key, HOURLY, Duration.ZERO);
+		return claim().stream().filter((task) -> task.id().equals(schedule.id())).findFirst().orElseThrow();
+	}
+
+	// Nodes
+
+	@Test
+	void eachTimeHasOneRunInAllNodes() throws Exception {
+		Map<Integer, Queue<Instant>> runs = new ConcurrentHashMap<>();
+		TestNode.Body body = (number, context) -> runs.computeIfAbsent(number, (key) -> new ConcurrentLinkedQueue<>())
+			.add(context.dueAt());
+		for (DelayedTaskStore store : List.of(this.store, this.other, node())) {
+			this.nodes.add(TestNode.start(store, body));
+		}
+		Schedule schedule = Schedule.every(Duration.ofMillis(200));
+		List<Instant> first = new ArrayList<>();
+		for (int i = 0; i < 5; i++) {
+			first.add(this.nodes.get(i % 3).durable().recur(new TaskId(TestNode.NAME, "k" + i), schedule, i).dueAt());
+		}
+		await().until(() -> runs.size() == 5 && runs.values().stream().allMatch((each) -> each.size() >= 10));
+		for (int i = 0; i < 5; i++) {
+			assertThat(this.nodes.get(0).durable().cancel(new TaskId(TestNode.NAME, "k" + i))).isTrue();
+		}
+		await().until(() -> this.nodes.stream().allMatch((node) -> node.durable().inFlight() == 0));
+		for (int i = 0; i < 5; i++) {
+			List<Instant> times = List.copyOf(runs.get(i));
+			assertThat(times).doesNotHaveDuplicates().isSorted().startsWith(first.get(i));
+			for (Instant time : times) {
+				assertThat(Duration.between(first.get(i), time).toMillis() % 200).isZero();
+			}
+		}
+		assertThat(this.store.counts()).doesNotContainKey(TestNode.NAME);
+	}
+
+	@Test
+	void aRunThatFailsIsTriedAgainUntilTheNextTimeAndTheScheduleGoesOn() {
+		Queue<String> runs = new ConcurrentLinkedQueue<>();
+		this.nodes.add(TestNode.start(this.store, (number, context) -> {
+			runs.add(context.dueAt() + " " + context.attempt());
+			throw new IllegalStateException("it failed");
+		}));
+		TaskId id = new TaskId(TestNode.NAME, "k");
+		DelayedTask<?> task = this.nodes.get(0).durable().recur(id, Schedule.every(Duration.ofMillis(1500)), 1);
+		Instant first = task.dueAt();
+		await().until(() -> runs.size() >= 6);
+		// 3 attempts, after 50 ms and 100 ms
+		assertThat(runs).startsWith(first + " 1", first + " 2", first + " 3", first.plusMillis(1500) + " 1",
+				first.plusMillis(1500) + " 2", first.plusMillis(1500) + " 3");
+		await().until(() -> this.store.find(id).orElseThrow().state() == State.PENDING);
+		assertThat(this.store.find(id)).get().extracting(StoredTask::error).asString().contains("it failed");
+		assertThat(this.store.counts().get(TestNode.NAME).dead()).isZero();
+	}
+
+	@Test
+	void timesThatPassedWhileNobodyWasThereHaveOneRun() {
+		TestNode absent = TestNode.withoutHandler(this.store);
+		this.nodes.add(absent);
+		DelayedTask<?> task = absent.durable().recur(new TaskId(TestNode.NAME, "k"), Schedule.every(HOUR), 7);
+		clockAhead(HOUR.multipliedBy(10).plusMinutes(30));
+		Queue<Instant> runs = new ConcurrentLinkedQueue<>();
+		this.nodes.add(TestNode.start(this.other, (number, context) -> runs.add(context.dueAt())));
+		await().until(() -> this.store.find(task.id()).map((found) -> found.dueAt() > this.store.now()).orElse(false));
+		assertThat(runs).containsExactly(task.dueAt());
+		assertThat(stored(task.id()).dueAt()).isEqualTo(task.dueAt().plus(HOUR.multipliedBy(10)).toEpochMilli());
+	}
+
+}

@@ -1,0 +1,20 @@
+package io.timingwheel.spring.durable.redis;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.RecurringContractTests;
+
+class RedisClusterRecurringTests extends RecurringContractTests {
+
+	private final RedisStores nodes = TestRedis.CLUSTER.stores(getClass());
+
+	@Override
+	protected void clear() {
+		this.nodes.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return this.nodes.node();
+	}
+
+}

@@ -1,0 +1,250 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.NewSchedule;
+import io.timingwheel.spring.durable.NextRun;
+import io.timingwheel.spring.durable.StoredSchedule;
+import io.timingwheel.spring.durable.TaskLimits;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.util.Assert;
+
+/**
+ * The transitions of tasks with schedules: recur, repeat, and the end of a schedule.
+ * Their other transitions are those of all tasks. The column {@code schedule_key} has the
+ * key of a schedule, in all states of its task.
+ */
+final class ScheduleRows {
+
+	private static final int MAX_ATTEMPTS = 100;
+
+	private final Database database;
+
+	private final Transitions transitions;
+
+	private final Dialect dialect;
+
+	private final TableName table;
+
+	/**
+	 * Creates an object for one database.
+	 * @param transitions learns which tasks become claimable
+	 */
+	ScheduleRows(Database database, Transitions transitions) {
+		this.database = database;
+		this.transitions = transitions;
+		this.dialect = database.dialect();
+		this.table = database.table();
+	}
+
+	/**
+	 * Recur: stores a schedule, in the caller's transaction if there is one.
+	 */
+	Enqueued recur(NewSchedule schedule, @Nullable JdbcOperations joined) {
+		TaskLimits.checkName(schedule.name());
+		TaskLimits.checkKey(schedule.key());
+		Assert.isTrue(schedule.schedule().length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
+				"The text of the schedule is too long");
+		return (joined != null) ? store(schedule, joined)
+				: this.database.application().transaction((jdbc, status) -> store(schedule, jdbc));
+	}
+
+	private Enqueued store(NewSchedule schedule, JdbcOperations jdbc) {
+		TaskId taskId = new TaskId(schedule.name(), schedule.key());
+		for (int i = 0; i < MAX_ATTEMPTS; i++) {
+			// A locking read returns the current row, even if the transaction does not
+			// see it.
+			String id = find(taskId, jdbc, (i > 0) ? " for update" : "");
+			Current current = (id != null) ? lock(id, jdbc) : null;
+			long now = this.database.now(jdbc);
+			if (current != null) {
+				return change(current, schedule, now, jdbc);
+			}
+			if (id == null && insert(schedule, now, jdbc)) {
+				return new Enqueued(Outcome.INSERTED, schedule.id(), NewRow.FIRST_FENCE, schedule.first().resolve(now),
+						now, false);
+			}
+		}
+		throw new CannotAcquireLockException("The schedule " + taskId + " changed too often to be stored");
+	}
+
+	/**
+	 * Looks up the task of a schedule, without a lock.
+	 * @return its id, {@code null} if there is none
+	 */
+	@Nullable String find(TaskId taskId, @Nullable JdbcOperations joined) {
+		return run(joined, (jdbc) -> find(taskId, jdbc, ""));
+	}
+
+	private @Nullable String find(TaskId taskId, JdbcOperations jdbc, String suffix) {
+		return DataAccessUtils.singleResult(
+				jdbc.queryForList("select id from " + this.table + " where name = ? and schedule_key = ?" + suffix,
+						String.class, this.dialect.text(taskId.name()), this.dialect.text(taskId.key())));
+	}
+
+	private @Nullable Current lock(String id, JdbcOperations jdbc) {
+		return DataAccessUtils.singleResult(jdbc.query(
+				"select " + TaskRow.COLUMNS + ", payload from " + this.table
+						+ " where id = ? and schedule is not null for update",
+				(rs, rowNum) -> new Current(TaskRow.read(rs, this.dialect), rs.getString("payload")), id));
+	}
+
+	/**
+	 * Inserts the task of a schedule.
+	 * @return {@code false} if another transaction was faster
+	 */
+	private boolean insert(NewSchedule schedule, long now, JdbcOperations jdbc) {
+		Object key = this.dialect.text(schedule.key());
+		long first = schedule.first().resolve(now);
+		try {
+			this.transitions.claimable(schedule.name(), first);
+			jdbc.update(
+					"insert into " + this.table
+							+ " (id, name, task_key, schedule_key, payload, traceparent, due_at, next_at, scheduled_at,"
+							+ " schedule, status, fence, attempt, deliveries, lost_deliveries, created_at)"
+							+ " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + TaskRow.PENDING + ", " + NewRow.FIRST_FENCE
+							+ ", 1, 0, 0, ?)" + this.dialect.unlessTaken(),
+					values(schedule.id(), this.dialect.text(schedule.name()), key, key, schedule.payload(),
+							schedule.traceparent(), first, first, first, schedule.schedule(), now));
+			// The count of MySQL does not tell whether there was another row.
+			return this.dialect.unlessTaken().isEmpty()
+					|| schedule.id().equals(find(new TaskId(schedule.name(), schedule.key()), jdbc, ""));
+		}
+		catch (DuplicateKeyException ex) {
+			return false;
+		}
+	}
+
+	private Enqueued change(Current current, NewSchedule schedule, long now, JdbcOperations jdbc) {
+		TaskRow row = current.row();
+		StoredSchedule stored = Objects.requireNonNull(row.schedule());
+		boolean same = stored.text().equals(schedule.schedule());
+		Outcome outcome = same ? Outcome.PENDING : Outcome.REPLACED;
+		long scheduledAt = same ? stored.scheduledAt() : schedule.first().resolve(now);
+		if (same && current.payload().equals(schedule.payload())) {
+			return new Enqueued(outcome, row.id(), row.fence(), row.dueAt(), now, false);
+		}
+		if (row.isRunning()) {
+			jdbc.update("update " + this.table + " set schedule = ?, scheduled_at = ?, payload = ? where id = ?",
+					schedule.schedule(), scheduledAt, schedule.payload(), row.id());
+			return new Enqueued(outcome, row.id(), row.fence(), same ? row.dueAt() : scheduledAt, now, false);
+		}
+		// A node that has leased the task has the old payload, so its lease ends.
+		long dueAt = same ? row.dueAt() : scheduledAt;
+		this.transitions.claimable(row.name(), dueAt);
+		jdbc.update(
+				"update " + this.table + " set id = ?, schedule = ?, scheduled_at = ?, payload = ?, traceparent = ?,"
+						+ " due_at = ?, next_at = ?, owner = null, " + TaskRow.RAISE_FENCE
+						+ ", attempt = ?, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
+						+ " created_at = ? where id = ?",
+				values(schedule.id(), schedule.schedule(), scheduledAt, schedule.payload(), schedule.traceparent(),
+						dueAt, dueAt, TaskRow.micros(now), same ? row.attempt() : 1, now, row.id()));
+		return new Enqueued(outcome, schedule.id(), row.nextFence(now), dueAt, now, false);
+	}
+
+	/**
+	 * Repeat: ends runs, and makes their tasks pending for the next runs.
+	 */
+	List<Reply> repeat(List<NextRun> runs) {
+		return LockedTasks.change(this.database, runs, NextRun::task, Reply.DONE, (run, row, locked, now) -> {
+			if (row.isHeldAs(run.task())) {
+				Statement next = next(run, row, now);
+				return locked.update(next.sql(), next.parameters());
+			}
+			return row.isGivenBackBy(run.task()) ? Reply.DONE : Reply.REFUSED;
+		});
+	}
+
+	/**
+	 * Repeat: ends a run, in the transaction of its body.
+	 */
+	boolean repeat(NextRun run, JdbcOperations joined) {
+		TaskRow row = DataAccessUtils.singleResult(joined.query(
+				"select " + TaskRow.COLUMNS + " from " + this.table + " where id = ? and fence = ? and status = "
+						+ TaskRow.RUNNING + " for update",
+				(rs, rowNum) -> TaskRow.read(rs, this.dialect), run.task().id(), run.task().fence()));
+		if (row == null) {
+			return false;
+		}
+		Statement next = next(run, row, this.database.now(joined));
+		return joined.update(next.sql(), next.parameters().toArray()) > 0;
+	}
+
+	private Statement next(NextRun run, TaskRow row, long now) {
+		StoredSchedule schedule = row.schedule();
+		boolean same = schedule != null && schedule.text().equals(run.schedule());
+		if (schedule == null || (same && run.due() == null)) {
+			return new Statement("delete from " + this.table + " where id = ?", List.of(row.id()));
+		}
+		long due = same ? Objects.requireNonNull(run.due()).resolve(now) : schedule.scheduledAt();
+		this.transitions.claimable(row.name(), due);
+		List<@Nullable Object> parameters = new ArrayList<>(List.of(due, due, due));
+		parameters.add((run.error() != null) ? this.dialect.error(run.error()) : null);
+		parameters.add(row.id());
+		return new Statement("update " + this.table + " set status = " + TaskRow.PENDING
+				+ ", owner = null, suspect = 0, alone = 0, due_at = ?, next_at = ?, scheduled_at = ?, attempt = 1,"
+				+ " deliveries = 0, lost_deliveries = 0, error = ? where id = ?", parameters);
+	}
+
+	/**
+	 * Ends the schedule with a key.
+	 * @return whether there was one
+	 */
+	boolean end(TaskId taskId, @Nullable JdbcOperations joined) {
+		String id = find(taskId, joined);
+		while (id != null) {
+			String found = id;
+			if (run(joined,
+					(jdbc) -> jdbc.update("delete from " + this.table
+							+ " where id = ? and schedule is not null and status = " + TaskRow.PENDING, found)) > 0
+					|| end(id, joined)) {
+				return true;
+			}
+			id = find(taskId, joined);
+			id = found.equals(id) ? null : id;
+		}
+		return false;
+	}
+
+	/**
+	 * Ends the schedule of a running task. The end of the run then deletes the task.
+	 * @return whether it had one
+	 */
+	boolean end(String id, @Nullable JdbcOperations joined) {
+		return run(joined,
+				(jdbc) -> jdbc
+					.update("update " + this.table + " set schedule = null, scheduled_at = null, schedule_key = null"
+							+ " where id = ? and schedule is not null and status = " + TaskRow.RUNNING, id)) > 0;
+	}
+
+	private <T extends @Nullable Object> T run(@Nullable JdbcOperations joined, Function<JdbcOperations, T> statement) {
+		return (joined != null) ? statement.apply(joined) : this.database.application().single(statement);
+	}
+
+	private static Object[] values(@Nullable Object... values) {
+		return Arrays.asList(values).toArray();
+	}
+
+	private record Current(TaskRow row, String payload) {
+
+	}
+
+	private record Statement(String sql, List<? extends @Nullable Object> parameters) {
+
+	}
+
+}

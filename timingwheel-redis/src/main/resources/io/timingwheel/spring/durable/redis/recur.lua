@@ -1,0 +1,39 @@
+-- no schedule has the name and key -> scheduled; another schedule, pending -> deleted, and the new one scheduled;
+-- the same schedule, pending -> as it was, with the new payload; running -> running, with the new schedule and payload
+-- ARGV: offset, id, name, key, payload, trace or nothing, schedule, first time or delay, '1' if a time
+-- Returns: outcome, id, fence, due, now
+local INSERTED, REPLACED, KEPT = 0, 1, 2
+local first = due_time(ARGV[8], ARGV[9])
+local task = { id = ARGV[2], flags = RECURRING, state = SCHEDULED, fence = micros, at = first, due = first,
+  attempt = 1, deliveries = 0, lost = 0, name = ARGV[3], key = ARGV[4], error = '', packed = ARGV[5], tail = 1,
+  schedule = ARGV[7], scheduled = first }
+if ARGV[6] ~= '' then
+  task.trace = ARGV[6]
+  set(task, TRACED, true)
+end
+local current = find_recurring('key', holder_field(task))
+local outcome = INSERTED
+if not current then
+  insert(task)
+elseif current.id == task.id then -- the call was sent twice
+  task = current
+else
+  local same, same_payload = current.schedule == task.schedule, payload(current) == ARGV[5]
+  outcome = same and KEPT or REPLACED
+  if is_pending(current) and not (same and same_payload) then
+    if same then
+      task.at, task.due, task.scheduled, task.attempt = current.due, current.due, current.scheduled, current.attempt
+    end
+    delete(current)
+    insert(task)
+  else
+    if not same then
+      current.schedule, current.scheduled = task.schedule, first
+    end
+    current.packed, current.tail, current.is_whole = ARGV[5], 1, true
+    changed[current.id] = current
+    task = current
+  end
+end
+save()
+return { outcome, task.id, task.fence, (is_pending(task) or outcome == KEPT) and task.due or task.scheduled, now }

@@ -1,0 +1,109 @@
+package io.timingwheel.spring.aop.delayed;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.durable.support.DurableHandler;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.Missed;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a durable {@code @Recurring} method on one of the nodes.
+ */
+final class DurableRecurringTask implements DurableHandler {
+
+	private final RecurringMethod method;
+
+	private final DelayedRuntime runtime;
+
+	private final Supplier<Executor> executor;
+
+	private DurableRecurringTask(RecurringMethod method, DelayedRuntime runtime) {
+		this.method = method;
+		this.runtime = runtime;
+		this.executor = runtime.executor(method.executor());
+	}
+
+	/**
+	 * Makes a method known, so that this node can run it, and declares its schedule. The
+	 * schedule is stored when the node starts.
+	 */
+	static void register(RecurringMethod method, DelayedRuntime runtime) {
+		runtime.declare(method.name(), method.policy());
+		DurableTaskManager tasks = runtime.requireDurableTasks();
+		DurableHandler handler = tasks.register(new DurableRecurringTask(method, runtime));
+		tasks.declare(handler, RecurringMethodRegistry.KEY, method.requiredSchedule(), method.initialDelay());
+	}
+
+	/**
+	 * Runs the method. Waits for its future, so that the run ends with the future.
+	 */
+	@Override
+	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
+		Object result = this.runtime.invoke(this.method.beanName(), method(), arguments);
+		Future<?> future = (result instanceof Future<?> given) ? given
+				: (result instanceof CompletionStage<?> stage) ? stage.toCompletableFuture() : null;
+		if (future == null) {
+			return null;
+		}
+		try {
+			return future.get();
+		}
+		catch (ExecutionException ex) {
+			throw (ex.getCause() != null) ? ex.getCause() : ex;
+		}
+		catch (InterruptedException ex) {
+			future.cancel(true);
+			throw ex;
+		}
+	}
+
+	@Override
+	public void handleError(Throwable error, @Nullable Object[] arguments) {
+		this.runtime.uncaught(error, method(), arguments);
+	}
+
+	@Override
+	public String name() {
+		return this.method.name();
+	}
+
+	@Override
+	public List<String> aliases() {
+		return List.of();
+	}
+
+	@Override
+	public Method method() {
+		return this.method.method();
+	}
+
+	@Override
+	public List<Type> argumentTypes() {
+		return List.of();
+	}
+
+	@Override
+	public Supplier<? extends Executor> executor() {
+		return this.executor;
+	}
+
+	@Override
+	public @Nullable Duration expireAfter() {
+		return null;
+	}
+
+	@Override
+	public Missed missed() {
+		return this.method.missed();
+	}
+
+}
