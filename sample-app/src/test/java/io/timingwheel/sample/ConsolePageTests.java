@@ -171,6 +171,20 @@ class ConsolePageTests {
 	}
 
 	@Test
+	void aNameIsPausedAndResumed() {
+		String order = order();
+		open("name/close-order");
+		click("[data-paused=false] button");
+		eventually().until(() -> text("[data-paused=true] .tag").equals("paused"));
+		press("Run now " + order);
+		eventually().until(() -> due(order).matches("now|.* late"));
+		assertThat(status(order)).isEqualTo("PENDING");
+		click("[data-paused=true] button");
+		eventually().until(() -> status(order).equals("CLOSED"));
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
 	void theClaimsOfTheNodeArePausedAndResumed() {
 		open("node");
 		click("[data-action=pause] button");
