@@ -75,7 +75,7 @@ class JdbcStoreTests {
 			assertThat(jdbc.queryForObject("select count(*) from later", Long.class)).isZero();
 			assertThat(jdbc.queryForList("select index_name from information_schema.indexes where table_name = 'LATER'",
 					String.class))
-				.contains("LATER_PENDING_KEY", "LATER_NEXT_AT", "LATER_NAME");
+				.contains("LATER_PENDING_KEY", "LATER_CLAIM", "LATER_PENDING");
 			assertThat(jdbc.queryForList("select version from later_version", Integer.class))
 				.contains(JdbcStoreSchema.VERSION);
 		});

@@ -446,7 +446,9 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		Rescheduled moved = this.store.reschedule(key("k"), DueTime.at(Instant.MAX), OFFER);
 		assertThat(moved.task().dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
 		assertThat(moved.leased()).isFalse();
-		assertThat(claim(this.store, "a", 1).nextAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+		// The servers of a Cluster have clocks of their own.
+		assertThat(claim(this.store, "a", 1).nextAt()).isBetween(DelayedTaskStore.MAX_TIME - 1000,
+				DelayedTaskStore.MAX_TIME);
 	}
 
 	@Test

@@ -82,7 +82,7 @@ class DelayedScaleTests {
 
 	@Test
 	void aPendingKeyedCallOfAVoidMethodTakesLessThan250Bytes() {
-		int calls = 100_000;
+		int calls = 500_000;
 		this.runner.run((context) -> {
 			Drivers drivers = context.getBean(Drivers.class);
 			drivers.offline(-1);

@@ -225,7 +225,7 @@ final class ScheduleRows {
 	 * @return whether it had one
 	 */
 	boolean end(String id, @Nullable JdbcOperations joined) {
-		return run(joined,
+		return this.transitions.mayHaveStatus(TaskRow.RUNNING, id, joined) && run(joined,
 				(jdbc) -> jdbc
 					.update("update " + this.table + " set schedule = null, scheduled_at = null, schedule_key = null"
 							+ " where id = ? and schedule is not null and status = " + TaskRow.RUNNING, id)) > 0;

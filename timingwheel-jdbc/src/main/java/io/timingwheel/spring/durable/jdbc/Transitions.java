@@ -306,18 +306,22 @@ abstract class Transitions {
 	}
 
 	/**
-	 * As for a key, looks up the id first. In MySQL with the isolation "repeatable read",
-	 * a lock by an absent id would also lock the ids of new tasks.
+	 * As for a key, looks up the id first.
 	 */
 	final boolean cancel(String id, @Nullable JdbcOperations joined) {
-		return mayBePending(id, joined) && delete(id, joined);
+		return mayHaveStatus(TaskRow.PENDING, id, joined) && delete(id, joined);
 	}
 
-	private boolean mayBePending(String id, @Nullable JdbcOperations joined) {
+	/**
+	 * Whether a statement that locks a task by its id may find one. In MySQL with the
+	 * isolation "repeatable read", a lock by an absent id would also lock the ids of new
+	 * tasks.
+	 */
+	final boolean mayHaveStatus(int status, String id, @Nullable JdbcOperations joined) {
 		return joined == null || !this.dialect.locksAbsentRows()
 				|| !joined
-					.queryForList("select id from " + this.table + " where id = ? and status = " + TaskRow.PENDING,
-							String.class, id)
+					.queryForList("select id from " + this.table + " where id = ? and status = " + status, String.class,
+							id)
 					.isEmpty();
 	}
 
@@ -345,7 +349,7 @@ abstract class Transitions {
 
 	final @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease,
 			@Nullable JdbcOperations joined) {
-		return mayBePending(id, joined) ? move(id, due, lease, joined) : null;
+		return mayHaveStatus(TaskRow.PENDING, id, joined) ? move(id, due, lease, joined) : null;
 	}
 
 	private @Nullable Rescheduled move(String id, DueTime due, @Nullable LeaseOffer lease,

@@ -1,0 +1,75 @@
+package io.timingwheel.spring.actuate;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.durable.StoredSchedule;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the endpoint shows of recurring tasks.
+ */
+class RecurringEndpointTests {
+
+	private static final Instant NOON = Instant.parse("2026-01-10T12:00:00Z");
+
+	@Test
+	void aTaskInMemoryHasItsScheduleAndItsNextTime() {
+		new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class))
+			.withBean(Hourly.class)
+			.run((context) -> {
+				DelayedTasksEndpoint endpoint = new DelayedTasksEndpoint(context.getBean(DelayedTaskRegistry.class),
+						null, Show.ALWAYS);
+				TaskDescriptor task = (TaskDescriptor) endpoint.task(new String[] { "hourly", "recurring" }, null, null,
+						null);
+				assertThat(task).isNotNull();
+				assertThat(task.schedule()).isEqualTo("every(PT1H)");
+				assertThat(task.next()).isEqualTo(task.dueAt()).isAfter(Instant.now().plus(Duration.ofMinutes(59)));
+				assertThat(task.masked().schedule()).isEqualTo("every(PT1H)");
+				assertThat(endpoint.cancel("hourly", "recurring")).isTrue();
+			});
+	}
+
+	@Test
+	void aStoredTaskHasTheNextTimeOfItsSchedule() {
+		assertThat(next(State.PENDING, 1, "every(PT1H)", NOON, NOON)).isEqualTo(NOON);
+		assertThat(next(State.PENDING, 2, "every(PT1H)", NOON.plusSeconds(9), NOON)).as("a retry")
+			.isEqualTo(NOON.plusSeconds(3600));
+		assertThat(next(State.RUNNING, 1, "every(PT1H)", NOON, NOON)).isEqualTo(NOON.plusSeconds(3600));
+		assertThat(next(State.RUNNING, 1, "every(PT1H)", NOON.minusSeconds(9), NOON)).as("an additional run")
+			.isEqualTo(NOON);
+		assertThat(next(State.RUNNING, 1, "fixedDelay(PT1H)", NOON, NOON)).isNull();
+		assertThat(next(State.RUNNING, 1, "of a newer release", NOON, NOON)).isNull();
+	}
+
+	private static Instant next(State state, int attempt, String schedule, Instant dueAt, Instant scheduledAt) {
+		TaskDescriptor task = TaskDescriptor.of(new StoredTask("id", "name", "key", dueAt.toEpochMilli(), state,
+				attempt, 0, null, new StoredSchedule(schedule, scheduledAt.toEpochMilli())));
+		assertThat(task.schedule()).isEqualTo(schedule);
+		return task.next();
+	}
+
+	static class Hourly {
+
+		@Recurring(every = "1h", initialDelay = "1h", name = "hourly")
+		public void run() {
+		}
+
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.timingwheel.spring.task.support;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.Objects;
+import java.util.Random;
+
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.Schedule;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The next time of a schedule after runs of any length, late starts and retries.
+ */
+class RecurrenceTests {
+
+	private static final Instant START = Instant.parse("2026-03-28T00:00:00Z");
+
+	private static final Schedule HOURLY = Schedule.every(Duration.ofHours(1));
+
+	@Test
+	void aRunStandsForAllTimesUpToItsStart() {
+		assertThat(next(Missed.ONCE, 0, 0, 0, 10)).isEqualTo(60);
+		assertThat(next(Missed.ONCE, 0, 0, 150, 160)).isEqualTo(180);
+		assertThat(next(Missed.ONCE, 0, 0, 0, 150)).as("passed during the run").isEqualTo(60);
+		assertThat(next(Missed.SKIP, 0, 0, 0, 150)).isEqualTo(180);
+		assertThat(next(Missed.ALL, 0, 0, 150, 160)).isEqualTo(60);
+	}
+
+	@Test
+	void anAdditionalRunLeavesTheTimesAsTheyAre() {
+		for (Missed missed : Missed.values()) {
+			assertThat(next(missed, 60, 10, 10, 20)).isEqualTo(60);
+		}
+		assertThat(next(Missed.ONCE, 60, 10, 10, 130)).isEqualTo(60);
+		assertThat(next(Missed.SKIP, 60, 10, 10, 130)).isEqualTo(180);
+	}
+
+	@Test
+	void aMovedRunStandsForTheTimesBefore() {
+		assertThat(next(Missed.ONCE, 0, 130, 130, 140)).isEqualTo(180);
+		assertThat(next(Missed.ALL, 0, 130, 130, 140)).isEqualTo(180);
+	}
+
+	private static long next(Missed missed, int scheduledAt, int dueAt, int startedAt, int endedAt) {
+		Instant next = new Recurrence(minute(scheduledAt), minute(dueAt), minute(startedAt)).next(HOURLY, missed,
+				minute(endedAt));
+		return Duration.between(START, Objects.requireNonNull(next)).toMinutes();
+	}
+
+	private static Instant minute(int minute) {
+		return START.plus(Duration.ofMinutes(minute));
+	}
+
+	/**
+	 * A million runs with random lengths, late starts and additional runs. No time of a
+	 * schedule is missed, and none has two runs.
+	 */
+	@Test
+	void ofAMillionTimesNoneIsMissedAndNoneComesTwice() {
+		Random random = new Random(17);
+		for (int i = 0; i < 36; i++) {
+			run(Schedule.every(Duration.ofMillis(1 + random.nextInt(10_000))), Missed.values()[i % 3], random);
+		}
+		for (Missed missed : Missed.values()) {
+			run(Schedule.cron("*/5 * * * * *", ZoneId.of("Europe/Berlin")), missed, random);
+		}
+		run(Schedule.cron("0 */3 * * * *", ZoneId.of("Australia/Lord_Howe")), Missed.ONCE, random);
+	}
+
+	private static void run(Schedule schedule, Missed missed, Random random) {
+		Instant scheduledAt = Objects.requireNonNull(schedule.next(START));
+		Instant now = scheduledAt;
+		long period = Duration.between(scheduledAt, Objects.requireNonNull(schedule.next(scheduledAt))).toMillis();
+		Instant covered = START;
+		for (int i = 0; i < 25_000; i++) {
+			boolean additional = random.nextInt(50) == 0 && scheduledAt.isAfter(now);
+			Instant dueAt = additional ? now : scheduledAt;
+			Instant startedAt = now.isAfter(dueAt) ? now : dueAt;
+			startedAt = startedAt.plusMillis((random.nextInt(20) == 0) ? (long) (random.nextDouble() * 5 * period) : 1);
+			Instant endedAt = startedAt
+				.plusMillis((random.nextInt(10) == 0) ? (long) (random.nextDouble() * 4 * period) : 1);
+			if (!additional) {
+				// Without descriptions, which would take longer than the schedules.
+				if (!scheduledAt.isAfter(covered)) {
+					throw new AssertionError("Twice: " + scheduledAt + " of " + schedule);
+				}
+				if (missed != Missed.SKIP && times(schedule, covered, scheduledAt) != 0) {
+					throw new AssertionError("Missed before " + scheduledAt + " of " + schedule);
+				}
+				covered = (missed == Missed.ALL) ? scheduledAt : latest(schedule, scheduledAt, startedAt);
+			}
+			scheduledAt = Objects
+				.requireNonNull(new Recurrence(scheduledAt, dueAt, startedAt).next(schedule, missed, endedAt));
+			if (missed == Missed.SKIP && !scheduledAt.isAfter(endedAt)) {
+				throw new AssertionError("Not skipped: " + scheduledAt + " of " + schedule);
+			}
+			now = endedAt;
+		}
+	}
+
+	/**
+	 * The last time of the schedule up to another time.
+	 */
+	private static Instant latest(Schedule schedule, Instant known, Instant upTo) {
+		Instant latest = known;
+		for (Instant next = schedule.next(latest); next != null && !next.isAfter(upTo); next = schedule.next(latest)) {
+			latest = next;
+		}
+		return latest;
+	}
+
+	/**
+	 * How many times of the schedule are between two of its times.
+	 */
+	private static int times(Schedule schedule, Instant from, Instant to) {
+		if (from.equals(START)) {
+			return 0;
+		}
+		int times = 0;
+		for (Instant next = schedule.next(from); next != null && next.isBefore(to); next = schedule.next(next)) {
+			times++;
+		}
+		return times;
+	}
+
+}
