@@ -237,6 +237,11 @@ class Shard extends Padding {
 		try {
 			long before = timer.dueTick();
 			if (before >= 0 && timer.isWaiting()) {
+				if (this.drained) {
+					// Stop collects the timer from the queue, and no longer from the
+					// wheel.
+					return false;
+				}
 				wake = placeWaiting(timer, dueTick);
 			}
 			else {

@@ -22,7 +22,7 @@ class RefusalRaceTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { RefuseAndCancel.class, RefuseAndMove.class, RefuseAndStop.class, RefuseAndRun.class,
-			RefuseAndRunAndCancel.class })
+			RefuseAndRunAndCancel.class, MoveWaitingAndStop.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
 		RaceExploration.explore(race, reporter);
 	}
@@ -106,6 +106,38 @@ class RefusalRaceTests {
 			if (this.done) {
 				assertThat(this.ranAt).isGreaterThanOrEqualTo(20);
 			}
+			assertEmptyAfter(3, 0);
+		}
+
+	}
+
+	/**
+	 * One thread moves a timer that waits for its executor, while another one stops the
+	 * wheel.
+	 */
+	private static final class MoveWaitingAndStop extends RefusalRace {
+
+		private List<Runnable> returned;
+
+		MoveWaitingAndStop() {
+			super(Integer.MAX_VALUE, 1, 0, 0);
+			advance(1);
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> this.done = act(), () -> this.returned = this.wheel.stop());
+		}
+
+		@Override
+		boolean act() {
+			return this.timer.reschedule(20, TimeUnit.MILLISECONDS);
+		}
+
+		@Override
+		public void verify() {
+			assertThat(this.returned).hasSize(3);
+			assertThat(this.timer.isPending()).isFalse();
 			assertEmptyAfter(3, 0);
 		}
 

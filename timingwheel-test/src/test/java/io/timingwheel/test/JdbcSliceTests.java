@@ -6,13 +6,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import org.junit.jupiter.api.RepeatedTest;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.boot.jdbc.test.autoconfigure.JdbcTest;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -21,15 +15,11 @@ import org.springframework.transaction.annotation.Transactional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a slice for databases has: a few auto-configurations, and a transaction for each
- * test, which is rolled back.
+ * Durable tasks in the slice for JDBC, whose tests have a transaction that is rolled
+ * back.
  */
-@SpringBootTest(classes = JdbcSliceTests.Config.class,
-		properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:slice" })
-@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-		JdbcTemplateAutoConfiguration.class, JdbcClientAutoConfiguration.class, TransactionAutoConfiguration.class })
+@JdbcTest(properties = "timingwheel.store.type=jdbc")
 @AutoConfigureVirtualTime
-@Transactional
 class JdbcSliceTests {
 
 	@Autowired
