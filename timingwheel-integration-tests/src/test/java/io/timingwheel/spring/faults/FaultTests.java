@@ -2,6 +2,7 @@ package io.timingwheel.spring.faults;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -22,6 +23,7 @@ import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.faults.Executions.Execution;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 
@@ -173,8 +175,10 @@ abstract class FaultTests extends FaultTestSupport {
 				Duration.ofMillis(450L * tasks / limit).plus(LEASE.multipliedBy(3)).plus(TOLERANCE.multipliedBy(2)));
 	}
 
-	@Test
-	void fourNodesKeepTheRateForAMinute() {
+	/**
+	 * Four nodes share a rate for a minute.
+	 */
+	void fourNodesKeepTheRate() {
 		int perSecond = 100;
 		int seconds = 60;
 		for (int i = 0; i < 4; i++) {
@@ -272,6 +276,64 @@ abstract class FaultTests extends FaultTestSupport {
 			.reduce((earlier, later) -> later)
 			.map((line) -> line.contains(BACK))
 			.orElse(true);
+	}
+
+	/**
+	 * Four nodes, two of them with wrong clocks, run 20 schedules. One node is killed,
+	 * one is stopped beyond its lease, and the store restarts. Each time of each schedule
+	 * is covered by one run: by the run of this time, or by a late run of an earlier
+	 * time. A run comes again only if the store has not heard of its end.
+	 */
+	void eachTimeOfAScheduleHasOneRun() throws Exception {
+		List<NodeProcess> nodes = new ArrayList<>(List.of(startNode("killed", List.of()),
+				startNode("stopped", List.of()), startNode("fast", ShiftedClock.jvmOptions(Duration.ofMinutes(5))),
+				startNode("slow", ShiftedClock.jvmOptions(Duration.ofMinutes(-5)))));
+		nodes.forEach(NodeProcess::awaitReady);
+		int schedules = 20;
+		Duration period = Duration.ofMillis(500);
+		List<Long> first = new ArrayList<>();
+		for (int i = 0; i < schedules; i++) {
+			first.add(this.client.template().recur(key(i), Schedule.every(period), i, 20).dueAt().toEpochMilli());
+		}
+		await(() -> this.executions.started() > 10L * schedules);
+		nodes.get(0).kill();
+		await(() -> this.executions.started() > 30L * schedules);
+		nodes.get(1).stop();
+		awaitTime(Instant.now().plus(LEASE).plusSeconds(2));
+		nodes.get(1).goOn();
+		await(() -> this.executions.started() > 50L * schedules);
+		environment().stop();
+		awaitTime(Instant.now().plusSeconds(2));
+		environment().start();
+		List<NodeProcess> alive = nodes.subList(1, 4);
+		await(() -> alive.stream().allMatch(FaultTests::isUp));
+		long progress = this.executions.started();
+		await(() -> this.executions.started() > progress + 20L * schedules);
+		for (int i = 0; i < schedules; i++) {
+			assertThat(this.client.store().cancel(key(i))).isTrue();
+		}
+		awaitEmptyStore();
+		assertThat(this.executions.all()).extracting(Execution::node).contains("killed", "stopped", "fast", "slow");
+		assertNeverEarly();
+		Map<Long, List<Execution>> runs = runs();
+		assertThat(runs).hasSize(schedules);
+		runs.forEach((number, all) -> {
+			long start = first.get(Math.toIntExact(number));
+			Set<Long> times = new HashSet<>();
+			long covered = start - period.toMillis();
+			for (Execution run : all.stream().sorted(Comparator.comparing(Execution::dueAt)).toList()) {
+				assertThat((run.dueAt() - start) % period.toMillis()).as("rhythm of %s", run).isZero();
+				if (times.add(run.dueAt())) {
+					assertThat(run.dueAt()).as("missed before %s", run)
+						.isLessThanOrEqualTo(covered + period.toMillis());
+				}
+				else {
+					assertThat(run.deliveries()).as("again without a lost delivery: %s", run).isGreaterThan(1);
+				}
+				long late = Math.max(0, run.startedAt() - run.dueAt()) / period.toMillis();
+				covered = Math.max(covered, run.dueAt() + late * period.toMillis());
+			}
+		});
 	}
 
 	@Test

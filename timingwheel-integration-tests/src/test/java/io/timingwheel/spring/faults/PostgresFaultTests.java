@@ -50,6 +50,16 @@ class PostgresFaultTests extends DatabaseFaultTests {
 	}
 
 	@Test
+	void fourNodesKeepTheRateForAMinute() {
+		fourNodesKeepTheRate();
+	}
+
+	@Test
+	void eachTimeOfAScheduleHasOneRunInSpiteOfFaults() throws Exception {
+		eachTimeOfAScheduleHasOneRun();
+	}
+
+	@Test
 	void aNodeWhoseClockIsWrongRunsNothingEarlyAndKeepsItsLeases() {
 		NodeProcess right = pausedNode("a");
 		List<NodeProcess> wrong = Stream.of(HOUR, HOUR.negated())
