@@ -287,9 +287,10 @@ final class LimitedClaims {
 		 * @return how many
 		 */
 		private int takeAwayEnded() {
-			List<String> ids = this.jdbc.queryForList(("select id from %s where name = ? and status = %d"
+			List<String> ids = this.jdbc.query(("select id from %s where name = ? and status = %d"
 					+ " and owner is not null and suspect + 0 = 0 and next_at + 0 <= ? limit %d for update skip locked")
-				.formatted(LimitedClaims.this.table, TaskRow.RUNNING, MAX_ENDED), String.class, this.name, this.now);
+				.formatted(LimitedClaims.this.table, TaskRow.RUNNING, MAX_ENDED), (rs, rowNum) -> rs.getString("id"),
+					this.name, this.now);
 			FoundRow.takeAway(LimitedClaims.this.database, this.jdbc, ids, this.now);
 			return ids.size();
 		}

@@ -91,9 +91,9 @@ final class ScheduleRows {
 	}
 
 	private @Nullable String find(TaskId taskId, JdbcOperations jdbc, String suffix) {
-		return DataAccessUtils.singleResult(
-				jdbc.queryForList("select id from " + this.table + " where name = ? and schedule_key = ?" + suffix,
-						String.class, this.dialect.text(taskId.name()), this.dialect.text(taskId.key())));
+		return DataAccessUtils.singleResult(jdbc.query(
+				"select id from " + this.table + " where name = ? and schedule_key = ?" + suffix,
+				(rs, rowNum) -> rs.getString("id"), this.dialect.text(taskId.name()), this.dialect.text(taskId.key())));
 	}
 
 	private @Nullable Current lock(String id, JdbcOperations jdbc) {
