@@ -78,6 +78,15 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
+		if (this.ownScripts) {
+			this.schema.upgrade(() -> runMissing(scripts));
+		}
+		else {
+			runMissing(scripts);
+		}
+	}
+
+	private void runMissing(Scripts scripts) {
 		for (int i = 1; i < ATTEMPTS; i++) {
 			try {
 				super.runScripts(missing(scripts));

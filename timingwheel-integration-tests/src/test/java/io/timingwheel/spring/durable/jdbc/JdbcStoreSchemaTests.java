@@ -112,8 +112,23 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 	@Test
 	void nodesThatStartTogetherBringTheTableToThisVersion() throws Exception {
 		runScript(1);
-		initializeOnAllNodes(TableName.DEFAULT);
-		this.store.check();
+		initialize(TableName.DEFAULT);
+		Map<String, String> columns = columns();
+		Set<String> indexes = indexes();
+		// H2 loses indexes in about one of ten rounds if the nodes do not wait for each
+		// other.
+		int rounds = (this.scripts.database == TestDatabase.H2_MEMORY) ? 40 : 1;
+		for (int round = 0; round < rounds; round++) {
+			for (String table : List.of(TableName.DEFAULT, TableName.DEFAULT + "_limit",
+					TableName.DEFAULT + "_version")) {
+				this.jdbc.execute("drop table " + table);
+			}
+			runScript(1);
+			initializeOnAllNodes(TableName.DEFAULT);
+			this.store.check();
+			assertThat(columns()).isEqualTo(columns);
+			assertThat(indexes()).isEqualTo(indexes);
+		}
 	}
 
 	@Test

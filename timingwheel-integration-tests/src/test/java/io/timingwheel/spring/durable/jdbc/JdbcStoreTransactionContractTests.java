@@ -96,8 +96,8 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 				node.durable().pause();
 				return stored;
 			});
-			await().until(() -> node.durable().figures().released() == 1);
-			assertThat(node.durable().inFlight()).isZero();
+			// A claim that was under way before the pause may bring the task once more.
+			await().until(() -> node.durable().figures().released() >= 1 && node.durable().inFlight() == 0);
 			assertThat(stored(task.id()).deliveries()).isZero();
 		}
 	}

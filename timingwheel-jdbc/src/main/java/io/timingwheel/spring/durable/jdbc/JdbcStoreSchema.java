@@ -135,10 +135,38 @@ public final class JdbcStoreSchema {
 	}
 
 	/**
-	 * Replaces the default name in a script by the name of this table. Several nodes may
-	 * run the scripts of this package at the same time. If a script then fails on a node,
-	 * this node has to look for the {@link #version()} again, and run the scripts that
-	 * are left.
+	 * Runs scripts of this package. Several nodes may run the scripts at the same time.
+	 * If a script then fails on a node, this node has to look for the {@link #version()}
+	 * again, and run the scripts that are left.
+	 *
+	 * <p>
+	 * On H2, one node after another runs the scripts. H2 copies a table to alter the
+	 * table, and may lose an index or a column when two connections do so at the same
+	 * time. The lock is a row of the table of the version, so a node that dies does not
+	 * keep the lock. It takes a second connection.
+	 * @param scripts runs the scripts
+	 * @throws org.springframework.dao.DataAccessException if the lock is not free within
+	 * a minute
+	 */
+	public void upgrade(Runnable scripts) {
+		if (this.settings.platform() != Platform.H2) {
+			scripts.run();
+			return;
+		}
+		ShortTransactions transactions = this.settings.transactions();
+		transactions.single((jdbc) -> {
+			jdbc.execute("create table if not exists %s (version integer not null primary key)"
+				.formatted(this.table.versionTable()));
+			return null;
+		});
+		transactions.whileLocked(
+				(jdbc) -> jdbc
+					.update("merge into %s (version) key (version) values (1)".formatted(this.table.versionTable())),
+				scripts);
+	}
+
+	/**
+	 * Replaces the default name in a script by the name of this table.
 	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
 	 * @return the script with the name of this table
 	 * @throws UncheckedIOException if the script cannot be read

@@ -6,6 +6,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
@@ -41,6 +42,8 @@ final class ShortTransactions {
 	private static final long MAX_PAUSE = Duration.ofMillis(10).toNanos();
 
 	private static final long MAX_TIME = Duration.ofSeconds(5).toNanos();
+
+	private static final long MAX_LOCK_TIME = Duration.ofMinutes(1).toNanos();
 
 	private final JdbcTemplate jdbc;
 
@@ -122,6 +125,32 @@ final class ShortTransactions {
 			return statements.apply(this.jdbc);
 		}
 		return this.transactions.execute((status) -> statements.apply(this.jdbc));
+	}
+
+	/**
+	 * Runs an action while a transaction holds a lock. Waits for the lock for a minute.
+	 * @param lock takes the lock
+	 * @param action what to do; uses other connections
+	 */
+	void whileLocked(Consumer<JdbcOperations> lock, Runnable action) {
+		long start = System.nanoTime();
+		boolean[] locked = new boolean[1];
+		while (true) {
+			try {
+				this.transactions.executeWithoutResult((status) -> {
+					lock.accept(this.jdbc);
+					locked[0] = true;
+					action.run();
+				});
+				return;
+			}
+			catch (ConcurrencyFailureException | DuplicateKeyException ex) {
+				if (locked[0] || System.nanoTime() - start > MAX_LOCK_TIME) {
+					throw ex;
+				}
+				LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE));
+			}
+		}
 	}
 
 	private @Nullable JdbcOperations current() {

@@ -13,6 +13,7 @@ import java.util.function.IntUnaryOperator;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
@@ -167,7 +168,7 @@ final class ClaimRounds {
 
 		private long nextAt() {
 			long later = Arrays.stream(this.later).min().orElse(Long.MAX_VALUE);
-			return (later < Long.MAX_VALUE) ? this.now + later : Long.MAX_VALUE;
+			return (later < Long.MAX_VALUE) ? Math.min(this.now + later, DelayedTaskStore.MAX_TIME) : Long.MAX_VALUE;
 		}
 
 		/**
