@@ -5,6 +5,7 @@ import { showTasks, showWheel } from "./wheel.js";
 const REFRESH_MS = 500;
 const COUNTDOWN_MS = 100;
 const ROWS = 5;
+const CALLBACKS = 40;
 const ITEMS = ["tea", "bread", "a bicycle", "ten lemons", "an umbrella", "new shoes", "a blue vase", "postcards"];
 const NAMES = ["ada", "alan", "barbara", "donald", "edsger", "frances", "grace", "james", "linus", "margaret", "radia", "tony"];
 
@@ -65,6 +66,13 @@ on("fleet", "drivers", async () => {
 on("change", "search", async () => {
 	const { changes, indexed } = await call("POST", "search/changes");
 	return `${number(changes - indexed)} of the changes wait for the index.`;
+});
+
+on("send", "callbacks", async () => {
+	const receiver = new URL("callbacks/demo", location);
+	receiver.hostname = "localhost";
+	await Promise.all(Array.from({ length: CALLBACKS }, () => call("POST", "callbacks", { url: receiver })));
+	return `${CALLBACKS} callbacks are on their way.`;
 });
 
 async function heartbeat(id) {
@@ -148,8 +156,8 @@ function showReport(report) {
 
 async function refresh() {
 	try {
-		const [orderList, driverList, search, reports, wheel, tasks] = await Promise.all(
-			["orders", "drivers", "search", "reports", "actuator/timingwheel", "actuator/delayedtasks"].map((path) => call("GET", path)));
+		const [orderList, driverList, search, callbacks, reports, wheel, tasks] = await Promise.all(
+			["orders", "drivers", "search", "callbacks/demo", "reports", "actuator/timingwheel", "actuator/delayedtasks"].map((path) => call("GET", path)));
 		serverTimeIs(orderList.now);
 		paymentWindow = orderList.paymentWindow;
 		silence = driverList.silence;
@@ -161,6 +169,8 @@ async function refresh() {
 		showRest("orders", orderList.total, "");
 		showRest("drivers", driverList.total, `; ${number(driverList.online)} of ${number(driverList.total)} are online`);
 		$("search-figures").textContent = `${number(search.indexed)} of ${number(search.changes)} changes in the index, ${number(search.builds)} built`;
+		$("callbacks-figures").textContent = `${number(callbacks.received)} received, ${number(callbacks.refused)} refused at first, `
+			+ `${number(tasks.tasks.callback.pending)} pending`;
 		if (reports.length > 0) {
 			showReport(reports[0]);
 		}

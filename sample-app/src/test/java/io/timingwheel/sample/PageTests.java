@@ -95,6 +95,11 @@ class PageTests {
 		eventually().until(() -> text("#search-outcome").equals("1 of the changes wait for the index."));
 		eventually().until(() -> text("#search-figures").equals("1 of 1 changes in the index, 1 built"));
 
+		click("#send");
+		eventually().until(() -> text("#callbacks-outcome").equals("40 callbacks are on their way."));
+		eventually()
+			.until(() -> text("#callbacks-figures").matches("40 received, [1-9]\\d* refused at first, 0 pending"));
+
 		click("[data-work='100ms']");
 		eventually().until(() -> text("#quotes-outcome").matches("After .*: tea costs \\d+\\.\\d\\d\\."));
 		assertThat(errors()).isEmpty();

@@ -115,6 +115,20 @@ class RecurringDurableTests {
 	}
 
 	@Test
+	void aCancelEndsTheRunsUntilAnyNodeStarts() {
+		run(Report.class, (context) -> {
+			VirtualTime time = time(context);
+			time.advance(Duration.ZERO);
+			assertThat(tasks(context).cancel(REPORT)).isTrue();
+			time.advance(Duration.ofHours(1));
+			assertThat(runs(context)).hasSize(1);
+			run(Report.class, (later) -> assertThat(schedule(context)).contains("every(PT1M)"), "period=1m");
+			time.advance(Duration.ofMinutes(5));
+			assertThat(runs(context)).as("the node that has cancelled it runs it again").hasSizeGreaterThan(5);
+		}, "period=1m");
+	}
+
+	@Test
 	void aMethodThatIsGoneLeavesItsScheduleToBeSeenAndDeleted() {
 		run(Report.class, (context) -> {
 		}, "period=1m");

@@ -11,7 +11,6 @@ import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.convert.DurationStyle;
-import org.springframework.context.annotation.Profile;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
@@ -22,7 +21,6 @@ import org.springframework.web.server.ResponseStatusException;
 
 @RestController
 @RequestMapping("/callbacks")
-@Profile("stored")
 class CallbackController {
 
 	private static final Set<String> METHODS = Set.of("GET", "POST", "PUT", "PATCH", "DELETE");

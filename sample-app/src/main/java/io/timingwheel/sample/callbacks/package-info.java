@@ -1,6 +1,6 @@
 /**
- * Delayed HTTP callbacks. They are stored, sent at their time, sent again when the
- * receiver fails, and dead after too many attempts.
+ * Delayed HTTP callbacks. They are sent at their time, no faster than a rate, and sent
+ * again when the receiver fails. With a store they survive the process.
  */
 @NullMarked
 package io.timingwheel.sample.callbacks;

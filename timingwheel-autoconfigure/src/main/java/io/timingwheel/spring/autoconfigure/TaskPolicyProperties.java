@@ -126,7 +126,7 @@ final class TaskPolicyProperties implements PolicyOverrides {
 	public void checkNames(Set<String> names) {
 		for (String name : this.names) {
 			if (!RelaxedNames.contains(names, name)) {
-				logger.warn(("%s.%s sets the policy of tasks that no method with @Delayed has%s."
+				logger.warn(("%s.%s sets the policy of tasks that no method with @Delayed or @Recurring" + " has%s."
 						+ " It takes effect if code gives the name to a task at run time")
 					.formatted(PREFIX, name,
 							RelaxedNames.nearest(names, name)

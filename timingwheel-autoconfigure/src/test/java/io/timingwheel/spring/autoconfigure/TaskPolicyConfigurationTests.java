@@ -5,6 +5,7 @@ import java.util.Map;
 
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.IfPending;
@@ -112,11 +113,12 @@ class TaskPolicyConfigurationTests {
 	void aNameThatNoMethodHasIsAWarningWithTheNearestName(CapturedOutput output) {
 		this.runner
 			.withPropertyValues("app.rate=7/m", "app.max=30s", "timingwheel.tasks.calback.rate=1/s",
-					"timingwheel.tasks.callback.rate=1/s")
+					"timingwheel.tasks.callback.rate=1/s", "timingwheel.tasks.clean.max-attempts=3")
 			.withBean(Callbacks.class)
-			.run((context) -> assertThat(output).containsOnlyOnce("no method with @Delayed has")
-				.contains("timingwheel.tasks.calback sets the policy of tasks that no method with @Delayed has."
-						+ " The nearest name is callback. It takes effect if code gives the name to a task"));
+			.withBean(Cleaner.class)
+			.run((context) -> assertThat(output).containsOnlyOnce("no method with @Delayed or @Recurring has")
+				.contains("timingwheel.tasks.calback sets the policy of tasks that no method with @Delayed or"
+						+ " @Recurring has. The nearest name is callback. It takes effect if code gives the name to a task"));
 	}
 
 	@ParameterizedTest
@@ -139,6 +141,14 @@ class TaskPolicyConfigurationTests {
 						backoff = @Backoff(initial = "2s", multiplier = 3, max = "${app.max}", jitter = 0),
 						maxConcurrent = 10, maxConcurrentPerKey = 1, rate = "#{'${app.rate}'}"))
 		public void send(long id) {
+		}
+
+	}
+
+	static class Cleaner {
+
+		@Recurring(every = "1h", name = "clean")
+		public void clean() {
 		}
 
 	}

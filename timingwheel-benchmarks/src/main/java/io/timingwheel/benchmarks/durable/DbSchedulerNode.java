@@ -2,13 +2,17 @@ package io.timingwheel.benchmarks.durable;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 import java.util.stream.Stream;
 
 import com.github.kagkarlsson.scheduler.Scheduler;
 import com.github.kagkarlsson.scheduler.task.TaskInstance;
 import com.github.kagkarlsson.scheduler.task.helper.OneTimeTask;
+import com.github.kagkarlsson.scheduler.task.helper.PlainScheduleAndData;
+import com.github.kagkarlsson.scheduler.task.helper.RecurringTaskWithPersistentSchedule;
 import com.github.kagkarlsson.scheduler.task.helper.Tasks;
+import com.github.kagkarlsson.scheduler.task.schedule.FixedDelay;
 import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -33,6 +37,8 @@ final class DbSchedulerNode implements TaskNode {
 
 	private final OneTimeTask<Instant> task;
 
+	private final RecurringTaskWithPersistentSchedule<PlainScheduleAndData> recurring;
+
 	private final Scheduler scheduler;
 
 	DbSchedulerNode(String url, Duration pollingInterval, Probe probe) {
@@ -41,7 +47,9 @@ final class DbSchedulerNode implements TaskNode {
 		this.dataSource.setMaximumPoolSize(THREADS + 10);
 		createTable();
 		this.task = Tasks.oneTime("probe", Instant.class).execute((instance, context) -> probe.run(instance.getData()));
-		this.scheduler = Scheduler.create(this.dataSource, this.task)
+		this.recurring = Tasks.recurringWithPersistentSchedule("recurring-probe", PlainScheduleAndData.class)
+			.execute((instance, context) -> probe.run(context.getExecution().executionTime));
+		this.scheduler = Scheduler.create(this.dataSource, this.task, this.recurring)
 			.threads(THREADS)
 			.pollUsingLockAndFetch(LOWER_LIMIT, UPPER_LIMIT)
 			.pollingInterval(pollingInterval)
@@ -74,6 +82,18 @@ final class DbSchedulerNode implements TaskNode {
 	public void enqueueBatch(int count, Instant due) {
 		this.scheduler.scheduleBatch(
 				Stream.generate(() -> instance(due)).limit(count).<TaskInstance<?>>map((instance) -> instance), due);
+	}
+
+	@Override
+	public void recur(int number, Duration period) {
+		PlainScheduleAndData schedule = new PlainScheduleAndData(FixedDelay.of(period));
+		this.scheduler.schedule(new TaskInstance<>(this.recurring.getName(), "schedule " + number, schedule),
+				Instant.now().truncatedTo(ChronoUnit.MILLIS).plus(period));
+	}
+
+	@Override
+	public void cancel(int number) {
+		this.scheduler.cancel(this.recurring.instance("schedule " + number));
 	}
 
 	@Override

@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 		description = "Measures durable tasks beside peers on a server that it starts, and writes tables, figures and"
 				+ " charts.",
 		footer = "Measurements: executions (of 25,000 tasks), executions-100k, enqueue, lateness, steady-lateness (two nodes at a"
-				+ " high rate); on postgresql also idle, on redis also sharing. Peers that are written for Node.js take part"
+				+ " high rate), recurring, recurring-rate, user-schedules, head-of-line; on postgresql also idle, on redis also sharing. Peers that are written for Node.js take part"
 				+ " where node and npm are there.")
 public final class DurableCommand implements Callable<Integer> {
 

@@ -26,6 +26,21 @@ final class DurableMeasurements {
 	/** How long the load of a high rate lasts before its lateness counts. */
 	private static final double RUN_IN_SECONDS = 5;
 
+	private static final int SCHEDULES = 2_000;
+
+	private static final int FAST_SCHEDULES = 4_000;
+
+	private static final double FAST_SCHEDULE_SECONDS = 0.1;
+
+	private static final int SCHEDULE_SECONDS = 10;
+
+	private static final int USER_SCHEDULES = 100_000;
+
+	/** Longer than it takes to store the schedules. */
+	private static final int USER_SCHEDULE_SECONDS = 45;
+
+	private static final int HEAD_OF_LINE_RATE = 200;
+
 	private final Store store;
 
 	private final Server server;
@@ -45,8 +60,9 @@ final class DurableMeasurements {
 	}
 
 	List<Measurement> all() {
-		List<Measurement> all = new ArrayList<>(List.of(executions("executions", BACKLOG),
-				executions("executions-100k", LARGE_BACKLOG), enqueue(), lateness(), steadyLateness()));
+		List<Measurement> all = new ArrayList<>(
+				List.of(executions("executions", BACKLOG), executions("executions-100k", LARGE_BACKLOG), enqueue(),
+						lateness(), steadyLateness(), recurring(), recurringRate(), userSchedules(), headOfLine()));
 		all.add((this.store == Store.POSTGRESQL) ? idle() : sharing());
 		return all;
 	}
@@ -68,7 +84,7 @@ final class DurableMeasurements {
 
 	private List<DurablePeer> contestants(boolean large) {
 		return Arrays.stream(DurablePeer.values())
-			.filter((peer) -> peer.uses(this.store) && (large || !peer.runsOtherwise()))
+			.filter((peer) -> peer.uses(this.store) && !peer.isSpecial() && (large || !peer.runsOtherwise()))
 			.toList();
 	}
 
@@ -135,9 +151,7 @@ final class DurableMeasurements {
 	private Measurement lateness() {
 		return new Measurement("lateness", "Lateness", """
 				%,d tasks a second for %.0f s, each stored half a second to five before it is due, by the node that \
-				runs it.""".formatted(this.store.rate(), this.effort.seconds()), this.peers,
-				List.of(Column.cost("early", "early", 0), Column.cost("p50", "p50 [ms]", 1),
-						Column.cost("p99", "p99 [ms]", 1), Column.cost("max", "max [ms]", 1)),
+				runs it.""".formatted(this.store.rate(), this.effort.seconds()), this.peers, latenessColumns(),
 				List.of(step(1, (nodes, peer) -> {
 					nodes.await(load(nodes.first(), this.effort.seconds()));
 					Map<String, Double> figures = nodes.first().run("figures");
@@ -176,13 +190,120 @@ final class DurableMeasurements {
 			nodes.await(load(client, this.store.highRate(), this.effort.seconds()));
 		}
 		List<Map<String, Double>> answers = nodes.all("figures");
+		Map<String, Double> worst = worst(answers);
+		worst.put("share", smallerShare(answers));
+		return worst;
+	}
+
+	/**
+	 * The lateness of the node whose figure is worse.
+	 */
+	private static Map<String, Double> worst(List<Map<String, Double>> answers) {
 		Map<String, Double> worst = new HashMap<>();
 		for (String figure : List.of("early", "p50", "p99", "max")) {
 			worst.put(figure,
 					answers.stream().mapToDouble((answer) -> answer.getOrDefault(figure, 0.0)).max().orElse(0));
 		}
-		worst.put("share", smallerShare(answers));
 		return worst;
+	}
+
+	private static List<Column> latenessColumns() {
+		return List.of(Column.cost("early", "early", 0), Column.cost("p50", "p50 [ms]", 1),
+				Column.cost("p99", "p99 [ms]", 1), Column.cost("max", "max [ms]", 1));
+	}
+
+	private List<DurablePeer> contestantsWithSchedules() {
+		return Arrays.stream(DurablePeer.values())
+			.filter((peer) -> peer.uses(this.store) && peer.hasSchedules())
+			.toList();
+	}
+
+	private Measurement recurring() {
+		List<Column> columns = new ArrayList<>(latenessColumns());
+		columns.add(rate("rate", "runs"));
+		return new Measurement("recurring", "Recurring tasks",
+				"""
+						%,d schedules with a period of %d s, so %d runs a second for %.0f s on two nodes. The lateness is that of \
+						the node whose figure is worse.\
+						"""
+					.formatted(SCHEDULES, SCHEDULE_SECONDS, SCHEDULES / SCHEDULE_SECONDS, this.effort.seconds()),
+				contestantsWithSchedules(), columns,
+				List.of(step(2, (nodes, peer) -> recurring(nodes, SCHEDULES, SCHEDULE_SECONDS))),
+				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
+	}
+
+	private Measurement recurringRate() {
+		return new Measurement("recurring-rate", "Recurring tasks at the limit",
+				"""
+						%,d schedules with a period of 100 ms on two nodes, more than any contestant can run. The figure is how \
+						many runs a second there are in %.0f s.\
+						"""
+					.formatted(FAST_SCHEDULES, this.effort.seconds()),
+				contestantsWithSchedules(), List.of(rate("rate", "runs")),
+				List.of(step(2,
+						(nodes, peer) -> Map.of("rate",
+								figure(recurring(nodes, FAST_SCHEDULES, FAST_SCHEDULE_SECONDS), "rate")))),
+				new Chart(Chart.Kind.BARS, "runs/s", List.of("rate")));
+	}
+
+	private Map<String, Double> recurring(Nodes nodes, int schedules, double period) throws Exception {
+		nodes.first().run("recur %d %s %d".formatted(schedules, period, SCHEDULE_SECONDS));
+		TimeUnit.MILLISECONDS.sleep((long) (RUN_IN_SECONDS * 1_000));
+		nodes.all("reset");
+		long start = System.nanoTime();
+		TimeUnit.MILLISECONDS.sleep((long) (this.effort.seconds() * 1_000));
+		double runs = Nodes.sum(nodes.all("count"), "count");
+		double rate = runs * 1e9 / (System.nanoTime() - start);
+		Map<String, Double> figures = worst(nodes.all("figures"));
+		figures.put("rate", rate);
+		return figures;
+	}
+
+	private Measurement userSchedules() {
+		return new Measurement("user-schedules", "Schedules of users",
+				"""
+						%,d schedules with a period of %d s: eight threads store them, each runs once, and eight threads end them \
+						all. One node.\
+						"""
+					.formatted(USER_SCHEDULES, USER_SCHEDULE_SECONDS),
+				List.of(DurablePeer.TIMINGWHEEL),
+				List.of(rate("store", "store"), Column.cost("p50", "lateness p50 [ms]", 1),
+						Column.cost("p99", "p99 [ms]", 1), rate("cancel", "cancel")),
+				List.of(step(1, (nodes, peer) -> userSchedules(nodes.first(), nodes))),
+				new Chart(Chart.Kind.BARS, "schedules/s", List.of("store", "cancel")));
+	}
+
+	private static Map<String, Double> userSchedules(NodeProcess node, Nodes nodes) throws Exception {
+		double store = figure(node.run("schedules %d %d".formatted(USER_SCHEDULES, USER_SCHEDULE_SECONDS)), "rate");
+		nodes.await(USER_SCHEDULES);
+		Map<String, Double> figures = worst(nodes.all("figures"));
+		figures.keySet().retainAll(List.of("p50", "p99"));
+		figures.put("store", store);
+		figures.put("cancel", figure(node.run("cancel %d".formatted(USER_SCHEDULES)), "rate"));
+		return figures;
+	}
+
+	private Measurement headOfLine() {
+		return new Measurement("head-of-line", "Beside a limited name",
+				"""
+						%d tasks a second for %.0f s of a name without a policy, each stored half a second to five before it is \
+						due. In the second line 1,000,000 tasks of another name, which may start 100 times a second, are due all the \
+						time.\
+						"""
+					.formatted(HEAD_OF_LINE_RATE, this.effort.seconds()),
+				List.of(DurablePeer.TIMINGWHEEL, DurablePeer.TIMINGWHEEL_BACKLOG), latenessColumns(),
+				List.of(step(1, this::headOfLine)),
+				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
+	}
+
+	private Map<String, Double> headOfLine(Nodes nodes, DurablePeer peer) throws Exception {
+		if (peer == DurablePeer.TIMINGWHEEL_BACKLOG) {
+			nodes.first().run("backlog 1000000");
+		}
+		nodes.await(load(nodes.first(), HEAD_OF_LINE_RATE, RUN_IN_SECONDS));
+		nodes.all("reset");
+		nodes.await(load(nodes.first(), HEAD_OF_LINE_RATE, this.effort.seconds()));
+		return worst(nodes.all("figures"));
 	}
 
 	/**

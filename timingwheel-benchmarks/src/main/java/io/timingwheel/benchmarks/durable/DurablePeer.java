@@ -35,6 +35,25 @@ enum DurablePeer implements Contestant {
 
 	},
 
+	/** Places in the store for the tasks that run at once on all nodes. */
+	TIMINGWHEEL_LIMITED("timingwheel, max-concurrent 1000", EnumSet.allOf(Store.class)) {
+
+		@Override
+		TaskNode start(Store store, String url, Probe probe) {
+			return new TimingWheelNode(store, url, Map.of("timingwheel.tasks.probe.max-concurrent", 1000), probe);
+		}
+
+	},
+
+	TIMINGWHEEL_BACKLOG("timingwheel, beside 1,000,000 due tasks of a limited name", EnumSet.allOf(Store.class)) {
+
+		@Override
+		TaskNode start(Store store, String url, Probe probe) {
+			return new TimingWheelNode(store, url, Map.of(ProbeApplication.LIMITED, true), probe);
+		}
+
+	},
+
 	/** Each run and its acknowledgement are one transaction. */
 	TIMINGWHEEL_TRANSACTIONAL("timingwheel, transactional", EnumSet.of(Store.POSTGRESQL)) {
 
@@ -59,6 +78,15 @@ enum DurablePeer implements Contestant {
 		@Override
 		TaskNode start(Store store, String url, Probe probe) {
 			return new DbSchedulerNode(url, Duration.ofMillis(100), probe);
+		}
+
+	},
+
+	QUARTZ("Quartz, JDBC store, clustered", EnumSet.of(Store.POSTGRESQL)) {
+
+		@Override
+		TaskNode start(Store store, String url, Probe probe) {
+			return new QuartzNode(url, probe);
 		}
 
 	},
@@ -101,6 +129,9 @@ enum DurablePeer implements Contestant {
 	};
 
 	private static final Set<DurablePeer> ON_NODE_JS = EnumSet.of(GRAPHILE_WORKER, GRAPHILE_WORKER_DEFAULT, BULLMQ);
+
+	private static final Set<DurablePeer> WITH_SCHEDULES = EnumSet.of(TIMINGWHEEL, DB_SCHEDULER, DB_SCHEDULER_100MS,
+			QUARTZ);
 
 	private final String label;
 
@@ -160,14 +191,28 @@ enum DurablePeer implements Contestant {
 
 	@Override
 	public boolean isOurs() {
-		return this == TIMINGWHEEL || runsOtherwise();
+		return this == TIMINGWHEEL || this == TIMINGWHEEL_BACKLOG || runsOtherwise();
 	}
 
 	/**
 	 * Whether this is our node with other settings, which change only how it runs tasks.
 	 */
 	boolean runsOtherwise() {
-		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_TRANSACTIONAL;
+		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_LIMITED || this == TIMINGWHEEL_TRANSACTIONAL;
+	}
+
+	/**
+	 * Whether this peer takes part only in the measurements that are made for it.
+	 */
+	boolean isSpecial() {
+		return this == QUARTZ || this == TIMINGWHEEL_BACKLOG;
+	}
+
+	/**
+	 * Whether this peer keeps many schedules that users can define at run time.
+	 */
+	boolean hasSchedules() {
+		return WITH_SCHEDULES.contains(this);
 	}
 
 }

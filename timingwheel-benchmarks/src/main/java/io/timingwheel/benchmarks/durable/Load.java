@@ -1,5 +1,6 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -10,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 
 /**
  * Stores tasks with several threads.
@@ -19,6 +21,8 @@ final class Load {
 	private static final int FILLERS = 8;
 
 	private static final int BATCH = 100;
+
+	private static final int LIMITED_BATCH = 1_000;
 
 	private static final int PACERS = 16;
 
@@ -96,6 +100,62 @@ final class Load {
 				stored++;
 			}
 			return stored;
+		});
+	}
+
+	/**
+	 * Stores schedules at a steady rate, so that their runs are spread evenly.
+	 * @param period the period of each schedule, in seconds
+	 * @param seconds how long it takes to store them
+	 */
+	void recur(int count, double period, double seconds) throws Exception {
+		long start = System.nanoTime();
+		inThreads(PACERS, (thread) -> {
+			for (int i = thread; i < count; i += PACERS) {
+				TimeUnit.NANOSECONDS.sleep(start + nanos(seconds * i / count) - System.nanoTime());
+				this.node.recur(i, Duration.ofNanos(nanos(period)));
+			}
+			return 0;
+		});
+	}
+
+	/**
+	 * Stores schedules as fast as possible.
+	 * @param period the period of each schedule, in seconds
+	 * @return how many a second
+	 */
+	double recur(int count, double period) throws Exception {
+		return each(count, (i) -> this.node.recur(i, Duration.ofNanos(nanos(period))));
+	}
+
+	/**
+	 * Ends schedules as fast as possible.
+	 * @return how many a second
+	 */
+	double cancel(int count) throws Exception {
+		return each(count, this.node::cancel);
+	}
+
+	private static double each(int count, IntConsumer work) throws Exception {
+		long start = System.nanoTime();
+		inThreads(FILLERS, (thread) -> {
+			for (int i = thread; i < count; i += FILLERS) {
+				work.accept(i);
+			}
+			return 0;
+		});
+		return count * 1e9 / (System.nanoTime() - start);
+	}
+
+	/**
+	 * Stores tasks of a limited name that are due now.
+	 */
+	void fillLimited(int count) throws Exception {
+		inThreads(FILLERS, (thread) -> {
+			for (int i = thread * LIMITED_BATCH; i < count; i += FILLERS * LIMITED_BATCH) {
+				this.node.enqueueLimited(Math.min(LIMITED_BATCH, count - i));
+			}
+			return 0;
 		});
 	}
 

@@ -79,6 +79,16 @@ final class NodeMain {
 				return Map.of("count", (double) new Load(this.node).steady(Integer.parseInt(command[1]),
 						Double.parseDouble(command[2])));
 			}
+			case "recur" -> new Load(this.node).recur(Integer.parseInt(command[1]), Double.parseDouble(command[2]),
+					Double.parseDouble(command[3]));
+			case "schedules" -> {
+				return Map.of("rate",
+						new Load(this.node).recur(Integer.parseInt(command[1]), Double.parseDouble(command[2])));
+			}
+			case "cancel" -> {
+				return Map.of("rate", new Load(this.node).cancel(Integer.parseInt(command[1])));
+			}
+			case "backlog" -> new Load(this.node).fillLimited(Integer.parseInt(command[1]));
 			default -> throw new IllegalArgumentException("Unknown command " + command[0]);
 		}
 		return Map.of();

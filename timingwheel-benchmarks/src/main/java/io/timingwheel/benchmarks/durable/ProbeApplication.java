@@ -3,6 +3,8 @@ package io.timingwheel.benchmarks.durable;
 import java.time.Instant;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.task.DelayedTaskContext;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -17,6 +19,13 @@ import org.springframework.context.annotation.Configuration;
 class ProbeApplication {
 
 	static final String NAME = "probe";
+
+	static final String RECURRING = "recurring-probe";
+
+	static final String LIMITED_NAME = "limited-probe";
+
+	/** Adds a name whose starts are limited. */
+	static final String LIMITED = "probe.limited";
 
 	/** Makes the tasks transactional. */
 	static final String TRANSACTIONAL = "probe.transactional";
@@ -33,8 +42,14 @@ class ProbeApplication {
 		return new TransactionalTasks(probe);
 	}
 
+	@Bean
+	@ConditionalOnBooleanProperty(LIMITED)
+	LimitedTasks limitedTasks() {
+		return new LimitedTasks();
+	}
+
 	/**
-	 * The durable method.
+	 * The durable methods.
 	 */
 	static class Tasks {
 
@@ -47,6 +62,22 @@ class ProbeApplication {
 		@Delayed(delayExpression = "#due", name = NAME, durable = true)
 		public void probe(Instant due) {
 			this.probe.run(due);
+		}
+
+		@Delayed(delay = "0s", name = RECURRING, durable = true)
+		public void recurring() {
+			this.probe.run(DelayedTaskContext.current().orElseThrow().dueAt());
+		}
+
+	}
+
+	/**
+	 * A durable method whose starts are limited.
+	 */
+	static class LimitedTasks {
+
+		@Delayed(delay = "0s", name = LIMITED_NAME, durable = true, policy = @TaskPolicy(rate = "100/s"))
+		public void limited() {
 		}
 
 	}

@@ -1,5 +1,6 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.time.Duration;
 import java.time.Instant;
 
 /**
@@ -13,6 +14,29 @@ interface TaskNode extends AutoCloseable {
 	 * Stores tasks in the fastest way that the contestant has.
 	 */
 	void enqueueBatch(int count, Instant due);
+
+	/**
+	 * Stores a schedule whose first run is due after one period.
+	 * @param number identifies the schedule
+	 * @param period the time from one run to the next
+	 */
+	default void recur(int number, Duration period) {
+		throw new UnsupportedOperationException("This contestant has no schedules");
+	}
+
+	/**
+	 * Ends a schedule.
+	 */
+	default void cancel(int number) {
+		throw new UnsupportedOperationException("This contestant has no schedules");
+	}
+
+	/**
+	 * Stores tasks that are due now, of a name whose starts are limited.
+	 */
+	default void enqueueLimited(int count) {
+		throw new UnsupportedOperationException("This contestant has no limits");
+	}
 
 	/**
 	 * Holds back due tasks from now on. Optional.

@@ -1,5 +1,6 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.HashMap;
@@ -8,6 +9,8 @@ import java.util.Map;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -59,6 +62,22 @@ final class TimingWheelNode implements TaskNode {
 	@Override
 	public void enqueueBatch(int count, Instant due) {
 		this.template.enqueueAll(Collections.nCopies(count, DurableCall.of(ProbeApplication.NAME, due, due)));
+	}
+
+	@Override
+	public void recur(int number, Duration period) {
+		this.template.recur(TaskId.of(ProbeApplication.RECURRING, number), Schedule.every(period));
+	}
+
+	@Override
+	public void cancel(int number) {
+		this.template.cancel(TaskId.of(ProbeApplication.RECURRING, number));
+	}
+
+	@Override
+	public void enqueueLimited(int count) {
+		this.template
+			.enqueueAll(Collections.nCopies(count, DurableCall.of(ProbeApplication.LIMITED_NAME, Duration.ZERO)));
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
 
@@ -12,6 +13,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LoadTests {
 
 	private final Queue<Instant> dues = new ConcurrentLinkedQueue<>();
+
+	private final Queue<Integer> schedules = new ConcurrentLinkedQueue<>();
+
+	private final AtomicInteger limited = new AtomicInteger();
 
 	private final Load load = new Load(new RecordingNode());
 
@@ -36,7 +41,41 @@ class LoadTests {
 				.isBefore(Instant.now().plusSeconds(5)));
 	}
 
+	@Test
+	void schedulesAreStoredAndEndedEachOnce() throws Exception {
+		this.load.recur(100, 2, 0.2);
+		assertThat(this.schedules).hasSize(100).doesNotHaveDuplicates();
+		this.schedules.clear();
+		assertThat(this.load.recur(123, 2)).isPositive();
+		assertThat(this.schedules).hasSize(123).doesNotHaveDuplicates();
+		assertThat(this.load.cancel(123)).isPositive();
+		assertThat(this.schedules).isEmpty();
+	}
+
+	@Test
+	void fillLimitedStoresAsManyTasksAsAskedFor() throws Exception {
+		this.load.fillLimited(10_500);
+
+		assertThat(this.limited).hasValue(10_500);
+	}
+
 	private final class RecordingNode implements TaskNode {
+
+		@Override
+		public void recur(int number, Duration period) {
+			assertThat(period).hasSeconds(2);
+			LoadTests.this.schedules.add(number);
+		}
+
+		@Override
+		public void cancel(int number) {
+			LoadTests.this.schedules.remove(number);
+		}
+
+		@Override
+		public void enqueueLimited(int count) {
+			LoadTests.this.limited.addAndGet(count);
+		}
 
 		@Override
 		public void enqueue(Instant due) {

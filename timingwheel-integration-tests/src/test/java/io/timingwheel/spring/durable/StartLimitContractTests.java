@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -295,6 +296,24 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		assertThat(this.store.reschedule(key("k3"), DueTime.after(HOUR), null)).isNotNull();
 		assertThat(this.store.enqueue(task("k4", HOUR)).outcome()).isEqualTo(Enqueued.Outcome.REPLACED);
 		assertThat(this.store.pending(NAME, 10)).hasSize(2).allMatch((task) -> task.state() == State.PENDING);
+	}
+
+	@Test
+	void theRunsOfSchedulesTakePlacesAndGiveThemBack() {
+		String schedule = "every(PT1H)";
+		long now = this.store.now();
+		for (int i = 0; i < 3; i++) {
+			this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "s" + i, "payload", null, schedule,
+					new DueTime(now - 1000 + i, true)));
+		}
+		List<LeasedTask> runs = claim(this.store, TWO);
+		assertThat(runs).extracting(LeasedTask::key).containsExactly("s0", "s1");
+		assertThat(claim(this.other, TWO)).isEmpty();
+		NextRun next = new NextRun(runs.get(0).ref(), schedule, DueTime.after(HOUR), null);
+		assertThat(this.store.repeat(List.of(next))).containsExactly(Reply.DONE);
+		assertThat(this.store.repeat(List.of(next))).containsExactly(Reply.DONE);
+		assertThat(claim(this.other, TWO)).extracting(LeasedTask::key).containsExactly("s2");
+		assertThat(claim(this.store, TWO)).isEmpty();
 	}
 
 	@Test

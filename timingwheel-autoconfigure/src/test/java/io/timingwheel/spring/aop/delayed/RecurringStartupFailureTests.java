@@ -103,6 +103,19 @@ class RecurringStartupFailureTests {
 	}
 
 	@Test
+	void noPlaceAmongThePendingTasks() {
+		this.runner.withPropertyValues("timingwheel.max-pending=1")
+			.withBean(Hourly.class)
+			.withBean(Daily.class)
+			.run((context) -> assertThat(context).getFailure()
+				.cause()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("ly#run()")
+				.hasMessageContaining("the first run of @Recurring cannot be scheduled (")
+				.hasMessageContaining("raise timingwheel.max-pending"));
+	}
+
+	@Test
 	void aMethodBehindAnInterfaceIsFoundOnTheBeanItself() {
 		this.runner.withBean("hidden", Runnable.class, Hidden::new)
 			.run((context) -> assertThat(context).getFailure()
@@ -122,6 +135,22 @@ class RecurringStartupFailureTests {
 				.isInstanceOf(InvalidAnnotatedMethodException.class)
 				.message()
 				.contains(parts));
+	}
+
+	static class Hourly {
+
+		@Recurring(cron = "@hourly")
+		public void run() {
+		}
+
+	}
+
+	static class Daily {
+
+		@Recurring(cron = "@daily")
+		public void run() {
+		}
+
 	}
 
 	static class BadCron {

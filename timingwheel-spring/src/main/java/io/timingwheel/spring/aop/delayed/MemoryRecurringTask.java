@@ -2,9 +2,12 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.support.TaskDefinition;
 import io.timingwheel.spring.task.support.TaskSubmission;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskRejectedException;
 
 /**
  * Runs a {@code @Recurring} method in this JVM.
@@ -26,10 +29,18 @@ final class MemoryRecurringTask extends TaskDefinition<Object[]> {
 
 	/**
 	 * Schedules the first run.
+	 * @throws InvalidAnnotatedMethodException if too many tasks are pending
 	 */
 	void start() {
-		TaskSubmission.recur(this, RecurringMethodRegistry.KEY, NO_ARGUMENTS, this.method.requiredSchedule(),
-				this.method.missed(), this.method.initialDelay());
+		try {
+			TaskSubmission.recur(this, RecurringMethodRegistry.KEY, NO_ARGUMENTS, this.method.requiredSchedule(),
+					this.method.missed(), this.method.initialDelay());
+		}
+		catch (TaskRejectedException ex) {
+			throw new InvalidAnnotatedMethodException(method(),
+					"the first run of @Recurring cannot be scheduled (" + ex.getMessage() + ")",
+					"raise timingwheel.max-pending, which has to leave a place for each method with @Recurring", ex);
+		}
 	}
 
 	@Override

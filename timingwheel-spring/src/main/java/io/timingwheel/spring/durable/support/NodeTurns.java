@@ -19,6 +19,10 @@ import org.jspecify.annotations.Nullable;
  * the order of the due times. Nobody polls: the node looks at the store when the time is
  * moved, when a task is due, and after each of its own changes.
  *
+ * <p>
+ * A simulation has virtual time too, but its nodes poll, look ahead and claim batches as
+ * with threads. It serves tests with several nodes.
+ *
  * @since 0.1
  */
 public final class NodeTurns {
@@ -27,6 +31,8 @@ public final class NodeTurns {
 
 	private final @Nullable DeliveryFaults faults;
 
+	private final boolean simulation;
+
 	private final List<WheelLoop> loops = new CopyOnWriteArrayList<>();
 
 	private volatile int moves;
@@ -34,9 +40,10 @@ public final class NodeTurns {
 	private volatile Runnable onWork = () -> {
 	};
 
-	private NodeTurns(@Nullable TimingWheel wheel, @Nullable DeliveryFaults faults) {
+	private NodeTurns(@Nullable TimingWheel wheel, @Nullable DeliveryFaults faults, boolean simulation) {
 		this.wheel = wheel;
 		this.faults = faults;
+		this.simulation = simulation;
 	}
 
 	/**
@@ -44,7 +51,7 @@ public final class NodeTurns {
 	 * @return the turns of one node
 	 */
 	public static NodeTurns onThreads() {
-		return new NodeTurns(null, null);
+		return new NodeTurns(null, null, false);
 	}
 
 	/**
@@ -54,7 +61,18 @@ public final class NodeTurns {
 	 * @return the turns of one node
 	 */
 	public static NodeTurns onWheel(TimingWheel wheel, DeliveryFaults faults) {
-		return new NodeTurns(wheel, faults);
+		return new NodeTurns(wheel, faults, false);
+	}
+
+	/**
+	 * Gives the parts their turns when a test moves the time, at the times at which they
+	 * would have them with threads.
+	 * @param wheel a wheel on the clock that the test moves; its tick is a millisecond.
+	 * When it is closed, the node stops at once, as if it were killed
+	 * @return the turns of one of several nodes
+	 */
+	public static NodeTurns simulated(TimingWheel wheel) {
+		return new NodeTurns(wheel, null, true);
 	}
 
 	/**
@@ -81,17 +99,19 @@ public final class NodeTurns {
 		if (this.wheel == null) {
 			return new StoreThread(name, round);
 		}
-		WheelLoop loop = new WheelLoop(this.wheel, round, () -> this.onWork.run());
+		WheelLoop loop = new WheelLoop(this.wheel, round, () -> this.onWork.run(), isVirtual());
 		this.loops.add(loop);
 		return loop;
 	}
 
 	/**
 	 * Sets what happens after each turn in which a part did some work. Does nothing with
-	 * threads.
+	 * threads and in a simulation.
 	 */
 	void onWork(Runnable onWork) {
-		this.onWork = onWork;
+		if (isVirtual()) {
+			this.onWork = onWork;
+		}
 	}
 
 	/**
@@ -108,8 +128,11 @@ public final class NodeTurns {
 		}
 	}
 
+	/**
+	 * Whether the node looks at the store only when there is a reason to.
+	 */
 	boolean isVirtual() {
-		return this.wheel != null;
+		return this.wheel != null && !this.simulation;
 	}
 
 	/**
@@ -128,7 +151,7 @@ public final class NodeTurns {
 	 * @param nanos how long with threads
 	 */
 	long idleNanos(long nanos) {
-		return (this.wheel != null) ? Long.MAX_VALUE : nanos;
+		return isVirtual() ? Long.MAX_VALUE : nanos;
 	}
 
 	/**
@@ -137,7 +160,7 @@ public final class NodeTurns {
 	 * @param settings the settings with threads
 	 */
 	DurableSettings settings(DurableSettings settings) {
-		if (this.wheel == null) {
+		if (!isVirtual()) {
 			return settings;
 		}
 		Backoff backoff = settings.backoff();

@@ -26,6 +26,8 @@ final class WheelLoop implements StoreLoop, DirectTask {
 
 	private final Runnable onWork;
 
+	private final boolean restsAfterFailures;
+
 	/** The timer of the next round, guarded by this as all fields below. */
 	private @Nullable TimerHandle timer;
 
@@ -49,11 +51,14 @@ final class WheelLoop implements StoreLoop, DirectTask {
 	 * @param wheel has the timers
 	 * @param round one round
 	 * @param onWork called after each round that did not wait
+	 * @param restsAfterFailures whether the loop rests after a failure until the time is
+	 * moved again; otherwise it waits as after any round
 	 */
-	WheelLoop(TimingWheel wheel, Runnable round, Runnable onWork) {
+	WheelLoop(TimingWheel wheel, Runnable round, Runnable onWork, boolean restsAfterFailures) {
 		this.wheel = wheel;
 		this.round = round;
 		this.onWork = onWork;
+		this.restsAfterFailures = restsAfterFailures;
 	}
 
 	@Override
@@ -121,13 +126,19 @@ final class WheelLoop implements StoreLoop, DirectTask {
 	}
 
 	/**
-	 * Lets the loop rest until the time is moved again: what has failed would most likely
-	 * fail again, and virtual time has no time for the cause to go away.
+	 * With virtual time, lets the loop rest until the time is moved again: what has
+	 * failed would most likely fail again, and virtual time has no time for the cause to
+	 * go away.
 	 */
 	@Override
 	public synchronized void sleep(long nanos) {
-		this.pauseNanos = FOREVER;
-		this.asleep = true;
+		if (this.restsAfterFailures) {
+			this.pauseNanos = FOREVER;
+			this.asleep = true;
+		}
+		else {
+			await(nanos);
+		}
 	}
 
 	@Override

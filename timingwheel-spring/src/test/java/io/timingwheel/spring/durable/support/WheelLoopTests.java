@@ -33,7 +33,7 @@ class WheelLoopTests {
 		this.loop = new WheelLoop(this.wheel, () -> {
 			this.rounds.add(this.time.nanoTime() / SECOND);
 			this.round.accept(this.loop);
-		}, () -> this.work++);
+		}, () -> this.work++, true);
 	}
 
 	@Test

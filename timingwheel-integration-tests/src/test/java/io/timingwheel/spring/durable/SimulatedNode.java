@@ -1,0 +1,157 @@
+package io.timingwheel.spring.durable;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.support.DurableHandler;
+import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
+import io.timingwheel.spring.durable.support.DurableSettings;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.NodeTurns;
+import io.timingwheel.spring.durable.support.PayloadCodec;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.support.Backoff;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.TaskPolicies;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A node in virtual time, which polls and claims as with threads. All its work is done by
+ * the thread that advances the clock.
+ */
+final class SimulatedNode {
+
+	static final Duration LEASE = Duration.ofSeconds(10);
+
+	private static final DurableSettings SETTINGS = new DurableSettings("node", LEASE, Duration.ofSeconds(2),
+			Duration.ofSeconds(1), 100, 1000, 3, 5, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0),
+			64 * 1024, null);
+
+	private final TimingWheel wheel;
+
+	private final DurableTaskManager durable;
+
+	private boolean paused;
+
+	/**
+	 * Starts a node.
+	 * @param names the names of the tasks, and what becomes of missed times
+	 * @param body what each task does
+	 */
+	SimulatedNode(String id, ManualTimeSource time, DelayedTaskStore store, Map<String, Missed> names, Body body) {
+		this.wheel = TimingWheel.builder(Runnable::run).timeSource(time).tick(Duration.ofMillis(1)).shards(1).build();
+		HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
+		DelayedTaskRegistry tasks = new DelayedTaskRegistry(this.wheel, time, Clock.systemUTC(), handOvers, null, null,
+				TaskPolicies.none());
+		DurableSettings settings = new DurableSettings(id, SETTINGS.lease(), SETTINGS.lookAhead(),
+				SETTINGS.pollInterval(), SETTINGS.batchSize(), SETTINGS.maxInFlight(), SETTINGS.maxAttempts(),
+				SETTINGS.maxLostDeliveries(), SETTINGS.backoff(), SETTINGS.maxPayloadBytes(), null);
+		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
+				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel, tasks,
+				handOvers, null, NodeTurns.simulated(this.wheel));
+		names.forEach((name, missed) -> this.durable.register(new Handler(name, missed, body)));
+		this.durable.start();
+	}
+
+	DurableTaskManager durable() {
+		return this.durable;
+	}
+
+	boolean isPaused() {
+		return this.paused;
+	}
+
+	void pause() {
+		this.paused = true;
+		this.durable.pause();
+	}
+
+	void resume() {
+		this.paused = false;
+		this.durable.resume();
+	}
+
+	void shutdown() throws InterruptedException {
+		this.durable.shutdown(Duration.ZERO);
+		this.wheel.close();
+	}
+
+	/**
+	 * Ends the node at once. It gives nothing back, and the store hears nothing more of
+	 * it.
+	 */
+	void kill() {
+		this.wheel.close();
+	}
+
+	/**
+	 * What a task does.
+	 */
+	@FunctionalInterface
+	interface Body {
+
+		void run(int argument, DelayedTaskContext context);
+
+	}
+
+	private record Handler(String name, Missed missed, Body body) implements DurableHandler {
+
+		@Override
+		public List<String> aliases() {
+			return List.of();
+		}
+
+		@Override
+		public Method method() {
+			try {
+				return Handler.class.getDeclaredMethod("run", int.class);
+			}
+			catch (NoSuchMethodException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+		@Override
+		public List<Type> argumentTypes() {
+			return List.of(int.class);
+		}
+
+		@Override
+		public Supplier<? extends Executor> executor() {
+			return () -> Runnable::run;
+		}
+
+		@Override
+		public @Nullable Duration expireAfter() {
+			return null;
+		}
+
+		@Override
+		public @Nullable Object invoke(@Nullable Object[] arguments) {
+			run((Integer) arguments[0]);
+			return null;
+		}
+
+		void run(int argument) {
+			this.body.run(argument, DelayedTaskContext.current().orElseThrow());
+		}
+
+		@Override
+		public void handleError(Throwable error, @Nullable Object[] arguments) {
+			throw new IllegalStateException(error);
+		}
+
+	}
+
+}

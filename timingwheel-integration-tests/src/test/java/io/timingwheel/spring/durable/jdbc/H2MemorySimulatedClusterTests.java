@@ -1,0 +1,26 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.SimulatedClusterContractTests;
+import org.junit.jupiter.api.BeforeEach;
+
+class H2MemorySimulatedClusterTests extends SimulatedClusterContractTests {
+
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY, getClass());
+
+	@BeforeEach
+	void clear() {
+		this.nodes.clear();
+	}
+
+	@Override
+	protected DelayedTaskStore store() {
+		return this.nodes.node();
+	}
+
+	@Override
+	protected long runs() {
+		return 3_000;
+	}
+
+}

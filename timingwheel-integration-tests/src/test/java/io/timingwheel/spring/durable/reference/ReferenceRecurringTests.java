@@ -1,0 +1,23 @@
+package io.timingwheel.spring.durable.reference;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.RecurringContractTests;
+
+/**
+ * The store that other tests use as their reference fulfils the contract itself.
+ */
+class ReferenceRecurringTests extends RecurringContractTests {
+
+	private ReferenceStore.Data data;
+
+	@Override
+	protected void clear() {
+		this.data = new ReferenceStore.Data();
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return new ReferenceStore(this.data);
+	}
+
+}
