@@ -4,11 +4,14 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeasedTask;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
@@ -21,6 +24,9 @@ class ClaimRecorder implements BeanPostProcessor {
 
 	private final AtomicInteger unordered = new AtomicInteger();
 
+	/** By id of a task that began with its claim: the time of the claim. */
+	private final Map<String, Long> begunAt = new ConcurrentHashMap<>();
+
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		if (!(bean instanceof DelayedTaskStore store)) {
@@ -31,7 +37,7 @@ class ClaimRecorder implements BeanPostProcessor {
 					try {
 						Object result = method.invoke(store, arguments);
 						if (result instanceof Claimed claim) {
-							record(claim.tasks());
+							record(claim);
 						}
 						return result;
 					}
@@ -41,7 +47,9 @@ class ClaimRecorder implements BeanPostProcessor {
 				});
 	}
 
-	private void record(List<LeasedTask> tasks) {
+	private void record(Claimed claim) {
+		List<LeasedTask> tasks = claim.tasks();
+		tasks.stream().filter(LeasedTask::begun).forEach((task) -> this.begunAt.put(task.id(), claim.now()));
 		this.largest.accumulateAndGet(tasks.size(), Math::max);
 		if (!tasks.equals(tasks.stream().sorted(Comparator.comparingLong(LeasedTask::dueAt)).toList())) {
 			this.unordered.incrementAndGet();
@@ -53,6 +61,15 @@ class ClaimRecorder implements BeanPostProcessor {
 	 */
 	int largest() {
 		return this.largest.get();
+	}
+
+	/**
+	 * When a task began with its claim, by the clock of the store. Asked once for each
+	 * task.
+	 * @return {@code null} if the task began after its claim
+	 */
+	@Nullable Long begunAt(String id) {
+		return this.begunAt.remove(id);
 	}
 
 	/**

@@ -48,12 +48,13 @@ final class Executions implements AutoCloseable {
 				serverUrl = "jdbc:h2:tcp://localhost:%d/mem:executions;DB_CLOSE_DELAY=-1".formatted(server.getPort());
 				try (Connection connection = DriverManager.getConnection(serverUrl);
 						Statement statement = connection.createStatement()) {
-					statement.execute("""
-							create table execution (id bigint auto_increment primary key, number bigint not null,
-								node varchar(64) not null, task_id varchar(64) not null, attempt int not null,
-								deliveries int not null, due_at bigint not null, started_at bigint not null,
-								ended_at bigint)
-							""");
+					statement.execute(
+							"""
+									create table execution (id bigint auto_increment primary key, number bigint not null,
+										node varchar(64) not null, task_id varchar(64) not null, attempt int not null,
+										deliveries int not null, due_at bigint not null, begun_at bigint, started_at bigint not null,
+										ended_at bigint)
+									""");
 					statement.execute("create index execution_number on execution (number)");
 				}
 			}
@@ -66,13 +67,14 @@ final class Executions implements AutoCloseable {
 
 	/**
 	 * Records that a run starts.
+	 * @param begunAt when the task began with its claim, {@code null} if it did not
 	 * @return its id
 	 */
-	long begin(long number, String node, DelayedTaskContext context) {
+	long begin(long number, String node, DelayedTaskContext context, @Nullable Long begunAt) {
 		try (Connection connection = this.pool.getConnection();
 				PreparedStatement statement = connection.prepareStatement(
-						"insert into execution (number, node, task_id, attempt, deliveries, due_at, started_at)"
-								+ " values (?, ?, ?, ?, ?, ?, " + NOW + ")",
+						"insert into execution (number, node, task_id, attempt, deliveries, due_at, begun_at, started_at)"
+								+ " values (?, ?, ?, ?, ?, ?, ?, " + NOW + ")",
 						new String[] { "id" })) {
 			statement.setLong(1, number);
 			statement.setString(2, node);
@@ -80,6 +82,7 @@ final class Executions implements AutoCloseable {
 			statement.setInt(4, context.attempt());
 			statement.setInt(5, context.deliveries());
 			statement.setLong(6, context.dueAt().toEpochMilli());
+			statement.setObject(7, begunAt);
 			statement.executeUpdate();
 			try (var keys = statement.getGeneratedKeys()) {
 				keys.next();
@@ -146,11 +149,12 @@ final class Executions implements AutoCloseable {
 	 * @param attempt which attempt, from 1
 	 * @param deliveries how often the task has begun, with this
 	 * @param dueAt when it was due
-	 * @param startedAt when it started
+	 * @param begunAt when the store began the task, if it began with its claim
+	 * @param startedAt when its body started
 	 * @param endedAt when it ended, {@code null} if it has not or was interrupted
 	 */
-	record Execution(long number, String node, String taskId, int attempt, int deliveries, long dueAt, long startedAt,
-			@Nullable Long endedAt) {
+	record Execution(long number, String node, String taskId, int attempt, int deliveries, long dueAt,
+			@Nullable Long begunAt, long startedAt, @Nullable Long endedAt) {
 
 	}
 

@@ -7,12 +7,14 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -81,13 +83,8 @@ abstract class FaultTests extends FaultTestSupport {
 		int tasks = killedWhile();
 		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofMillis(4L * tasks), 40);
 		await(() -> this.executions.started() > tasks / 5);
-		// The node that has more tasks, because one of the nodes may have almost none.
-		List<NodeProcess> byTasks = nodes.stream()
-			.sorted(Comparator.comparing((node) -> -node.ask("in-flight")))
-			.toList();
-		NodeProcess killed = byTasks.get(0);
-		NodeProcess other = byTasks.get(1);
-		killed.kill();
+		NodeProcess killed = killOneWithTasks(nodes);
+		NodeProcess other = nodes.get(1 - nodes.indexOf(killed));
 		long killedAt = System.currentTimeMillis();
 		Set<String> begun = this.client.isRelational() ? this.client.begunBy(killed) : Set.of();
 		int leased = this.client.isRelational() ? this.client.leasedBy(killed) : 1;
@@ -123,6 +120,26 @@ abstract class FaultTests extends FaultTestSupport {
 		assertThat(this.client.store().dead(Worker.NAME, 10)).singleElement()
 			.matches((task) -> "0".equals(task.key()) && task.error().contains("max-lost-deliveries"));
 		assertThat(runs().get(0L)).hasSize(6);
+	}
+
+	/**
+	 * Kills a node that has tasks. Each node is stopped before the store is asked, so
+	 * that it cannot end its last task in between.
+	 */
+	private NodeProcess killOneWithTasks(List<NodeProcess> nodes) {
+		AtomicReference<NodeProcess> killed = new AtomicReference<>();
+		await(() -> {
+			NodeProcess node = nodes.stream().max(Comparator.comparing((one) -> one.ask("in-flight"))).orElseThrow();
+			node.stop();
+			if (this.client.isRelational() && this.client.leasedBy(node) == 0) {
+				node.goOn();
+				return false;
+			}
+			node.kill();
+			killed.set(node);
+			return true;
+		});
+		return killed.get();
 	}
 
 	/**
@@ -176,7 +193,8 @@ abstract class FaultTests extends FaultTestSupport {
 	}
 
 	/**
-	 * Four nodes share a rate for a minute.
+	 * Four nodes share a rate for a minute. The times are those of the store, which
+	 * counts the starts. A node without a processor may start bodies later.
 	 */
 	void fourNodesKeepTheRate() {
 		int perSecond = 100;
@@ -186,7 +204,11 @@ abstract class FaultTests extends FaultTestSupport {
 		}
 		this.client.enqueue(0, perSecond * (seconds + 5), Instant.now(), Duration.ZERO, 0);
 		await(() -> this.executions.started() >= perSecond * seconds);
-		long[] starts = this.executions.all().stream().mapToLong(Execution::startedAt).sorted().toArray();
+		long[] starts = this.executions.all()
+			.stream()
+			.mapToLong((run) -> Objects.requireNonNull(run.begunAt()))
+			.sorted()
+			.toArray();
 		// The first second has the start of the JVMs.
 		long from = starts[0] + 1000;
 		long[] measured = LongStream.of(starts).filter((start) -> start >= from).toArray();
@@ -410,8 +432,8 @@ abstract class FaultTests extends FaultTestSupport {
 		}
 		awaitEmptyStore();
 		// Otherwise the calls did not race.
-		assertThat(cancelled).hasSizeBetween(races() / 50, races() / 2 - races() / 50);
-		assertThat(replaced).hasSizeBetween(races() / 50, races() / 2 - races() / 50);
+		assertThat(cancelled).hasSizeBetween(races() / 200, races() / 2 - races() / 200);
+		assertThat(replaced).hasSizeBetween(races() / 200, races() / 2 - races() / 200);
 		Set<Long> expected = LongStream.range(0, races())
 			.filter((number) -> !cancelled.contains(number) && !replaced.contains(number))
 			.boxed()

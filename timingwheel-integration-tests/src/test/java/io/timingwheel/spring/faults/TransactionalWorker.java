@@ -41,7 +41,7 @@ class TransactionalWorker {
 	@Delayed(delay = "0s", name = NAME, durable = true, transactional = true)
 	void work(long number, Step step, long millis) throws InterruptedException {
 		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
-		long execution = this.executions.begin(number, this.node, context);
+		long execution = this.executions.begin(number, this.node, context, null);
 		Step halt = (context.deliveries() == 1) ? step : Step.NONE;
 		haltAt(Step.BEGUN, halt);
 		this.jdbc.update("insert into effect (number) values (?)", number);

@@ -19,12 +19,15 @@ class Worker {
 
 	private final Executions executions;
 
+	private final ClaimRecorder claims;
+
 	private final String node;
 
 	private volatile CountDownLatch gate = new CountDownLatch(0);
 
-	Worker(Executions executions, @Value("${timingwheel.store.node-id}") String node) {
+	Worker(Executions executions, ClaimRecorder claims, @Value("${timingwheel.store.node-id}") String node) {
 		this.executions = executions;
+		this.claims = claims;
 		this.node = node;
 	}
 
@@ -34,7 +37,7 @@ class Worker {
 	@Delayed(delay = "0s", name = NAME, durable = true)
 	void work(long number, long millis) throws InterruptedException {
 		DelayedTaskContext context = DelayedTaskContext.current().orElseThrow();
-		long execution = this.executions.begin(number, this.node, context);
+		long execution = this.executions.begin(number, this.node, context, this.claims.begunAt(context.id()));
 		if (millis == HALT) {
 			Runtime.getRuntime().halt(1);
 		}

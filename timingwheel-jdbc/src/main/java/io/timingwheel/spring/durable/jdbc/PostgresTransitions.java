@@ -26,6 +26,7 @@ import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
 import org.jspecify.annotations.Nullable;
@@ -296,9 +297,11 @@ final class PostgresTransitions extends Transitions {
 						status = case when %5$s then %4$d else t.status end
 					from chosen, clock where t.ctid = chosen.place
 					returning chosen.next_at as found_at, taken, t.*)
-				select clock.now as now_at, found_at, taken, claimed.next_at as lease_end, id, fence, name, task_key, due_at,
-					status, attempt, deliveries, lost_deliveries, suspect, schedule, scheduled_at, traceparent,
-					case when taken and octet_length(payload) <= ? then payload end as payload,
+				select id, found_at, name, taken, suspect, fence, task_key,
+					case when taken and octet_length(payload) <= ? then payload end, traceparent, due_at, status, attempt,
+					deliveries, lost_deliveries, claimed.next_at, schedule, scheduled_at,
+					clock.now, pg_relation_size('%2$s'),
+					(select count(*) from chosen) > (select count(*) from claimed),
 					case when (select count(*) from claimed) < ? then (
 						select min(least(later.next_at, soon.next_at)) from wanted w left join lateral (
 							select next_at from %2$s
@@ -308,10 +311,8 @@ final class PostgresTransitions extends Transitions {
 								select next_at, owner, row_number() over (order by next_at) as number from %2$s
 								where name = w.name and suspect = 0 and next_at > (select now from clock)
 									and next_at <= (select now + look_ahead from clock)
-								order by next_at limit %6$d) first) soon on true) end as later_at,
-					(select count(*) from chosen) > (select count(*) from claimed) as has_left,
-					(%7$s where not exists (select 1 from claimed where taken and status = %4$d)) as commits,
-					pg_relation_size('%2$s') as table_size
+								order by next_at limit %6$d) first) soon on true) end,
+					(%7$s where not exists (select 1 from claimed where taken and status = %4$d))
 				from clock left join claimed on true
 				"""
 			.formatted(this.now, table, MAX_TIME, TaskRow.RUNNING,
@@ -351,38 +352,45 @@ final class PostgresTransitions extends Transitions {
 		Map<String, List<Long>> found = new HashMap<>();
 		long now = 0;
 		long nextAt = Long.MAX_VALUE;
-		long lostAt = Long.MAX_VALUE;
+		boolean first = true;
 		boolean suspects = false;
 		while (rs.next()) {
-			now = rs.getLong("now_at");
-			Long later = rs.getBoolean("has_left") ? Long.valueOf(now) : rs.getObject("later_at", Long.class);
-			nextAt = (later != null) ? later : Long.MAX_VALUE;
-			this.tableSize = rs.getLong("table_size");
-			String id = rs.getString("id");
+			if (first) {
+				first = false;
+				now = rs.getLong(ClaimColumn.NOW);
+				Long later = rs.getBoolean(ClaimColumn.HAS_LEFT) ? Long.valueOf(now)
+						: rs.getObject(ClaimColumn.LATER_AT, Long.class);
+				nextAt = (later != null) ? later : Long.MAX_VALUE;
+				this.tableSize = rs.getLong(ClaimColumn.TABLE_SIZE);
+			}
+			String id = rs.getString(ClaimColumn.ID);
 			if (id == null) {
 				continue;
 			}
-			long foundAt = rs.getLong("found_at");
-			String name = TaskRow.name(rs, this.dialect);
+			long foundAt = rs.getLong(ClaimColumn.FOUND_AT);
+			String name = rs.getString(ClaimColumn.NAME);
 			found.computeIfAbsent(name, (key) -> new ArrayList<>()).add(foundAt);
-			if (!rs.getBoolean("taken")) {
-				lostAt = Math.min(lostAt, foundAt);
+			if (!rs.getBoolean(ClaimColumn.TAKEN)) {
+				nextAt = Math.min(nextAt, foundAt);
 				continue;
 			}
-			boolean suspect = rs.getInt("suspect") != 0;
+			boolean suspect = rs.getInt(ClaimColumn.SUSPECT) != 0;
 			suspects |= suspect;
-			LeasedTask task = new LeasedTask(id, rs.getLong("fence"), name, this.dialect.text(rs, "task_key"),
-					rs.getString("payload"), rs.getString("traceparent"), rs.getLong("due_at"),
-					!suspect && rs.getInt("status") == TaskRow.RUNNING, rs.getInt("attempt"), rs.getInt("deliveries"),
-					rs.getInt("lost_deliveries"), suspect, TaskRow.schedule(rs));
-			tasks.add(new ClaimedRow(task, foundAt, rs.getLong("lease_end")));
+			String schedule = rs.getString(ClaimColumn.SCHEDULE);
+			LeasedTask task = new LeasedTask(id, rs.getLong(ClaimColumn.FENCE), name,
+					rs.getString(ClaimColumn.TASK_KEY), rs.getString(ClaimColumn.PAYLOAD),
+					rs.getString(ClaimColumn.TRACEPARENT), rs.getLong(ClaimColumn.DUE_AT),
+					!suspect && rs.getInt(ClaimColumn.STATUS) == TaskRow.RUNNING, rs.getInt(ClaimColumn.ATTEMPT),
+					rs.getInt(ClaimColumn.DELIVERIES), rs.getInt(ClaimColumn.LOST_DELIVERIES), suspect,
+					(schedule != null) ? new StoredSchedule(schedule, rs.getLong(ClaimColumn.SCHEDULED_AT)) : null);
+			tasks.add(new ClaimedRow(task, foundAt, rs.getLong(ClaimColumn.LEASE_END)));
 		}
 		if (!suspects) {
 			// A claim that takes a suspect does not search for other tasks.
 			found.values().forEach(Collections::sort);
 			this.floors.searched(search, request, found, now);
 		}
-		return ClaimedRow.claim(tasks, now, Math.min(nextAt, lostAt));
+		return ClaimedRow.claim(tasks, now, nextAt);
 	}
 
 	@Override
@@ -484,6 +492,57 @@ final class PostgresTransitions extends Transitions {
 							+ returning,
 					insert + "nothing" + returning);
 		}
+
+	}
+
+	/**
+	 * The columns of the result of a claim. A place takes less time than a name, which
+	 * the driver looks up for each value.
+	 */
+	private static final class ClaimColumn {
+
+		static final int ID = 1;
+
+		static final int FOUND_AT = 2;
+
+		static final int NAME = 3;
+
+		static final int TAKEN = 4;
+
+		static final int SUSPECT = 5;
+
+		static final int FENCE = 6;
+
+		static final int TASK_KEY = 7;
+
+		static final int PAYLOAD = 8;
+
+		static final int TRACEPARENT = 9;
+
+		static final int DUE_AT = 10;
+
+		static final int STATUS = 11;
+
+		static final int ATTEMPT = 12;
+
+		static final int DELIVERIES = 13;
+
+		static final int LOST_DELIVERIES = 14;
+
+		static final int LEASE_END = 15;
+
+		static final int SCHEDULE = 16;
+
+		static final int SCHEDULED_AT = 17;
+
+		/** This and the following columns have the same value in each row. */
+		static final int NOW = 18;
+
+		static final int TABLE_SIZE = 19;
+
+		static final int HAS_LEFT = 20;
+
+		static final int LATER_AT = 21;
 
 	}
 
