@@ -296,7 +296,8 @@ abstract class PostgresPlanContractTests extends StoreTestSupport {
 	private static void isCheap(Execution execution) {
 		assertThat(execution.scanTypes(TableName.DEFAULT)).as(execution::toString).doesNotContain("Seq Scan");
 		assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString).isLessThan(500);
-		assertThat(execution.pagesRead()).as(execution::toString).isLessThan(1500);
+		// A statement that stores 60 tasks visits the pages of six indexes for each.
+		assertThat(execution.pagesRead()).as(execution::toString).isLessThan(3000);
 	}
 
 	/**
