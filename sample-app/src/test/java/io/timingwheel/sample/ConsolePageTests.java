@@ -8,33 +8,24 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.logging.Level;
 import java.util.stream.IntStream;
 
 import com.sun.net.httpserver.HttpServer;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
-import org.apache.commons.logging.LogFactory;
-import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
-import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.interactions.Actions;
-import org.openqa.selenium.logging.LogType;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.TestConfiguration;
-import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.MediaType;
 import org.springframework.test.context.ActiveProfiles;
@@ -52,50 +43,16 @@ import static org.awaitility.Awaitility.await;
 				"timingwheel.store.poll-interval=100ms" })
 @AutoConfigureRestTestClient
 @ActiveProfiles("durable")
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class ConsolePageTests {
-
-	private static final String NO_BROWSER = "The console is not tested in a browser, as chromium and chromedriver"
-			+ " are neither on the PATH nor in /usr/bin";
+class ConsolePageTests extends ConsoleBrowserTests {
 
 	private static final List<String> VIEWS = List.of("now", "names", "name/close-order", "name/callback", "dead",
 			"schedules", "node");
-
-	/** Keeps what takes the page longer than 50 ms at a stretch. */
-	private static final String OBSERVE_LONG_TASKS = """
-			window.longTasks = [];
-			new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((entry) => entry.duration)))
-				.observe({ type: "longtask" });
-			""";
-
-	@LocalServerPort
-	private int port;
 
 	@Autowired
 	private RestTestClient http;
 
 	@Autowired
 	private DelayedTaskOperations tasks;
-
-	private ChromeDriver browser;
-
-	@BeforeAll
-	void startBrowser() {
-		Browser installed = Browser.find().orElse(null);
-		if (installed == null) {
-			LogFactory.getLog(ConsolePageTests.class).warn(NO_BROWSER);
-		}
-		Assumptions.assumeTrue(installed != null, NO_BROWSER);
-		this.browser = installed.start();
-		this.browser.executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", OBSERVE_LONG_TASKS));
-	}
-
-	@AfterAll
-	void stopBrowser() {
-		if (this.browser != null) {
-			this.browser.quit();
-		}
-	}
 
 	@Test
 	void anOrderCountsDownAndIsMovedRunAndCancelled() {
@@ -147,6 +104,7 @@ class ConsolePageTests {
 			}
 			open("dead");
 			eventually().until(() -> text("td.wrap").contains("500") && text("td.wrap + td").equals("3"));
+			assertThat(text("#main")).doesNotContain("These groups count");
 			assertThat(text("#dead-badge")).isEqualTo("3");
 			status[0] = 204;
 			click("td.wrap ~ td button");
@@ -171,6 +129,22 @@ class ConsolePageTests {
 	}
 
 	@Test
+	void aScheduleByKeyShowsItsNextTime() {
+		TaskId id = TaskId.of("close-order", "reminder");
+		this.tasks.recur(id, Schedule.every(Duration.ofHours(2)), 1L);
+		try {
+			open("schedules");
+			eventually().until(() -> nextRun("close-order reminder").matches("in 1 h 59 min|in 2 h"));
+			type("#filter", "report");
+			eventually().until(() -> nextRun("close-order reminder").isEmpty() && !nextRun("report").isEmpty());
+			assertThat(errors()).isEmpty();
+		}
+		finally {
+			this.tasks.cancel(id);
+		}
+	}
+
+	@Test
 	void aNameIsPausedAndResumed() {
 		String order = order();
 		open("name/close-order");
@@ -187,8 +161,10 @@ class ConsolePageTests {
 	@Test
 	void theClaimsOfTheNodeArePausedAndResumed() {
 		open("node");
+		eventually().until(() -> nodeStates().equals(List.of("claims tasks")));
 		click("[data-action=pause] button");
 		eventually().until(() -> text("[data-action=resume] .tag").equals("paused"));
+		eventually().until(() -> nodeStates().equals(List.of("paused")));
 		click("[data-action=resume] button");
 		eventually().until(() -> text("[data-action=pause] .tag").equals("claims tasks"));
 		assertThat(errors()).isEmpty();
@@ -229,19 +205,34 @@ class ConsolePageTests {
 		order();
 		String axe = new ClassPathResource("META-INF/resources/webjars/axe-core/4.6.3/axe.min.js")
 			.getContentAsString(StandardCharsets.UTF_8);
-		for (String theme : List.of("light", "dark")) {
-			this.browser.executeCdpCommand("Emulation.setEmulatedMedia",
-					Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", theme))));
+		checkWithAxe(axe, "light", 1360);
+		checkWithAxe(axe, "dark", 1360);
+		checkWithAxe(axe, "dark", 390);
+	}
+
+	private void checkWithAxe(String axe, String theme, int width) {
+		this.browser.executeCdpCommand("Emulation.setEmulatedMedia",
+				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", theme))));
+		this.browser.executeCdpCommand("Emulation.setDeviceMetricsOverride",
+				Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", false));
+		try {
 			for (String view : VIEWS) {
 				open(view);
 				eventually().until(() -> text("#state-text").equals("Live"));
+				assertThat((Boolean) this.browser.executeScript(
+						"return document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+					.as("%s fits into %d pixels", view, width)
+					.isTrue();
 				this.browser.executeScript(axe + ";window.axe = axe");
 				assertThat((List<?>) this.browser.executeAsyncScript("""
 						const done = arguments[0];
 						axe.run().then(({ violations }) => done(violations.map(({ id, nodes }) =>
 							`${id}: ${nodes.map(({ target }) => target).join(", ")}`)));
-						""")).as(view + ", " + theme).isEmpty();
+						""")).as("%s, %s, %d pixels", view, theme, width).isEmpty();
 			}
+		}
+		finally {
+			this.browser.executeCdpCommand("Emulation.clearDeviceMetricsOverride", Map.of());
 		}
 	}
 
@@ -258,7 +249,7 @@ class ConsolePageTests {
 			open(view);
 			eventually().until(() -> text("#state-text").equals("Live"));
 			// A machine that is busy may interrupt the page, but hardly three times.
-			eventually().until(() -> longTasksOfThreeSeconds().isEmpty());
+			eventually().until(() -> longTasks(3000).isEmpty());
 		}
 		assertThat(this.browser.findElements(By.cssSelector("tbody tr"))).hasSize(100);
 		assertThat(errors()).isEmpty();
@@ -304,11 +295,6 @@ class ConsolePageTests {
 		eventually().until(() -> text("#state-text").startsWith("Live") && text("#lost").isEmpty());
 	}
 
-	private void open(String view) {
-		this.browser.get("about:blank");
-		this.browser.get("http://localhost:" + this.port + "/actuator/timingwheelconsole#/" + view);
-	}
-
 	private String order() {
 		return String.valueOf(this.http.post()
 			.uri("/orders")
@@ -331,10 +317,6 @@ class ConsolePageTests {
 			.get("status"));
 	}
 
-	private static ConditionFactory eventually() {
-		return await().atMost(Duration.ofSeconds(30)).ignoreExceptions();
-	}
-
 	private String due(String key) {
 		return this.browser.findElements(By.cssSelector("tbody tr"))
 			.stream()
@@ -348,27 +330,25 @@ class ConsolePageTests {
 		click("[aria-label='" + label + "']");
 	}
 
-	private void click(String selector) {
-		eventually().until(() -> {
-			this.browser.findElement(By.cssSelector(selector)).click();
-			return true;
-		});
-	}
-
 	private void type(String selector, String text) {
 		WebElement field = this.browser.findElement(By.cssSelector(selector));
 		field.clear();
 		field.sendKeys(text);
 	}
 
+	/**
+	 * The states in the list of all nodes.
+	 */
+	private List<String> nodeStates() {
+		return this.browser.findElements(By.cssSelector("[aria-label='All nodes'] tbody tr td:nth-child(2)"))
+			.stream()
+			.map(WebElement::getText)
+			.toList();
+	}
+
 	private String nextRun(String name) {
 		List<WebElement> found = this.browser
 			.findElements(By.xpath("//tr[th[normalize-space() = '" + name + "']]/td[2]"));
-		return found.isEmpty() ? "" : found.get(0).getText();
-	}
-
-	private String text(String selector) {
-		List<WebElement> found = this.browser.findElements(By.cssSelector(selector));
 		return found.isEmpty() ? "" : found.get(0).getText();
 	}
 
@@ -390,36 +370,6 @@ class ConsolePageTests {
 				const element = document.activeElement;
 				return element.getAttribute(arguments[0]) ?? element[arguments[0]] ?? "";
 				""", property));
-	}
-
-	private List<?> longTasksOfThreeSeconds() {
-		this.browser.executeScript("window.longTasks.length = 0");
-		double start = now();
-		await().pollInterval(Duration.ofMillis(500)).until(() -> now() > start + 3000);
-		return (List<?>) this.browser.executeScript("return window.longTasks");
-	}
-
-	private List<Double> requests() {
-		List<?> times = (List<?>) this.browser.executeScript("""
-				return performance.getEntriesByType("resource").filter(({ name }) => name.includes("/live?"))
-					.map(({ startTime }) => startTime);
-				""");
-		return times.stream().map((time) -> ((Number) time).doubleValue()).toList();
-	}
-
-	private double now() {
-		return ((Number) this.browser.executeScript("return performance.now()")).doubleValue();
-	}
-
-	private List<String> errors() {
-		return this.browser.manage()
-			.logs()
-			.get(LogType.BROWSER)
-			.getAll()
-			.stream()
-			.filter((entry) -> entry.getLevel().intValue() >= Level.SEVERE.intValue())
-			.map(Object::toString)
-			.toList();
 	}
 
 	@TestConfiguration(proxyBeanMethods = false)

@@ -1,6 +1,7 @@
 package io.timingwheel.benchmarks;
 
 import io.timingwheel.benchmarks.durable.DurableCommand;
+import io.timingwheel.benchmarks.durable.ReadsCommand;
 import io.timingwheel.benchmarks.report.ReportCommand;
 import picocli.CommandLine.Command;
 import picocli.CommandLine;
@@ -10,7 +11,7 @@ import picocli.CommandLine;
  * {@code java -cp benchmarks.jar org.openjdk.jmh.Main}.
  */
 @Command(name = "benchmarks", mixinStandardHelpOptions = true,
-		subcommands = { ReportCommand.class, DurableCommand.class },
+		subcommands = { ReportCommand.class, DurableCommand.class, ReadsCommand.class },
 		description = "Measures the timing wheel beside its peers.")
 public final class Benchmarks {
 

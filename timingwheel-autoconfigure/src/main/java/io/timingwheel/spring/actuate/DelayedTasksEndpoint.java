@@ -10,6 +10,8 @@ import java.util.TreeSet;
 
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.timingwheel.spring.durable.NodeState;
+import io.timingwheel.spring.durable.ReportedNode;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredSchedule;
@@ -96,15 +98,19 @@ public class DelayedTasksEndpoint {
 		}
 		Map<String, CountsDescriptor> counts = new LinkedHashMap<>();
 		PageSize size = PageSize.ofNames();
+		List<NodeDescriptor> nodes = (cursor == null) ? this.store.nodes() : null;
+		if (nodes != null) {
+			nodes.forEach((node) -> size.hasRoomFor(node.id()));
+		}
 		String last = null;
 		for (String name : names) {
-			if (!size.hasRoomFor(name)) {
-				return new TasksDescriptor(counts, last);
+			if (!size.hasRoomFor(name) && last != null) {
+				return new TasksDescriptor(counts, nodes, last);
 			}
 			counts.put(name, counts(name, stored));
 			last = name;
 		}
-		return new TasksDescriptor(counts, null);
+		return new TasksDescriptor(counts, nodes, null);
 	}
 
 	private CountsDescriptor counts(String name, Map<String, StoredCounts> stored) {
@@ -136,8 +142,8 @@ public class DelayedTasksEndpoint {
 	@Nullable OperationResponseBody readName(String name, @Nullable String dead, @Nullable Integer limit, @Nullable String cursor,
 			boolean showValues) {
 		if (dead != null && !dead.equals("false")) {
-			return this.store.isKnown(name)
-					? DeadDescriptor.of(name, this.store.required().deadByError(name), showValues) : null;
+			return this.store.isKnown(name) ? DeadDescriptor.of(name, this.store.deadByError(name, cursor), showValues)
+					: null;
 		}
 		if (limit != null && (limit < 1 || limit > LIMIT)) {
 			throw invalid("The limit must be a number from 1 to " + LIMIT + ", not " + limit);
@@ -339,6 +345,15 @@ public class DelayedTasksEndpoint {
 		return this.store.isKnown(name) ? this.store.setPaused(name, paused) : this.tasks.setPaused(name, paused);
 	}
 
+	/**
+	 * The recurring tasks among the pending tasks of a name that are due first.
+	 */
+	List<TaskDescriptor> schedules(String name, int limit, boolean showValues) {
+		List<TaskDescriptor> next = this.store.isKnown(name) ? this.store.pending(name, null, limit)
+				: this.tasks.pending(name, null, limit).stream().map(TaskDescriptor::of).toList();
+		return shown(page(next.stream().filter((task) -> task.schedule() != null).toList(), limit), showValues);
+	}
+
 	TaskPath resolve(String[] path) {
 		return TaskPath.of(List.of(path), (name) -> this.tasks.isKnown(name) || this.store.isKnown(name));
 	}
@@ -386,10 +401,32 @@ public class DelayedTasksEndpoint {
 	 * The figures of all names.
 	 *
 	 * @param tasks the figures by name
+	 * @param nodes the nodes that share the store, the one that reported last first;
+	 * {@code null} without a store and after the first page
 	 * @param cursor where the next page begins, {@code null} if there is none
 	 */
-	public record TasksDescriptor(Map<String, CountsDescriptor> tasks,
+	public record TasksDescriptor(Map<String, CountsDescriptor> tasks, @Nullable List<NodeDescriptor> nodes,
 			@Nullable String cursor) implements OperationResponseBody {
+
+	}
+
+	/**
+	 * A node that shares the store. A node reports every few seconds, and is listed up to
+	 * ten minutes after its last report.
+	 *
+	 * @param id the node, as {@code timingwheel.store.node-id}
+	 * @param thisNode whether it is the node that answers
+	 * @param claiming whether it claims tasks
+	 * @param inFlight how many tasks it has claimed and not settled
+	 * @param age how long ago it has reported this
+	 */
+	public record NodeDescriptor(String id, boolean thisNode, boolean claiming, int inFlight, Duration age) {
+
+		static NodeDescriptor of(ReportedNode node, String thisNode) {
+			NodeState state = node.state();
+			return new NodeDescriptor(state.nodeId(), state.nodeId().equals(thisNode), state.claiming(),
+					state.inFlight(), node.age());
+		}
 
 	}
 
@@ -450,16 +487,17 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * The dead tasks of a name that died last, grouped by their errors.
+	 * Dead tasks of a name, grouped by their errors, those that died last first.
 	 *
 	 * @param name the name
 	 * @param groups the groups, the one with the latest death first
-	 * @param examined how many dead tasks are in the groups, or in groups beyond the
-	 * largest number of groups
+	 * @param examined how many dead tasks are in the groups
 	 * @param complete whether the groups contain all dead tasks of the name
+	 * @param cursor where the groups of those follow that died earlier, {@code null} if
+	 * there are none
 	 */
-	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined,
-			boolean complete) implements OperationResponseBody {
+	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined, boolean complete,
+			@Nullable String cursor) implements OperationResponseBody {
 
 		static DeadDescriptor of(String name, DeadByError dead, boolean showValues) {
 			return new DeadDescriptor(name,
@@ -468,7 +506,7 @@ public class DelayedTasksEndpoint {
 						.map((group) -> new GroupDescriptor(showValues ? group.error() : MASK, group.count(),
 								group.first(), group.last(), group.id()))
 						.toList(),
-					dead.examined(), dead.complete());
+					dead.examined(), dead.complete(), dead.cursor());
 		}
 
 	}

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.actuate;
 
+import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -106,6 +107,19 @@ public class DelayedTasksEndpointWebExtension {
 		TaskPath task = this.endpoint.resolve(path);
 		return answer(noSuchTask(task),
 				() -> this.endpoint.readTask(task, dead, number(limit), cursor, isShown(securityContext)));
+	}
+
+	/**
+	 * The recurring tasks of some names that are due first. Not an operation: the console
+	 * shows them.
+	 * @param securityContext tells who asks
+	 * @param names the names
+	 * @param limit how many of the pending tasks of each name to look at
+	 * @return the recurring ones among these tasks
+	 */
+	public List<TaskDescriptor> schedules(SecurityContext securityContext, List<String> names, int limit) {
+		boolean showValues = isShown(securityContext);
+		return names.stream().flatMap((name) -> this.endpoint.schedules(name, limit, showValues).stream()).toList();
 	}
 
 	private boolean isShown(SecurityContext securityContext) {

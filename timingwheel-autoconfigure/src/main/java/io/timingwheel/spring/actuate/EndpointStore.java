@@ -5,11 +5,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NodeDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskChange;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.support.DeadByError;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
@@ -46,6 +48,15 @@ final class EndpointStore {
 		return (this.tasks != null) ? this.tasks.counts() : Map.of();
 	}
 
+	/**
+	 * The nodes of the store, {@code null} without a store.
+	 */
+	@Nullable List<NodeDescriptor> nodes() {
+		DurableTaskManager tasks = this.tasks;
+		return (tasks != null) ? tasks.nodes().stream().map((node) -> NodeDescriptor.of(node, tasks.nodeId())).toList()
+				: null;
+	}
+
 	ForecastDescriptor forecast(String period, DelayedTaskRegistry inMemory) {
 		return ForecastDescriptor.read(period, inMemory, this.tasks);
 	}
@@ -63,6 +74,18 @@ final class EndpointStore {
 			.stream()
 			.map(TaskDescriptor::of)
 			.toList();
+	}
+
+	/**
+	 * The dead tasks of a name, grouped by their errors.
+	 */
+	DeadByError deadByError(String name, @Nullable String cursor) {
+		try {
+			return required().deadByError(name, cursor);
+		}
+		catch (IllegalArgumentException ex) {
+			throw DelayedTasksEndpoint.invalid(String.valueOf(ex.getMessage()));
+		}
 	}
 
 	List<TaskDescriptor> dead(String name, int limit) {

@@ -155,6 +155,24 @@ abstract class EndpointPathTests {
 		awaitGroups();
 	}
 
+	@Test
+	void theDeadHaveACursor() {
+		assertThat(JsonPath.<Boolean>read(get("/durable/fail?dead=true&cursor=0-9000000000000000"), "$.complete"))
+			.isFalse();
+		assertThat(get("/durable/fail?dead=true&cursor=x", 400)).contains("leave it out to begin anew");
+	}
+
+	@Test
+	void theNodesOfTheStoreAreListed() {
+		await().untilAsserted(
+				() -> assertThat(JsonPath.<List<Map<String, Object>>>read(get(""), "$.nodes[?(@.thisNode == true)]"))
+					.singleElement()
+					.satisfies(
+							(node) -> assertThat(node).containsOnlyKeys("id", "thisNode", "claiming", "inFlight", "age")
+								.containsEntry("claiming", true)
+								.containsEntry("age", "PT2S")));
+	}
+
 	private void awaitGroups(Integer... counts) {
 		await().untilAsserted(
 				() -> assertThat(JsonPath.<List<Integer>>read(get("/durable/fail?dead=true"), "$.groups[*].count"))

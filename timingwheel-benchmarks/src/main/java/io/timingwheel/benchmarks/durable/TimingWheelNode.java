@@ -42,7 +42,7 @@ final class TimingWheelNode implements TaskNode {
 		this.template = this.context.getBean(DelayedTaskOperations.class);
 	}
 
-	private static Map<String, Object> properties(Store store, String url) {
+	static Map<String, Object> properties(Store store, String url) {
 		Map<String, Object> properties = new HashMap<>(
 				Map.of("spring.main.banner-mode", "off", "spring.main.log-startup-info", "false"));
 		switch (store) {

@@ -10,6 +10,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -24,7 +25,14 @@ import org.springframework.scheduling.annotation.EnableAsync;
 class CallApplication {
 
 	static ConfigurableApplicationContext start() {
+		return start((context) -> {
+		});
+	}
+
+	static ConfigurableApplicationContext start(
+			ApplicationContextInitializer<? super ConfigurableApplicationContext> initializer) {
 		return new SpringApplicationBuilder(CallApplication.class).web(WebApplicationType.NONE)
+			.initializers((context) -> initializer.initialize(context))
 			.properties(Map.of("spring.main.banner-mode", "off", "spring.main.log-startup-info", "false"))
 			.run();
 	}

@@ -7,9 +7,9 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
@@ -20,6 +20,7 @@ import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.CountsDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NodeDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TasksDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
@@ -30,6 +31,7 @@ import io.timingwheel.spring.console.LiveFigures.NameFigures;
 import io.timingwheel.spring.console.LiveFigures.NameTasks;
 import io.timingwheel.spring.console.LiveFigures.Names;
 import io.timingwheel.spring.console.LiveFigures.NodeFigures;
+import io.timingwheel.spring.console.LiveFigures.OneNode;
 import io.timingwheel.spring.console.LiveFigures.TotalFigures;
 import io.timingwheel.spring.console.LiveFigures.WheelFigures;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
@@ -52,6 +54,18 @@ final class ConsoleReader {
 
 	/** The figures of the names are read again after this time, in nanoseconds. */
 	private static final long KEPT_NANOS = 400_000_000;
+
+	/** Of how many names the tasks are searched for schedules. */
+	private static final int SCHEDULED_NAMES = 10;
+
+	/** How many tasks of such a name are looked at. */
+	private static final int SCHEDULED_TASKS = 20;
+
+	/** A name with more tasks in memory is not searched: this would take too long. */
+	private static final int MAX_SEARCHED = 1000;
+
+	/** How many dead tasks of a name are shown one by one. */
+	private static final int DEAD = 10;
 
 	private static final String DEFAULT_RANGE = "PT1H";
 
@@ -78,7 +92,7 @@ final class ConsoleReader {
 
 	private final Map<String, SharedReading<Optional<ForecastFigures>>> forecasts = new HashMap<>();
 
-	private final SharedReading<List<NameFigures>> names = new SharedReading<>(this::readNames, (names) -> KEPT_NANOS);
+	private final SharedReading<Known> known = new SharedReading<>(this::readKnown, (known) -> KEPT_NANOS);
 
 	/**
 	 * Creates a reader.
@@ -108,27 +122,37 @@ final class ConsoleReader {
 	}
 
 	LiveFigures read(LiveQuery query, SecurityContext user) {
-		List<NameFigures> all = this.names.get();
+		Known known = this.known.get();
+		List<NameFigures> all = known.names();
 		String name = query.name();
 		return new LiveFigures(this.clock.millis(), this.application, this.acts, wheel(), total(all), names(all, query),
 				query.isFor("now") ? forecast(query.range()) : null,
 				(name != null && query.isFor("name")) ? name(name, user) : null,
-				(name != null) ? dead(name, user) : null, (name != null) ? find(name, query.find(), user) : null,
-				query.isFor("schedules") ? schedules(user) : null, this.lateness.read(), node());
+				(name != null) ? dead(name, query.cursor(), user) : null,
+				(name != null) ? find(name, query.find(), user) : null,
+				query.isFor("schedules") ? schedules(query, user) : null,
+				query.isFor("schedules") ? keyedSchedules(all, query, user) : null, this.lateness.read(), node(),
+				query.isFor("node") ? known.nodes() : null);
 	}
 
-	private List<NameFigures> readNames() {
+	private Known readKnown() {
 		List<NameFigures> names = new ArrayList<>();
+		List<OneNode> nodes = null;
 		String cursor = null;
 		do {
 			if (!(this.tasks.tasks(null, cursor).getBody() instanceof TasksDescriptor page)) {
 				break;
 			}
 			page.tasks().forEach((name, counts) -> names.add(new NameFigures(name, counts)));
+			nodes = (page.nodes() != null) ? page.nodes().stream().map(ConsoleReader::node).toList() : nodes;
 			cursor = page.cursor();
 		}
 		while (cursor != null);
-		return names;
+		return new Known(names, nodes);
+	}
+
+	private static OneNode node(NodeDescriptor node) {
+		return new OneNode(node.id(), node.thisNode(), node.claiming(), node.inFlight(), millis(node.age()));
 	}
 
 	private @Nullable ForecastFigures forecast(@Nullable String range) {
@@ -137,10 +161,10 @@ final class ConsoleReader {
 	}
 
 	/**
-	 * Reads the figures of the names anew the next time.
+	 * Reads the figures of the names and nodes anew the next time.
 	 */
 	void forget() {
-		this.names.forget();
+		this.known.forget();
 	}
 
 	private static TotalFigures total(List<NameFigures> names) {
@@ -168,9 +192,8 @@ final class ConsoleReader {
 		if (!query.isFor("names")) {
 			return null;
 		}
-		String filter = (query.filter() != null) ? query.filter().toLowerCase(Locale.ROOT) : "";
 		List<NameFigures> matching = all.stream()
-			.filter((name) -> name.name().toLowerCase(Locale.ROOT).contains(filter))
+			.filter((name) -> query.matches(name.name()))
 			.sorted(order((query.sort() != null) ? query.sort() : "attention"))
 			.toList();
 		return new Names(all.size(), matching.size(), matching.stream().limit(NAMES).toList());
@@ -196,7 +219,12 @@ final class ConsoleReader {
 
 	private @Nullable NameTasks name(String name, SecurityContext user) {
 		return (this.tasks.tasksOfName(user, name, null, null, null).getBody() instanceof NameDescriptor tasks)
-				? new NameTasks(tasks.counts(), limits(this.policies.of(name)), tasks.next()) : null;
+				? new NameTasks(tasks.counts(), limits(this.policies.of(name)), tasks.next(), latest(tasks.dead()))
+				: null;
+	}
+
+	private static @Nullable List<TaskDescriptor> latest(@Nullable List<TaskDescriptor> dead) {
+		return (dead != null) ? dead.subList(0, Math.min(DEAD, dead.size())) : null;
 	}
 
 	private static Map<String, String> limits(PolicySettings policy) {
@@ -214,9 +242,9 @@ final class ConsoleReader {
 		}
 	}
 
-	private @Nullable DeadDescriptor dead(String name, SecurityContext user) {
-		return (this.tasks.tasksOfName(user, name, "true", null, null).getBody() instanceof DeadDescriptor dead) ? dead
-				: null;
+	private @Nullable DeadDescriptor dead(String name, @Nullable String cursor, SecurityContext user) {
+		return (this.tasks.tasksOfName(user, name, "true", null, cursor).getBody() instanceof DeadDescriptor dead)
+				? dead : null;
 	}
 
 	private @Nullable TaskDescriptor find(String name, @Nullable String keyOrId, SecurityContext user) {
@@ -225,15 +253,32 @@ final class ConsoleReader {
 					.getBody() instanceof TaskDescriptor task) ? task : null;
 	}
 
-	private List<TaskDescriptor> schedules(SecurityContext user) {
+	private List<TaskDescriptor> schedules(LiveQuery query, SecurityContext user) {
 		List<TaskDescriptor> tasks = new ArrayList<>();
-		this.recurring.get().stream().limit(NAMES).forEach((name) -> {
+		this.recurring.get().stream().filter(query::matches).limit(NAMES).forEach((name) -> {
 			TaskDescriptor task = find(name, RecurringMethodRegistry.KEY, user);
 			if (task != null) {
 				tasks.add(task);
 			}
 		});
 		return tasks;
+	}
+
+	/**
+	 * The schedules that code has stored by name and key. The names with the most tasks
+	 * come first, and the others are found by the filter.
+	 */
+	private List<TaskDescriptor> keyedSchedules(List<NameFigures> all, LiveQuery query, SecurityContext user) {
+		Set<String> methods = Set.copyOf(this.recurring.get());
+		List<String> names = all.stream()
+			.filter((name) -> name.counts().pending() > 0
+					&& (name.counts().durable() || name.counts().pending() <= MAX_SEARCHED))
+			.filter((name) -> !methods.contains(name.name()) && query.matches(name.name()))
+			.sorted(order("pending"))
+			.limit(SCHEDULED_NAMES)
+			.map(NameFigures::name)
+			.toList();
+		return this.tasks.schedules(user, names, SCHEDULED_TASKS);
 	}
 
 	private WheelFigures wheel() {
@@ -283,6 +328,16 @@ final class ConsoleReader {
 				tasks.figures().claimed(), tasks.figures().retried(), tasks.figures().released(),
 				tasks.figures().lostLeases(), tasks.unknownCount(),
 				tasks.storeError().map(Throwable::toString).orElse(null));
+	}
+
+	/**
+	 * What all pages show.
+	 *
+	 * @param names all names
+	 * @param nodes the nodes of the store, {@code null} without a store
+	 */
+	private record Known(List<NameFigures> names, @Nullable List<OneNode> nodes) {
+
 	}
 
 }

@@ -29,14 +29,17 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param found the task that was looked for, {@code null} if there is none
  * @param schedules the tasks of the recurring methods, {@code null} if the view shows
  * none
+ * @param keyed recurring tasks of other names, {@code null} if the view shows none
  * @param lateness how late tasks have begun, {@code null} if no meter says so
  * @param node this node, {@code null} without a store
+ * @param nodes all nodes of the store, {@code null} if the view shows none
  */
 @JsonInclude(Include.NON_NULL)
 record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, TotalFigures totals,
 		@Nullable Names names, @Nullable ForecastFigures forecast, @Nullable NameTasks name,
 		@Nullable DeadDescriptor dead, @Nullable TaskDescriptor found, @Nullable List<TaskDescriptor> schedules,
-		@Nullable LatenessFigures lateness, @Nullable NodeFigures node) implements OperationResponseBody {
+		@Nullable List<TaskDescriptor> keyed, @Nullable LatenessFigures lateness, @Nullable NodeFigures node,
+		@Nullable List<OneNode> nodes) implements OperationResponseBody {
 
 	/**
 	 * The wheel.
@@ -144,8 +147,11 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	 * @param counts the figures of the name
 	 * @param limits the retries and limits of the name, by the labels that the page shows
 	 * @param next the tasks that are due first
+	 * @param dead the tasks that died last, {@code null} for tasks in memory
 	 */
-	record NameTasks(CountsDescriptor counts, Map<String, String> limits, List<TaskDescriptor> next) {
+	@JsonInclude(Include.NON_NULL)
+	record NameTasks(CountsDescriptor counts, Map<String, String> limits, List<TaskDescriptor> next,
+			@Nullable List<TaskDescriptor> dead) {
 
 	}
 
@@ -176,6 +182,19 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	@JsonInclude(Include.NON_NULL)
 	record NodeFigures(boolean claiming, int inFlight, long claims, long claimed, long retried, long released,
 			long lostLeases, long unknown, @Nullable String error) {
+
+	}
+
+	/**
+	 * A node of the store.
+	 *
+	 * @param id its id
+	 * @param mine whether it is the node that answers
+	 * @param claiming whether it claims tasks
+	 * @param held how many claimed tasks it holds
+	 * @param age how long ago it has reported this
+	 */
+	record OneNode(String id, boolean mine, boolean claiming, int held, double age) {
 
 	}
 

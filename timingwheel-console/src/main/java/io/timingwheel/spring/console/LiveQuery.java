@@ -1,5 +1,7 @@
 package io.timingwheel.spring.console;
 
+import java.util.Locale;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,12 +13,20 @@ import org.jspecify.annotations.Nullable;
  * @param sort the order of the names
  * @param range how far into the future it looks
  * @param find the key or id of a task
+ * @param cursor where a page of dead tasks begins
  */
 record LiveQuery(@Nullable String view, @Nullable String name, @Nullable String filter, @Nullable String sort,
-		@Nullable String range, @Nullable String find) {
+		@Nullable String range, @Nullable String find, @Nullable String cursor) {
 
 	boolean isFor(String view) {
 		return view.equals(this.view);
+	}
+
+	/**
+	 * Whether a name contains the filter.
+	 */
+	boolean matches(String name) {
+		return this.filter == null || name.toLowerCase(Locale.ROOT).contains(this.filter.toLowerCase(Locale.ROOT));
 	}
 
 }

@@ -65,18 +65,19 @@ public class TimingWheelConsoleEndpoint {
 	 * @param sort the order of the names
 	 * @param range how far into the future the view looks, as {@code PT1H}
 	 * @param find the key or id of a task
+	 * @param cursor where a page of dead tasks begins
 	 * @return the file or the figures; the status 404 if there is no such part
 	 */
 	@ReadOperation(produces = { "application/json", "text/javascript", "text/css", "image/svg+xml" })
 	@RegisterReflectionForBinding({ LiveFigures.class, ActionResult.class })
 	public WebEndpointResponse<?> part(SecurityContext securityContext, @Selector String part, @Nullable String view,
 			@Nullable String name, @Nullable String filter, @Nullable String sort, @Nullable String range,
-			@Nullable String find) {
+			@Nullable String find, @Nullable String cursor) {
 		if (part.equals(LIVE)) {
 			if (this.actions.permitted()) {
 				this.csrfToken.add();
 			}
-			LiveFigures figures = this.reader.read(new LiveQuery(view, name, filter, sort, range, find),
+			LiveFigures figures = this.reader.read(new LiveQuery(view, name, filter, sort, range, find, cursor),
 					securityContext);
 			return new WebEndpointResponse<>(figures, MimeTypeUtils.APPLICATION_JSON);
 		}

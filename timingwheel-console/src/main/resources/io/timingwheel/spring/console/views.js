@@ -207,16 +207,18 @@ export function name(chosen) {
 	const none = h("p.empty", {}, "None is pending.");
 	const pending = panel("Due next", next.element, none);
 	const dead = deadPanel(() => chosen);
+	const died = taskTable("The tasks that died last");
+	const deaths = panel("Died last", died.element);
 	const title = h("h2.mono", {}, chosen);
 	const tags = h("span.buttons");
 	const element = h("div.stack", {}, h("div.title", {}, h("span", {}, h("a", { href: "#/names" }, "Names"), " / "), title, tags, pause),
-		counts, find, pending, dead.element);
+		counts, find, dead.element, deaths, pending);
 	element.firstChild.firstChild.style.marginRight = "0";
 	title.style.marginRight = "auto";
 	return {
 		element,
 		title: chosen,
-		query: () => ({ view: "name", name: chosen, find: wanted }),
+		query: () => ({ view: "name", name: chosen, find: wanted, cursor: dead.cursor() }),
 		update({ figures, asked }) {
 			const described = figures.name;
 			if (!described) {
@@ -246,7 +248,9 @@ export function name(chosen) {
 			found.element.hidden = !figures.found;
 			missing.hidden = !asked.find || Boolean(figures.found);
 			text(missing, asked.find ? `No pending, running or dead task has the key or id “${asked.find}”.` : "");
-			dead.update(figures);
+			dead.update(figures, asked);
+			died.update(described.dead ?? [], figures);
+			deaths.hidden = !described.dead?.length;
 		},
 		tick() {
 			next.tick();
@@ -268,7 +272,7 @@ function taskTable(caption) {
 		row.cells[0].title = `id ${task.id}`;
 		row.dueAt = Date.parse(task.dueAt);
 		row.state = state;
-		text(row.cells[2], task.schedule ? `${state.toLowerCase()} · ${task.schedule}` : state.toLowerCase());
+		text(row.cells[2], [state.toLowerCase(), task.schedule ?? task.error?.slice(0, 100)].filter(Boolean).join(" · "));
 		row.cells[2].title = task.error ?? "";
 		text(row.cells[3], task.attempt ?? "");
 		const buttons = row.lastChild.firstChild;
@@ -334,8 +338,16 @@ function deadPanel(nameOf) {
 	const { element: scroll, body } = table("The latest first", [["Error", ".text"], ["Tasks"], ["First", ".wide"], ["Last"], ["Actions"]]);
 	const bar = h("span.buttons");
 	const progress = h("span", { role: "status", hidden: true });
-	const partial = h("p.small.quiet", { hidden: true });
-	const element = panel("Dead by error", progress, scroll, partial);
+	const partial = h("span.small.quiet");
+	let cursor;
+	const turn = (words, next) => h("button", { type: "button", onclick: () => {
+		cursor = next();
+		refresh();
+	} }, words);
+	let older;
+	const [latest, further] = [turn("Latest", () => undefined), turn("Older", () => older)];
+	const pages = h("p.buttons", { hidden: true }, partial, latest, further);
+	const element = panel("Dead by error", progress, scroll, pages);
 	element.bar.append(bar);
 	element.hidden = true;
 	let busy = false;
@@ -361,34 +373,43 @@ function deadPanel(nameOf) {
 		busy = true;
 		let done = 0;
 		let skipped = 0;
-		let cursor;
+		let next;
 		progress.hidden = false;
 		const name = nameOf();
 		do {
-			const step = await attempt({ action, name, error, cursor }, ({ affected, skipped: kept }) => {
+			const step = await attempt({ action, name, error, cursor: next }, ({ affected, skipped: kept }) => {
 				done += affected;
 				skipped += kept;
 				return `${number(done)} ${erase ? "deleted" : "requeued"}${skipped ? `, ${number(skipped)} stay dead as their keys have pending tasks` : ""}`;
 			});
-			cursor = step?.cursor;
-			text(progress, cursor ? `${number(done)} ${erase ? "deleted" : "requeued"} so far …` : "");
-		} while (cursor);
+			next = step?.cursor;
+			text(progress, next ? `${number(done)} ${erase ? "deleted" : "requeued"} so far …` : "");
+		} while (next);
 		progress.hidden = true;
 		busy = false;
 	}
 
 	return {
 		element,
-		update(figures) {
+		cursor: () => cursor,
+		latest: () => cursor = undefined,
+		update(figures, asked) {
 			const groups = figures.dead?.groups ?? [];
 			element.hidden = groups.length === 0;
+			if (element.hidden && cursor) {
+				cursor = undefined;
+				refresh();
+			}
 			show(groups.map((group) => ({ ...group, acts: figures.acts })));
 			if (figures.acts && !bar.children.length) {
 				bar.append(h("button", { type: "button", onclick: () => many("requeue-dead") }, "Requeue all"),
 					h("button", { type: "button", onclick: () => many("delete-dead") }, "Delete all"));
 			}
-			partial.hidden = figures.dead?.complete !== false;
-			text(partial, partial.hidden ? "" : `The groups count the ${number(figures.dead.examined)} tasks that died last.`);
+			pages.hidden = figures.dead?.complete !== false;
+			older = figures.dead?.cursor;
+			latest.hidden = !asked.cursor;
+			further.hidden = !older;
+			text(partial, pages.hidden ? "" : `These groups count ${number(figures.dead.examined)} tasks${asked.cursor ? ", not the latest." : " that died last."}`);
 		}
 	};
 }
@@ -402,6 +423,7 @@ export function dead() {
 	const show = list(body, (row) => row.name, (row) => h("tr", {}, h("th", { scope: "row" },
 		h("button.mono", { type: "button", onclick: () => {
 			chosen = row.name;
+			groups.latest();
 			refresh();
 		} }, row.name)), h("td"), h("td"), h("td")), (element, row) => {
 		element.querySelector("button").setAttribute("aria-pressed", String(row.name === chosen));
@@ -410,30 +432,32 @@ export function dead() {
 	return {
 		element: h("div.stack", {}, panel("Dead", scroll, none), groups.element),
 		title: "Dead",
-		query: () => ({ view: "dead", name: chosen }),
-		update({ figures }) {
+		query: () => ({ view: "dead", name: chosen, cursor: groups.cursor() }),
+		update({ figures, asked }) {
 			const { rows } = figures.names;
 			none.hidden = rows.length > 0;
 			scroll.hidden = rows.length === 0;
 			if (!rows.some((row) => row.name === chosen)) {
 				chosen = rows[0]?.name;
+				groups.latest();
 				if (chosen) {
 					refresh();
 				}
 			}
 			show(rows);
 			text(groups.element.heading, `Errors of ${chosen}`);
-			groups.update(figures);
+			groups.update(figures, asked);
 		}
 	};
 }
 
-/** The methods that run again and again. */
+/** What runs again and again. */
 export function schedules() {
-	const { element: scroll, body } = table("Recurring methods", [["Name"], ["Schedule", ".text"], ["Next run", ".text"], ["Then", ".text.wide"], ["State", ".text.wide"],
+	const { element: scroll, body } = table("Recurring methods and schedules by key", [["Name"], ["Schedule", ".text"], ["Next run", ".text"], ["Then", ".text.wide"], ["State", ".text.wide"],
 		["Actions"]]);
-	const none = h("p.empty", {}, "This application has no recurring methods.");
-	const show = list(body, (task) => task.name, (task) => h("tr", {}, h("th", { scope: "row" }, nameLink(task.name)), h("td.text.mono"),
+	const none = h("p.empty");
+	const filter = h("input", { type: "search", id: "filter", oninput: () => refresh(), autocomplete: "off", spellcheck: false });
+	const show = list(body, (task) => task.row, (task) => h("tr", {}, h("th", { scope: "row" }, nameLink(task.name), task.key && ` ${task.key}`), h("td.text.mono"),
 		h("td.text"), h("td.text.wide"), h("td.text.wide"), h("td")), (row, task) => {
 		const state = task.state ?? "PENDING";
 		row.task = task;
@@ -442,7 +466,7 @@ export function schedules() {
 		text(row.cells[4], state.toLowerCase());
 		const run = task.acts && state === "PENDING";
 		if (run !== Boolean(row.cells[5].firstChild)) {
-			row.cells[5].replaceChildren(...(run ? [h("button", { type: "button", "aria-label": `Run now ${task.name}`,
+			row.cells[5].replaceChildren(...(run ? [h("button", { type: "button", "aria-label": `Run now ${task.name}${task.key ? ` ${task.key}` : ""}`,
 				onclick: () => runNow(row.task) }, "Run now")] : []));
 		}
 	});
@@ -452,21 +476,31 @@ export function schedules() {
 			row.cells[2].title = row.task.dueAt;
 		}
 	};
+	const element = panel("Schedules", scroll, none,
+		h("p.small.quiet", {}, "The @Recurring methods, and the schedules by key that are due next. Filter to see other names; find a key on the page of its name."));
+	element.bar.append(h("label", { htmlFor: "filter" }, "Filter"), filter);
 	return {
-		element: panel("Schedules", scroll, none),
+		element,
 		title: "Schedules",
 		tick,
-		query: () => ({ view: "schedules" }),
+		query: () => ({ view: "schedules", filter: filter.value.trim() }),
 		update({ figures }) {
-			none.hidden = figures.schedules.length > 0;
+			const { acts } = figures;
+			const rows = [...figures.schedules.map((task) => ({ ...task, row: task.name, key: "", acts })),
+				...figures.keyed.map((task) => ({ ...task, row: `#${task.id}`, acts }))];
+			none.hidden = rows.length > 0;
+			text(none, filter.value ? "No schedule has such a name." : "There are no schedules.");
 			scroll.hidden = !none.hidden;
-			show(figures.schedules.map((task) => ({ ...task, acts: figures.acts })));
+			show(rows);
 			tick();
 		}
 	};
 }
 
-/** This node and its wheel. */
+/** A node that has not reported for this time has probably ended. */
+const SILENT_MS = 15_000;
+
+/** The nodes, and the wheel of this one. */
 export function node() {
 	const claims = h("dl.panel.figures");
 	const store = panel("Durable tasks on this node", claims);
@@ -477,6 +511,16 @@ export function node() {
 	const levels = table("A task that is far away waits in a high level, and moves down as its time comes near",
 		[["Level"], ["A slot"], ["A turn"], ["Pending"], ["Slots in use"]]);
 	const wheel = wheelView();
+	const all = table("All nodes of the store", [["Node"], ["State", ".text"], ["Held"], ["Reported", ".text"]]);
+	const nodes = panel("All nodes", all.element);
+	const showNodes = list(all.body, (one) => one.id, (one) => h("tr", {}, h("th", { scope: "row" }, one.id, " ", one.mine && h("span.tag", {}, "this node")),
+		h("td.text"), h("td"), h("td.text")), ({ cells }, one) => {
+		const silent = one.age > SILENT_MS;
+		text(cells[1], silent ? "silent" : one.claiming ? "claims tasks" : "paused");
+		cells[1].classList.toggle("warn", silent);
+		text(cells[2], number(one.held));
+		text(cells[3], `${duration(one.age)} ago`);
+	});
 	store.bar.append(control);
 	store.insertBefore(error, claims);
 	store.append(none);
@@ -487,13 +531,15 @@ export function node() {
 			.forEach((value, index) => text(row.cells[index], value));
 	});
 	return {
-		element: h("div.now", {}, h("div.stack", {}, store, panel("The wheel in figures", totals, levels.element)), wheel.element),
+		element: h("div.now", {}, h("div.stack", {}, store, nodes, panel("The wheel in figures", totals, levels.element)), wheel.element),
 		title: "Node",
 		query: () => ({ view: "node" }),
 		update({ figures: live }) {
 			const { node: mine, wheel: state } = live;
 			none.hidden = Boolean(mine);
 			claims.hidden = !mine;
+			nodes.hidden = !live.nodes?.length;
+			showNodes(live.nodes ?? []);
 			if (mine) {
 				error.hidden = !mine.error;
 				text(error, mine.error ? `The store does not answer: ${mine.error}` : "");

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.AfterEach;
@@ -121,6 +122,21 @@ class ConsoleTests {
 				.containsExactly("5");
 			assertThat(user.<String>figure("view=name&name=close-order&find=5", "$.found.key")).isEqualTo("5");
 			assertThat(user.<List<String>>figure("view=schedules", "$.schedules[*].name")).containsExactly("report");
+		}
+
+		@Test
+		void schedulesByKeyAreServed() {
+			schedule("close-order", "5");
+			this.tasks.task(() -> {
+			}).id(TaskId.of("reminder", "a")).on(Schedule.every(Duration.ofHours(1)));
+			ConsoleClient user = user();
+			// The figures of the names may be 400 ms old.
+			await().untilAsserted(() -> assertThat(user.<List<String>>figure("view=schedules", "$.keyed[*].key"))
+				.containsExactly("a"));
+			assertThat(user.<List<String>>figure("view=schedules", "$.keyed[*].schedule"))
+				.containsExactly("every(PT1H)");
+			assertThat(user.<List<String>>figure("view=schedules&filter=report", "$.keyed[*].key")).isEmpty();
+			assertThat(user.<List<String>>figure("view=schedules&filter=MIND", "$.schedules[*].name")).isEmpty();
 		}
 
 	}

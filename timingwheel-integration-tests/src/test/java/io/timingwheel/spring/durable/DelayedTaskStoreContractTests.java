@@ -1437,6 +1437,34 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void nodesAreListedByTheirLatestReports() {
+		this.store.report(new NodeState("a", true, 7));
+		this.store.report(new NodeState("gone", true, 1));
+		clockAhead(SOON);
+		this.store.report(new NodeState("b", false, 0));
+		clockAhead(SOON.multipliedBy(2));
+		this.store.report(new NodeState("a", true, 9));
+		this.other.forget("gone");
+		this.other.forget("unknown");
+		clockAhead(SOON.multipliedBy(3));
+		List<ReportedNode> nodes = this.other.nodes();
+		assertThat(nodes).extracting(ReportedNode::state)
+			.containsExactly(new NodeState("a", true, 9), new NodeState("b", false, 0));
+		assertThat(nodes.get(0).age()).isBetween(SOON, SOON.plusMinutes(1));
+	}
+
+	@Test
+	void aNodeThatReportsNoMoreIsForgotten() {
+		this.store.report(new NodeState("a", true, 7));
+		clockAhead(DelayedTaskStore.NODE_RETENTION.plusMinutes(1));
+		assertThat(this.other.nodes()).isEmpty();
+		this.store.report(new NodeState("b", true, 1));
+		// The first report of a node deletes the old ones.
+		clockAhead(Duration.ZERO);
+		assertThat(this.other.nodes()).extracting((node) -> node.state().nodeId()).containsExactly("b");
+	}
+
+	@Test
 	void theClockIsThatOfTheStoreAndCanBeMoved() {
 		long before = this.store.now();
 		this.store.setClockOffset(HOUR);

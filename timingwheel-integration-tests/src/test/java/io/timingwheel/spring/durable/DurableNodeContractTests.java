@@ -181,6 +181,27 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void theNodesAreListedWithTheirClaimsUntilTheyEnd() throws InterruptedException {
+		TestNode first = node(TestNode.start(this.store, (argument, context) -> count(argument), named("first")));
+		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument), named("second")));
+		await().untilAsserted(() -> assertThat(first.durable().nodes()).extracting(ReportedNode::state)
+			.containsExactlyInAnyOrder(new NodeState("first", true, 0), new NodeState("second", true, 0)));
+		second.durable().pause();
+		await().until(() -> first.durable()
+			.nodes()
+			.stream()
+			.anyMatch((node) -> node.state().equals(new NodeState("second", false, 0))));
+		second.shutdown(Duration.ofSeconds(1));
+		assertThat(first.durable().nodes()).extracting((node) -> node.state().nodeId()).containsExactly("first");
+	}
+
+	private static UnaryOperator<DurableSettings> named(String nodeId) {
+		return (settings) -> new DurableSettings(nodeId, settings.lease(), settings.lookAhead(),
+				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
+				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(), settings.deadRetention());
+	}
+
+	@Test
 	void aFailureIsTriedAgainAndThenDead() {
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
 			count(context.attempt());
@@ -602,7 +623,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
 				.toList());
 		await().until(() -> dead(TestNode.NAME) == tasks);
-		DeadByError groups = node.durable().deadByError(TestNode.NAME);
+		DeadByError groups = node.durable().deadByError(TestNode.NAME, null);
 		assertThat(groups.groups()).extracting(DeadByError.Group::error)
 			.containsExactlyInAnyOrder("java.lang.IllegalStateException: bad argument",
 					"java.lang.IllegalStateException: connection refused");

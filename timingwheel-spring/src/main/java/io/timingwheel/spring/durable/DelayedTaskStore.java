@@ -66,6 +66,12 @@ public interface DelayedTaskStore {
 	/** How many dead tasks one call changes. More would hold up other calls. */
 	int MAX_STEP = 500;
 
+	/** How many nodes {@link #nodes()} gives at most. */
+	int MAX_NODES = 100;
+
+	/** For how long the store gives a node that reports no more. */
+	Duration NODE_RETENTION = Duration.ofMinutes(10);
+
 	// Storing
 
 	/**
@@ -266,6 +272,24 @@ public interface DelayedTaskStore {
 	 */
 	List<Reply> bury(List<Burial> burials);
 
+	/**
+	 * Keeps what a node reports about itself, for {@link #nodes()}. The report takes the
+	 * place of the earlier one of this node. A node reports every few seconds. A store
+	 * that does not override this method keeps no reports.
+	 * @param state the state of the node
+	 * @since 0.1
+	 */
+	default void report(NodeState state) {
+	}
+
+	/**
+	 * Deletes the report of a node that ends.
+	 * @param nodeId the node
+	 * @since 0.1
+	 */
+	default void forget(String nodeId) {
+	}
+
 	// What applications and operators do
 
 	/**
@@ -438,6 +462,16 @@ public interface DelayedTaskStore {
 	 */
 	default Set<String> pausedNames() {
 		return Set.of();
+	}
+
+	/**
+	 * Reads what the nodes have reported within the {@link #NODE_RETENTION}.
+	 * @return the nodes, at most {@link #MAX_NODES}, the one that reported last first;
+	 * none if this store keeps no reports
+	 * @since 0.1
+	 */
+	default List<ReportedNode> nodes() {
+		return List.of();
 	}
 
 	/**

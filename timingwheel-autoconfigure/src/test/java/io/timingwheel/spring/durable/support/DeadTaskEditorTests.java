@@ -102,37 +102,65 @@ class DeadTaskEditorTests {
 	void aCursorOfNoReplyIsRefused(String cursor) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.requeue(NAME, null, cursor))
 			.withMessageContaining("cursor");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.byError(NAME, cursor))
+			.withMessageContaining("cursor");
 	}
 
 	@Test
 	void theDeadAreGroupedByTheirErrorsTheLatestFirst() {
 		List<String> ids = bury(10, (key) -> key, (key) -> key.compareTo("k4") < 0 ? "refused" : "timed out");
-		DeadByError groups = this.dead.byError(NAME);
+		DeadByError groups = this.dead.byError(NAME, null);
 		assertThat(groups.examined()).isEqualTo(10);
 		assertThat(groups.complete()).isTrue();
 		assertThat(groups.groups()).extracting(DeadByError.Group::error).containsExactly("timed out", "refused");
 		assertThat(groups.groups()).extracting(DeadByError.Group::count).containsExactly(6, 4);
 		assertThat(groups.groups()).extracting(DeadByError.Group::id).containsExactly(ids.get(9), ids.get(3));
 		assertThat(groups.groups().get(1).first()).isBefore(groups.groups().get(1).last());
-		assertThat(this.dead.byError("unknown")).isEqualTo(new DeadByError(List.of(), 0, true));
+		assertThat(this.dead.byError("unknown", null)).isEqualTo(new DeadByError(List.of(), 0, true, null));
 	}
 
 	@Test
 	void manyErrorsAndLongOnesAreCutOff() {
 		String error = "x".repeat(249) + "\ud83d\ude97";
 		bury(150, (key) -> key, (key) -> key + error);
-		DeadByError groups = this.dead.byError(NAME);
+		DeadByError groups = this.dead.byError(NAME, null);
 		assertThat(groups.groups()).hasSize(100)
 			.allSatisfy((group) -> assertThat(group.error()).hasSizeBetween(249, 250));
 		assertThat(groups.groups().get(0).error()).startsWith("k149x");
-		assertThat(groups.examined()).isEqualTo(150);
+		assertThat(groups.examined()).isEqualTo(100);
 		assertThat(groups.complete()).isFalse();
+		DeadByError older = this.dead.byError(NAME, groups.cursor());
+		assertThat(older.groups()).hasSize(50);
+		assertThat(older.groups().get(0).error()).startsWith("k49x");
+		assertThat(older.complete()).isFalse();
+		assertThat(older.cursor()).isNull();
+	}
+
+	@Test
+	void allOfVeryManyAreGroupedPageByPage() {
+		bury(4500, (key) -> key, (key) -> key.endsWith("7") ? "timed out" : "refused");
+		int examined = 0;
+		int timedOut = 0;
+		String cursor = null;
+		do {
+			DeadByError page = this.dead.byError(NAME, cursor);
+			examined += page.examined();
+			timedOut += page.groups()
+				.stream()
+				.filter((group) -> group.error().equals("timed out"))
+				.mapToInt(DeadByError.Group::count)
+				.sum();
+			cursor = page.cursor();
+		}
+		while (cursor != null);
+		assertThat(examined).isEqualTo(4500);
+		assertThat(timedOut).isEqualTo(450);
 	}
 
 	@Test
 	void onlyTheLatestOfVeryManyAreGrouped() {
 		bury(2500, (key) -> key, (key) -> "failed");
-		DeadByError groups = this.dead.byError(NAME);
+		DeadByError groups = this.dead.byError(NAME, null);
 		assertThat(groups.examined()).isBetween(500, 2000);
 		assertThat(groups.complete()).isFalse();
 		assertThat(groups.groups()).singleElement()

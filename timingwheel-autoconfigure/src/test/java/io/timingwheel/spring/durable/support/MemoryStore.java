@@ -30,9 +30,11 @@ import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.NodeState;
 import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.PartlyStoredException;
 import io.timingwheel.spring.durable.PendingQuery;
+import io.timingwheel.spring.durable.ReportedNode;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -57,6 +59,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	private final Set<String> refused = new HashSet<>();
 
 	private final Set<String> pausedNames = ConcurrentHashMap.newKeySet();
+
+	private final Map<String, NodeState> reports = new ConcurrentHashMap<>();
 
 	private long offset;
 
@@ -303,6 +307,21 @@ public final class MemoryStore implements DelayedTaskStore {
 			case DEAD -> new StoredCounts(0, 0, 0, 1);
 		}, StoredCounts::plus));
 		return counts;
+	}
+
+	@Override
+	public void report(NodeState state) {
+		this.reports.put(state.nodeId(), state);
+	}
+
+	@Override
+	public void forget(String nodeId) {
+		this.reports.remove(nodeId);
+	}
+
+	@Override
+	public List<ReportedNode> nodes() {
+		return this.reports.values().stream().map((state) -> new ReportedNode(state, Duration.ofSeconds(2))).toList();
 	}
 
 	@Override

@@ -23,6 +23,7 @@ final class JdbcNodes {
 		JdbcTemplate jdbc = new JdbcTemplate(this.pool);
 		jdbc.update("delete from timingwheel_task");
 		jdbc.update("delete from timingwheel_task_limit");
+		jdbc.update("delete from timingwheel_task_node");
 	}
 
 	JdbcDelayedTaskStore node() {

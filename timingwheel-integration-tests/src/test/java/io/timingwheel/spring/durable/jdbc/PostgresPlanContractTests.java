@@ -23,6 +23,7 @@ import io.timingwheel.spring.durable.Forecast.DueCounts;
 import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.NodeState;
 import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.StoreTestSupport;
@@ -211,6 +212,22 @@ abstract class PostgresPlanContractTests extends StoreTestSupport {
 		assertThat(this.explained.executions()).hasSize(EXECUTIONS)
 			.allSatisfy((execution) -> assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString)
 				.isBetween(100L, 110L));
+	}
+
+	@Test
+	void theNodesAreReadWithoutTheirTasks() {
+		insert(NAME, 1000, HOUR.negated(), HOUR);
+		claim();
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.report(new NodeState("node " + i, true, i));
+		}
+		this.store.report(new NodeState("node 0", false, 0));
+		assertThat(this.explained.executions()).isNotEmpty();
+		assertThat(this.store.nodes()).hasSize(EXECUTIONS);
+		assertThat(this.explained.executions()).isNotEmpty().allSatisfy((execution) -> {
+			assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString).isZero();
+			assertThat(execution.pagesRead()).as(execution::toString).isLessThan(PAGES);
+		});
 	}
 
 	@Test

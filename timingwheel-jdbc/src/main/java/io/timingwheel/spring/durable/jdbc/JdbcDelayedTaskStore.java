@@ -23,7 +23,9 @@ import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.NextRun;
+import io.timingwheel.spring.durable.NodeState;
 import io.timingwheel.spring.durable.PendingQuery;
+import io.timingwheel.spring.durable.ReportedNode;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -251,6 +253,21 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public void report(NodeState state) {
+		operations().nodes().report(state);
+	}
+
+	@Override
+	public void forget(String nodeId) {
+		operations().nodes().forget(nodeId);
+	}
+
+	@Override
+	public List<ReportedNode> nodes() {
+		return operations().nodes().read();
+	}
+
+	@Override
 	public Forecast forecast(ForecastQuery query) {
 		return operations().forecasts().read(query);
 	}
@@ -310,7 +327,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			Transitions transitions = database.dialect().transitions(database);
 			result = new Operations(database, transitions, new TaskQueries(database), new RowCounts(database),
 					new DeadRows(database), new DueForecasts(database), limits, new LimitedClaims(database, limits),
-					new ScheduleRows(database, transitions));
+					new ScheduleRows(database, transitions), new NodeRows(database));
 			this.operations = result;
 		}
 		return result;
@@ -328,7 +345,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	private record Operations(Database database, Transitions transitions, TaskQueries queries, RowCounts counts,
 			DeadRows dead, DueForecasts forecasts, LimitRows limits, LimitedClaims limitedClaims,
-			ScheduleRows schedules) {
+			ScheduleRows schedules, NodeRows nodes) {
 
 	}
 

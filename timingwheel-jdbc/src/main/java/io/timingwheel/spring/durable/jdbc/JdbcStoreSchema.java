@@ -219,6 +219,9 @@ public final class JdbcStoreSchema {
 						.formatted(TaskRow.COLUMNS, this.table)));
 			transactions.single((jdbc) -> jdbc.queryForList(
 					"select name, paused, next_start from %s where 1 = 0".formatted(this.table.limitTable())));
+			transactions
+				.single((jdbc) -> jdbc.queryForList("select id, claiming, in_flight, reported_at from %s where 1 = 0"
+					.formatted(this.table.nodeTable())));
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new IllegalStateException(

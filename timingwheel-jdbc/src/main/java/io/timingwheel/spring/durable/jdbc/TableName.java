@@ -18,8 +18,10 @@ record TableName(String qualified) {
 
 	private static final String LIMIT = "_limit";
 
+	private static final String NODE = "_node";
+
 	private static final Pattern IN_SCRIPT = Pattern
-		.compile("\\b" + DEFAULT + "(" + VERSION + "\\b|" + LIMIT + "\\b|_|\\b)");
+		.compile("\\b" + DEFAULT + "(" + VERSION + "\\b|" + LIMIT + "\\b|" + NODE + "\\b|_|\\b)");
 
 	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
@@ -40,6 +42,13 @@ record TableName(String qualified) {
 	 */
 	String limitTable() {
 		return this.qualified + LIMIT;
+	}
+
+	/**
+	 * The table with what the nodes report about themselves.
+	 */
+	String nodeTable() {
+		return this.qualified + NODE;
 	}
 
 	/**

@@ -4,6 +4,13 @@ create table if not exists timingwheel_task_limit (
 	next_start bigint not null default 0
 ) engine = InnoDB;
 
+create table if not exists timingwheel_task_node (
+	id varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
+	claiming smallint not null,
+	in_flight integer not null,
+	reported_at bigint not null
+) engine = InnoDB;
+
 alter table timingwheel_task add column if not exists first_at bigint;
 
 drop index if exists timingwheel_task_next_at on timingwheel_task;

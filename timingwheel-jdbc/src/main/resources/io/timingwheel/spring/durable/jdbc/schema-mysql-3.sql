@@ -4,6 +4,13 @@ create table if not exists timingwheel_task_limit (
 	next_start bigint not null default 0
 ) engine = InnoDB;
 
+create table if not exists timingwheel_task_node (
+	id varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
+	claiming smallint not null,
+	in_flight integer not null,
+	reported_at bigint not null
+) engine = InnoDB;
+
 -- MySQL has no "add column if not exists".
 set @timingwheel_change = if(exists(
 	select 1 from information_schema.columns where column_name = 'first_at' and concat(table_schema, '.', table_name)

@@ -4,6 +4,13 @@ create table if not exists timingwheel_task_limit (
 	next_start bigint default 0 not null
 );
 
+create table if not exists timingwheel_task_node (
+	id varchar(64) collate "C" not null primary key,
+	claiming smallint not null,
+	in_flight integer not null,
+	reported_at bigint not null
+);
+
 alter table timingwheel_task add column if not exists first_at bigint;
 
 drop index if exists timingwheel_task_next_at;

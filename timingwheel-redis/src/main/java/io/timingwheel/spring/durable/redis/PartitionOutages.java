@@ -56,6 +56,15 @@ final class PartitionOutages {
 	}
 
 	/**
+	 * Whether the primary of a Cluster that has a key is known not to answer.
+	 */
+	boolean isMissing(byte[] key) {
+		PartialOutage outage = this.partial;
+		String server = (outage != null) ? this.connection.server(key) : null;
+		return outage != null && server != null && outage.parts().contains(server);
+	}
+
+	/**
 	 * Runs scripts.
 	 * @return a reply for each call, in the same order
 	 */

@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.TaskLimits;
 
 /**
@@ -39,9 +38,7 @@ final class PausedNames {
 		if (!this.connection.isCluster()) {
 			return ask();
 		}
-		PartialOutage outage = this.outages.partial();
-		String server = this.connection.server(this.key);
-		if (outage == null || server == null || !outage.parts().contains(server)) {
+		if (!this.outages.isMissing(this.key)) {
 			try {
 				this.known = ask();
 			}

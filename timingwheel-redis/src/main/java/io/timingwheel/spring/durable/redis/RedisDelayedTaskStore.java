@@ -26,8 +26,10 @@ import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.NextRun;
+import io.timingwheel.spring.durable.NodeState;
 import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.PendingQuery;
+import io.timingwheel.spring.durable.ReportedNode;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -86,6 +88,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	private final PausedNames pausedNames;
 
+	private final ReportedNodes nodes;
+
 	private final Places places;
 
 	private final LimitedRounds limitedClaims;
@@ -111,6 +115,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.places = new Places(this.partitions, this.outages);
 		this.limitedClaims = new LimitedRounds(this.outages, options.partitions(), this.claims, this.places);
 		this.pausedNames = new PausedNames(this.connection, this.outages, options.namespace());
+		this.nodes = new ReportedNodes(this.connection, this.outages, options.namespace(), this::now);
 		this.pending = new PendingEntries(this.partitions, this.scripts);
 		this.forecasts = new DueForecasts(this.partitions, this.scripts);
 		this.dead = new DeadEntries(this.partitions, this.scripts, this.outages, options.maxDead());
@@ -391,6 +396,21 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	@Override
 	public Set<String> pausedNames() {
 		return this.pausedNames.read();
+	}
+
+	@Override
+	public void report(NodeState state) {
+		this.nodes.report(state);
+	}
+
+	@Override
+	public void forget(String nodeId) {
+		this.nodes.forget(nodeId);
+	}
+
+	@Override
+	public List<ReportedNode> nodes() {
+		return this.nodes.read();
 	}
 
 	@Override

@@ -14,6 +14,7 @@
  * timingwheel:{namespace:3}:limits   hash        limited name -&gt; when its rate allows the next start
  * timingwheel:{namespace}:meta       hash        the number of partitions, the format
  * timingwheel:{namespace}:paused     set         the names that are paused
+ * timingwheel:{namespace}:nodes      hash        node -&gt; whether it claims, how many tasks it holds, when it reported
  * </pre>
  *
  * <p>

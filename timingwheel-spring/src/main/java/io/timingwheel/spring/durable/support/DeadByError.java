@@ -3,16 +3,19 @@ package io.timingwheel.spring.durable.support;
 import java.time.Instant;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Dead tasks of a name, grouped by their errors.
  *
  * @param groups the groups, the one with the latest death first; at most
  * {@link #MAX_GROUPS}
- * @param examined how many dead tasks were read, those that died last
- * @param complete whether these are all dead tasks of the name, and all their groups
+ * @param examined how many dead tasks are in the groups
+ * @param complete whether these are all dead tasks of the name
+ * @param cursor where the tasks follow that died earlier, {@code null} if there are none
  * @since 0.1
  */
-public record DeadByError(List<Group> groups, int examined, boolean complete) {
+public record DeadByError(List<Group> groups, int examined, boolean complete, @Nullable String cursor) {
 
 	/** How many dead tasks are read at most. */
 	public static final int MAX_EXAMINED = 2000;

@@ -105,33 +105,40 @@ final class DeadTaskEditor {
 	}
 
 	/**
-	 * Groups the dead tasks of a name that died last. Reads pages until it has read
-	 * enough or the time is over.
+	 * Groups dead tasks of a name, the latest first. Reads pages until it has read
+	 * enough, has enough groups, or the time is over.
+	 * @param cursor where the groups before have ended, {@code null} for the latest
 	 */
-	DeadByError byError(String name) {
+	DeadByError byError(String name, @Nullable String cursor) {
+		List<String> names = this.handlers.allNames(name);
+		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor)
+				: new DeadCursor(0, DelayedTaskStore.MAX_TIME, null);
 		long start = System.nanoTime();
 		Map<String, DeadByError.Group> groups = new LinkedHashMap<>();
 		int examined = 0;
-		boolean complete = true;
-		for (String one : this.handlers.allNames(name)) {
-			DeadTasks page = new DeadTasks(List.of(), true);
-			DeadTask.Position after = null;
-			while (page.more() && examined < DeadByError.MAX_EXAMINED
-					&& (examined == 0 || System.nanoTime() - start < MAX_READ_NANOS)) {
-				int limit = Math.min(DelayedTaskStore.MAX_STEP, DeadByError.MAX_EXAMINED - examined);
-				page = this.store.dead(new DeadQuery(one, true, after, limit));
-				page.tasks().stream().map(DeadTaskEditor::group).forEach((group) -> add(groups, group));
-				examined += page.tasks().size();
-				after = page.tasks().isEmpty() ? after : page.tasks().get(page.tasks().size() - 1).position();
+		boolean full = false;
+		while (!full && at.name() < names.size() && examined < DeadByError.MAX_EXAMINED
+				&& (examined == 0 || System.nanoTime() - start < MAX_READ_NANOS)) {
+			int limit = Math.min(DelayedTaskStore.MAX_STEP, DeadByError.MAX_EXAMINED - examined);
+			DeadTasks page = this.store.dead(new DeadQuery(names.get(at.name()), true, at.after(), limit));
+			for (DeadTask task : page.tasks()) {
+				DeadByError.Group group = group(task);
+				full = groups.size() == DeadByError.MAX_GROUPS && !groups.containsKey(group.error());
+				if (full) {
+					break;
+				}
+				add(groups, group);
+				examined++;
+				at = at.after(task.position());
 			}
-			complete = complete && !page.more();
+			at = (full || page.more()) ? at : at.nextName();
 		}
+		boolean end = at.name() >= names.size();
 		List<DeadByError.Group> latest = groups.values()
 			.stream()
 			.sorted(Comparator.comparing(DeadByError.Group::last).reversed())
-			.limit(DeadByError.MAX_GROUPS)
 			.toList();
-		return new DeadByError(latest, examined, complete && latest.size() == groups.size());
+		return new DeadByError(latest, examined, end && cursor == null, end ? null : at.toString());
 	}
 
 	private static DeadByError.Group group(DeadTask task) {

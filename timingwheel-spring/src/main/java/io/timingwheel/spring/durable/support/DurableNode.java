@@ -63,6 +63,8 @@ final class DurableNode {
 
 	private final TaskIntake intake;
 
+	private final NodeReports reports;
+
 	private final TaskPoller poller;
 
 	private final LeaseKeeper leases;
@@ -90,8 +92,9 @@ final class DurableNode {
 		Lanes lanes = new Lanes(handlers, this.inFlight, policies, this.beginner::add, this::wakePoller, turns);
 		this.intake = new TaskIntake(turns, settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
 				this.settler, unreadable, policies, () -> this.started && isClaiming(), this::wakePoller);
+		this.reports = new NodeReports(turns, store, settings.nodeId(), this.inFlight);
 		this.poller = new TaskPoller(turns, store, settings, handlers, clock, this.inFlight, lanes, this.intake,
-				this.pausedNames, unreadable, this.figures, this.availability);
+				this.pausedNames, unreadable, this.figures, this.availability, this.reports);
 		this.leases = new LeaseKeeper(turns, store, settings, this.inFlight, this.availability);
 		this.retention = new DeadTaskRetention(store, settings.deadRetention(), this.figures);
 		turns.onWork(this::lookAgain);
@@ -228,6 +231,9 @@ final class DurableNode {
 			this.beginner.stop();
 			this.leases.stop();
 			this.settler.stop();
+		}
+		if (this.availability.error() == null) {
+			this.reports.end();
 		}
 		this.beginner.join(GRACE);
 		this.leases.join(GRACE);

@@ -15,6 +15,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Forecast;
+import io.timingwheel.spring.durable.ReportedNode;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskLimits;
@@ -56,6 +57,8 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	private final PayloadCodec codec;
 
 	private final DurableNode node;
+
+	private final String nodeId;
 
 	private final TaskEnqueuer enqueuer;
 
@@ -109,6 +112,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.handlers = handlers;
 		this.codec = codec;
 		this.interceptor = interceptor;
+		this.nodeId = settings.nodeId();
 		StoreClock clock = new StoreClock(wheel.timeSource());
 		this.node = new DurableNode(store, turns.settings(settings), handlers, codec, wheel, clock, tasks, handOvers,
 				interceptor, turns);
@@ -356,10 +360,13 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	/**
 	 * Reads the dead tasks of a name that died last, and groups them by their errors.
 	 * @param name the name
+	 * @param cursor the cursor of the groups before, to go on with the tasks that died
+	 * earlier; {@code null} to begin with the latest
 	 * @return the groups of at most {@link DeadByError#MAX_EXAMINED} tasks
+	 * @throws IllegalArgumentException if there is no such cursor
 	 */
-	public DeadByError deadByError(String name) {
-		return this.deadTasks.byError(name);
+	public DeadByError deadByError(String name, @Nullable String cursor) {
+		return this.deadTasks.byError(name, cursor);
 	}
 
 	/**
@@ -558,6 +565,24 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public NodeFigures figures() {
 		return this.node.figures();
+	}
+
+	/**
+	 * The name of this node in its claims.
+	 * @return the id of the node
+	 */
+	public String nodeId() {
+		return this.nodeId;
+	}
+
+	/**
+	 * What the nodes of the store have reported, this one among them. A node reports
+	 * every few seconds. Does not call a store that is known not to answer.
+	 * @return the nodes, the one that reported last first; none if the store keeps no
+	 * reports, or does not answer
+	 */
+	public List<ReportedNode> nodes() {
+		return storeError().isPresent() ? List.of() : this.store.nodes();
 	}
 
 	/**

@@ -66,6 +66,8 @@ final class TaskPoller {
 
 	private final StoreAvailability availability;
 
+	private final NodeReports reports;
+
 	private final StoreLoop loop;
 
 	private final ClaimSize size;
@@ -98,7 +100,7 @@ final class TaskPoller {
 
 	TaskPoller(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
 			StoreClock clock, InFlight inFlight, Lanes lanes, TaskIntake intake, PausedNames pausedNames,
-			UnreadableTasks unreadable, NodeFigures figures, StoreAvailability availability) {
+			UnreadableTasks unreadable, NodeFigures figures, StoreAvailability availability, NodeReports reports) {
 		this.turns = turns;
 		this.loop = turns.loop("timing-wheel-poller", this::round);
 		this.suspectAt = turns.nanoTime();
@@ -114,6 +116,7 @@ final class TaskPoller {
 		this.unreadable = unreadable;
 		this.figures = figures;
 		this.availability = availability;
+		this.reports = reports;
 		this.size = new ClaimSize(settings);
 		this.minRoom = usualRoom();
 		inFlight.onSuspectGone(this.loop::wake);
@@ -178,6 +181,7 @@ final class TaskPoller {
 			this.availability.idle(Caller.CLAIM);
 		}
 		if (room == 0) {
+			this.reports.report(isActive());
 			awaitRoom(claims);
 			return;
 		}
@@ -206,6 +210,7 @@ final class TaskPoller {
 			this.inFlight.free(room - used);
 			this.minRoom = usualRoom();
 		}
+		this.reports.report(isActive());
 		if (this.suspectClaimed && used > 0) {
 			// The suspect gets no new neighbours until it has ended, but not for long.
 			this.waitUntil = this.turns.nanoTime() + SUSPECT_NANOS;

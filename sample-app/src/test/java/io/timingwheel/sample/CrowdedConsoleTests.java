@@ -1,0 +1,205 @@
+package io.timingwheel.sample;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DeadTask;
+import io.timingwheel.spring.durable.DeadTasks;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.Forecast.DueCounts;
+import io.timingwheel.spring.durable.Forecast;
+import io.timingwheel.spring.durable.ForecastQuery;
+import io.timingwheel.spring.durable.NodeState;
+import io.timingwheel.spring.durable.PendingQuery;
+import io.timingwheel.spring.durable.ReportedNode;
+import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.durable.StoredTask;
+import org.junit.jupiter.api.Test;
+import org.openqa.selenium.By;
+import org.openqa.selenium.WebElement;
+
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.context.annotation.Bean;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The console with 1,000 names, 10,000,000 pending tasks, 100,000 dead ones and 40 nodes.
+ * The store makes up the figures, and the page may only read.
+ */
+@SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+		properties = "management.endpoint.timingwheelconsole.access=read-only")
+class CrowdedConsoleTests extends ConsoleBrowserTests {
+
+	private static final List<String> ACTIONS = List.of("Pause", "Resume", "Pause claims", "Run now", "Move", "Cancel",
+			"Requeue", "Delete", "Requeue all", "Delete all");
+
+	@Test
+	void theViewsStaySmoothAndTheAnswersSmall() {
+		for (String view : List.of("now", "names", "dead", "name/name-000", "node")) {
+			open(view);
+			eventually().until(() -> text("#state-text").equals("Live"));
+			// A machine that is busy may interrupt the page, but hardly three times.
+			eventually().until(() -> longTasks(2000).isEmpty());
+			assertThat(largestAnswer()).as(view).isBetween(1_000L, 100_000L);
+			assertThat(visibleButtons()).as(view).doesNotContainAnyElementsOf(ACTIONS);
+		}
+		assertThat(text("#access")).isEqualTo("Read-only");
+		open("now");
+		eventually().until(() -> text(".figures dd").equals("10M"));
+		assertThat(text("#dead-badge")).isEqualTo("100,000");
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
+	void theDeadAreGroupedPageByPage() {
+		open("dead");
+		eventually().until(() -> text("#main").matches("(?s).*These groups count [\\d,]+ tasks that died last\\..*"));
+		assertThat(this.browser.findElements(By.cssSelector("td.wrap"))).hasSize(20);
+		press("Older");
+		eventually().until(() -> text("#main").contains(" tasks, not the latest."));
+		press("Latest");
+		eventually().until(() -> text("#main").contains("that died last."));
+		assertThat(errors()).isEmpty();
+	}
+
+	private void press(String button) {
+		eventually().until(() -> {
+			this.browser.findElement(By.xpath("//button[. = '" + button + "']")).click();
+			return true;
+		});
+	}
+
+	private List<String> visibleButtons() {
+		return this.browser.findElements(By.cssSelector("main button"))
+			.stream()
+			.filter(WebElement::isDisplayed)
+			.map(WebElement::getText)
+			.toList();
+	}
+
+	/**
+	 * The size of the largest answer with figures, in bytes before compression.
+	 */
+	private long largestAnswer() {
+		return ((Number) this.browser.executeScript(
+				"""
+						return Math.max(...performance.getEntriesByType("resource").filter(({ name }) => name.includes("/live?"))
+							.map(({ decodedBodySize }) => decodedBodySize));
+						"""))
+			.longValue();
+	}
+
+	@TestConfiguration(proxyBeanMethods = false)
+	static class StoreConfiguration {
+
+		@Bean
+		DelayedTaskStore crowdedStore() {
+			return (DelayedTaskStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { DelayedTaskStore.class }, new CrowdedStore());
+		}
+
+	}
+
+	/**
+	 * A store that nothing is written to.
+	 */
+	static final class CrowdedStore implements InvocationHandler {
+
+		private static final int NAMES = 1000;
+
+		private static final int DEAD = 100_000;
+
+		private final long start = System.currentTimeMillis();
+
+		private final Map<String, StoredCounts> counts = IntStream.range(0, NAMES)
+			.boxed()
+			.collect(Collectors.toMap("name-%03d"::formatted,
+					(i) -> new StoredCounts(10_000, i % 3, i % 5, (i == 0) ? DEAD : 0, true)));
+
+		@Override
+		public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+			return switch (method.getName()) {
+				case "counts" -> this.counts;
+				case "forecast" -> forecast((ForecastQuery) arguments[0]);
+				case "nodes" -> IntStream.range(0, 40)
+					.mapToObj((i) -> new ReportedNode(new NodeState("node-" + i, i % 7 != 0, 10 * i),
+							Duration.ofMillis(450L * i)))
+					.toList();
+				case "pending" -> (arguments[0] instanceof PendingQuery query) ? tasks(query.name(), State.PENDING)
+						: invokeDefault(proxy, method, arguments);
+				case "dead" ->
+					(arguments[0] instanceof DeadQuery query) ? dead(query) : tasks((String) arguments[0], State.DEAD);
+				case "claim" -> new Claimed(List.of(), now(), Long.MAX_VALUE);
+				case "find" -> Optional.empty();
+				case "pausedNames" -> Set.of();
+				case "joinsTransaction" -> false;
+				case "now" -> now();
+				case "hashCode" -> System.identityHashCode(proxy);
+				case "equals" -> proxy == arguments[0];
+				case "toString" -> "crowded store";
+				default -> invokeDefault(proxy, method, arguments);
+			};
+		}
+
+		private static Object invokeDefault(Object proxy, Method method, Object[] arguments) throws Throwable {
+			return InvocationHandler.invokeDefault(proxy, method, arguments);
+		}
+
+		private static long now() {
+			return System.currentTimeMillis();
+		}
+
+		private static Forecast forecast(ForecastQuery query) {
+			return new Forecast(now(),
+					query.pending()
+						.keySet()
+						.stream()
+						.collect(Collectors.toMap((name) -> name,
+								(name) -> new DueCounts(LongStream.range(0, query.spans())
+									.mapToObj((i) -> Math.floorMod(name.hashCode() * (i + 3), 500L))
+									.toList(), true))));
+		}
+
+		private List<StoredTask> tasks(String name, State state) {
+			return IntStream.range(0, 100)
+				.mapToObj((i) -> new StoredTask("task-" + i, name, "key-" + i, this.start + 60_000 + 1000L * i, state,
+						1, 0, (state == State.DEAD) ? error(i) : null))
+				.toList();
+		}
+
+		/**
+		 * A page of the dead, of which one dies each 10 ms.
+		 */
+		private DeadTasks dead(DeadQuery query) {
+			if (this.counts.getOrDefault(query.name(), StoredCounts.NONE).dead() == 0) {
+				return new DeadTasks(List.of(), false);
+			}
+			DeadTask.Position after = query.after();
+			int from = (after != null) ? Integer.parseInt(after.id()) + 1 : 0;
+			int end = Math.min(DEAD, from + query.limit());
+			return new DeadTasks(IntStream.range(from, end)
+				.mapToObj((i) -> new DeadTask(String.valueOf(i), this.start - 10L * i, error(i)))
+				.toList(), end < DEAD);
+		}
+
+		private static String error(int number) {
+			return "java.lang.IllegalStateException: The server answers " + (500 + number % 20) + " " + "x".repeat(200);
+		}
+
+	}
+
+}

@@ -1,0 +1,232 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
+import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * An application with many pending tasks, and its endpoints.
+ */
+final class ReadNode implements AutoCloseable {
+
+	/** Nine of ten tasks have this name, the others have one of {@link #NAMES}. */
+	static final String NAME = "close-order";
+
+	static final int NAMES = 99;
+
+	private static final int BATCH = 500;
+
+	private static final int CHAINS = 20_000;
+
+	private static final Duration FAR = Duration.ofMinutes(10);
+
+	private static final Runnable NOTHING = () -> {
+	};
+
+	private final JsonMapper mapper = JsonMapper.builder()
+		.changeDefaultPropertyInclusion((value) -> value.withValueInclusion(JsonInclude.Include.NON_NULL))
+		.build();
+
+	private final ConfigurableApplicationContext context;
+
+	private final DelayedTaskOperations tasks;
+
+	private final TimingWheelEndpoint wheel;
+
+	private final DelayedTasksEndpointWebExtension endpoint;
+
+	private volatile boolean closed;
+
+	ReadNode(Map<String, Object> settings) {
+		this.context = new SpringApplicationBuilder(settings.isEmpty() ? InMemory.class : Stored.class)
+			.web(WebApplicationType.NONE)
+			.properties(Map.of("spring.main.banner-mode", "off", "spring.main.log-startup-info", "false"))
+			.properties(settings)
+			.run();
+		this.tasks = this.context.getBean(DelayedTaskOperations.class);
+		this.wheel = new TimingWheelEndpoint(this.context.getBean(TimingWheel.class));
+		this.endpoint = new DelayedTasksEndpointWebExtension(
+				new DelayedTasksEndpoint(this.context.getBean(DelayedTaskRegistry.class),
+						this.context.getBeanProvider(DurableTaskManager.class).getIfAvailable(), Show.ALWAYS),
+				Show.ALWAYS, Set.of());
+	}
+
+	private static TaskId id(int number) {
+		return new TaskId((number % 10 != 0) ? NAME : "name-" + number / 10 % NAMES, "k" + number);
+	}
+
+	private static Duration delay(int number) {
+		return FAR.plusMillis(number * 7919L % Duration.ofDays(7).toMillis());
+	}
+
+	/**
+	 * Schedules tasks in memory.
+	 */
+	void schedule(int count) {
+		IntStream.range(0, count).forEach((i) -> this.tasks.schedule(id(i), delay(i), NOTHING));
+	}
+
+	/**
+	 * Stores tasks.
+	 */
+	void enqueue(int count) {
+		for (int from = 0; from < count; from += BATCH) {
+			this.tasks.enqueueAll(IntStream.range(from, Math.min(count, from + BATCH))
+				.mapToObj((i) -> DurableCall.of(id(i), delay(i), i))
+				.toList());
+		}
+	}
+
+	/**
+	 * The reads by what they read.
+	 */
+	Map<String, Supplier<?>> reads() {
+		NameDescriptor first = name(null);
+		String cursor = first.cursor();
+		for (int i = 0; i < 3; i++) {
+			cursor = name(cursor).cursor();
+		}
+		String later = Objects.requireNonNull(cursor);
+		String id = first.next().get(0).id();
+		Map<String, Supplier<?>> reads = new LinkedHashMap<>();
+		reads.put("wheel", this.wheel::wheel);
+		reads.put("figures", () -> this.endpoint.tasks(null, null));
+		for (String ahead : List.of("PT1M", "PT1H", "P1D", "P7D")) {
+			reads.put("forecast " + ahead, () -> this.endpoint.tasks(ahead, null));
+		}
+		reads.put("name", () -> name(null));
+		reads.put("name, fourth page", () -> name(later));
+		reads.put("dead by error", () -> this.endpoint.tasksOfName(SecurityContext.NONE, NAME, "true", null, null));
+		reads.put("task by its key", () -> task("k1"));
+		reads.put("task by its id", () -> task(id));
+		reads.put("no such task", () -> task("absent"));
+		return reads;
+	}
+
+	private NameDescriptor name(@Nullable String cursor) {
+		return (NameDescriptor) Objects
+			.requireNonNull(this.endpoint.tasksOfName(SecurityContext.NONE, NAME, null, null, cursor).getBody());
+	}
+
+	private WebEndpointResponse<?> task(String keyOrId) {
+		return this.endpoint.task(SecurityContext.NONE, new String[] { NAME, keyOrId }, null, null, null);
+	}
+
+	byte[] json(Supplier<?> read) {
+		Object result = read.get();
+		return this.mapper
+			.writeValueAsBytes((result instanceof WebEndpointResponse<?> response) ? response.getBody() : result);
+	}
+
+	/**
+	 * Runs tasks that schedule themselves again, as fast as the machine can.
+	 * @return counts the runs
+	 */
+	LongAdder runEndlessly() {
+		LongAdder runs = new LongAdder();
+		Runnable chain = new Runnable() {
+
+			@Override
+			public void run() {
+				runs.increment();
+				if (!ReadNode.this.closed) {
+					ReadNode.this.tasks.schedule(Duration.ofMillis(10), this);
+				}
+			}
+
+		};
+		IntStream.range(0, CHAINS).forEach((i) -> this.tasks.schedule(Duration.ofMillis(i % 10), chain));
+		return runs;
+	}
+
+	/**
+	 * Makes each read once a second, until the reader is stopped.
+	 */
+	Reader startReader() {
+		return new Reader(this);
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		this.context.close();
+	}
+
+	/**
+	 * A thread that reads.
+	 */
+	static final class Reader {
+
+		private final Thread thread;
+
+		Reader(ReadNode node) {
+			this.thread = new Thread(() -> run(node));
+			this.thread.start();
+		}
+
+		private static void run(ReadNode node) {
+			Map<String, Supplier<?>> reads = node.reads();
+			try {
+				while (true) {
+					for (Supplier<?> read : reads.values()) {
+						node.json(read);
+						TimeUnit.MILLISECONDS.sleep(1_000 / reads.size());
+					}
+				}
+			}
+			catch (InterruptedException ex) {
+				// Stopped.
+			}
+		}
+
+		void stop() throws InterruptedException {
+			this.thread.interrupt();
+			this.thread.join();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(exclude = DataSourceAutoConfiguration.class)
+	static class InMemory {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Stored {
+
+	}
+
+}

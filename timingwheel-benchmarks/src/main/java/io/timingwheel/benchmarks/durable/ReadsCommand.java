@@ -1,0 +1,129 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import java.util.stream.DoubleStream;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/**
+ * Measures the reads of the endpoints with many pending tasks, and what such reads cost
+ * the wheel.
+ */
+@Command(name = "reads", mixinStandardHelpOptions = true, sortOptions = false,
+		description = "Measures each read of the endpoints with many pending tasks: the time and the size of the JSON,"
+				+ " without HTTP.")
+public final class ReadsCommand implements Callable<Integer> {
+
+	private static final int WARM_UPS = 3;
+
+	private static final int RUNS = 20;
+
+	private static final int WINDOWS = 8;
+
+	private static final long WINDOW_MILLIS = 4_000;
+
+	/** The figures of a store that the reads may use are a few seconds old. */
+	private static final long SETTLE_MILLIS = 6_000;
+
+	@Option(names = "--store",
+			description = "The server: ${COMPLETION-CANDIDATES}. Without this option the tasks are in memory.")
+	private @Nullable Store store;
+
+	@Option(names = "--pending", defaultValue = "1000000", description = "How many tasks are pending.")
+	private int pending;
+
+	@Option(names = "--executions",
+			description = "In memory: executions per second with and without a thread that makes each read once a second.")
+	private boolean executions;
+
+	@Override
+	public Integer call() throws Exception {
+		if (this.store == null) {
+			try (ReadNode node = new ReadNode(Map.of())) {
+				node.schedule(this.pending);
+				measure(node);
+			}
+			return 0;
+		}
+		try (Server server = this.store.start()) {
+			server.clear();
+			try (ReadNode node = new ReadNode(TimingWheelNode.properties(this.store, server.url()))) {
+				long start = System.nanoTime();
+				switch (this.store) {
+					case POSTGRESQL -> ReadRows.insert(server.url(), this.pending);
+					case REDIS -> node.enqueue(this.pending);
+				}
+				System.out.printf("Stored in %.0f s%n", (System.nanoTime() - start) / 1e9);
+				TimeUnit.MILLISECONDS.sleep(SETTLE_MILLIS);
+				measure(node);
+			}
+		}
+		return 0;
+	}
+
+	private void measure(ReadNode node) throws InterruptedException {
+		System.out.printf("%,d pending%n%-24s %10s %10s %10s%n", this.pending, "read", "median ms", "max ms", "KB");
+		node.reads().forEach((name, read) -> measure(name, node, read));
+		if (this.executions) {
+			beside(node);
+		}
+	}
+
+	private static void measure(String name, ReadNode node, Supplier<?> read) {
+		int bytes = 0;
+		double[] millis = new double[RUNS];
+		for (int i = -WARM_UPS; i < RUNS; i++) {
+			long start = System.nanoTime();
+			bytes = node.json(read).length;
+			if (i >= 0) {
+				millis[i] = (System.nanoTime() - start) / 1e6;
+			}
+		}
+		Arrays.sort(millis);
+		System.out.printf("%-24s %10.2f %10.2f %10.1f%n", name, millis[RUNS / 2], millis[RUNS - 1], bytes / 1e3);
+	}
+
+	/**
+	 * Windows without and with a reader take turns.
+	 */
+	private static void beside(ReadNode node) throws InterruptedException {
+		LongAdder runs = node.runEndlessly();
+		TimeUnit.MILLISECONDS.sleep(2 * WINDOW_MILLIS);
+		double[] alone = new double[WINDOWS];
+		double[] beside = new double[WINDOWS];
+		for (int i = 0; i < WINDOWS; i++) {
+			// Who comes first changes, so that a trend of the machine counts for neither.
+			if (i % 2 == 0) {
+				alone[i] = rate(runs);
+			}
+			ReadNode.Reader reader = node.startReader();
+			beside[i] = rate(runs);
+			reader.stop();
+			if (i % 2 != 0) {
+				alone[i] = rate(runs);
+			}
+		}
+		double share = DoubleStream.of(beside).sum() / DoubleStream.of(alone).sum();
+		System.out.printf("executions/s alone %s%nbeside a reader    %s%nshare %.2f %%%n", text(alone), text(beside),
+				100 * share);
+	}
+
+	private static double rate(LongAdder runs) throws InterruptedException {
+		long before = runs.sum();
+		long start = System.nanoTime();
+		TimeUnit.MILLISECONDS.sleep(WINDOW_MILLIS);
+		return (runs.sum() - before) * 1e9 / (System.nanoTime() - start);
+	}
+
+	private static String text(double[] rates) {
+		return String.join(" ", DoubleStream.of(rates).mapToObj("%,.0f"::formatted).toList());
+	}
+
+}
