@@ -128,12 +128,13 @@ final class HandOver {
 	private void execute(Timer timer, Runnable task, Executor executor, @Nullable RefusalQueue queue, Batch batch,
 			Shard shard) {
 		boolean periodic = this.periodic;
+		boolean called = true;
 		if (!timer.expire(batch.tick())) {
 			keep(timer, batch, null);
 			return;
 		}
 		try {
-			executor.execute(timer);
+			called = handOver(timer, task, executor);
 		}
 		catch (Throwable ex) {
 			if (refused(timer, executor, ex, batch, shard)) {
@@ -141,10 +142,22 @@ final class HandOver {
 			}
 			reportIfBegun(timer, task, ex);
 		}
-		if (queue != null) {
+		if (queue != null && called) {
 			this.refusals.accepted(queue);
 		}
 		count(timer, shard, periodic);
+	}
+
+	/**
+	 * Hands a timer over.
+	 * @return false if the executor was not called
+	 */
+	private boolean handOver(Timer timer, Runnable task, Executor executor) {
+		if (this.routed) {
+			return ((RoutedTask) task).handOver(executor, timer);
+		}
+		executor.execute(timer);
+		return true;
 	}
 
 	private static void keep(Timer timer, Batch batch, @Nullable RefusalQueue queue) {
@@ -213,9 +226,10 @@ final class HandOver {
 		}
 		learn(task);
 		boolean periodic = this.periodic;
+		boolean called = true;
 		this.triedAgain = timer;
 		try {
-			(this.routed ? executorOf(task) : this.executor).execute(timer);
+			called = handOver(timer, task, this.routed ? executorOf(task) : this.executor);
 		}
 		catch (Throwable ex) {
 			if (shard.refused(timer, queue)) {
@@ -228,7 +242,9 @@ final class HandOver {
 		finally {
 			this.triedAgain = null;
 		}
-		queue.accepted();
+		if (called) {
+			queue.accepted();
+		}
 		count(timer, shard, periodic);
 	}
 

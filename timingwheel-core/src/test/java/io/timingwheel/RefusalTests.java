@@ -12,6 +12,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.logging.ConsoleHandler;
 import java.util.logging.Handler;
@@ -282,6 +283,44 @@ class RefusalTests {
 	}
 
 	@Test
+	void tasksThatHandThemselvesOverWaitWithTheOthersOfTheirExecutor() {
+		Executor executor = this::refuseOrRun;
+		for (int i = 0; i < 2_000; i++) {
+			this.wheel.schedule(handingOver(() -> executor, (timer) -> {
+				executor.execute(timer);
+				return true;
+			}), i, TimeUnit.MILLISECONDS);
+			this.wheel.schedule(routed(() -> executor), i, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(2));
+		assertThat(this.refusedAt).hasSizeBetween(10, 30);
+		this.refuse = false;
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.task.count()).isEqualTo(4_000);
+	}
+
+	@Test
+	void taskThatSomebodyElseTakesDoesNotShowThatItsExecutorAccepts() {
+		Executor executor = this::refuseOrRun;
+		AtomicInteger taken = new AtomicInteger();
+		for (int i = 0; i < 2_000; i++) {
+			this.wheel.schedule(handingOver(() -> executor, (timer) -> {
+				taken.incrementAndGet();
+				return false;
+			}), i, TimeUnit.MILLISECONDS);
+			this.wheel.schedule(routed(() -> executor), i, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(2));
+		assertThat(this.refusedAt).hasSizeBetween(10, 30);
+		assertThat(this.wheel.snapshot().fired()).isEqualTo(taken.get());
+		this.refuse = false;
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(taken).hasValue(2_000);
+		assertThat(this.task.count()).isEqualTo(2_000);
+		assertThat(this.wheel.pending()).isZero();
+	}
+
+	@Test
 	void cancelledWaitingTimersLeaveNoRetryBehind() {
 		List<TimerHandle> handles = new ArrayList<>();
 		for (int i = 0; i < 1_000; i++) {
@@ -445,6 +484,28 @@ class RefusalTests {
 			throw new RejectedExecutionException("on purpose");
 		}
 		task.run();
+	}
+
+	private RoutedTask handingOver(Supplier<Executor> executor, Predicate<Runnable> handOver) {
+		RoutedTask routed = routed(executor);
+		return new RoutedTask() {
+
+			@Override
+			public Executor executor() {
+				return routed.executor();
+			}
+
+			@Override
+			public boolean handOver(Executor executor, Runnable timer) {
+				return handOver.test(timer);
+			}
+
+			@Override
+			public void run() {
+				routed.run();
+			}
+
+		};
 	}
 
 	private RoutedTask routed(Supplier<Executor> executor) {

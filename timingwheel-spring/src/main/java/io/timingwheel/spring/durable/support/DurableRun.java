@@ -219,7 +219,12 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	@Override
 	public Executor executor() {
-		return this.runner.executor(this);
+		return this.handler.executor().get();
+	}
+
+	@Override
+	public boolean handOver(Executor executor, Runnable timer) {
+		return this.runner.handOver(this, executor, timer);
 	}
 
 	@Override

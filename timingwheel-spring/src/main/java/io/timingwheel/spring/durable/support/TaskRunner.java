@@ -1,6 +1,8 @@
 package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -24,6 +26,9 @@ final class TaskRunner {
 	/** A run is missed if it is late by more leases than a failed node can cost. */
 	private static final int MISSED_LEASES = 2;
 
+	/** How long an executor that has refused a task gets no other one directly. */
+	private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
 	private final NodeTurns turns;
 
 	private final PayloadCodec codec;
@@ -41,6 +46,9 @@ final class TaskRunner {
 	private final TaskSettler settler;
 
 	private final Duration missedAfter;
+
+	/** When each executor has last refused a task that had begun. */
+	private final Map<Executor, Long> refusedNanos = new ConcurrentHashMap<>();
 
 	TaskRunner(NodeTurns turns, DurableSettings settings, PayloadCodec codec, TimingWheel wheel,
 			DelayedTaskRegistry tasks, HandOverExecutors handOvers, @Nullable TaskExecutionInterceptor interceptor,
@@ -71,35 +79,48 @@ final class TaskRunner {
 		if (!run.begin(term)) {
 			return;
 		}
-		try {
-			handOver(run, run);
-		}
-		catch (Throwable ex) {
-			// The executor has refused, or there is no thread. The wheel tries again
-			// until the executor takes the task.
+		Executor executor = run.executor();
+		if (!isRefusing(executor)) {
 			try {
-				this.wheel.schedule(run, 0, TimeUnit.NANOSECONDS);
+				handOver(run, executor, run);
+				return;
 			}
-			catch (RejectedExecutionException full) {
-				this.inFlight.refused();
-				this.settler.giveBack(run);
+			catch (Throwable ex) {
+				this.refusedNanos.put(executor, nanoTime());
 			}
+		}
+		// The executor has refused, or there is no thread. The wheel tries again until
+		// the executor takes the task.
+		try {
+			this.wheel.schedule(run, 0, TimeUnit.NANOSECONDS);
+		}
+		catch (RejectedExecutionException full) {
+			this.inFlight.refused();
+			this.settler.giveBack(run);
 		}
 	}
 
 	/**
-	 * The executor to which the wheel hands a task over.
+	 * Whether an executor has refused a task a moment ago. The wheel then has tasks that
+	 * wait for it, and lets the next ones wait behind them.
 	 */
-	Executor executor(DurableRun run) {
-		return (timer) -> handOver(run, timer);
+	private boolean isRefusing(Executor executor) {
+		Long refused = this.refusedNanos.get(executor);
+		return refused != null && nanoTime() - refused < REFUSAL_NANOS;
 	}
 
-	private void handOver(DurableRun run, Runnable command) {
+	/**
+	 * Hands a task over to its executor, or gives the task back during a pause.
+	 * @param command what the executor has to run
+	 * @return whether the executor was called
+	 */
+	boolean handOver(DurableRun run, Executor executor, Runnable command) {
 		if (this.handOvers.isPaused()) {
 			this.settler.giveBack(run);
-			return;
+			return false;
 		}
-		this.handOvers.handOver(run.handler().executor().get(), command, (error) -> fail(run, error));
+		this.handOvers.handOver(executor, command, (error) -> fail(run, error));
+		return true;
 	}
 
 	/**

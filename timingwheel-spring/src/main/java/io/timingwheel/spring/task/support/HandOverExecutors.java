@@ -50,17 +50,30 @@ public final class HandOverExecutors implements AutoCloseable {
 
 	private final boolean onCallingThread;
 
+	/** Runs what this library has to do itself. */
+	private final Executor ownWork;
+
 	private volatile boolean paused;
 
 	/**
 	 * Creates an object that hands tasks over to their executors.
 	 */
 	public HandOverExecutors() {
-		this(false);
+		this.onCallingThread = false;
+		this.ownWork = (work) -> this.threads.add(new OwnWork(), work, null);
 	}
 
-	private HandOverExecutors(boolean onCallingThread) {
+	/**
+	 * Creates an object that hands tasks over to their executors.
+	 * @param ownWork runs what this library has to do itself
+	 */
+	HandOverExecutors(Executor ownWork) {
+		this(false, ownWork);
+	}
+
+	private HandOverExecutors(boolean onCallingThread, Executor ownWork) {
 		this.onCallingThread = onCallingThread;
+		this.ownWork = ownWork;
 	}
 
 	/**
@@ -69,7 +82,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * @return the new object
 	 */
 	public static HandOverExecutors onCallingThread() {
-		return new HandOverExecutors(true);
+		return new HandOverExecutors(true, CALLING_THREAD);
 	}
 
 	/**
@@ -93,7 +106,8 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * @param task the task
 	 * @param failed takes what the executor throws, on another thread, if it is not a
 	 * refusal: the exception of a {@code TaskDecorator} would come again at each attempt
-	 * @throws RejectedExecutionException if the executor refuses the task at once
+	 * @throws RejectedExecutionException if the executor refuses the task at once, also
+	 * for want of a thread
 	 */
 	public void handOver(Executor executor, Runnable task, Consumer<? super Throwable> failed) {
 		if (holdBack(executor, task, failed)) {
@@ -109,14 +123,34 @@ public final class HandOverExecutors implements AutoCloseable {
 				return;
 			}
 		}
+		catch (RejectedExecutionException ex) {
+			throw ex;
+		}
 		catch (Throwable ex) {
 			if (HandOverThreads.isRefusal(ex)) {
-				throw ex;
+				throw new RejectedExecutionException("The executor has no thread or no memory for the task", ex);
 			}
 			this.threads.add(FAILURES, () -> failed.accept(ex), null);
 			return;
 		}
 		this.threads.add(executor, task, failed);
+	}
+
+	/**
+	 * Runs work of this library on a hand-over thread. The work must be short, and call
+	 * no code of the application. If it throws, it is tried again.
+	 * @param work the work
+	 * @throws RejectedExecutionException after {@link #close()}
+	 */
+	void runSoon(Runnable work) {
+		this.ownWork.execute(work);
+	}
+
+	/**
+	 * Whether the thread that hands a task over runs it.
+	 */
+	boolean isOnCallingThread() {
+		return this.onCallingThread;
 	}
 
 	/**
@@ -227,6 +261,18 @@ public final class HandOverExecutors implements AutoCloseable {
 		@Override
 		public void execute(Runnable task) {
 			this.threads.add(this.executor, task, null);
+		}
+
+	}
+
+	/**
+	 * Identifies one piece of work of this library, which waits for no other.
+	 */
+	private static final class OwnWork implements Executor {
+
+		@Override
+		public void execute(Runnable work) {
+			work.run();
 		}
 
 	}

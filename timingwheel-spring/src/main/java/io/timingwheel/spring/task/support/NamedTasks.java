@@ -351,7 +351,7 @@ class NamedTasks {
 			PendingTask result = task.moveTo(due);
 			TaskFuture<?> future = result.future();
 			if (future != null) {
-				future.setDue(due.epochNanos());
+				future.setDue(result.dueEpochNanos());
 			}
 			moved.setPlain(true);
 			return result;

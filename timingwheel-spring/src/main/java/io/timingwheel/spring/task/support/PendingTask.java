@@ -22,7 +22,7 @@ import org.springframework.core.task.TaskRejectedException;
  * The map's lock of the key guards all fields. The wheel also reads {@link #definition},
  * to find the executor.
  */
-final class PendingTask implements RoutedTask, Executor {
+final class PendingTask implements RoutedTask {
 
 	private final Object slot;
 
@@ -110,21 +110,21 @@ final class PendingTask implements RoutedTask, Executor {
 
 	@Override
 	public Executor executor() {
-		return this;
+		return this.definition.executor();
 	}
 
 	/**
-	 * Hands the expired timer of this task over to the executor of its body.
+	 * Hands the expired timer of this task over to the executor of its body, or to the
+	 * gate of its name.
 	 */
 	@Override
-	public void execute(Runnable timer) {
+	public boolean handOver(Executor executor, Runnable timer) {
 		StartGate gate = this.definition.tasks().gate();
 		if (gate != null) {
-			gate.arrive(this);
+			return gate.arrive(this, executor);
 		}
-		else {
-			environment().handOvers().handOver(this.definition.executor(), timer, this::fail);
-		}
+		environment().handOvers().handOver(executor, timer, this::fail);
+		return true;
 	}
 
 	/**
@@ -219,6 +219,11 @@ final class PendingTask implements RoutedTask, Executor {
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
 	PendingTask moveTo(Deadline due) {
+		if (due.delayNanos() <= 0 && this.timer instanceof StartGate.Place place && !place.hasBegun()) {
+			// The task is due and starts as soon as the policy allows. It keeps its
+			// place.
+			return this;
+		}
 		if (move(this.definition, due)) {
 			return this;
 		}

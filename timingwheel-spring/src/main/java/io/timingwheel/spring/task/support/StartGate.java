@@ -2,12 +2,16 @@ package io.timingwheel.spring.task.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -20,6 +24,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * bodies at once, in all or of one key, a rate, or a pause. A task that is held back has
  * left the wheel and waits here, in the order in which the tasks are due. The map of
  * {@link NamedTasks} still has the task, so that it can be cancelled, replaced and moved.
- * A waiting task has no timer. One timer of the gate waits for the next start that the
- * rate allows. Thread-safe.
+ * A waiting task has no timer. At most one timer of the gate waits, for the next start
+ * that the rate allows or for the next call of an executor that has refused. Thread-safe.
  *
  * <p>
  * A task takes a {@link Place} before it is handed over to its executor, and gives the
@@ -37,17 +43,27 @@ import org.jspecify.annotations.Nullable;
  * therefore cannot gather starts.
  *
  * <p>
+ * If an executor refuses a task, the tasks of this executor wait in a {@link Line} of
+ * their own. One of them is tried again after a pause. The tasks of the name that have
+ * other executors go on.
+ *
+ * <p>
  * The wheel's thread only takes a free place, or puts the task in a queue of arrivals.
- * The rest happens on the executors' threads, in turns of which there is one at a time.
- * The map's lock of a key may be held when the lock of the gate is taken, never the other
- * way round. No other code is called under the lock of the gate.
+ * The rest happens on the hand-over threads, in turns of which there is one at a time. An
+ * executor whose threads are all occupied therefore delays no turn. The map's lock of a
+ * key may be held when the lock of the gate is taken, never the other way round. Under
+ * the lock of the gate only the wheel is called, which calls no other code.
  */
 final class StartGate {
+
+	private static final Log logger = LogFactory.getLog(StartGate.class);
 
 	/** How many tasks are taken under one hold of the lock. */
 	private static final int BATCH = 64;
 
-	private static final Duration RETRY = Duration.ofMillis(10);
+	private static final long MIN_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long MAX_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
 	/** Below this number of dead places it is not worth while to remove them. */
 	private static final int FEW = 64;
@@ -61,10 +77,13 @@ final class StartGate {
 
 	private final Lock lock = new ReentrantLock();
 
-	/** The tasks that wait, without those that wait for a run of their key. */
+	/** The tasks that wait, without those of {@link #refusing} and {@link #blocked}. */
 	private final PriorityQueue<Place> ready = new PriorityQueue<>(BY_DUE);
 
-	/** How many places in {@link #ready} their tasks have left. */
+	/** The executors that refuse. */
+	private final Map<Executor, Line> refusing = new IdentityHashMap<>();
+
+	/** How many places their tasks have left that are still in a queue. */
 	private int dead;
 
 	/** The tasks that wait for a run of their key, by slot; a key has only one. */
@@ -87,10 +106,7 @@ final class StartGate {
 	/** When the next start is due if the starts are spread evenly. */
 	private long nextStartNanos;
 
-	private boolean refused;
-
-	/** The time at which the timer of this gate fires, if there is one. */
-	private @Nullable Long wakeUpNanos;
+	private @Nullable WakeUp wakeUp;
 
 	private int waiting;
 
@@ -99,13 +115,13 @@ final class StartGate {
 
 	private final Queue<PendingTask> arrivals = new ConcurrentLinkedQueue<>();
 
+	/** How many tasks queue up that have no place yet; no other task overtakes them. */
+	private final AtomicInteger arriving = new AtomicInteger();
+
 	private final AtomicBoolean turnDue = new AtomicBoolean();
 
 	/** How many turns have been asked for since the current one began. */
 	private final AtomicInteger turns = new AtomicInteger();
-
-	/** The latest task that had to queue up; its executor runs the turns. */
-	private volatile @Nullable TaskDefinition<?> latest;
 
 	StartGate(NamedTasks tasks, PolicySettings limits) {
 		this.tasks = tasks;
@@ -126,7 +142,7 @@ final class StartGate {
 		finally {
 			this.lock.unlock();
 		}
-		turn();
+		requestTurn();
 	}
 
 	/**
@@ -141,7 +157,7 @@ final class StartGate {
 		finally {
 			this.lock.unlock();
 		}
-		turn();
+		requestTurn();
 	}
 
 	boolean isPaused() {
@@ -180,29 +196,33 @@ final class StartGate {
 	/**
 	 * Takes a task whose timer has fired, and hands it over to its executor if it may
 	 * start. The wheel's thread calls this.
+	 * @return {@code false} if the task has to wait, so that its executor was not called
 	 * @throws RejectedExecutionException if the executor refuses the task; the timer is
 	 * then pending again
 	 */
-	void arrive(PendingTask task) {
-		Place place = this.congested ? null : takePlace(task);
+	boolean arrive(PendingTask task, Executor executor) {
+		Place place = this.congested ? null : takePlace(task, executor);
 		if (place == null) {
 			queueUp(task);
-			return;
+			return false;
 		}
 		try {
 			handOver(place);
 		}
-		catch (RejectedExecutionException ex) {
-			place.giveBack();
+		catch (Throwable ex) {
+			place.giveBackUnbegun();
+			place.startNext();
 			throw ex;
 		}
+		return true;
 	}
 
-	private @Nullable Place takePlace(PendingTask task) {
+	private @Nullable Place takePlace(PendingTask task, Executor executor) {
 		this.lock.lock();
 		try {
-			if (!this.congested && hasFreePlace() && !isBusy(task.slot()) && mayStartAt(now())) {
-				Place place = new Place(task);
+			if (!this.congested && this.arriving.get() == 0 && hasFreePlace() && !isBusy(task.slot())
+					&& mayStartAt(now())) {
+				Place place = new Place(task, executor);
 				take(place);
 				return place;
 			}
@@ -214,29 +234,41 @@ final class StartGate {
 	}
 
 	private void queueUp(PendingTask task) {
-		this.latest = task.definition();
-		this.arrivals.add(task);
+		this.arriving.incrementAndGet();
+		try {
+			this.arrivals.add(task);
+		}
+		catch (Throwable ex) {
+			// No memory.
+			this.arriving.decrementAndGet();
+			throw ex;
+		}
 		requestTurn();
 	}
 
 	private void handOver(Place place) {
-		environment().handOvers().handOver(place.task().definition().executor(), place, place::fail);
+		environment().handOvers().handOver(place.executor, place, place::fail);
 	}
 
 	/**
-	 * Asks for a turn on another thread, unless one has been asked for.
+	 * Asks for a turn on another thread, unless one has been asked for. With virtual time
+	 * the turn comes on this thread. Throws nothing, since the task that asks may wait
+	 * here already.
 	 */
 	private void requestTurn() {
-		TaskDefinition<?> latest = this.latest;
-		if (latest == null || !this.turnDue.compareAndSet(false, true)) {
+		if (!this.turnDue.compareAndSet(false, true)) {
 			return;
 		}
 		try {
-			environment().handOvers().handOver(latest.executor(), this::requestedTurn, (ex) -> requestedTurn());
+			environment().handOvers().runSoon(this::requestedTurn);
 		}
 		catch (RejectedExecutionException ex) {
+			// The application has ended.
 			this.turnDue.set(false);
-			wakeUpAfter(RETRY);
+		}
+		catch (Throwable ex) {
+			this.turnDue.set(false);
+			logger.warn("Tasks of the name \"" + this.tasks.name() + "\" wait longer than their policy says", ex);
 		}
 	}
 
@@ -275,20 +307,42 @@ final class StartGate {
 	 * @return whether there may be more that can start now
 	 */
 	private boolean startSome() {
-		for (PendingTask task = this.arrivals.poll(); task != null; task = this.arrivals.poll()) {
+		for (PendingTask task = this.arrivals.peek(); task != null; task = this.arrivals.peek()) {
 			enter(task);
+			this.arrivals.remove();
+			this.arriving.decrementAndGet();
 		}
 		List<Place> places = takePlaces();
-		for (int i = 0; i < places.size(); i++) {
-			try {
-				handOver(places.get(i));
-			}
-			catch (RejectedExecutionException ex) {
-				giveBackRefused(places.subList(i, places.size()));
-				return false;
+		List<Place> refused = new ArrayList<>();
+		Set<Executor> refusing = Collections.newSetFromMap(new IdentityHashMap<>());
+		for (Place place : places) {
+			if (refusing.contains(place.executor) || !isAccepted(place)) {
+				refusing.add(place.executor);
+				refused.add(place);
 			}
 		}
+		settle(places, refused, refusing);
 		return !places.isEmpty();
+	}
+
+	/**
+	 * Hands a task over.
+	 * @return {@code false} if its executor refuses it, or cannot take it at the moment
+	 */
+	private boolean isAccepted(Place place) {
+		try {
+			handOver(place);
+			return true;
+		}
+		catch (Throwable ex) {
+			if (!place.isTaken()) {
+				// The task has begun on this thread.
+				logger.error("The task \"" + this.tasks.name() + "\" could not be ended", ex);
+				return true;
+			}
+			logger.debug("Refused by an executor of " + place.executor.getClass() + ", trying again", ex);
+			return false;
+		}
 	}
 
 	/**
@@ -304,11 +358,12 @@ final class StartGate {
 	}
 
 	private Place newPlace(PendingTask task) {
-		Place place = new Place(task);
+		Place place = new Place(task, task.executor());
 		this.lock.lock();
 		try {
-			this.waiting++;
 			this.ready.add(place);
+			this.waiting++;
+			this.congested = true;
 		}
 		finally {
 			this.lock.unlock();
@@ -318,53 +373,91 @@ final class StartGate {
 
 	private List<Place> takePlaces() {
 		List<Place> places = new ArrayList<>();
-		Long wakeUp = null;
 		this.lock.lock();
 		try {
-			while (places.size() < BATCH && hasFreePlace()) {
-				Place place = firstReady();
-				if (place == null) {
-					break;
-				}
-				long now = now();
+			long now = now();
+			for (Place place = next(now); place != null && places.size() < BATCH && hasFreePlace(); place = next(now)) {
 				if (!mayStartAt(now)) {
-					wakeUp = setWakeUp(now);
+					wakeUpAt(startNanos(now));
 					break;
 				}
-				this.ready.remove();
+				Line line = this.refusing.get(place.executor);
+				((line != null) ? line.places : this.ready).remove();
 				if (isBusy(place.slot)) {
 					this.blocked.put(place.slot, place);
+					continue;
 				}
-				else {
-					this.waiting--;
-					take(place);
-					places.add(place);
+				if (line != null) {
+					line.trying = true;
 				}
+				this.waiting--;
+				take(place);
+				places.add(place);
 			}
-			this.congested = this.paused || this.refused || firstReady() != null;
+			this.congested = this.paused || first(this.ready) != null || isAnyRefused(now);
 		}
 		finally {
 			this.lock.unlock();
 		}
-		if (wakeUp != null) {
-			wakeUpAfter(Duration.ofNanos(wakeUp));
-		}
 		return places;
 	}
 
-	private @Nullable Place firstReady() {
-		Place first = this.ready.peek();
+	/**
+	 * The first task whose executor may be called.
+	 */
+	private @Nullable Place next(long now) {
+		Place next = first(this.ready);
+		if (this.refusing.isEmpty()) {
+			return next;
+		}
+		Line line = (next != null) ? this.refusing.get(next.executor) : null;
+		while (next != null && line != null) {
+			line.places.add(this.ready.remove());
+			next = first(this.ready);
+			line = (next != null) ? this.refusing.get(next.executor) : null;
+		}
+		for (Line other : this.refusing.values()) {
+			Place place = other.mayTry(now) ? first(other.places) : null;
+			if (place != null && (next == null || BY_DUE.compare(place, next) < 0)) {
+				next = place;
+			}
+		}
+		return next;
+	}
+
+	private @Nullable Place first(PriorityQueue<Place> queue) {
+		Place first = queue.peek();
 		while (first != null && first.state != Place.WAITING) {
-			this.ready.remove();
+			queue.remove();
 			this.dead--;
-			first = this.ready.peek();
+			first = queue.peek();
 		}
 		return first;
 	}
 
+	/**
+	 * Tells whether tasks wait for executors that refuse, and plans to try these again.
+	 */
+	private boolean isAnyRefused(long now) {
+		boolean any = false;
+		for (Iterator<Line> lines = this.refusing.values().iterator(); lines.hasNext();) {
+			Line line = lines.next();
+			if (first(line.places) != null) {
+				any = true;
+				if (hasFreePlace() && line.retryNanos - now > 0) {
+					wakeUpAt(line.retryNanos);
+				}
+			}
+			else if (!line.trying) {
+				lines.remove();
+			}
+		}
+		return any;
+	}
+
 	private boolean hasFreePlace() {
 		Integer max = this.limits.maxConcurrent();
-		return !this.paused && !this.refused && (max == null || this.held < max);
+		return !this.paused && (max == null || this.held < max);
 	}
 
 	private boolean isBusy(Object slot) {
@@ -392,20 +485,6 @@ final class StartGate {
 		return next + (this.reserved - (rate.burst() - 1)) * rate.intervalNanos();
 	}
 
-	/**
-	 * Remembers when to wake up for the next start.
-	 * @return the time until then, {@code null} if there is a timer for it
-	 */
-	private @Nullable Long setWakeUp(long now) {
-		long start = startNanos(now);
-		Long known = this.wakeUpNanos;
-		if (known != null && known - start <= 0) {
-			return null;
-		}
-		this.wakeUpNanos = start;
-		return start - now;
-	}
-
 	private void take(Place place) {
 		place.state = Place.TAKEN;
 		this.held++;
@@ -417,48 +496,50 @@ final class StartGate {
 	}
 
 	/**
-	 * Lets tasks wait again that their executor has refused.
+	 * Lets the tasks of a batch wait again that were refused, and ends the lines of the
+	 * executors that have accepted a task.
 	 */
-	private void giveBackRefused(List<Place> places) {
+	private void settle(List<Place> places, List<Place> refused, Set<Executor> refusedBy) {
 		this.lock.lock();
 		try {
-			this.refused = true;
-			this.congested = true;
-			places.forEach(Place::release);
-		}
-		finally {
-			this.lock.unlock();
-		}
-		places.forEach((place) -> this.arrivals.add(place.task()));
-		wakeUpAfter(RETRY);
-	}
-
-	private void wakeUpAfter(Duration delay) {
-		try {
-			environment().wheel().schedule((DirectTask) this::wakeUp, delay);
-		}
-		catch (RejectedExecutionException ex) {
-			if (environment().shutdown().isAccepting()) {
-				// The wheel is full at the moment.
-				CompletableFuture.delayedExecutor(Math.max(delay.toNanos(), RETRY.toNanos()), TimeUnit.NANOSECONDS)
-					.execute(this::wakeUp);
+			if (!this.refusing.isEmpty()) {
+				places.forEach((place) -> {
+					Line line = refusedBy.contains(place.executor) ? null : this.refusing.remove(place.executor);
+					if (line != null) {
+						this.ready.addAll(line.places);
+					}
+				});
 			}
-		}
-	}
-
-	private void wakeUp() {
-		this.lock.lock();
-		try {
-			this.refused = false;
-			this.wakeUpNanos = null;
-			if (this.waiting == 0 && this.arrivals.isEmpty()) {
-				return;
+			long now = now();
+			for (Executor executor : refusedBy) {
+				this.refusing.computeIfAbsent(executor, (key) -> new Line()).refused(now);
+			}
+			if (!refused.isEmpty()) {
+				this.congested = true;
+				this.arriving.addAndGet(refused.size());
+				refused.forEach(Place::release);
 			}
 		}
 		finally {
 			this.lock.unlock();
 		}
-		requestTurn();
+		refused.forEach((place) -> this.arrivals.add(place.task()));
+	}
+
+	/**
+	 * Plans a turn, unless one is planned that comes no later. The caller holds the lock.
+	 */
+	private void wakeUpAt(long nanos) {
+		WakeUp planned = this.wakeUp;
+		if (planned != null && planned.atNanos - nanos <= 0) {
+			return;
+		}
+		WakeUp wakeUp = new WakeUp(nanos);
+		wakeUp.plan(nanos - now());
+		this.wakeUp = wakeUp;
+		if (planned != null) {
+			planned.cancel();
+		}
 	}
 
 	private long now() {
@@ -467,6 +548,83 @@ final class StartGate {
 
 	private TaskEnvironment environment() {
 		return this.tasks.environment();
+	}
+
+	/**
+	 * The tasks that wait for an executor that refuses, and the time at which one of them
+	 * is tried again. The lock of the gate guards all fields.
+	 */
+	private static final class Line {
+
+		private final PriorityQueue<Place> places = new PriorityQueue<>(BY_DUE);
+
+		private long pauseNanos = MIN_PAUSE;
+
+		private long retryNanos;
+
+		/** Whether the executor is being called for one of its tasks. */
+		private boolean trying;
+
+		boolean mayTry(long now) {
+			return !this.trying && this.retryNanos - now <= 0;
+		}
+
+		void refused(long now) {
+			this.trying = false;
+			this.retryNanos = now + this.pauseNanos;
+			this.pauseNanos = Math.min(2 * this.pauseNanos, MAX_PAUSE);
+		}
+
+	}
+
+	/**
+	 * A turn that is planned.
+	 */
+	private final class WakeUp implements DirectTask {
+
+		private final long atNanos;
+
+		private @Nullable TimerHandle timer;
+
+		WakeUp(long atNanos) {
+			this.atNanos = atNanos;
+		}
+
+		void plan(long delayNanos) {
+			try {
+				this.timer = environment().wheel().schedule(this, delayNanos, TimeUnit.NANOSECONDS);
+			}
+			catch (RejectedExecutionException ex) {
+				// The wheel is full at the moment, or has been stopped.
+				CompletableFuture.delayedExecutor(Math.max(delayNanos, MIN_PAUSE), TimeUnit.NANOSECONDS).execute(this);
+			}
+		}
+
+		void cancel() {
+			if (this.timer != null) {
+				this.timer.cancel();
+			}
+		}
+
+		@Override
+		public void run() {
+			StartGate gate = StartGate.this;
+			gate.lock.lock();
+			try {
+				if (gate.wakeUp != this) {
+					return;
+				}
+				gate.wakeUp = null;
+				if (gate.waiting == 0 && gate.arriving.get() == 0) {
+					return;
+				}
+			}
+			finally {
+				gate.lock.unlock();
+			}
+			requestTurn();
+		}
+
 	}
 
 	/**
@@ -490,17 +648,20 @@ final class StartGate {
 
 		private final long sequence;
 
+		private final Executor executor;
+
 		private @Nullable PendingTask task;
 
 		private boolean keyed;
 
 		private int state = WAITING;
 
-		private Place(PendingTask task) {
+		private Place(PendingTask task, Executor executor) {
 			this.task = task;
 			this.slot = task.slot();
 			this.dueNanos = task.dueNanos();
 			this.sequence = task.sequence();
+			this.executor = executor;
 		}
 
 		private PendingTask task() {
@@ -515,7 +676,7 @@ final class StartGate {
 		public void run() {
 			PendingTask task = task();
 			HandOverExecutors handOvers = environment().handOvers();
-			if (!handOvers.isPaused() || !handOvers.holdBack(task.definition().executor(), this, this::fail)) {
+			if (!handOvers.isPaused() || !handOvers.holdBack(this.executor, this, this::fail)) {
 				task.begin(this);
 			}
 		}
@@ -531,6 +692,10 @@ final class StartGate {
 			StartGate gate = StartGate.this;
 			gate.lock.lock();
 			try {
+				if (this.state != TAKEN) {
+					// The executor has thrown an exception but kept the task.
+					return;
+				}
 				this.state = BEGUN;
 				gate.reserved--;
 				StartRate rate = gate.limits.rate();
@@ -550,7 +715,7 @@ final class StartGate {
 		 */
 		void startNext() {
 			if (StartGate.this.congested || !StartGate.this.arrivals.isEmpty()) {
-				turn();
+				requestTurn();
 			}
 		}
 
@@ -567,8 +732,49 @@ final class StartGate {
 			}
 		}
 
+		/**
+		 * Gives the place back unless the task has begun.
+		 */
+		void giveBackUnbegun() {
+			StartGate.this.lock.lock();
+			try {
+				if (this.state == TAKEN) {
+					release();
+				}
+			}
+			finally {
+				StartGate.this.lock.unlock();
+			}
+		}
+
+		/**
+		 * Whether the body has begun, or the task has left its place.
+		 */
+		boolean hasBegun() {
+			StartGate.this.lock.lock();
+			try {
+				return this.state == BEGUN || this.state == LEFT;
+			}
+			finally {
+				StartGate.this.lock.unlock();
+			}
+		}
+
+		private boolean isTaken() {
+			StartGate.this.lock.lock();
+			try {
+				return this.state == TAKEN;
+			}
+			finally {
+				StartGate.this.lock.unlock();
+			}
+		}
+
 		private void release() {
 			StartGate gate = StartGate.this;
+			if (this.state == LEFT) {
+				return;
+			}
 			gate.held--;
 			if (this.state == TAKEN) {
 				gate.reserved--;
@@ -597,9 +803,8 @@ final class StartGate {
 				gate.waiting--;
 				if (!gate.blocked.remove(this.slot, this)) {
 					gate.dead++;
-					if (gate.dead > FEW && gate.dead > gate.ready.size() / 2) {
-						gate.ready.removeIf((place) -> place.state != WAITING);
-						gate.dead = 0;
+					if (gate.dead > FEW && gate.dead > gate.waiting) {
+						removeDead();
 					}
 				}
 				return true;
@@ -607,6 +812,13 @@ final class StartGate {
 			finally {
 				gate.lock.unlock();
 			}
+		}
+
+		private void removeDead() {
+			StartGate gate = StartGate.this;
+			gate.ready.removeIf((place) -> place.state != WAITING);
+			gate.refusing.values().forEach((line) -> line.places.removeIf((place) -> place.state != WAITING));
+			gate.dead = 0;
 		}
 
 		@Override

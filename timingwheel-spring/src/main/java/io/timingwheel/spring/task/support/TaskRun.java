@@ -71,6 +71,9 @@ final class TaskRun implements TaskExecution {
 	/** The payload for another attempt, {@code null} if this is the last one. */
 	private @Nullable Object again;
 
+	/** Whether the tasks have been started that wait for the place of this one. */
+	private boolean nextStarted;
+
 	/** Whether the handler has to be told of the error if there is no other attempt. */
 	private boolean unhandled;
 
@@ -103,10 +106,12 @@ final class TaskRun implements TaskExecution {
 		}
 		if (this.definition.isExpired(this.latenessNanos)) {
 			tasks.recorder().ended(TaskOutcome.EXPIRED);
+			giveBackPlace();
+			startNextBeforeOthers();
 			if (this.future != null) {
 				this.future.cancelled();
 			}
-			leave();
+			startNext();
 			return;
 		}
 		if (this.future != null && !this.future.begin()) {
@@ -161,8 +166,20 @@ final class TaskRun implements TaskExecution {
 	}
 
 	private void startNext() {
-		if (this.place != null) {
+		if (this.place != null && !this.nextStarted) {
+			this.nextStarted = true;
 			this.place.startNext();
+		}
+	}
+
+	/**
+	 * Starts the next tasks before handlers and the dependents of the future run on this
+	 * thread, since these may take long or wait for one of the tasks. With virtual time
+	 * this thread runs the next tasks too, so that they come after.
+	 */
+	private void startNextBeforeOthers() {
+		if (!environment().handOvers().isOnCallingThread()) {
+			startNext();
 		}
 	}
 
@@ -377,6 +394,7 @@ final class TaskRun implements TaskExecution {
 					return true;
 				}
 			}
+			startNextBeforeOthers();
 			return end(future, value, cause, cancelled, again);
 		}
 		finally {
@@ -461,6 +479,7 @@ final class TaskRun implements TaskExecution {
 			if (retryRun(repetition, error)) {
 				return true;
 			}
+			startNextBeforeOthers();
 			recordFailure(error);
 			handle(() -> definition().handleError(error, payload));
 		}
@@ -473,6 +492,7 @@ final class TaskRun implements TaskExecution {
 			return error == null;
 		}
 		tasks.pending().remove(this.task.slot(), this.task);
+		startNextBeforeOthers();
 		if (future == null || !future.isDone()) {
 			logger.warn("The periodic task \"" + name() + "\" does not run again, since it threw: " + error);
 		}
@@ -538,6 +558,7 @@ final class TaskRun implements TaskExecution {
 				}
 				return current;
 			});
+			startNextBeforeOthers();
 			if (!this.begun && this.future != null) {
 				// There is no further run.
 				this.future.succeeded(null);

@@ -31,7 +31,7 @@ final class VirtualTasks {
 
 	final TimingWheel wheel;
 
-	final HandOverExecutors handOvers = new HandOverExecutors();
+	final HandOverExecutors handOvers;
 
 	final DelayedTaskRegistry registry;
 
@@ -48,6 +48,9 @@ final class VirtualTasks {
 
 	volatile boolean refuse;
 
+	/** How often {@link #executor} has refused a task. */
+	int refusals;
+
 	VirtualTasks() {
 		this(UnaryOperator.identity(), null, null);
 	}
@@ -56,16 +59,25 @@ final class VirtualTasks {
 	 * Tasks with policies by name.
 	 */
 	VirtualTasks(Map<String, PolicySettings> policies) {
-		this(UnaryOperator.identity(), null, null, policies(policies));
+		this(policies, new HandOverExecutors(Runnable::run));
+	}
+
+	/**
+	 * Tasks with policies by name.
+	 * @param handOvers hands the tasks over
+	 */
+	VirtualTasks(Map<String, PolicySettings> policies, HandOverExecutors handOvers) {
+		this(UnaryOperator.identity(), null, null, policies(policies), handOvers);
 	}
 
 	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
-		this(settings, decorator, interceptor, TaskPolicies.none());
+		this(settings, decorator, interceptor, TaskPolicies.none(), new HandOverExecutors(Runnable::run));
 	}
 
 	private VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
-			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies) {
+			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies, HandOverExecutors handOvers) {
+		this.handOvers = handOvers;
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
 		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(), this.handOvers, decorator,
 				interceptor, policies);
@@ -104,11 +116,19 @@ final class VirtualTasks {
 	 * is known not to block.
 	 */
 	private Executor executor() {
+		return prompt(this::execute);
+	}
+
+	/**
+	 * An executor whose type is known not to block.
+	 * @param execute takes the tasks
+	 */
+	static Executor prompt(Executor execute) {
 		return new SimpleAsyncTaskExecutor((task) -> new Thread() {
 
 			@Override
 			public void start() {
-				execute(task);
+				execute.execute(task);
 			}
 
 		});
@@ -116,6 +136,7 @@ final class VirtualTasks {
 
 	private void execute(Runnable task) {
 		if (this.refuse) {
+			this.refusals++;
 			throw new RejectedExecutionException("full");
 		}
 		if (this.holdBack) {
