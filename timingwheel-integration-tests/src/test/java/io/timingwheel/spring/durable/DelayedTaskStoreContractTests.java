@@ -1125,6 +1125,19 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void requeueForgetsTheFirstCallOfADebounce() {
+		Enqueued first = this.store.enqueue(debounced("k", NOW, IfPending.REPLACE, HOUR));
+		LeasedTask task = claim().get(0);
+		assertThat(task.id()).isEqualTo(first.id());
+		bury(this.store, task.ref());
+		clockAhead(HOUR.multipliedBy(2));
+		assertThat(this.store.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
+		Enqueued next = this.store.enqueue(debounced("k"));
+		assertThat(next.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(next.dueAt()).isEqualTo(next.now() + HOUR.toMillis() / 2);
+	}
+
+	@Test
 	void requeueLeavesADeadTaskWhoseKeyIsPending() {
 		LeasedTask task = begun("k");
 		bury(this.store, task.ref());

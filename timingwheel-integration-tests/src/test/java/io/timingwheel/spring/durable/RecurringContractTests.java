@@ -222,6 +222,76 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aRunThatFailsAfterItsScheduleWasCancelledIsTheLast() {
+		LeasedTask run = begunCancelledRun("k");
+		assertThat(retry(this.store, run.ref(), 2, Duration.ZERO)).isEqualTo(Reply.DONE);
+		assertEnded(run);
+	}
+
+	@Test
+	void aRunThatIsGivenBackOrGivenUpAfterItsScheduleWasCancelledIsTheLast() {
+		LeasedTask givenBack = begunCancelledRun("k");
+		assertThat(release(this.store, givenBack.ref())).isEqualTo(Reply.DONE);
+		assertEnded(givenBack);
+		LeasedTask givenUp = begunCancelledRun("k");
+		assertThat(bury(this.store, givenUp.ref())).isEqualTo(Reply.DONE);
+		assertEnded(givenUp);
+	}
+
+	@Test
+	void aLostRunOfACancelledScheduleIsRepeatedOnceAndIsTheLast() {
+		LeasedTask run = begunCancelledRun("k");
+		clockAhead(LEASE.plusSeconds(1));
+		claimByOther();
+		LeasedTask lost = claimByOther().get(0);
+		assertThat(lost.id()).isEqualTo(run.id());
+		assertThat(lost.schedule()).isNull();
+		assertThat(begin(this.other, lost.ref())).isEqualTo(Reply.DONE);
+		assertThat(retry(this.other, lost.ref(), 2, Duration.ZERO)).isEqualTo(Reply.DONE);
+		assertEnded(run);
+	}
+
+	private LeasedTask begunCancelledRun(String key) {
+		LeasedTask run = begunRun(key);
+		assertThat(this.other.cancel(key(key))).isTrue();
+		return run;
+	}
+
+	private void assertEnded(LeasedTask run) {
+		assertThat(this.store.find(run.id())).isEmpty();
+		assertThat(this.store.find(key("k"))).isEmpty();
+		assertThat(this.store.counts()).isEmpty();
+		assertThat(enqueue("k", HOUR).outcome()).as("the key is free").isEqualTo(Outcome.INSERTED);
+		assertThat(this.store.cancel(key("k"))).isTrue();
+	}
+
+	@Test
+	void aScheduleEndsIfItIsCancelledWhileItsRunEnds() throws Exception {
+		ExecutorService threads = Executors.newSingleThreadExecutor();
+		try {
+			for (int round = 0; round < 40; round++) {
+				LeasedTask run = begunRun("k");
+				CountDownLatch start = new CountDownLatch(1);
+				Future<Boolean> cancelled = threads.submit(() -> {
+					start.await();
+					return this.other.cancel(key("k"));
+				});
+				start.countDown();
+				Reply reply = Reply.BUSY;
+				while (reply == Reply.BUSY) {
+					reply = repeat(new NextRun(run.ref(), HOURLY, DueTime.after(HOUR), null));
+				}
+				assertThat(reply).isEqualTo(Reply.DONE);
+				assertThat(cancelled.get()).isTrue();
+				assertThat(this.store.counts()).isEmpty();
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	@Test
 	void aScheduleIsCancelledByItsKeyOrItsId() {
 		recur("k", HOURLY, HOUR);
 		assertThat(this.other.cancel(key("k"))).isTrue();

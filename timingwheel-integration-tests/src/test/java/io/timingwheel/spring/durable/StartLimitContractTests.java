@@ -257,6 +257,195 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		assertThat(ids(claim(this.store, ONE_PER_KEY))).containsExactly(second);
 	}
 
+	/**
+	 * Tasks of these keys whose runs were lost with their node, the first one first. More
+	 * tasks of a key run at once on a node that knows no limit.
+	 */
+	private List<String> enqueueLost(String... keys) {
+		List<String> ids = new ArrayList<>();
+		for (String key : keys) {
+			ids.add(this.store.enqueue(task(key, Duration.ZERO)).id());
+			assertThat(claim()).hasSize(1);
+		}
+		clockAhead(LEASE.plusSeconds(1));
+		return ids;
+	}
+
+	@Test
+	void lostRunsOfAKeyRunOneAfterTheOther() {
+		lostRunsOfAKeyRunOneAfterTheOther(ONE_PER_KEY);
+	}
+
+	@Test
+	void lostRunsOfAKeyRunOneAfterTheOtherIfOneTaskOfTheNameRunsAtOnce() {
+		lostRunsOfAKeyRunOneAfterTheOther(new StartLimits(1, 1, 0, 1));
+	}
+
+	private void lostRunsOfAKeyRunOneAfterTheOther(StartLimits limits) {
+		List<String> lost = enqueueLost("k", "k");
+		String next = this.store.enqueue(task("k", Duration.ZERO)).id();
+		Claimed first = claim(this.other, limits, false, 100);
+		assertThat(first.tasks()).isEmpty();
+		assertThat(first.nextAt()).as("it has found suspects").isLessThanOrEqualTo(first.now());
+		for (String id : lost) {
+			LeasedTask suspect = claimSuspect(this.other, limits);
+			assertThat(suspect).isNotNull();
+			assertThat(suspect.id()).isEqualTo(id);
+			assertThat(claimSuspect(this.store, limits)).as("leased, not begun").isNull();
+			assertThat(begin(this.other, suspect.ref())).isEqualTo(Reply.DONE);
+			assertThat(claimSuspect(this.store, limits)).isNull();
+			Claimed none = claim(this.store, limits, false, 100);
+			assertThat(none.tasks()).isEmpty();
+			assertThat(none.nextAt()).as("no reason to ask at once").isGreaterThan(none.now());
+			assertThat(acknowledge(this.other, suspect.ref())).isEqualTo(Reply.DONE);
+		}
+		assertThat(ids(claim(this.store, limits))).containsExactly(next);
+	}
+
+	@Test
+	void aLostRunWhoseKeyIsBusyHoldsUpNoOtherLostRun() {
+		List<String> lost = enqueueLost("k", "k", "a", "b", "c", "d", "e", "f");
+		assertThat(claim(this.other, ONE_PER_KEY)).isEmpty();
+		LeasedTask first = claimSuspect(this.other, ONE_PER_KEY);
+		assertThat(first).isNotNull();
+		assertThat(begin(this.other, first.ref())).isEqualTo(Reply.DONE);
+		List<String> others = new ArrayList<>();
+		for (int i = 0; i < 6; i++) {
+			LeasedTask suspect = claimSuspect(this.store, ONE_PER_KEY);
+			assertThat(suspect).isNotNull();
+			assertThat(begin(this.store, suspect.ref())).isEqualTo(Reply.DONE);
+			others.add(suspect.id());
+		}
+		List<String> all = new ArrayList<>(others);
+		all.add(first.id());
+		assertThat(all).doesNotHaveDuplicates();
+		assertThat(lost).containsAll(all);
+		assertThat(claimSuspect(this.store, ONE_PER_KEY)).isNull();
+		assertThat(acknowledge(this.other, first.ref())).isEqualTo(Reply.DONE);
+		assertThat(claimSuspect(this.store, ONE_PER_KEY)).isNotNull();
+	}
+
+	@Test
+	void aLostRunWhoseNodeIsLostBeforeItBeginsHoldsUpNoOtherRunOfItsKey() {
+		List<String> lost = enqueueLost("k", "k");
+		assertThat(claim(this.other, ONE_PER_KEY)).isEmpty();
+		LeasedTask first = claimSuspect(this.other, ONE_PER_KEY);
+		assertThat(first).isNotNull();
+		clockAhead(LEASE.plusSeconds(1).multipliedBy(2));
+		LeasedTask again = claimSuspect(this.store, ONE_PER_KEY);
+		assertThat(again).isNotNull();
+		assertThat(begin(this.other, first.ref())).isEqualTo(Reply.REFUSED);
+		assertThat(begin(this.store, again.ref())).isEqualTo(Reply.DONE);
+		assertThat(acknowledge(this.store, again.ref())).isEqualTo(Reply.DONE);
+		LeasedTask last = claimSuspect(this.store, ONE_PER_KEY);
+		assertThat(last).isNotNull();
+		assertThat(lost).containsExactlyInAnyOrder(again.id(), last.id());
+	}
+
+	@Test
+	void theRunsOfAScheduleAndTheTasksOfItsKeyFollowOneAnother() {
+		long now = this.store.now();
+		Enqueued schedule = recur("k", now - 2000);
+		String once = this.store.enqueue(task(NAME, "k", new DueTime(now - 1000, true), IfPending.REPLACE, null)).id();
+		List<LeasedTask> run = claim(this.store, ONE_PER_KEY);
+		assertThat(ids(run)).containsExactly(schedule.id());
+		assertThat(claim(this.other, ONE_PER_KEY)).isEmpty();
+		NextRun end = new NextRun(run.get(0).ref(), "every(PT1H)", DueTime.after(HOUR), null);
+		assertThat(this.store.repeat(List.of(end))).containsExactly(Reply.DONE);
+		List<LeasedTask> task = claim(this.other, ONE_PER_KEY);
+		assertThat(ids(task)).containsExactly(once);
+		Enqueued second = recur("k", now - 2000, "every(PT2H)");
+		assertThat(claim(this.store, ONE_PER_KEY)).isEmpty();
+		assertThat(acknowledge(this.other, task.get(0).ref())).isEqualTo(Reply.DONE);
+		List<LeasedTask> cancelled = claim(this.store, ONE_PER_KEY);
+		assertThat(ids(cancelled)).containsExactly(second.id());
+		assertThat(this.store.cancel(key("k"))).isTrue();
+		String last = this.store.enqueue(task("k", Duration.ZERO)).id();
+		assertThat(claim(this.store, ONE_PER_KEY)).as("the run of the cancelled schedule goes on").isEmpty();
+		assertThat(acknowledge(this.store, cancelled.get(0).ref())).isEqualTo(Reply.DONE);
+		assertThat(ids(claim(this.store, ONE_PER_KEY))).containsExactly(last);
+	}
+
+	private Enqueued recur(String key, long first) {
+		return recur(key, first, "every(PT1H)");
+	}
+
+	private Enqueued recur(String key, long first, String schedule) {
+		return this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, key, "payload", null, schedule,
+				new DueTime(first, true)));
+	}
+
+	@Test
+	void anotherRateOrAnotherTimeHoldsUpTheNameForItsOwnBurstOnly() {
+		AtomicLong clock = new AtomicLong(this.store.now());
+		this.store.setClock(clock::get);
+		this.other.setClock(clock::get);
+		for (int i = 0; i < 5; i++) {
+			this.store.enqueue(task(NAME, null, new DueTime(1000 + i, true), IfPending.REPLACE, null));
+		}
+		StartLimits hourly = new StartLimits(0, 0, HOUR.toMillis() * 1000, 1);
+		StartLimits fast = new StartLimits(0, 0, 10_000, 1);
+		assertThat(claim(this.store, hourly)).hasSize(1);
+		Claimed none = claim(this.store, fast, false, 100);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.startAt()).isEqualTo(clock.get() + 10);
+		clock.addAndGet(10);
+		assertThat(claim(this.other, fast)).as("the rate was raised").hasSize(1);
+		clock.addAndGet(-HOUR.toMillis());
+		assertThat(claim(this.other, fast)).isEmpty();
+		clock.addAndGet(10);
+		assertThat(claim(this.other, fast)).as("the clock was set back").hasSize(1);
+	}
+
+	/**
+	 * The clock of a node fails at one reading after another, which ends a claim at each
+	 * of its steps.
+	 */
+	@Test
+	void aClaimThatFailsHalfwayReturnsTheTasksThatHaveBegun() {
+		AtomicLong clock = new AtomicLong(this.store.now());
+		AtomicInteger readings = new AtomicInteger(Integer.MAX_VALUE);
+		this.store.setClock(() -> {
+			if (readings.getAndDecrement() == 0) {
+				throw new IllegalStateException("The test ends this claim");
+			}
+			return clock.get();
+		});
+		this.other.setClock(clock::get);
+		StartLimits limits = new StartLimits(1000, 0, 0, 1);
+		int halfway = 0;
+		boolean failed = true;
+		for (int step = 0; failed; step++) {
+			failed = false;
+			for (int turn = 0; turn < 2; turn++) {
+				for (String name : List.of(NAME, OTHER_NAME, "third")) {
+					this.other
+						.enqueue(task(name, null, new DueTime(clock.get() - 1000, true), IfPending.REPLACE, null));
+				}
+				readings.set(step);
+				Claimed claimed = null;
+				try {
+					Limit any = new Limit(20, 20);
+					claimed = this.store.claim(new ClaimRequest("a", Map.of(NAME, any, OTHER_NAME, any, "third", any),
+							100, false, LOOK_AHEAD, LEASE, ANY_SIZE, Map.of(NAME, limits, "third", limits)));
+				}
+				catch (RuntimeException ex) {
+					assertThat(ex).hasMessageContaining("The test ends this claim");
+				}
+				failed |= readings.getAndSet(Integer.MAX_VALUE) < 0;
+				long running = this.other.counts().values().stream().mapToLong(StoredCounts::running).sum();
+				assertThat((claimed != null) ? claimed.tasks().size() : 0).as("step %d", step).isEqualTo((int) running);
+				if (claimed != null && running < 3) {
+					halfway++;
+					assertThat(claimed.tasks()).isNotEmpty();
+					assertThat(claimed.nextAt()).as("asks again at once").isLessThanOrEqualTo(claimed.now());
+				}
+				this.other.deleteAll();
+			}
+		}
+		assertThat(halfway).isPositive();
+	}
+
 	@Test
 	void startsAreSpreadOverTheTimeOnAllNodesTogether() {
 		StartLimits rate = new StartLimits(0, 0, 10_000, 4);

@@ -114,7 +114,9 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Stores tasks of several callers with one request, outside of any transaction. No
-	 * task has to wait for a lock of another transaction for long.
+	 * task has to wait for a lock of another transaction for long. An interrupt of the
+	 * calling thread does not end a request that was sent, since other callers wait for
+	 * it too. The thread is interrupted afterwards.
 	 * @param tasks one or more tasks with the same value of {@link #sharedRequest}
 	 * @return the result for each task, in this order; {@code null} if none is stored,
 	 * since one of them cannot be stored, or would have to wait: each caller then stores
@@ -246,7 +248,8 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Makes failed tasks pending again for another attempt, with their keys. A task whose
-	 * key now belongs to a newer task is deleted.
+	 * key now belongs to a newer task is deleted, and so is the last run of a schedule
+	 * that was cancelled.
 	 * @param retries the tasks, begun by the caller
 	 * @return a reply for each task, in this order; {@link Reply#SUPERSEDED} if it was
 	 * deleted, and {@link Reply#REFUSED} if the call is repeated after that
@@ -256,8 +259,8 @@ public interface DelayedTaskStore {
 	/**
 	 * Gives tasks back, so that any node can claim them at once. The due time and the
 	 * attempt stay. A task that has begun takes its key again. A task whose key now
-	 * belongs to a newer task is deleted. The lease ends: a later {@link #begin} with it
-	 * is refused.
+	 * belongs to a newer task is deleted, and so is the last run of a schedule that was
+	 * cancelled. The lease ends: a later {@link #begin} with it is refused.
 	 * @param tasks the tasks, leased by the caller, begun or not
 	 * @return a reply for each task, in this order; {@link Reply#SUPERSEDED} if it was
 	 * deleted, and {@link Reply#REFUSED} if the call is repeated after that
@@ -266,7 +269,8 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Makes tasks dead. The store keeps them, without their keys, until they are requeued
-	 * or discarded. A store may keep a limited number, and then drops the oldest.
+	 * or discarded. A store may keep a limited number, and then drops the oldest. The
+	 * last run of a schedule that was cancelled is deleted.
 	 * @param burials the tasks, leased by the caller, begun or not
 	 * @return a reply for each task, in this order
 	 */
@@ -294,7 +298,8 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Deletes the pending task with a key or, if there is none, ends the schedule with
-	 * this key. A run of the schedule that has begun goes on.
+	 * this key. A run of the schedule that has begun goes on, and is not tried again if
+	 * it fails.
 	 * @param taskId its name and key
 	 * @return whether there was one; it will never begin
 	 */

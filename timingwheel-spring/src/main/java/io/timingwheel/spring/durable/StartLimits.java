@@ -26,6 +26,18 @@ public record StartLimits(int concurrent, int perKey, long intervalMicros, int b
 	}
 
 	/**
+	 * The value of the next start that counts for these limits. The stored value may be
+	 * later than these limits can make it: other limits have stored it, or the clock was
+	 * set back. The result has to be stored, since it depends on the time.
+	 * @param nextStart the stored value, in microseconds since the epoch
+	 * @param now the time, in microseconds since the epoch
+	 * @return microseconds since the epoch
+	 */
+	public long atMost(long nextStart, long now) {
+		return Math.min(nextStart, now + this.burst * this.intervalMicros);
+	}
+
+	/**
 	 * How many tasks the rate allows to start now.
 	 * @param nextStart when the next start would be due if all starts were spread evenly,
 	 * in microseconds since the epoch

@@ -10,10 +10,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
@@ -30,7 +32,9 @@ import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoreTestSupport;
@@ -335,6 +339,42 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		assertThat(this.store.counts()).isEmpty();
 		this.transaction
 			.executeWithoutResult((status) -> assertThat(this.store.acknowledgeInTransaction(task.ref())).isFalse());
+	}
+
+	@Test
+	void aScheduleEndsIfItIsCancelledWhileATransactionEndsItsRun() throws Exception {
+		for (boolean byKey : List.of(true, false)) {
+			Enqueued schedule = this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "k", "payload",
+					null, "every(PT1H)", DueTime.after(Duration.ZERO)));
+			LeasedTask run = claim().get(0);
+			assertThat(run.id()).isEqualTo(schedule.id());
+			CompletableFuture<Boolean> cancelled = new CompletableFuture<>();
+			this.transaction.executeWithoutResult((status) -> {
+				NextRun end = new NextRun(run.ref(), "every(PT1H)", DueTime.after(HOUR), null);
+				assertThat(this.store.repeatInTransaction(end)).isTrue();
+				cancelled.completeAsync(() -> byKey ? this.other.cancel(key("k")) : this.other.cancel(run.id()));
+				// The cancel waits for the row. Whether it has come that far decides only
+				// what this test can find.
+				assertThatExceptionOfType(TimeoutException.class)
+					.isThrownBy(() -> cancelled.get(300, TimeUnit.MILLISECONDS));
+			});
+			assertThat(cancelled.get(1, TimeUnit.MINUTES)).isTrue();
+			assertThat(this.store.find(key("k"))).isEmpty();
+			assertThat(this.store.counts()).isEmpty();
+		}
+	}
+
+	@Test
+	void aTaskThatATransactionMovesToThePastIsFoundByTheNextClaim() {
+		Enqueued task = enqueue("k", HOUR);
+		claim();
+		this.transaction.executeWithoutResult((status) -> {
+			assertThat(this.store.reschedule(key("k"), new DueTime(1000, true), null)).isNotNull();
+			// This claim cannot see the task.
+			List<LeasedTask> none = onAnotherThread(() -> claim());
+			assertThat(none).isEmpty();
+		});
+		assertThat(claim()).extracting(LeasedTask::id).containsExactly(task.id());
 	}
 
 	@Test

@@ -4,15 +4,23 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import io.lettuce.core.cluster.SlotHash;
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.IfPending;
@@ -114,6 +122,43 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 		assertThat(this.log).containsOnlyOnce(GONE).containsOnlyOnce(BACK);
 		awaitEmptyStore();
 		cluster.awaitOk();
+	}
+
+	@Test
+	void aPrimaryThatIsDeadTakesNoPlacesOfALimitedName() {
+		Partitions partitions = new Partitions(RedisStores.OPTIONS.namespace(), RedisStores.OPTIONS.partitions());
+		String name = IntStream.iterate(0, (i) -> i + 1)
+			.mapToObj((i) -> "limited" + i)
+			.filter((one) -> isThere(partitions, partitions.of(Partitions.bytes(one))))
+			.findFirst()
+			.orElseThrow();
+		List<NewTask> tasks = Stream.generate(() -> task(name, null, new DueTime(1000, true), IfPending.REPLACE, null))
+			.filter((task) -> isThere(partitions, partitions.of(Partitions.bytes(task.id()))))
+			.limit(44)
+			.toList();
+		StartLimits limits = new StartLimits(32, 0, HOUR.toMillis() * 1000 / 36, 36);
+		ClaimRequest request = new ClaimRequest("a", Map.of(name, new Limit(100, 0)), 100, false, LOOK_AHEAD, LEASE,
+				ANY_SIZE, Map.of(name, limits));
+		cluster.process(LOST).kill();
+		try {
+			await().until(() -> !this.node.durable().missingStoreParts().isEmpty());
+			tasks.subList(0, 4).forEach(this.store::enqueue);
+			List<LeasedTask> first = this.store.claim(request).tasks();
+			assertThat(first).hasSize(4);
+			tasks.subList(4, 44).forEach(this.store::enqueue);
+			assertThat(this.store.claim(request).tasks()).as("all other places are free").hasSize(28);
+			assertThat(this.store.acknowledge(first.stream().map(LeasedTask::ref).toList())).containsOnly(Reply.DONE);
+			assertThat(this.store.claim(request).tasks()).as("no start was lost").hasSize(4);
+		}
+		finally {
+			cluster.process(LOST).start();
+		}
+		awaitUp();
+		cluster.awaitOk();
+	}
+
+	private static boolean isThere(Partitions partitions, int partition) {
+		return RedisCluster.firstOwner(SlotHash.getSlot(partitions.keys(partition)[0])) != LOST;
 	}
 
 	@Test

@@ -10,7 +10,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -163,6 +166,35 @@ class RedisFailureTests extends StoreTestSupport {
 		client("UNPAUSE");
 		await().ignoreExceptions().until(() -> this.store.now() > 0);
 		assertThat(this.store.find(key("k"))).isEmpty();
+	}
+
+	@Test
+	void anInterruptOfTheCallerThatSendsForOthersHarmsNoneOfThem() throws Exception {
+		assertThat(this.store.now()).isPositive();
+		client("PAUSE", "60000", "WRITE");
+		List<NewTask> tasks = List.of(task(null, HOUR), task(null, HOUR));
+		AtomicBoolean flag = new AtomicBoolean();
+		FutureTask<List<Enqueued>> stored = new FutureTask<>(() -> {
+			try {
+				return this.store.enqueueShared(tasks);
+			}
+			finally {
+				flag.set(Thread.currentThread().isInterrupted());
+			}
+		});
+		Thread sender = new Thread(stored);
+		sender.start();
+		try {
+			await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
+			sender.interrupt();
+			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> stored.get(100, TimeUnit.MILLISECONDS));
+		}
+		finally {
+			client("UNPAUSE");
+		}
+		assertThat(stored.get(1, TimeUnit.MINUTES)).hasSize(2);
+		assertThat(flag).isTrue();
+		assertThat(this.store.pending(NAME, 10)).hasSize(2);
 	}
 
 	private static void client(String... arguments) {

@@ -346,11 +346,18 @@ public final class ReferenceStore implements DelayedTaskStore {
 	}
 
 	private Reply takeBack(ReferenceTask task, String what, Runnable change) {
-		if (task.owner != null && (task.ended || this.data.hasOtherPending(task))) {
+		if (task.owner != null && !task.ended && this.data.hasOtherPending(task)) {
 			this.data.delete(task);
 			return Reply.SUPERSEDED;
 		}
-		return settle(task, what, change);
+		return settleOrDelete(task, what, change);
+	}
+
+	/**
+	 * Deletes the last run of a schedule that was cancelled, instead of a change.
+	 */
+	private Reply settleOrDelete(ReferenceTask task, String what, Runnable change) {
+		return settle(task, what, task.ended ? () -> this.data.delete(task) : change);
 	}
 
 	/**
@@ -390,7 +397,7 @@ public final class ReferenceStore implements DelayedTaskStore {
 
 	@Override
 	public List<Reply> bury(List<Burial> burials) {
-		return replies(burials, Burial::task, (task, burial) -> settle(task, "bury", () -> {
+		return replies(burials, Burial::task, (task, burial) -> settleOrDelete(task, "bury", () -> {
 			task.state = State.DEAD;
 			task.error = burial.reason();
 			task.diedAt = now();

@@ -81,7 +81,7 @@ final class ReferenceTask {
 	}
 
 	private @Nullable StoredSchedule storedSchedule() {
-		return (this.schedule != null) ? new StoredSchedule(this.schedule, this.scheduledAt) : null;
+		return (this.schedule != null && !this.ended) ? new StoredSchedule(this.schedule, this.scheduledAt) : null;
 	}
 
 	StoredTask stored() {

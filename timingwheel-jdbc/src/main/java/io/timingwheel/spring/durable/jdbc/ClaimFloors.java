@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * Tasks may still appear before that time: an application commits late, a node releases a
  * task, the lease of a task has ended that another claim had locked. So a claim begins at
  * the beginning at least every second. If such a sweep takes long, the next one comes
- * later, so that sweeps take at most a twentieth of the time. Thread-safe.
+ * later, so that sweeps take at most a twentieth of the time, but it comes after ten
+ * seconds. Thread-safe.
  */
 final class ClaimFloors {
 
@@ -36,11 +37,22 @@ final class ClaimFloors {
 
 	private static final int SHARE = 20;
 
+	private static final Duration MAX_GAP = Duration.ofSeconds(10);
+
 	private final LongSupplier nanoTime;
 
 	private final long sweepNanos;
 
 	private final Map<String, Long> floors = new HashMap<>();
+
+	/**
+	 * By name: the earliest time of the tasks that have become claimable since the latest
+	 * claim began. The claim may not see them.
+	 */
+	private final Map<String, Long> changes = new HashMap<>();
+
+	/** How many claims have begun. */
+	private long searches;
 
 	private long sweepAt;
 
@@ -56,15 +68,18 @@ final class ClaimFloors {
 	}
 
 	/**
-	 * Begins a claim.
+	 * Begins a claim. The caller sends its statement at once: the time until
+	 * {@link #searched} is the duration of a sweep.
 	 */
 	synchronized Search search(List<String> names) {
+		long number = ++this.searches;
+		this.changes.clear();
 		long now = this.nanoTime.getAsLong();
 		if (now - this.sweepAt >= 0) {
 			this.floors.clear();
-			return new Search(Collections.nCopies(names.size(), NONE), now);
+			return new Search(number, Collections.nCopies(names.size(), NONE), now);
 		}
-		return new Search(names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(), null);
+		return new Search(number, names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(), null);
 	}
 
 	/**
@@ -84,34 +99,43 @@ final class ClaimFloors {
 			}
 			List<Long> times = found.getOrDefault(name, List.of()).stream().filter((time) -> time <= now).toList();
 			if (total < request.limit() && times.size() < limit.due()) {
-				this.floors.put(name, end);
+				raise(search, name, end);
 			}
 			else if (!times.isEmpty()) {
-				this.floors.put(name, Math.min(times.get(times.size() - 1), end));
+				raise(search, name, Math.min(times.get(times.size() - 1), end));
 			}
 		});
 		Long began = search.sweptAt();
 		if (began != null) {
 			long ended = this.nanoTime.getAsLong();
-			this.sweepAt = ended + Math.max(this.sweepNanos, SHARE * (ended - began));
+			this.sweepAt = ended + Math.max(this.sweepNanos, Math.min(MAX_GAP.toNanos(), SHARE * (ended - began)));
+		}
+	}
+
+	private void raise(Search search, String name, long floor) {
+		if (search.number() == this.searches) {
+			this.floors.put(name, Math.min(floor, this.changes.getOrDefault(name, floor)));
 		}
 	}
 
 	/**
-	 * Learns that a task has become claimable again.
+	 * Learns that a task has become claimable. A claim that is under way may not see the
+	 * task.
 	 * @param time its due time
 	 */
 	synchronized void claimable(String name, long time) {
 		this.floors.computeIfPresent(name, (key, floor) -> Math.min(floor, time));
+		this.changes.merge(name, time, Math::min);
 	}
 
 	/**
 	 * Where a claim begins.
 	 *
+	 * @param number the number of the claim
 	 * @param floors the times by name, in the order of the names
 	 * @param sweptAt when the claim began if it is a sweep, {@code null} if it is not
 	 */
-	record Search(List<Long> floors, @Nullable Long sweptAt) {
+	record Search(long number, List<Long> floors, @Nullable Long sweptAt) {
 
 	}
 

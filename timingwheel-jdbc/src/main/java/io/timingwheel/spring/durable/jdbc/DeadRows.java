@@ -159,7 +159,7 @@ final class DeadRows {
 		Object savepoint = status.createSavepoint();
 		try {
 			jdbc.update("update " + this.table + " set status = " + TaskRow.PENDING
-					+ ", pending_key = task_key, due_at = ?, next_at = ?, " + TaskRow.RAISE_FENCE
+					+ ", pending_key = task_key, due_at = ?, first_at = null, next_at = ?, " + TaskRow.RAISE_FENCE
 					+ ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
 					+ " died_at = null where id in " + Database.placeholders(ids.size()), parameters.toArray());
 			return true;

@@ -32,8 +32,9 @@ import org.springframework.jdbc.core.JdbcOperations;
  * run at the same time, and the first tasks of the name start first. With the lock, the
  * claim
  * <ol>
- * <li>makes suspects of the running tasks whose leases have ended, which raises their
- * fences: from now on no node can renew these leases,</li>
+ * <li>makes suspects of the running tasks whose leases have ended, and takes suspects
+ * whose leases have ended away from their nodes. This raises the fences: from now on no
+ * node can renew these leases, or begin these suspects,</li>
  * <li>counts the other running tasks of the name, which gives the free places,</li>
  * <li>begins as many of the tasks that are due as there are free places and as the rate
  * allows.</li>
@@ -87,6 +88,16 @@ final class LimitedClaims {
 			}
 		}
 		Result result = new Result();
+		try {
+			claim(request, transitions, outlooks, result);
+		}
+		catch (RuntimeException ex) {
+			result.endedBy(ex);
+		}
+		return result.claimed();
+	}
+
+	private void claim(ClaimRequest request, Transitions transitions, List<Outlook> outlooks, Result result) {
 		boolean limitedFirst = !request.suspect() && (this.turn.getAndIncrement() & 1) == 0;
 		if (limitedFirst) {
 			claimLimited(request, outlooks, result);
@@ -98,7 +109,6 @@ final class LimitedClaims {
 		if (!limitedFirst && !result.hasSuspect()) {
 			claimLimited(request, outlooks, result);
 		}
-		return result.claimed();
 	}
 
 	/**
@@ -197,6 +207,8 @@ final class LimitedClaims {
 
 		private final StartLimits limits;
 
+		private final long storedNextStart;
+
 		private final long nextStart;
 
 		private final long now;
@@ -206,38 +218,45 @@ final class LimitedClaims {
 			this.request = request;
 			this.name = LimitedClaims.this.dialect.text(name);
 			this.limits = Objects.requireNonNull(request.startLimits().get(name));
-			this.nextStart = nextStart;
 			this.now = LimitedClaims.this.database.now(jdbc);
+			this.storedNextStart = nextStart;
+			this.nextStart = (this.limits.intervalMicros() > 0)
+					? this.limits.atMost(nextStart, TaskRow.micros(this.now)) : nextStart;
 		}
 
 		Taken take(int room) {
 			Running running = running();
-			int ended = (running.ended() > 0) ? takeAwayEnded() : 0;
+			int ended = takeAwayEnded(running);
 			long places = places(running, ended);
 			int starts = startsAllowed();
 			long suspects = running.waitingSuspects() + ended;
-			// Some node takes a suspect soon. Without this place the suspect could wait
-			// for
-			// ever.
+			// Some node takes a suspect soon. Without a free place the suspect could wait
+			// for ever.
 			long free = places - Math.min(1, suspects);
 			int limit = (int) Math.min(room, Math.max(0, Math.min(free, starts)));
-			Map<String, Integer> busyKeys = (limit > 0) ? busyKeys() : Map.of();
+			// A task whose run was lost counts for its key until its next run has ended,
+			// so that the tasks of a key run in their order.
+			Map<String, Integer> busyKeys = (limit > 0) ? busyKeys("") : Map.of();
 			List<FoundRow> found = find(limit, busyKeys);
 			List<FoundRow> chosen = withoutBusyKeys(found, busyKeys, limit);
 			boolean blockedByKeys = chosen.size() < Math.min(found.size(), limit);
-			return taken(chosen, starts, free <= chosen.size() || blockedByKeys, suspects > 0 && places > 0);
+			return taken(chosen, starts, free <= chosen.size() || blockedByKeys, ended > 0 && places > 0);
 		}
 
 		/**
-		 * Leases the first suspect, if it has a place already or there is a free one.
+		 * Leases the first suspect that does not have to wait for another task with its
+		 * key, if there is a free place. Lost runs of a key do not wait for each other:
+		 * only those tasks count that a node has.
 		 */
 		Taken takeSuspect() {
 			Running running = running();
-			boolean free = places(running, (running.ended() > 0) ? takeAwayEnded() : 0) > 0;
 			int starts = startsAllowed();
-			List<FoundRow> found = (starts == 0) ? List.of() : find(1,
-					free ? "(owner is null or next_at <= ?)" : "(owner is not null and next_at <= ?)", 1, this.now);
-			return taken(found.isEmpty() ? found : withoutBusyKeys(found, busyKeys(), 1), starts, false, false);
+			if (places(running, takeAwayEnded(running)) <= 0 || starts == 0) {
+				return taken(List.of(), starts, false, false);
+			}
+			Map<String, Integer> busyKeys = busyKeys(" and owner is not null");
+			List<FoundRow> found = find(1, "owner is null", 1 + sum(busyKeys));
+			return taken(withoutBusyKeys(found, busyKeys, 1), starts, false, false);
 		}
 
 		private long places(Running running, int ended) {
@@ -258,6 +277,8 @@ final class LimitedClaims {
 			long next = this.nextStart;
 			if (!chosen.isEmpty() && this.limits.intervalMicros() > 0) {
 				next = this.limits.nextStart(next, TaskRow.micros(this.now), chosen.size());
+			}
+			if (next != this.storedNextStart) {
 				LimitedClaims.this.rows.setNextStart(this.jdbc, this.name, next);
 			}
 			return new Taken(tasks, this.now,
@@ -274,75 +295,97 @@ final class LimitedClaims {
 					+ " and status = %2$d and owner is not null and suspect + 0 = 0 and next_at + 0 <= ?) as ended,"
 					+ " (select count(*) from %1$s where name = ? and suspect = 1 and status + 0 = %3$d"
 					+ " and owner is not null) as leased_suspects, (select count(*) from %1$s where name = ?"
+					+ " and suspect = 1 and owner is not null and next_at <= ?) as ended_suspects,"
+					+ " (select count(*) from %1$s where name = ?"
 					+ " and suspect = 1 and owner is null and next_at <= ?) as waiting_suspects")
 				.formatted(LimitedClaims.this.table, TaskRow.RUNNING, TaskRow.PENDING),
 					(rs, rowNum) -> new Running(rs.getLong("running"), rs.getLong("ended"),
-							rs.getLong("leased_suspects"), rs.getLong("waiting_suspects")),
-					this.name, this.name, this.now, this.name, this.name, this.now));
+							rs.getLong("leased_suspects"), rs.getLong("ended_suspects"),
+							rs.getLong("waiting_suspects")),
+					this.name, this.name, this.now, this.name, this.name, this.now, this.name, this.now));
 		}
 
 		/**
-		 * Makes suspects of the running tasks whose leases have ended. Tasks that other
-		 * transactions have locked keep their places.
+		 * Makes suspects of the running tasks whose leases have ended, and takes suspects
+		 * whose leases have ended away from their nodes. Tasks that other transactions
+		 * have locked keep their places.
 		 * @return how many
 		 */
-		private int takeAwayEnded() {
-			List<String> ids = this.jdbc.query(("select id from %s where name = ? and status = %d"
-					+ " and owner is not null and suspect + 0 = 0 and next_at + 0 <= ? limit %d for update skip locked")
-				.formatted(LimitedClaims.this.table, TaskRow.RUNNING, MAX_ENDED), (rs, rowNum) -> rs.getString("id"),
-					this.name, this.now);
+		private int takeAwayEnded(Running running) {
+			return ((running.ended() > 0)
+					? takeAway("status = " + TaskRow.RUNNING + " and suspect + 0 = 0" + " and next_at + 0 <= ?") : 0)
+					+ ((running.endedSuspects() > 0) ? takeAway("suspect = 1 and next_at <= ?") : 0);
+		}
+
+		private int takeAway(String condition) {
+			List<String> ids = this.jdbc.query(
+					("select id from %s where name = ? and owner is not null and %s limit %d for update skip locked")
+						.formatted(LimitedClaims.this.table, condition, MAX_ENDED),
+					(rs, rowNum) -> rs.getString("id"), this.name, this.now);
 			FoundRow.takeAway(LimitedClaims.this.database, this.jdbc, ids, this.now);
 			return ids.size();
 		}
 
 		/**
-		 * Locks the first tasks that are due. There are no more tasks that have to wait
-		 * for others with their keys than there are such others.
+		 * Locks the first tasks that are due. A key has at most two pending tasks, of
+		 * which one has a schedule. So there are at most twice as many tasks that have to
+		 * wait for others with their keys as there are such others.
 		 */
 		private List<FoundRow> find(int limit, Map<String, Integer> busyKeys) {
-			int others = busyKeys.values().stream().mapToInt(Integer::intValue).sum();
-			return (limit == 0) ? List.of() : find(0, "status + 0 = " + TaskRow.PENDING, limit + others);
+			return (limit == 0) ? List.of() : find(0, "status + 0 = " + TaskRow.PENDING, limit + 2 * sum(busyKeys));
 		}
 
-		private List<FoundRow> find(int suspect, String condition, int limit, Object... values) {
-			List<Object> parameters = new ArrayList<>(
-					List.of(this.request.maxPayloadBytes(), this.name, suspect, this.now));
-			parameters.addAll(List.of(values));
+		private static int sum(Map<String, Integer> counts) {
+			return counts.values().stream().mapToInt(Integer::intValue).sum();
+		}
+
+		private List<FoundRow> find(int suspect, String condition, int limit) {
 			return this.jdbc.query(
 					("select %s, next_at, case when octet_length(payload) <= ? then payload end as payload, traceparent"
 							+ " from %s where name = ? and suspect = ? and next_at <= ? and %s"
 							+ " order by name, suspect, next_at limit %d for update skip locked")
 						.formatted(TaskRow.COLUMNS, LimitedClaims.this.table, condition, powerOfTwo(limit)),
-					(rs, rowNum) -> FoundRow.read(rs, LimitedClaims.this.dialect), parameters.toArray());
+					(rs, rowNum) -> FoundRow.read(rs, LimitedClaims.this.dialect), this.request.maxPayloadBytes(),
+					this.name, suspect, this.now);
 		}
 
 		/**
-		 * Leaves out the tasks whose keys have as many running tasks as they may have. A
-		 * task whose run was lost counts for its key until its next run has ended, so
-		 * that the tasks of a key run in their order.
+		 * Leaves out the tasks whose keys have as many running tasks as they may have,
+		 * those included that are chosen here.
 		 */
 		private List<FoundRow> withoutBusyKeys(List<FoundRow> found, Map<String, Integer> busyKeys, int limit) {
+			Map<String, Integer> running = new HashMap<>(busyKeys);
 			List<FoundRow> chosen = new ArrayList<>();
 			for (FoundRow task : found) {
-				String key = task.row().key();
-				int others = (key != null) ? busyKeys.getOrDefault(key, 0) - (task.row().isRunning() ? 1 : 0) : 0;
-				if (chosen.size() < limit && (this.limits.perKey() == 0 || others < this.limits.perKey())) {
+				String key = (this.limits.perKey() > 0) ? task.row().key() : null;
+				if (chosen.size() < limit && (key == null || running.getOrDefault(key, 0) < this.limits.perKey())) {
 					chosen.add(task);
+					if (key != null) {
+						running.merge(key, 1, Integer::sum);
+					}
 				}
 			}
 			return chosen;
 		}
 
-		private Map<String, Integer> busyKeys() {
+		/**
+		 * How many running tasks each key has. A suspect that a node has leased will run.
+		 */
+		private Map<String, Integer> busyKeys(String condition) {
 			Map<String, Integer> keys = new HashMap<>();
 			if (this.limits.perKey() > 0) {
-				this.jdbc.query("select task_key from " + LimitedClaims.this.table + " where name = ? and status = "
-						+ TaskRow.RUNNING + " and task_key is not null", (rs) -> {
-							keys.merge(Objects.requireNonNull(LimitedClaims.this.dialect.text(rs, "task_key")), 1,
-									Integer::sum);
-						}, this.name);
+				count("status = " + TaskRow.RUNNING + condition, keys);
+				count("suspect = 1 and status + 0 = " + TaskRow.PENDING + " and owner is not null", keys);
 			}
 			return keys;
+		}
+
+		private void count(String condition, Map<String, Integer> keys) {
+			this.jdbc.query("select task_key from " + LimitedClaims.this.table
+					+ " where name = ? and task_key is not null and " + condition, (rs) -> {
+						keys.merge(Objects.requireNonNull(LimitedClaims.this.dialect.text(rs, "task_key")), 1,
+								Integer::sum);
+					}, this.name);
 		}
 
 	}
@@ -364,10 +407,12 @@ final class LimitedClaims {
 	 *
 	 * @param all those that a node runs
 	 * @param ended those of them whose leases have ended
-	 * @param leasedSuspects suspects that a node has leased and not begun
+	 * @param leasedSuspects suspects that a node has leased and not begun, without those
+	 * whose earlier run was lost, which count as running
+	 * @param endedSuspects suspects that a node has leased, and whose leases have ended
 	 * @param waitingSuspects suspects that no node has
 	 */
-	private record Running(long all, long ended, long leasedSuspects, long waitingSuspects) {
+	private record Running(long all, long ended, long leasedSuspects, long endedSuspects, long waitingSuspects) {
 
 	}
 
@@ -376,7 +421,7 @@ final class LimitedClaims {
 	 *
 	 * @param startAt when the rate allows more
 	 * @param heldBack whether others may be due and wait for the end of a running task
-	 * @param suspects whether there are suspects to claim
+	 * @param suspects whether there are new suspects to claim
 	 */
 	private record Taken(List<ClaimedRow> tasks, long now, long startAt, boolean heldBack, boolean suspects) {
 
@@ -426,6 +471,18 @@ final class LimitedClaims {
 			this.tasks.addAll(others.tasks());
 			this.now = Math.max(this.now, others.now());
 			this.nextAt = Math.min(this.nextAt, others.nextAt());
+		}
+
+		/**
+		 * Ends the claim early. Tasks that have begun are returned, since nobody else
+		 * would run them until their leases end. The next claim follows at once, and
+		 * shows whether the database still fails.
+		 */
+		void endedBy(RuntimeException failure) {
+			if (this.tasks.isEmpty()) {
+				throw failure;
+			}
+			this.nextAt = this.now;
 		}
 
 		boolean hasSuspect() {

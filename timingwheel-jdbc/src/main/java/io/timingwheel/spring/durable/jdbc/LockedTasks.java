@@ -204,8 +204,12 @@ final class LockedTasks {
 	}
 
 	private Reply giveWay(TaskRow row) {
-		this.jdbc.update("delete from " + this.database.table() + " where id = ?", row.id());
+		delete(row);
 		return Reply.SUPERSEDED;
+	}
+
+	Reply delete(TaskRow row) {
+		return update("delete from " + this.database.table() + " where id = ?", List.of(row.id()));
 	}
 
 	Reply update(String sql, List<? extends @Nullable Object> parameters) {

@@ -31,8 +31,11 @@ import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.ArgumentPreparedStatementSetter;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.ResultSetExtractor;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * The most frequent transitions on PostgreSQL: one statement each.
@@ -197,10 +200,11 @@ final class PostgresTransitions extends Transitions {
 	private void store(JdbcOperations jdbc, String sql, List<NewTask> tasks, Map<String, Enqueued> stored) {
 		Map<String, NewTask> byId = new HashMap<>();
 		tasks.forEach((task) -> byId.put(task.id(), task));
+		Map<String, Long> earliest = new HashMap<>();
 		jdbc.query(sql, (rs) -> {
 			Enqueued task = stored(rs);
 			stored.put(task.id(), task);
-			claimable(Objects.requireNonNull(byId.get(task.id())).name(), task.dueAt());
+			earliest.merge(Objects.requireNonNull(byId.get(task.id())).name(), task.dueAt(), Math::min);
 		}, this.database.time().parameter(), column(tasks, String[]::new, NewTask::id),
 				column(tasks, String[]::new, (task) -> this.dialect.text(task.name())),
 				column(tasks, String[]::new, (task) -> this.dialect.nullableText(task.key())),
@@ -210,6 +214,7 @@ final class PostgresTransitions extends Transitions {
 				column(tasks, Long[]::new, (task) -> lookAhead(task.lease())),
 				column(tasks, Long[]::new, (task) -> lease(task.lease())),
 				column(tasks, String[]::new, (task) -> LeaseTimes.owner(task.lease())));
+		earliest.forEach(this::claimable);
 	}
 
 	/**
@@ -335,16 +340,24 @@ final class PostgresTransitions extends Transitions {
 	Claimed claim(ClaimRequest request) {
 		List<String> names = List.copyOf(request.names().keySet());
 		List<Limit> limits = names.stream().map((name) -> Objects.requireNonNull(request.names().get(name))).toList();
-		Search search = this.floors.search(names);
-		Object[] parameters = { this.database.time().parameter(), LeaseTimes.millis(request.lookAhead()),
+		return this.database.store().single((jdbc) -> {
+			Search[] search = new Search[1];
+			// The parameters are set once there is a connection, for which the search
+			// does not wait then.
+			return jdbc.query(claim(), (ps) -> {
+				search[0] = this.floors.search(names);
+				new ArgumentPreparedStatementSetter(parameters(request, names, limits, search[0])).setValues(ps);
+			}, (ResultSetExtractor<Claimed>) (rs) -> claimed(rs, request, search[0]));
+		});
+	}
+
+	private Object[] parameters(ClaimRequest request, List<String> names, List<Limit> limits, Search search) {
+		return new Object[] { this.database.time().parameter(), LeaseTimes.millis(request.lookAhead()),
 				names.stream().map(this.dialect::text).toArray(String[]::new),
 				limits.stream().map(Limit::due).toArray(Integer[]::new),
 				limits.stream().map(Limit::soon).toArray(Integer[]::new), search.floors().toArray(Long[]::new),
 				request.suspect(), request.limit(), request.owner(), LeaseTimes.millis(request.lease()),
 				request.maxPayloadBytes(), request.limit() };
-		return this.database.store()
-			.single((jdbc) -> jdbc.query(claim(), (ResultSetExtractor<Claimed>) (rs) -> claimed(rs, request, search),
-					parameters));
 	}
 
 	private Claimed claimed(ResultSet rs, ClaimRequest request, Search search) throws SQLException {
@@ -393,9 +406,23 @@ final class PostgresTransitions extends Transitions {
 		return ClaimedRow.claim(tasks, now, nextAt);
 	}
 
+	/**
+	 * In a transaction the task becomes claimable when the transaction commits, perhaps
+	 * after a claim that did not see the task.
+	 */
 	@Override
 	void claimable(String name, long dueAt) {
 		this.floors.claimable(name, dueAt);
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCommit() {
+					PostgresTransitions.this.floors.claimable(name, dueAt);
+				}
+
+			});
+		}
 	}
 
 	@Override

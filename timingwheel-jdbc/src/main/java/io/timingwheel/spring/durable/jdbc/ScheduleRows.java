@@ -32,6 +32,8 @@ final class ScheduleRows {
 
 	private static final int MAX_ATTEMPTS = 100;
 
+	private static final String HAS_SCHEDULE = "schedule is not null";
+
 	private final Database database;
 
 	private final Transitions transitions;
@@ -98,8 +100,8 @@ final class ScheduleRows {
 
 	private @Nullable Current lock(String id, JdbcOperations jdbc) {
 		return DataAccessUtils.singleResult(jdbc.query(
-				"select " + TaskRow.COLUMNS + ", payload from " + this.table
-						+ " where id = ? and schedule is not null for update",
+				"select " + TaskRow.COLUMNS + ", payload from " + this.table + " where id = ? and " + HAS_SCHEDULE
+						+ " for update",
 				(rs, rowNum) -> new Current(TaskRow.read(rs, this.dialect), rs.getString("payload")), id));
 	}
 
@@ -207,28 +209,37 @@ final class ScheduleRows {
 	boolean end(TaskId taskId, @Nullable JdbcOperations joined) {
 		String id = find(taskId, joined);
 		while (id != null) {
-			String found = id;
-			if (run(joined,
-					(jdbc) -> jdbc.update("delete from " + this.table
-							+ " where id = ? and schedule is not null and status = " + TaskRow.PENDING, found)) > 0
-					|| end(id, joined)) {
+			if (end(id, joined)) {
 				return true;
 			}
-			id = find(taskId, joined);
-			id = found.equals(id) ? null : id;
+			String again = find(taskId, joined);
+			id = id.equals(again) ? null : again;
 		}
 		return false;
 	}
 
 	/**
-	 * Ends the schedule of a running task. The end of the run then deletes the task.
-	 * @return whether it had one
+	 * Ends the schedule of a task. If the task is running, the end of the run deletes the
+	 * task. The state of the task counts once the task is locked, since its run may end
+	 * at the same time.
+	 * @return whether the task had a schedule
 	 */
 	boolean end(String id, @Nullable JdbcOperations joined) {
-		return this.transitions.mayHaveStatus(TaskRow.RUNNING, id, joined) && run(joined,
-				(jdbc) -> jdbc
-					.update("update " + this.table + " set schedule = null, scheduled_at = null, schedule_key = null"
-							+ " where id = ? and schedule is not null and status = " + TaskRow.RUNNING, id)) > 0;
+		if (!this.transitions.mayFind(id, HAS_SCHEDULE, joined)) {
+			return false;
+		}
+		return (joined != null) ? lockAndEnd(id, joined)
+				: this.database.application().transaction((jdbc, status) -> lockAndEnd(id, jdbc));
+	}
+
+	private boolean lockAndEnd(String id, JdbcOperations jdbc) {
+		Current current = lock(id, jdbc);
+		if (current == null) {
+			return false;
+		}
+		jdbc.update((current.row().isRunning() ? "update " + this.table + " set " + TaskRow.END_SCHEDULE
+				: "delete from " + this.table) + " where id = ?", id);
+		return true;
 	}
 
 	private <T extends @Nullable Object> T run(@Nullable JdbcOperations joined, Function<JdbcOperations, T> statement) {

@@ -20,16 +20,24 @@ import org.jspecify.annotations.Nullable;
  * @param suspect whether the task waits to be tried alone
  * @param alone whether the task was a suspect when it began
  * @param schedule the schedule of a recurring task, {@code null} for another
+ * @param last whether it is the last run of a schedule that was cancelled. Such a run is
+ * not tried again
  */
 record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullable Long firstAt, int status,
 		boolean leased, long fence, int attempt, int deliveries, int lostDeliveries, boolean suspect, boolean alone,
-		@Nullable StoredSchedule schedule) {
+		@Nullable StoredSchedule schedule, boolean last) {
 
 	static final int PENDING = State.PENDING.ordinal();
 
 	static final int RUNNING = State.RUNNING.ordinal();
 
 	static final int DEAD = State.DEAD.ordinal();
+
+	/**
+	 * The assignments that end the schedule of a running task. The time that remains
+	 * without a schedule tells that the run is the last one.
+	 */
+	static final String END_SCHEDULE = "schedule = null, schedule_key = null";
 
 	static final String COLUMNS = "id, name, task_key, due_at, first_at, status, owner, fence, attempt, deliveries, lost_deliveries,"
 			+ " suspect, alone, schedule, scheduled_at";
@@ -45,7 +53,8 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 		return new TaskRow(rs.getString("id"), name(rs, dialect), dialect.text(rs, "task_key"), rs.getLong("due_at"),
 				rs.getObject("first_at", Long.class), rs.getInt("status"), rs.getString("owner") != null,
 				rs.getLong("fence"), rs.getInt("attempt"), rs.getInt("deliveries"), rs.getInt("lost_deliveries"),
-				rs.getInt("suspect") != 0, rs.getInt("alone") != 0, schedule(rs));
+				rs.getInt("suspect") != 0, rs.getInt("alone") != 0, schedule(rs),
+				rs.getString("schedule") == null && rs.getObject("scheduled_at") != null);
 	}
 
 	static @Nullable StoredSchedule schedule(ResultSet rs) throws SQLException {

@@ -41,6 +41,8 @@ abstract class Transitions {
 
 	private static final int MAX_ATTEMPTS = 100;
 
+	private static final String IS_PENDING = "status = " + TaskRow.PENDING;
+
 	private final Database database;
 
 	private final Dialect dialect;
@@ -246,6 +248,9 @@ abstract class Transitions {
 	 */
 	final List<Reply> retry(List<Retry> retries) {
 		return LockedTasks.change(this.database, retries, Retry::task, Reply.REFUSED, (retry, row, locked, now) -> {
+			if (row.isHeldAs(retry.task()) && row.last()) {
+				return locked.delete(row);
+			}
 			if (row.isHeldAs(retry.task()) && row.isRunning()) {
 				long dueAt = LeaseTimes.plus(now, retry.delay());
 				return locked.makePending(row, "suspect = 0, due_at = ?, next_at = ?, attempt = ?, error = ?", dueAt,
@@ -261,6 +266,9 @@ abstract class Transitions {
 	final List<Reply> release(List<TaskRef> tasks) {
 		return LockedTasks.change(this.database, tasks, Function.identity(), Reply.REFUSED,
 				(task, row, locked, now) -> {
+					if (row.isHeldAs(task) && row.last()) {
+						return locked.delete(row);
+					}
 					claimable(row.name(), row.dueAt());
 					return row.isHeldAs(task) ? locked.makePending(row, "next_at = due_at, suspect = ?",
 							(row.suspect() || row.alone()) ? 1 : 0) : doneIf(row.isGivenBackBy(task));
@@ -272,6 +280,9 @@ abstract class Transitions {
 	 */
 	final List<Reply> bury(List<Burial> burials) {
 		return LockedTasks.change(this.database, burials, Burial::task, Reply.REFUSED, (burial, row, locked, now) -> {
+			if (row.isHeldAs(burial.task()) && row.last()) {
+				return locked.delete(row);
+			}
 			if (row.isHeldAs(burial.task())) {
 				return locked.update(
 						"update " + this.table + " set status = " + TaskRow.DEAD + ", owner = null, pending_key = null,"
@@ -309,7 +320,7 @@ abstract class Transitions {
 	 * As for a key, looks up the id first.
 	 */
 	final boolean cancel(String id, @Nullable JdbcOperations joined) {
-		return mayHaveStatus(TaskRow.PENDING, id, joined) && delete(id, joined);
+		return mayFind(id, IS_PENDING, joined) && delete(id, joined);
 	}
 
 	/**
@@ -317,11 +328,10 @@ abstract class Transitions {
 	 * isolation "repeatable read", a lock by an absent id would also lock the ids of new
 	 * tasks.
 	 */
-	final boolean mayHaveStatus(int status, String id, @Nullable JdbcOperations joined) {
+	final boolean mayFind(String id, String condition, @Nullable JdbcOperations joined) {
 		return joined == null || !this.dialect.locksAbsentRows()
 				|| !joined
-					.queryForList("select id from " + this.table + " where id = ? and status = " + status, String.class,
-							id)
+					.queryForList("select id from " + this.table + " where id = ? and " + condition, String.class, id)
 					.isEmpty();
 	}
 
@@ -349,7 +359,7 @@ abstract class Transitions {
 
 	final @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease,
 			@Nullable JdbcOperations joined) {
-		return mayHaveStatus(TaskRow.PENDING, id, joined) ? move(id, due, lease, joined) : null;
+		return mayFind(id, IS_PENDING, joined) ? move(id, due, lease, joined) : null;
 	}
 
 	private @Nullable Rescheduled move(String id, DueTime due, @Nullable LeaseOffer lease,

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.redis;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -90,19 +91,19 @@ final class ClaimRounds {
 	}
 
 	private static Call suspect(int partition, boolean take, ClaimRequest request, List<String> names) {
-		return Script.SUSPECT.on(partition, take, request.lease(), request.maxPayloadBytes()).with(names.toArray());
+		return Script.SUSPECT.on(partition, take, request.lease(), request.maxPayloadBytes(), 0).with(names.toArray());
 	}
 
 	private final class Rounds {
 
-		private final int count = ClaimRounds.this.partitions;
+		/** The partitions that answer, each claim begins with another one. */
+		private final List<Integer> open = new ArrayList<>(ClaimRounds.this.scripts.open());
+
+		private final int count = this.open.size();
 
 		private final ClaimRequest request;
 
 		private final List<String> names;
-
-		/** The partition that comes first in this claim. */
-		private final int first = Math.floorMod(ClaimRounds.this.turn.getAndIncrement(), this.count);
 
 		/** What is left of the limits. */
 		private final Limits left;
@@ -116,7 +117,7 @@ final class ClaimRounds {
 		 * another. A time would therefore be within the look-ahead of the latest reading
 		 * although no node has the task.
 		 */
-		private final long[] later = new long[this.count];
+		private final long[] later = new long[ClaimRounds.this.partitions];
 
 		private final List<ScriptReply> tasks = new ArrayList<>();
 
@@ -125,6 +126,9 @@ final class ClaimRounds {
 		private boolean reached;
 
 		private @Nullable RuntimeException failure;
+
+		/** Whether calls failed for another reason than their partitions. */
+		private boolean broken;
 
 		private final CallFactory calls;
 
@@ -142,6 +146,7 @@ final class ClaimRounds {
 			this.left = new Limits(request.limit(), this.names.stream().mapToInt((name) -> limit(name).due()).toArray(),
 					this.names.stream().mapToInt((name) -> limit(name).soon()).toArray());
 			Arrays.fill(this.later, Long.MAX_VALUE);
+			Collections.rotate(this.open, ClaimRounds.this.turn.getAndIncrement() % this.count);
 		}
 
 		private Limit limit(String name) {
@@ -153,11 +158,16 @@ final class ClaimRounds {
 			Map<Integer, Limits> shares = new LinkedHashMap<>();
 			for (int i = 0; i < this.count; i++) {
 				int position = i;
-				shares.put((this.first + i) % this.count, this.left.map((whole) -> share(whole, position)));
+				shares.put(this.open.get(i), this.left.map((whole) -> share(whole, position)));
 			}
 			ask(shares, (limit >= this.count) ? TOLD : limit);
-			for (shares = allot(); !shares.isEmpty(); shares = allot()) {
+			boolean goesOn = true;
+			for (shares = allot(); goesOn && !shares.isEmpty(); shares = allot()) {
+				int tasks = this.tasks.size();
+				int more = this.more.size();
 				ask(shares, TOLD);
+				// A partition that does not give what it tells is left to the next claim.
+				goesOn = this.tasks.size() > tasks || this.more.size() < more;
 			}
 			if (this.failure != null && !this.reached) {
 				throw this.failure;
@@ -167,6 +177,9 @@ final class ClaimRounds {
 		}
 
 		private long nextAt() {
+			if (this.broken) {
+				return this.now;
+			}
 			long later = Arrays.stream(this.later).min().orElse(Long.MAX_VALUE);
 			return (later < Long.MAX_VALUE) ? Math.min(this.now + later, DelayedTaskStore.MAX_TIME) : Long.MAX_VALUE;
 		}
@@ -193,11 +206,25 @@ final class ClaimRounds {
 		private void ask(Map<Integer, Limits> shares, int told) {
 			List<Call> calls = new ArrayList<>();
 			shares.forEach((partition, share) -> calls.add(this.calls.call(partition, share, told)));
-			for (ScriptReply reply : ClaimRounds.this.scripts.run(calls)) {
-				if (reply.failure() != null) {
+			for (ScriptReply reply : run(calls)) {
+				if (reply.failure() != null && reply.mayHaveRun()) {
 					this.unknown += Objects.requireNonNull(shares.get(reply.partition())).all;
 				}
 				read(reply);
+			}
+		}
+
+		/**
+		 * Turns an exception into failed replies, so that the tasks of earlier calls are
+		 * not lost.
+		 */
+		private List<ScriptReply> run(List<Call> calls) {
+			try {
+				return ClaimRounds.this.scripts.run(calls);
+			}
+			catch (RuntimeException ex) {
+				this.broken = true;
+				return calls.stream().map((call) -> ScriptReply.failed(call.partition(), ex)).toList();
 			}
 		}
 

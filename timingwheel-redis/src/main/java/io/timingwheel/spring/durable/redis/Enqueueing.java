@@ -60,7 +60,7 @@ final class Enqueueing {
 	 * @throws RuntimeException if no task is known to be stored
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
-		return enqueue(tasks, this::partition);
+		return enqueue(tasks, this::partition, Waiting.ALONE);
 	}
 
 	/**
@@ -77,7 +77,7 @@ final class Enqueueing {
 	 */
 	List<Enqueued> enqueueShared(List<NewTask> tasks) {
 		int partition = partition(tasks.get(0));
-		return enqueue(tasks, (task) -> partition);
+		return enqueue(tasks, (task) -> partition, Waiting.FOR_OTHERS);
 	}
 
 	private int partition(NewTask task) {
@@ -86,13 +86,13 @@ final class Enqueueing {
 			.of((key != null) ? Partitions.holderField(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
 	}
 
-	private List<Enqueued> enqueue(List<NewTask> tasks, ToIntFunction<NewTask> partition) {
+	private List<Enqueued> enqueue(List<NewTask> tasks, ToIntFunction<NewTask> partition, Waiting waiting) {
 		TaskBatch batch = new TaskBatch(this.partitions, Script.ENQUEUE);
 		tasks.forEach((task) -> add(batch, task, partition.applyAsInt(task)));
 		@Nullable Enqueued[] enqueued = new Enqueued[batch.size()];
 		RuntimeException failure = null;
 		for (Answer answer : batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored,
-				(reply) -> this.giveBack.accept(leased(read(reply)))))) {
+				(reply) -> this.giveBack.accept(leased(read(reply))), waiting))) {
 			if (answer.reply().failure() != null) {
 				failure = answer.reply().failure();
 				continue;

@@ -55,6 +55,16 @@ final class LimitedRounds {
 			}
 		}
 		Result result = new Result();
+		try {
+			claim(request, outlooks, result);
+		}
+		catch (RuntimeException ex) {
+			result.endedBy(ex);
+		}
+		return result.claimed();
+	}
+
+	private void claim(ClaimRequest request, Map<String, Outlook> outlooks, Result result) {
 		boolean limitedFirst = !request.suspect() && (this.turn.getAndIncrement() & 1) == 0;
 		if (limitedFirst) {
 			claimLimited(request, outlooks, result);
@@ -66,7 +76,6 @@ final class LimitedRounds {
 		if (!limitedFirst && !result.hasSuspect()) {
 			claimLimited(request, outlooks, result);
 		}
-		return result.claimed();
 	}
 
 	private Map<String, Outlook> look(ClaimRequest request) {
@@ -97,10 +106,10 @@ final class LimitedRounds {
 
 	private @Nullable Claimed claimSuspect(ClaimRequest request, Map<String, Outlook> outlooks) {
 		for (Map.Entry<String, Outlook> one : outlooks.entrySet()) {
-			int partition = one.getValue().suspectPartition;
-			if (partition >= 0) {
+			List<Integer> partitions = one.getValue().suspectPartitions();
+			if (!partitions.isEmpty()) {
 				try {
-					Claimed claimed = claimSuspect(request, one.getKey(), partition);
+					Claimed claimed = claimSuspect(request, one.getKey(), partitions);
 					if (claimed != null) {
 						return claimed;
 					}
@@ -123,22 +132,38 @@ final class LimitedRounds {
 		}
 	}
 
-	private @Nullable Claimed claimSuspect(ClaimRequest request, String name, int partition) {
+	/**
+	 * Claims a suspect of a name.
+	 * @param partitions the partitions that have suspects
+	 * @return {@code null} if no suspect may start
+	 */
+	private @Nullable Claimed claimSuspect(ClaimRequest request, String name, List<Integer> partitions) {
 		StartLimits limits = limits(request, name);
 		Grant grant = this.places.take(name, limits, 1, 0, request.lease());
 		if (grant.places().isEmpty()) {
 			return null;
 		}
-		ScriptReply reply = this.scripts
-			.run(List.of(Script.SUSPECT.on(partition, true, until(grant.ends()), request.maxPayloadBytes()).with(name)))
-			.get(0);
-		if (reply.size() <= 2) {
-			this.places.giveBack(name, limits, grant.places());
-			return null;
+		RuntimeException failure = null;
+		for (int partition : partitions) {
+			ScriptReply reply = this.scripts.run(List
+				.of(Script.SUSPECT.on(partition, true, until(grant.ends()), request.maxPayloadBytes(), limits.perKey())
+					.with(name)))
+				.get(0);
+			failure = reply.failure();
+			if (failure != null && reply.mayHaveRun()) {
+				throw failure;
+			}
+			if (failure == null && reply.size() > 2) {
+				LeasedTask task = reply.list(2).leasedTask();
+				hold(name, limits, task, grant.places().get(0));
+				return new Claimed(List.of(task), reply.number(0), reply.number(0));
+			}
 		}
-		LeasedTask task = reply.list(2).leasedTask();
-		hold(name, limits, task, grant.places().get(0));
-		return new Claimed(List.of(task), reply.number(0), reply.number(0));
+		this.places.giveBack(name, limits, grant.places());
+		if (failure != null) {
+			throw failure;
+		}
+		return null;
 	}
 
 	private void claimLimited(ClaimRequest request, Map<String, Outlook> outlooks, Result result) {
@@ -159,7 +184,7 @@ final class LimitedRounds {
 
 	private void claim(ClaimRequest request, String name, Outlook outlook, int room, Result result) {
 		StartLimits limits = limits(request, name);
-		boolean suspects = outlook.ended || outlook.suspectPartition >= 0;
+		boolean suspects = outlook.ended || !outlook.suspects.isEmpty();
 		// Some node takes a suspect soon. Without a free place the suspect could wait for
 		// ever.
 		int left = suspects ? 1 : 0;
@@ -168,13 +193,13 @@ final class LimitedRounds {
 		if (!unused.isEmpty() || outlook.ended) {
 			ClaimRounds.Limited claimed = this.rounds.claimLimited(request, name, unused.size(), until(grant.ends()),
 					limits.perKey());
+			result.add(claimed.claimed());
 			for (LeasedTask task : claimed.claimed().tasks()) {
 				hold(name, limits, task, unused.remove(0));
 			}
 			// What became of these is not known.
 			unused.subList(0, Math.min(unused.size(), claimed.unknown())).clear();
 			this.places.giveBack(name, limits, unused);
-			result.add(claimed.claimed());
 			if (limits.perKey() > 0 && !unused.isEmpty()) {
 				result.heldBack.add(name);
 			}
@@ -186,7 +211,8 @@ final class LimitedRounds {
 		if (outlook.due && grant.starts() <= grant.places().size()) {
 			result.startAt = Math.min(result.startAt, limits.startsAgainAt(grant.nextStart()));
 		}
-		if (suspects && free > 0) {
+		if (outlook.ended && free > 0) {
+			// The suspect is a new one. Each node asks for earlier ones now and then.
 			result.nextAt = Math.min(result.nextAt, grant.now());
 		}
 	}
@@ -218,9 +244,8 @@ final class LimitedRounds {
 
 		private boolean ended;
 
-		private long suspectAt = Long.MAX_VALUE;
-
-		private int suspectPartition = -1;
+		/** The times of the first suspects by partition. */
+		private final Map<Integer, Long> suspects = new HashMap<>();
 
 		private long laterAt = Long.MAX_VALUE;
 
@@ -231,12 +256,22 @@ final class LimitedRounds {
 			this.due |= reply.number(first) >= 0;
 			this.ended |= reply.number(first + 1) >= 0;
 			long suspect = reply.number(first + 2);
-			if (suspect >= 0 && suspect < this.suspectAt) {
-				this.suspectAt = suspect;
-				this.suspectPartition = reply.partition();
+			if (suspect >= 0) {
+				this.suspects.put(reply.partition(), suspect);
 			}
 			this.laterAt = (reply.number(first + 3) >= 0) ? Math.min(this.laterAt, reply.number(first + 3))
 					: this.laterAt;
+		}
+
+		/**
+		 * The partitions with suspects, that of the earliest one first.
+		 */
+		List<Integer> suspectPartitions() {
+			return this.suspects.entrySet()
+				.stream()
+				.sorted(Map.Entry.comparingByValue())
+				.map(Map.Entry::getKey)
+				.toList();
 		}
 
 	}
@@ -265,6 +300,18 @@ final class LimitedRounds {
 			this.tasks.addAll(claimed.tasks());
 			this.now = Math.max(this.now, claimed.now());
 			this.nextAt = Math.min(this.nextAt, claimed.nextAt());
+		}
+
+		/**
+		 * Ends the claim early. Tasks that have begun are returned, since nobody else
+		 * would run them until their leases end. The next claim follows at once, and
+		 * shows whether the store still fails.
+		 */
+		void endedBy(RuntimeException failure) {
+			if (this.tasks.isEmpty()) {
+				throw failure;
+			}
+			this.nextAt = this.now;
 		}
 
 		boolean hasSuspect() {

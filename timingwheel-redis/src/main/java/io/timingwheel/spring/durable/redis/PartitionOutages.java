@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 import io.lettuce.core.RedisFuture;
 import io.timingwheel.spring.durable.PartialOutage;
@@ -89,6 +90,17 @@ final class PartitionOutages {
 	}
 
 	/**
+	 * The partitions that get calls now.
+	 */
+	List<Integer> open() {
+		Set<Integer> refused = this.connection.isCluster() ? refused().keySet() : Set.of();
+		return IntStream.range(0, this.partitions.count())
+			.filter((partition) -> !refused.contains(partition))
+			.boxed()
+			.toList();
+	}
+
+	/**
 	 * The replies for the partitions that get no calls now. If no partition answers, no
 	 * call is refused, since the call delays no other partition.
 	 */
@@ -100,7 +112,7 @@ final class PartitionOutages {
 		synchronized (this) {
 			this.outages.forEach((partition, outage) -> {
 				if (!outage.isOver(this.partitions.keys(partition))) {
-					refused.put(partition, ScriptReply.failed(partition, outage.failure));
+					refused.put(partition, ScriptReply.notSent(partition, outage.failure));
 				}
 			});
 		}

@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -74,12 +75,17 @@ final class ReplicatedWrites implements AutoCloseable {
 	 * {@link UncertainWriteException} if too few replicas have the change
 	 */
 	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain) {
+		return run(calls, changed, uncertain, Waiting.ALONE);
+	}
+
+	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain,
+			Waiting waiting) {
 		if (this.options.waitReplicas() == 0) {
-			return this.scripts.run(calls);
+			return this.scripts.run(calls, waiting);
 		}
 		return calls.stream().map((call) -> {
 			try {
-				return replicated(call, changed, uncertain);
+				return replicated(call, changed, uncertain, waiting);
 			}
 			catch (RuntimeException ex) {
 				return ScriptReply.failed(call.partition(), ex);
@@ -87,14 +93,15 @@ final class ReplicatedWrites implements AutoCloseable {
 		}).toList();
 	}
 
-	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain) {
+	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain,
+			Waiting waiting) {
 		Pool pool = pool(call.partition());
-		pool.acquire();
+		pool.acquire(waiting);
 		try {
 			StatefulConnection<byte[], byte[]> own = pool.idle.pollFirst();
 			own = (own != null && own.isOpen()) ? own : connect();
 			try {
-				return replicated(own, call, changed, uncertain);
+				return replicated(own, call, changed, uncertain, waiting);
 			}
 			finally {
 				pool.idle.addFirst(own);
@@ -112,18 +119,18 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	private ScriptReply replicated(StatefulConnection<byte[], byte[]> own, Call call, Predicate<ScriptReply> changed,
-			Consumer<ScriptReply> uncertain) {
+			Consumer<ScriptReply> uncertain, Waiting waiting) {
 		long start = System.nanoTime();
 		while (true) {
 			RedisAsyncCommands<byte[], byte[]> server = server(own, call.partition());
-			ScriptReply reply = this.scripts.run(server, List.of(call)).get(0);
+			ScriptReply reply = this.scripts.run(server, List.of(call), waiting).get(0);
 			if (isElsewhere(reply) && System.nanoTime() - start < ScriptRunner.MAX_MOVE.toNanos()) {
 				((RedisClusterClient) this.connection.client()).refreshPartitions();
 				continue;
 			}
 			if (reply.failure() == null && changed.test(reply)) {
 				try {
-					await(server);
+					await(server, waiting);
 				}
 				catch (UncertainWriteException ex) {
 					uncertain.accept(reply);
@@ -144,15 +151,17 @@ final class ReplicatedWrites implements AutoCloseable {
 		return message.startsWith("MOVED ") || message.startsWith("ASK ");
 	}
 
-	private void await(RedisAsyncCommands<byte[], byte[]> server) {
+	private void await(RedisAsyncCommands<byte[], byte[]> server, Waiting waiting) {
 		Duration timeout = this.options.waitTimeout();
 		int expected = this.options.waitReplicas();
 		long acknowledged = 0;
 		Throwable cause = null;
 		try {
 			Duration replyTimeout = timeout.plus(this.connection.timeout());
-			acknowledged = server.waitForReplication(expected, timeout.toMillis())
-				.get(replyTimeout.toMillis(), TimeUnit.MILLISECONDS);
+			RedisFuture<Long> reply = server.waitForReplication(expected, timeout.toMillis());
+			long deadline = System.nanoTime() + replyTimeout.toNanos();
+			acknowledged = waiting
+				.call(() -> reply.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS));
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			cause = ex;
@@ -211,18 +220,20 @@ final class ReplicatedWrites implements AutoCloseable {
 		/**
 		 * Waits for a connection, but no longer than a call waits for its reply.
 		 */
-		void acquire() {
+		void acquire(Waiting waiting) {
 			ReplicatedWrites writes = ReplicatedWrites.this;
 			Duration limit = writes.connection.timeout().plus(writes.options.waitTimeout());
+			long deadline = System.nanoTime() + limit.toNanos();
 			try {
-				if (!this.permits.tryAcquire(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+				if (!waiting.call(() -> this.permits.tryAcquire(Math.max(0, deadline - System.nanoTime()),
+						TimeUnit.NANOSECONDS))) {
 					throw new QueryTimeoutException(
 							("The write was not sent: %d other writes have waited for %s for the"
 									+ " replicas of Redis%s (timingwheel.store.redis.wait-replicas)")
 								.formatted(MAX_CONNECTIONS, limit, this.server.isEmpty() ? "" : " " + this.server));
 				}
 			}
-			catch (InterruptedException ex) {
+			catch (InterruptedException | ExecutionException | TimeoutException ex) {
 				Thread.currentThread().interrupt();
 				throw new RedisSystemException("Interrupted before the write was sent", ex);
 			}

@@ -23,18 +23,31 @@ final class ScriptReply {
 
 	private final @Nullable RuntimeException failure;
 
-	private ScriptReply(int partition, List<?> values, @Nullable RuntimeException failure) {
+	private final boolean sent;
+
+	private ScriptReply(int partition, List<?> values, @Nullable RuntimeException failure, boolean sent) {
 		this.partition = partition;
 		this.values = values;
 		this.failure = failure;
+		this.sent = sent;
 	}
 
 	static ScriptReply of(int partition, List<?> values) {
-		return new ScriptReply(partition, values, null);
+		return new ScriptReply(partition, values, null, true);
 	}
 
+	/**
+	 * The reply to a call of which nobody knows whether the script has run.
+	 */
 	static ScriptReply failed(int partition, RuntimeException failure) {
-		return new ScriptReply(partition, List.of(), failure);
+		return new ScriptReply(partition, List.of(), failure, true);
+	}
+
+	/**
+	 * The reply to a call that was not sent.
+	 */
+	static ScriptReply notSent(int partition, RuntimeException failure) {
+		return new ScriptReply(partition, List.of(), failure, false);
 	}
 
 	/**
@@ -49,6 +62,13 @@ final class ScriptReply {
 	 */
 	@Nullable RuntimeException failure() {
 		return this.failure;
+	}
+
+	/**
+	 * Whether the script may have run although there is a failure.
+	 */
+	boolean mayHaveRun() {
+		return this.sent;
 	}
 
 	int size() {

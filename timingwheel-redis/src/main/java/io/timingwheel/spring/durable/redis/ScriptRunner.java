@@ -80,8 +80,12 @@ final class ScriptRunner {
 	 * @return a reply for each call, in the same order
 	 */
 	List<ScriptReply> run(List<Call> calls) {
+		return run(calls, Waiting.ALONE);
+	}
+
+	List<ScriptReply> run(List<Call> calls, Waiting waiting) {
 		RedisScriptingAsyncCommands<byte[], byte[]> commands = this.connection.commands();
-		List<ScriptReply> replies = run(commands, calls);
+		List<ScriptReply> replies = run(commands, calls, waiting);
 		if (!this.connection.isCluster() && replies.stream().anyMatch((reply) -> isReadOnly(reply.failure()))) {
 			this.connection.reset();
 		}
@@ -92,18 +96,18 @@ final class ScriptRunner {
 	 * Runs scripts on a connection.
 	 * @return a reply for each call, in the same order
 	 */
-	List<ScriptReply> run(RedisScriptingAsyncCommands<byte[], byte[]> commands, List<Call> calls) {
+	List<ScriptReply> run(RedisScriptingAsyncCommands<byte[], byte[]> commands, List<Call> calls, Waiting waiting) {
 		long start = System.nanoTime();
 		List<Attempt> all = calls.stream().map(Attempt::new).toList();
 		List<Attempt> open = new ArrayList<>(all);
 		while (!open.isEmpty()) {
 			open.forEach((attempt) -> attempt.send(commands));
 			long deadline = System.nanoTime() + this.connection.timeout().toNanos();
-			open.forEach((attempt) -> attempt.await(deadline));
+			open.forEach((attempt) -> attempt.await(deadline, waiting));
 			boolean mayMove = System.nanoTime() - start < MAX_MOVE.toNanos();
 			open.removeIf((attempt) -> !attempt.isToBeRepeated(mayMove));
 			if (open.stream().anyMatch((attempt) -> attempt.moving)) {
-				pause();
+				pause(waiting);
 			}
 		}
 		List<ScriptReply> replies = all.stream().map(Attempt::reply).toList();
@@ -132,11 +136,14 @@ final class ScriptRunner {
 		return cause != null && String.valueOf(cause.getMessage()).contains("READONLY ");
 	}
 
-	private static void pause() {
+	private static void pause(Waiting waiting) {
 		try {
-			Thread.sleep(PAUSE.toMillis());
+			waiting.call(() -> {
+				Thread.sleep(PAUSE.toMillis());
+				return true;
+			});
 		}
-		catch (InterruptedException ex) {
+		catch (InterruptedException | ExecutionException | TimeoutException ex) {
 			Thread.currentThread().interrupt();
 			throw new RedisSystemException("Interrupted while Redis moves a partition", ex);
 		}
@@ -181,28 +188,30 @@ final class ScriptRunner {
 			}
 			catch (RuntimeException ex) {
 				this.future = null;
-				fail(ex);
+				this.reply = ScriptReply.notSent(this.call.partition(), translated(ex));
 			}
 		}
 
-		void await(long deadline) {
-			if (this.future == null) {
+		void await(long deadline, Waiting waiting) {
+			RedisFuture<List<Object>> future = this.future;
+			if (future == null) {
 				return;
 			}
 			try {
-				List<Object> values = this.future.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+				List<Object> values = waiting
+					.call(() -> future.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS));
 				this.reply = ScriptReply.of(this.call.partition(), values);
 			}
 			catch (ExecutionException ex) {
 				fail((ex.getCause() instanceof Exception cause) ? cause : ex);
 			}
 			catch (TimeoutException ex) {
-				this.future.cancel(true);
+				future.cancel(true);
 				fail(ex);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
-				this.future.cancel(true);
+				future.cancel(true);
 				fail(ex);
 			}
 		}

@@ -1,4 +1,5 @@
--- leased or running -> dead; a dead task stays as it is; the oldest dead tasks beyond the limit -> deleted
+-- leased or running -> dead, or deleted if its schedule has ended; a dead task stays as it is; the oldest dead tasks beyond
+-- the limit -> deleted
 -- ARGV: offset, how many dead tasks the partition keeps, then for each task: id, fence, reason
 -- Returns, for each task: a reply; at last how many dead tasks were deleted
 local max = tonumber(ARGV[2])
@@ -26,7 +27,10 @@ local function drop_oldest()
 end
 
 local replies = for_each(3, 3, function(task, i)
-  if task and (task.state == LEASED or task.state == RUNNING) then
+  if task and task.state == RUNNING and has(task, ENDED) then
+    delete(task)
+    return DONE
+  elseif task and (task.state == LEASED or task.state == RUNNING) then
     give_up_key(task)
     set_error(task, ARGV[i + 2])
     change(task, { state = DEAD, at = now })

@@ -7,32 +7,23 @@ local name, limit, told = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local ends, per_key = lease_end(ARGV[5]), tonumber(ARGV[6])
 local MAX_ENDED = 1000
 
--- How many tasks of each key run, and how many in all. A task whose run was lost counts until its next run has ended.
-local function busy_keys()
-  local keys, count = {}, 0
-  for _, state in ipairs({ RUNNING, 'R' }) do
-    for _, task in ipairs(load_entries(entries(name, state, 10000), 10000)) do
-      if has(task, KEYED) then
-        keys[task.key] = (keys[task.key] or 0) + 1
-        count = count + 1
-      end
-    end
-  end
-  return keys, count
+if ends <= now then -- the caller has no places any more: nothing may begin
+  limit, told = 0, 0
 end
 
+-- A task whose run was lost counts for its key until its next run has ended.
 local keys, count = {}, 0
 if per_key > 0 then
-  keys, count = busy_keys()
+  keys, count = busy_keys(name, function() return true end)
 end
 
--- The tasks that are due, without those that have to wait for others with their keys. There are no more of these than
--- such others.
+-- The tasks that are due, without those that have to wait for others with their keys. A key has at most two pending
+-- tasks, of which one has a schedule. So there are at most twice as many of these as there are such others.
 local found = {}
 for _, state in ipairs({ SCHEDULED, LEASED }) do
   local list = entries(name, state, 1)
   if list[1] and list[1].at <= now then
-    list = entries(name, state, limit + told + count + 1)
+    list = entries(name, state, limit + told + 2 * count + 1)
   end
   for _, one in ipairs(list) do
     if one.at <= now then
@@ -48,9 +39,13 @@ end
 local chosen, more = {}, {}
 for _, one in ipairs(found) do
   local task = per_key > 0 and read[one.id]
-  if not (task and has(task, KEYED) and (keys[task.key] or 0) >= per_key) then
-    if #chosen < limit and ends > now then
+  local key = task and key_of(task)
+  if not (key and (keys[key] or 0) >= per_key) then
+    if #chosen < limit then
       chosen[#chosen + 1] = one
+      if key then
+        keys[key] = (keys[key] or 0) + 1
+      end
     elseif #more < told then
       more[#more + 1] = one
     end

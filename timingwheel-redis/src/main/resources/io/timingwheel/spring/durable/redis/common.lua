@@ -13,7 +13,7 @@
 --
 -- The fields of a task:
 --   state       SCHEDULED, LEASED, RUNNING or DEAD; a scheduled or leased task is pending
---   flags       KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED, RECURRING
+--   flags       KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED, RECURRING, ENDED
 --   fence       raised by each claim, move and requeue
 --   at          the time in INDEX: when a scheduled task is due, when the lease of a leased or running task ends,
 --               when a dead task died
@@ -37,9 +37,10 @@ local SCHEDULED, LEASED, RUNNING, DEAD = 's', 'l', 'r', 'd' -- states, and lette
 local WAITING = 'w' -- the letter of the second member of a leased task, which has the due time
 
 -- Flags: has a key; has an error; was leased by its enqueue and not changed since; waits to be tried alone, and has
--- capital letters in INDEX; was a suspect when it began; has the trace of its caller; has a schedule. A recurring task
--- has a key too, but is not KEYED: it keeps the key of its schedule in all states.
-local KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED, RECURRING = 1, 2, 4, 8, 16, 32, 64
+-- capital letters in INDEX; was a suspect when it began; has the trace of its caller; has a schedule; is the last run of
+-- a schedule that was cancelled. A recurring task has a key too, but is not KEYED: it keeps the key of its schedule in
+-- all states.
+local KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED, RECURRING, ENDED = 1, 2, 4, 8, 16, 32, 64, 128
 
 local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies
 
@@ -281,10 +282,11 @@ local function insert(task)
   take_key(task)
 end
 
--- Ends the schedule of a task. If the task is running, it goes on to its end.
+-- Ends the schedule of a task. If the task is running, it goes on to its end, and is not tried again.
 local function end_schedule(task)
   holders[schedule_field(holder_field(task))] = false
   set(task, RECURRING, false)
+  set(task, ENDED, true)
   task.schedule, task.is_whole = nil, true
   changed[task.id] = task
 end
@@ -483,7 +485,23 @@ end
 
 -- The key as callers see it.
 local function key_of(task)
-  return (has(task, KEYED) or has(task, RECURRING)) and task.key or false
+  return (has(task, KEYED) or has(task, RECURRING) or has(task, ENDED)) and task.key or false
+end
+
+-- How many running tasks of a name each key has, and how many there are in all. Counts those for which counts(task) is
+-- true.
+local function busy_keys(name, counts)
+  local keys, sum = {}, 0
+  for _, state in ipairs({ RUNNING, string.upper(LEASED), string.upper(RUNNING) }) do
+    for _, task in ipairs(load_entries(entries(name, state, 10000), 10000)) do
+      local key = key_of(task)
+      if key and counts(task) then
+        keys[key] = (keys[key] or 0) + 1
+        sum = sum + 1
+      end
+    end
+  end
+  return keys, sum
 end
 
 local function due_time(millis, absolute)

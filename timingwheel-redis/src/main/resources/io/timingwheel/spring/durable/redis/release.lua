@@ -1,8 +1,12 @@
--- leased or running -> scheduled, or deleted if a newer pending task has the key; a scheduled task stays as it is
+-- leased or running -> scheduled, or deleted if its schedule has ended or a newer pending task has the key; a scheduled
+-- task stays as it is
 -- ARGV: offset, then for each task: id, fence
 -- Returns, for each task: a reply
 return for_each(2, 2, function(task)
-  if task and (task.state == LEASED or task.state == RUNNING) then
+  if task and task.state == RUNNING and has(task, ENDED) then
+    delete(task)
+    return DONE
+  elseif task and (task.state == LEASED or task.state == RUNNING) then
     local suspect = has(task, SUSPECT) or has(task, ALONE)
     return schedule_again(task, { suspect = suspect, alone = false }) and DONE or SUPERSEDED
   end

@@ -1,8 +1,12 @@
--- running -> scheduled, or deleted if a newer pending task has the key; a scheduled task stays as it is
+-- running -> scheduled, or deleted if its schedule has ended or a newer pending task has the key; a scheduled task stays
+-- as it is
 -- ARGV: offset, then for each task: id, fence, attempt, delay, error
 -- Returns, for each task: a reply
 return for_each(2, 5, function(task, i)
-  if task and task.state == RUNNING then
+  if task and task.state == RUNNING and has(task, ENDED) then
+    delete(task)
+    return DONE
+  elseif task and task.state == RUNNING then
     set_error(task, ARGV[i + 4])
     local again = { attempt = tonumber(ARGV[i + 2]), due = limited(now + ARGV[i + 3]), suspect = false,
       alone = false }

@@ -10,7 +10,9 @@ local wanted, first = #ARGV - 7, 8
 -- A full Redis refuses a script only if its first write needs memory.
 call('ZREMRANGEBYSCORE', PLACES, '-inf', now)
 local free = concurrent > 0 and concurrent - call('ZCARD', PLACES) or 1e9
-local next_start = tonumber(call('HGET', LIMITS, ARGV[2]) or 0)
+local stored = tonumber(call('HGET', LIMITS, ARGV[2]) or 0)
+-- These limits make it no later. Other limits may have stored it, or the clock was set back.
+local next_start = interval > 0 and math.min(stored, now * 1000 + ARGV[5] * interval) or stored
 local starts = interval > 0
     and math.max(0, math.floor((ARGV[5] * interval - math.max(0, next_start - now * 1000)) / interval)) or 1e9
 local taken = math.max(0, math.min(wanted, free - ARGV[6], starts))
@@ -23,6 +25,8 @@ end
 call('HSETNX', LIMITS, ARGV[2], 0) -- delete_all finds the names here
 if interval > 0 and taken > 0 then
   next_start = math.max(next_start, now * 1000) + taken * interval
+end
+if next_start ~= stored then
   call('HSET', LIMITS, ARGV[2], string.format('%.0f', next_start))
 end
 return { now, taken, ends, free, starts, next_start }

@@ -27,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * If the store cannot take the tasks of a request together, each caller stores its task
  * alone, while the others go on. So a task that the store refuses, or that has to wait
- * for a lock, does not harm its neighbours. If the store cannot be reached, or the caller
- * that sends is interrupted while it waits for the store, all callers of the request get
- * the same exception. Thread-safe.
+ * for a lock, does not harm its neighbours. If the store cannot be reached, all callers
+ * of the request get the same exception. An interrupt of the caller that sends harms
+ * nobody: if the caller is interrupted before it sends, each caller stores its task
+ * alone. Thread-safe.
  */
 final class SharedEnqueues {
 
@@ -135,7 +136,8 @@ final class SharedEnqueues {
 			List<? extends @Nullable Enqueued> enqueued = null;
 			Throwable failure = null;
 			try {
-				enqueued = SharedEnqueues.this.store.enqueueShared(group.stream().map((call) -> call.task).toList());
+				enqueued = Thread.currentThread().isInterrupted() ? null
+						: SharedEnqueues.this.store.enqueueShared(group.stream().map((call) -> call.task).toList());
 			}
 			catch (PartlyStoredException ex) {
 				enqueued = ex.enqueued();

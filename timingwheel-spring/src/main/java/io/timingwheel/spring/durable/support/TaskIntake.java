@@ -214,11 +214,15 @@ final class TaskIntake {
 	}
 
 	private void wakeAt(long dueNanos, long delay) {
-		long expected = this.expectedAt.get();
-		if ((expected != NEVER && expected - dueNanos <= 0) || !this.expectedAt.compareAndSet(expected, dueNanos)) {
-			// The claim at that time sees this task.
-			return;
+		long expected;
+		do {
+			expected = this.expectedAt.get();
+			if (expected != NEVER && expected - dueNanos <= 0) {
+				// The claim at that time sees this task.
+				return;
+			}
 		}
+		while (!this.expectedAt.compareAndSet(expected, dueNanos));
 		try {
 			this.wheel.schedule((DirectTask) () -> {
 				this.expectedAt.compareAndSet(dueNanos, NEVER);

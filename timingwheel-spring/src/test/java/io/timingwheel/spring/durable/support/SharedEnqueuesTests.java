@@ -192,6 +192,27 @@ class SharedEnqueuesTests {
 	}
 
 	@Test
+	void ifTheCallerThatWouldSendIsInterruptedEachCallerStoresItsTaskAlone() throws Exception {
+		List<Caller> callers = new ArrayList<>(List.of(call("0")));
+		awaitShared(1);
+		for (int i = 1; i <= 3; i++) {
+			callers.add(call("" + i));
+			callers.get(i).awaitWaiting();
+		}
+		callers.get(1).thread.interrupt();
+		// The caller waits on, and keeps the flag for later.
+		await(() -> !callers.get(1).thread.isInterrupted());
+		this.store.permits.release(2);
+		for (int i = 0; i <= 3; i++) {
+			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
+		}
+		assertThat(this.store.shared).containsExactly(List.of("0"));
+		assertThat(this.store.alone).containsExactlyInAnyOrder("1", "2", "3");
+		call("9");
+		awaitShared(2);
+	}
+
+	@Test
 	void aCallerThatIsInterruptedBeforeSendsItsTaskAlone() {
 		Thread.currentThread().interrupt();
 		try {
