@@ -272,7 +272,7 @@ function taskTable(caption) {
 		row.cells[0].title = `id ${task.id}`;
 		row.dueAt = Date.parse(task.dueAt);
 		row.state = state;
-		text(row.cells[2], [state.toLowerCase(), task.schedule ?? task.error?.slice(0, 100)].filter(Boolean).join(" · "));
+		text(row.cells[2], [state.toLowerCase(), task.schedule ?? task.error?.replace(/^(\w+\.)+/, "").slice(0, 60)].filter(Boolean).join(" · "));
 		row.cells[2].title = task.error ?? "";
 		text(row.cells[3], task.attempt ?? "");
 		const buttons = row.lastChild.firstChild;
