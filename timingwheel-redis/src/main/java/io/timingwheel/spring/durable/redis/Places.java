@@ -25,7 +25,7 @@ import io.timingwheel.spring.durable.redis.Script.Call;
  * <ol>
  * <li>to start: take a place, then begin the task with the end of the place,</li>
  * <li>to renew: renew the place, then renew the task with the new end of the place,</li>
- * <li>to end: acknowledge, retry, release or bury the task, then give the place
+ * <li>to end: acknowledge, repeat, retry, release or bury the task, then give the place
  * back.</li>
  * </ol>
  * If a reply is lost, or the node ends between the two writes, a place is taken for
