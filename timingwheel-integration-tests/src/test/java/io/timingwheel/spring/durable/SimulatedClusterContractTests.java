@@ -39,7 +39,10 @@ public abstract class SimulatedClusterContractTests {
 
 	private static final int NODES = 3;
 
-	/** How much later than its time a run starts that no event has disturbed. */
+	/**
+	 * How much later than its time a run starts that no event has disturbed. An event
+	 * makes the tasks of its node late, those of a killed node by a lease.
+	 */
 	private static final long PROMPT_MILLIS = 2;
 
 	private final long seed = Long.getLong("timingwheel.seed", System.nanoTime());
@@ -104,7 +107,7 @@ public abstract class SimulatedClusterContractTests {
 		assertThat(this.schedules).as("seed " + this.seed)
 			.allSatisfy((schedule) -> assertThat(schedule.next.toEpochMilli()).as("no run is missing")
 				.isGreaterThanOrEqualTo(now));
-		assertThat((double) this.prompt / this.runs).as("the share of prompt runs").isGreaterThan(0.9);
+		assertThat((double) this.prompt / this.runs).as("the share of prompt runs").isGreaterThan(0.5);
 		for (int i = 0; i < NODES; i++) {
 			node(i).shutdown();
 		}
