@@ -16,6 +16,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
@@ -39,10 +40,11 @@ import static org.awaitility.Awaitility.await;
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "spring.datasource.url=jdbc:h2:mem:console", "orders.payment-window=10m",
-				"timingwheel.store.max-attempts=2", "timingwheel.store.backoff.initial=20ms",
+				"timingwheel.tasks.callback.max-attempts=2", "timingwheel.tasks.callback.backoff.initial=20ms",
 				"timingwheel.store.poll-interval=100ms" })
 @AutoConfigureRestTestClient
 @ActiveProfiles("durable")
+@Order(1)
 class ConsolePageTests extends ConsoleBrowserTests {
 
 	private static final List<String> VIEWS = List.of("now", "names", "name/close-order", "name/callback", "dead",

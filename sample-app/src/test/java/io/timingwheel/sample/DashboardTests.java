@@ -11,18 +11,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.ResourceLock;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
-import org.springframework.boot.test.web.server.LocalServerPort;
-import org.springframework.test.context.ActiveProfiles;
-import org.springframework.test.context.DynamicPropertyRegistry;
-import org.springframework.test.context.DynamicPropertySource;
-import org.springframework.web.client.RestClient;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,10 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The dashboard {@code docs/grafana/timingwheel.json} asks for series that this
  * application exports at {@code /actuator/prometheus}.
  */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT,
-		properties = "management.prometheus.metrics.export.enabled=true")
-@ActiveProfiles("durable")
-@ResourceLock("orders")
+@DurableEndToEndTest
 class DashboardTests {
 
 	private static final Pattern SERIES = Pattern.compile("(timingwheel_[a-z_]+)(?:\\{([^}]*)})?");
@@ -47,18 +37,10 @@ class DashboardTests {
 	/** What Prometheus adds to each series. */
 	private static final Set<String> TARGET_LABELS = Set.of("instance", "job");
 
-	@TempDir
-	private static File directory;
-
 	private final JsonNode dashboard = new JsonMapper().readTree(new File("../docs/grafana/timingwheel.json"));
 
-	@LocalServerPort
-	private int port;
-
-	@DynamicPropertySource
-	static void dataDirectory(DynamicPropertyRegistry properties) {
-		properties.add("DATA_DIR", directory::getPath);
-	}
+	@Autowired
+	private RestTestClient http;
 
 	@Test
 	void eachQueryReadsSeriesThatTheApplicationExports() {
@@ -99,11 +81,14 @@ class DashboardTests {
 	 */
 	private Map<String, Set<String>> exported() {
 		Map<String, Set<String>> exported = new HashMap<>();
-		String output = RestClient.create("http://localhost:" + this.port)
-			.get()
+		String output = this.http.get()
 			.uri("/actuator/prometheus")
-			.retrieve()
-			.body(String.class);
+			.exchange()
+			.expectStatus()
+			.isOk()
+			.expectBody(String.class)
+			.returnResult()
+			.getResponseBody();
 		assertThat(output).isNotNull();
 		output.lines().filter((line) -> !line.startsWith("#")).forEach((line) -> {
 			Matcher series = EXPORTED.matcher(line);

@@ -47,9 +47,9 @@ final class PackagedApplication {
 	 */
 	static PackagedApplication start(Path directory, String jvmOption, String... arguments) throws IOException {
 		Path output = Files.createTempFile(directory, "output", ".txt");
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
-						jvmOption, "-jar", System.getProperty("sample-app.jar"), "--server.port=0"));
+		List<String> command = new ArrayList<>(List.of(
+				Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:TieredStopAtLevel=1",
+				"-XX:+UseSerialGC", jvmOption, "-jar", System.getProperty("sample-app.jar"), "--server.port=0"));
 		command.addAll(List.of(arguments));
 		return new PackagedApplication(
 				new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start(), output);

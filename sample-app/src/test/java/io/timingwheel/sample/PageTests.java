@@ -9,6 +9,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
 import org.openqa.selenium.WebElement;
@@ -26,6 +27,7 @@ import static org.awaitility.Awaitility.await;
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "orders.payment-window=5s", "drivers.silence=3s", "quotes.limit=1s", "reports.cron=-" })
+@Order(2)
 class PageTests {
 
 	private static final String NO_BROWSER = "The page is not tested, as chromium and chromedriver"

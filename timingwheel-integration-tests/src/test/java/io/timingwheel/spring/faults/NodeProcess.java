@@ -39,12 +39,13 @@ final class NodeProcess implements AutoCloseable {
 
 	private boolean ready;
 
-	private NodeProcess(String id, List<String> jvmOptions, List<String> properties) {
+	private NodeProcess(NodeClasses classes, String id, List<String> jvmOptions, List<String> properties) {
 		this.id = id;
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-				System.getProperty("java.class.path")));
+		// The standard output of a node has its replies only.
+		command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable"));
+		command.addAll(classes.options());
 		command.addAll(jvmOptions);
 		command.add(NodeApplication.class.getName());
 		command.add("--timingwheel.store.node-id=" + id);
@@ -66,8 +67,8 @@ final class NodeProcess implements AutoCloseable {
 	/**
 	 * Starts a node, and does not wait for it.
 	 */
-	static NodeProcess start(String id, List<String> jvmOptions, List<String> properties) {
-		return new NodeProcess(id, jvmOptions, properties);
+	static NodeProcess start(NodeClasses classes, String id, List<String> jvmOptions, List<String> properties) {
+		return new NodeProcess(classes, id, jvmOptions, properties);
 	}
 
 	private void read() {
@@ -175,6 +176,18 @@ final class NodeProcess implements AutoCloseable {
 	 */
 	void terminate() {
 		this.process.toHandle().destroy();
+	}
+
+	/**
+	 * Ends the node by itself, after its last command.
+	 */
+	void endInput() {
+		try {
+			this.commands.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	void awaitEnd() {

@@ -30,7 +30,7 @@ class RedisClusterFaultTests extends FaultTests {
 		cluster.move(RedisStoreOptions.DEFAULTS.namespace(), 0);
 		await(() -> this.executions.started() > 400);
 		cluster.process(1).kill();
-		await(() -> nodes.stream().noneMatch(FaultTests::isUp));
+		await(() -> nodes.stream().noneMatch(FaultTestSupport::isUp));
 		long started = this.executions.started();
 		await(() -> this.executions.started() > started + 200);
 		killed.kill();

@@ -144,6 +144,8 @@ public enum TestDatabase {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(url);
 		config.setMaximumPoolSize(connections);
+		// Most tests use few connections, and a connection to PostgreSQL is a process.
+		config.setMinimumIdle(1);
 		return new HikariDataSource(config);
 	}
 

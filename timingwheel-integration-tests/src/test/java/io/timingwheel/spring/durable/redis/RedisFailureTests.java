@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
@@ -270,9 +271,9 @@ class RedisFailureTests extends StoreTestSupport {
 
 	@Test
 	void tasksWithNamesThatNoNodeKnowsDelayNoOtherTask() {
-		for (int i = 0; i < 3000; i++) {
-			this.store.enqueue(task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null));
-		}
+		this.store.enqueueAll(IntStream.range(0, 3000)
+			.mapToObj((i) -> task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null))
+			.toList());
 		Enqueued known = enqueue("k", Duration.ZERO);
 		Claimed claim = claim(this.store, "a", 1);
 		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());

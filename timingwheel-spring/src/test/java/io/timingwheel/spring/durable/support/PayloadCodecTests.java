@@ -33,7 +33,6 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.JsonNodeFactory;
-import tools.jackson.module.kotlin.KotlinModule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,8 +46,7 @@ class PayloadCodecTests {
 
 	private static final long MAX_BYTES = 1024;
 
-	private final PayloadCodec codec = new PayloadCodec(
-			JsonMapper.builder().addModule(new KotlinModule.Builder().build()).build(), MAX_BYTES, List::of);
+	private final PayloadCodec codec = new PayloadCodec(JsonMapper.builder().build(), MAX_BYTES, List::of);
 
 	@Test
 	void theFormatIsStable() {
@@ -96,10 +94,8 @@ class PayloadCodecTests {
 				arguments("animals",
 						new Object[] { List.of(new Dog("rex"), new Cat(9)), new Cat(3), Map.of("a", new Dog("b")) }),
 				arguments("generic", new Object[] { new Page<>(List.of(new Order(1, List.of(), null)), 1) }),
-				arguments("tree",
-						new Object[] {
-								JsonNodeFactory.instance.objectNode().put("a", 1).put("@class", "java.lang.X") }),
-				arguments("kotlin", new Object[] { new KotlinOrder(1, null, List.of("a")) }));
+				arguments("tree", new Object[] {
+						JsonNodeFactory.instance.objectNode().put("a", 1).put("@class", "java.lang.X") }));
 	}
 
 	@ParameterizedTest(name = "{index} {0}")
@@ -336,9 +332,6 @@ class PayloadCodecTests {
 		}
 
 		void tree(JsonNode tree) {
-		}
-
-		void kotlin(KotlinOrder order) {
 		}
 
 		void readOnly(ReadOnly readOnly) {

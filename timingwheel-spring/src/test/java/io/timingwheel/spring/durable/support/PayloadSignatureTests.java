@@ -43,12 +43,6 @@ class PayloadSignatureTests {
 				OptionalInt.empty());
 	}
 
-	@Test
-	void nullableParametersOfKotlinAreNullInOlderPayloads() throws Exception {
-		assertThat(codec().decode(kotlinHandler("nullable"), payload("1"))).containsExactly(1L, null, null);
-		assertUndecodable(kotlinHandler("withDefault"), payload("1"), "Argument 2 (reason) is neither @Nullable");
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "primitive", "required", "nullablePrimitive", "requiredAfterOptional" })
 	void otherParametersHaveNoDefault(String method) {
@@ -184,10 +178,6 @@ class PayloadSignatureTests {
 
 	private static DurableHandler handler(String method) {
 		return MethodHandler.of(Signatures.class, method);
-	}
-
-	private static DurableHandler kotlinHandler(String method) {
-		return MethodHandler.of(KotlinSignatures.class, method);
 	}
 
 	private static String payload(String arguments) {

@@ -3,6 +3,9 @@ package io.timingwheel.spring.durable.support
 @Suppress("unused", "UNUSED_PARAMETER")
 class KotlinSignatures {
 
+    fun order(order: KotlinOrder) {
+    }
+
     fun nullable(id: Long, reason: String?, count: Int?) {
     }
 

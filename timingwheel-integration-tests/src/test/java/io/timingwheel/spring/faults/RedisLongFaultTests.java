@@ -1,0 +1,9 @@
+package io.timingwheel.spring.faults;
+
+class RedisLongFaultTests extends LongFaultTests {
+
+	RedisLongFaultTests() {
+		super(new RedisEnvironment());
+	}
+
+}
