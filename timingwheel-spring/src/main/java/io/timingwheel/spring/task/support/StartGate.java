@@ -24,6 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
+import io.timingwheel.WheelSnapshot;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -595,8 +596,11 @@ final class StartGate {
 				this.timer = environment().wheel().schedule(this, delayNanos, TimeUnit.NANOSECONDS);
 			}
 			catch (RejectedExecutionException ex) {
-				// The wheel is full at the moment, or has been stopped.
-				CompletableFuture.delayedExecutor(Math.max(delayNanos, MIN_PAUSE), TimeUnit.NANOSECONDS).execute(this);
+				if (environment().wheel().snapshot().state() == WheelSnapshot.State.RUNNING) {
+					// The wheel is full at the moment.
+					CompletableFuture.delayedExecutor(Math.max(delayNanos, MIN_PAUSE), TimeUnit.NANOSECONDS)
+						.execute(this);
+				}
 			}
 		}
 

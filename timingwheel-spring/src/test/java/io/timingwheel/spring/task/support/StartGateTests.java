@@ -203,7 +203,7 @@ class StartGateTests {
 	@Test
 	void anExecutorWithoutAThreadKeepsNoPlaces() {
 		VirtualTasks tasks = tasks(ONE_AT_ONCE);
-		List<Error> errors = new ArrayList<>(List.of(new OutOfMemoryError("unable to create native thread")));
+		List<Error> errors = new ArrayList<>(List.of(new InternalError("no thread")));
 		Executor executor = VirtualTasks.prompt((task) -> {
 			if (!errors.isEmpty()) {
 				throw errors.get(0);
@@ -218,7 +218,7 @@ class StartGateTests {
 		schedule(tasks, executor, "third", 1);
 		tasks.advanceSeconds(2);
 		assertThat(tasks.registry.waiting("limited")).isEqualTo(3);
-		errors.add(new OutOfMemoryError("unable to create native thread"));
+		errors.add(new InternalError("no thread"));
 		tasks.registry.setPaused("limited", false);
 		assertThat(this.ran).isEmpty();
 		errors.clear();
@@ -340,7 +340,7 @@ class StartGateTests {
 	@Test
 	void aHandOverThatFailsForWantOfAThreadIsARefusal() {
 		HandOverExecutors handOvers = new HandOverExecutors();
-		OutOfMemoryError error = new OutOfMemoryError("unable to create native thread");
+		InternalError error = new InternalError("no thread");
 		Executor executor = VirtualTasks.prompt((task) -> {
 			throw error;
 		});
