@@ -47,10 +47,17 @@ final class DefaultVirtualTime implements VirtualTime {
 
 	private final TestTimers timers;
 
+	private final TaskNames names;
+
+	private final TestTurns turns = new TestTurns();
+
 	private volatile OnFailure onFailure = OnFailure.THROW;
 
 	/** The periodic tasks of the application itself. */
 	private @Nullable Set<String> repeatingFromTheStart;
+
+	/** Whether the application itself has paused its node. */
+	private boolean pausedFromTheStart;
 
 	DefaultVirtualTime(VirtualClock clock, InjectedFaults faults, TimingWheel wheel, TestTimers timers,
 			DelayedTaskRegistry tasks, @Nullable VirtualNode node, @Nullable DurableTaskManager durableTasks,
@@ -64,6 +71,7 @@ final class DefaultVirtualTime implements VirtualTime {
 		this.durableTasks = durableTasks;
 		this.store = store;
 		this.pending = new PendingTasks(tasks, durableTasks);
+		this.names = new TaskNames(tasks, durableTasks, faults);
 	}
 
 	@Override
@@ -211,7 +219,11 @@ final class DefaultVirtualTime implements VirtualTime {
 
 	@Override
 	public void onFailure(OnFailure mode) {
-		this.onFailure = Objects.requireNonNull(mode, "mode");
+		Objects.requireNonNull(mode, "mode");
+		if (this.onFailure == OnFailure.COLLECT) {
+			this.clock.keepFailures();
+		}
+		this.onFailure = mode;
 	}
 
 	@Override
@@ -229,7 +241,7 @@ final class DefaultVirtualTime implements VirtualTime {
 	public void crashBeforeAcknowledge(String name) {
 		Objects.requireNonNull(name, "name");
 		checkDurable("crashBeforeAcknowledge");
-		this.faults.crashNext(name);
+		this.faults.crashNext(this.names.checkDurable("crashBeforeAcknowledge", name));
 	}
 
 	private void checkDurable(String method) {
@@ -241,7 +253,24 @@ final class DefaultVirtualTime implements VirtualTime {
 
 	@Override
 	public void failNext(String name, Throwable exception) {
-		this.faults.failNext(Objects.requireNonNull(name, "name"), Objects.requireNonNull(exception, "exception"));
+		Objects.requireNonNull(name, "name");
+		Objects.requireNonNull(exception, "exception");
+		this.faults.failNext(this.names.check("failNext", name), exception);
+	}
+
+	/**
+	 * Begins the turn of a test method. Other methods that share this time wait.
+	 * @param method stands for the method
+	 */
+	void beginMethod(Object method) {
+		this.turns.begin(method);
+	}
+
+	/**
+	 * Ends the turn of a test method.
+	 */
+	void endMethod(Object method) {
+		this.turns.end(method);
 	}
 
 	@Override
@@ -251,8 +280,11 @@ final class DefaultVirtualTime implements VirtualTime {
 		if (spared == null) {
 			spared = this.tasks.repeating();
 			this.repeatingFromTheStart = spared;
+			this.pausedFromTheStart = this.durableTasks != null && !this.durableTasks.isClaiming();
 		}
+		this.names.reset();
 		this.tasks.cancelAll(spared);
+		this.tasks.resetLimits();
 		if (this.store != null) {
 			this.store.deleteAll();
 		}
@@ -262,6 +294,9 @@ final class DefaultVirtualTime implements VirtualTime {
 		this.tasks.wallClockSet();
 		this.timers.reset();
 		if (this.durableTasks != null) {
+			if (!this.pausedFromTheStart) {
+				this.durableTasks.resume();
+			}
 			this.durableTasks.storeSchedules();
 		}
 	}

@@ -4,6 +4,8 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.spring.durable.support.DeliveryFaults;
@@ -24,6 +26,8 @@ final class InjectedFaults implements DeliveryFaults, TaskExecutionInterceptor, 
 
 	private final Map<String, Integer> crashes = new HashMap<>();
 
+	private final Set<String> names = ConcurrentHashMap.newKeySet();
+
 	private final AtomicLong runs = new AtomicLong();
 
 	private volatile boolean twice;
@@ -35,6 +39,7 @@ final class InjectedFaults implements DeliveryFaults, TaskExecutionInterceptor, 
 	synchronized void reset() {
 		this.exceptions.clear();
 		this.crashes.clear();
+		this.names.clear();
 		this.twice = false;
 	}
 
@@ -48,6 +53,13 @@ final class InjectedFaults implements DeliveryFaults, TaskExecutionInterceptor, 
 
 	synchronized void failNext(String name, Throwable exception) {
 		this.exceptions.computeIfAbsent(name, (key) -> new ArrayDeque<>()).add(exception);
+	}
+
+	/**
+	 * Whether a body of a name has begun since the start of the test method.
+	 */
+	boolean hasRun(String name) {
+		return this.names.contains(name);
 	}
 
 	/**
@@ -79,6 +91,7 @@ final class InjectedFaults implements DeliveryFaults, TaskExecutionInterceptor, 
 	@Override
 	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
 		this.runs.incrementAndGet();
+		this.names.add(execution.name());
 		Throwable exception = nextException(execution.name());
 		if (exception != null) {
 			throw exception;

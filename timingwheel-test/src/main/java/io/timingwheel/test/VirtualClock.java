@@ -27,6 +27,9 @@ final class VirtualClock implements ManualTime {
 
 	private final List<Throwable> failures = new ArrayList<>();
 
+	/** How many of the failures are not thrown any more. */
+	private int kept;
+
 	private volatile Reading start = read();
 
 	/** The thread that moves the time if any does. */
@@ -62,7 +65,10 @@ final class VirtualClock implements ManualTime {
 	void reset() {
 		this.start = read();
 		this.testThread = Thread.currentThread();
-		takeFailures();
+		synchronized (this.failures) {
+			this.failures.clear();
+			this.kept = 0;
+		}
 	}
 
 	/**
@@ -139,10 +145,20 @@ final class VirtualClock implements ManualTime {
 		}
 	}
 
+	/**
+	 * Keeps the failures so far, so that {@link #takeFailures()} does not give them.
+	 */
+	void keepFailures() {
+		synchronized (this.failures) {
+			this.kept = this.failures.size();
+		}
+	}
+
 	List<Throwable> takeFailures() {
 		synchronized (this.failures) {
-			List<Throwable> taken = List.copyOf(this.failures);
-			this.failures.clear();
+			List<Throwable> others = this.failures.subList(this.kept, this.failures.size());
+			List<Throwable> taken = List.copyOf(others);
+			others.clear();
 			return taken;
 		}
 	}

@@ -97,7 +97,8 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	void onFailure(OnFailure mode);
 
 	/**
-	 * The exceptions of bodies that were not thrown.
+	 * The exceptions of bodies that were not thrown. Each attempt of a task that is tried
+	 * again counts.
 	 * @return the exceptions since the start of the test method, in their order
 	 */
 	List<Throwable> failures();
@@ -119,6 +120,7 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * rolled back.
 	 * @param name the name of the task
 	 * @throws IllegalStateException if the application has no store
+	 * @throws IllegalArgumentException if no durable method has the name
 	 */
 	void crashBeforeAcknowledge(String name);
 
@@ -127,15 +129,18 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * second call adds a second failure.
 	 * @param name the name of the task, in memory or durable
 	 * @param exception the exception
+	 * @throws IllegalArgumentException if no method has the name, no task with the name
+	 * is pending, and none has run in this test method
 	 */
 	void failNext(String name, Throwable exception);
 
 	/**
 	 * Begins anew: cancels and deletes all pending tasks, cancels the schedules of the
 	 * {@code TaskScheduler} on the wheel and the timers of the {@code TimingWheel}, sets
-	 * the time to the real time, and forgets what was asked for. What the application has
-	 * started before the first test method stays: periodic tasks, schedules and timers.
-	 * The test framework calls this method before and after each test method.
+	 * the time to the real time, and forgets what was asked for, the starts that rates
+	 * count, and pauses. What the application has started before the first test method
+	 * stays: periodic tasks, schedules and timers. The test framework calls this method
+	 * before and after each test method.
 	 * @throws IllegalStateException if a body calls this method
 	 */
 	void reset();

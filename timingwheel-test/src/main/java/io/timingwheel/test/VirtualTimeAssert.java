@@ -2,6 +2,7 @@ package io.timingwheel.test;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Predicate;
 
 import org.assertj.core.api.AbstractAssert;
@@ -24,7 +25,8 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 	 * @return assertions on the task
 	 */
 	public PendingTaskAssert hasPending(String name, Object key) {
-		return pending(name + " " + key, name, (task) -> String.valueOf(key).equals(task.key()));
+		String text = text(key);
+		return pending(name + " " + text, name, (task) -> text.equals(task.key()));
 	}
 
 	/**
@@ -52,8 +54,8 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 	 * @return this object
 	 */
 	public VirtualTimeAssert hasNoPending(String name, Object key) {
-		return hasNone(name + " " + key,
-				tasks(name).stream().filter((task) -> String.valueOf(key).equals(task.key())).toList());
+		String text = text(key);
+		return hasNone(name + " " + text, tasks(name).stream().filter((task) -> text.equals(task.key())).toList());
 	}
 
 	/**
@@ -87,6 +89,10 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 					name, tasks.size(), describePending());
 		}
 		return this;
+	}
+
+	private static String text(Object key) {
+		return String.valueOf(Objects.requireNonNull(key, "The key is null. No task has such a key"));
 	}
 
 	private List<PendingTask> tasks(String name) {

@@ -14,10 +14,12 @@ import io.timingwheel.spring.task.support.TaskExecutors;
 import io.timingwheel.spring.task.support.TaskPolicies;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.test.context.TestContextAnnotationUtils;
 
 /**
  * An extension of JUnit for tests without a Spring context. Each test method gets virtual
@@ -53,6 +55,14 @@ public final class VirtualTimeExtension implements ParameterResolver {
 
 	@Override
 	public Object resolveParameter(ParameterContext parameterContext, ExtensionContext extensionContext) {
+		Class<?> testClass = extensionContext.getRequiredTestClass();
+		if (TestContextAnnotationUtils.hasAnnotation(testClass, AutoConfigureVirtualTime.class)) {
+			throw new ParameterResolutionException(
+					("There are two clocks: %s has both VirtualTimeExtension and @AutoConfigureVirtualTime, and the"
+							+ " application goes by the second one. Remove @ExtendWith(VirtualTimeExtension.class), and"
+							+ " annotate the parameter with @Autowired")
+						.formatted(testClass.getName()));
+		}
 		return extensionContext.getStore(NAMESPACE)
 			.computeIfAbsent(Fixture.class, (type) -> new Fixture(), Fixture.class)
 			.get(parameterContext.getParameter().getType());

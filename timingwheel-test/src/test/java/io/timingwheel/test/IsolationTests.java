@@ -3,21 +3,27 @@ package io.timingwheel.test;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.TaskScheduler;
@@ -111,6 +117,31 @@ class IsolationTests {
 		}
 		this.time.advance(Duration.ofSeconds(30));
 		assertThat(own).hasValue(1000);
+	}
+
+	/**
+	 * The default of {@code timingwheel.shutdown.await-termination-period} is 30 s.
+	 */
+	@Test
+	@Timeout(20)
+	void aFutureThatIsNotDoneDoesNotHoldUpTheEndOfTheContext() {
+		new ApplicationContextRunner()
+			.withConfiguration(
+					AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class))
+			.withBean(Forgetful.class)
+			.run((context) -> {
+				context.getBean(Forgetful.class).forget();
+				context.getBean(VirtualTime.class).advance(Duration.ofMinutes(1));
+			});
+	}
+
+	static class Forgetful {
+
+		@Delayed("1m")
+		public CompletableFuture<Void> forget() {
+			return new CompletableFuture<>();
+		}
+
 	}
 
 	private static Runnable count(String name) {

@@ -8,10 +8,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 import io.timingwheel.TimingWheel;
@@ -147,6 +150,43 @@ class MemoryTests {
 	}
 
 	@Test
+	void theTimeoutOfAFuturePassesWhenTheTimeIsMoved() {
+		CompletableFuture<String> answer = this.tasks.answer();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(answer).isNotDone();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(answer).isDone();
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(answer::join)
+			.withCauseInstanceOf(MethodTimeoutException.class);
+	}
+
+	@Test
+	void theTimeoutOfAnotherThreadPassesToo() throws Exception {
+		CountDownLatch entered = new CountDownLatch(1);
+		CompletableFuture<String> result = new CompletableFuture<>();
+		Thread caller = new Thread(() -> {
+			try {
+				result.complete(this.tasks.limited(() -> {
+					entered.countDown();
+					LockSupport.park();
+				}));
+			}
+			catch (RuntimeException ex) {
+				result.completeExceptionally(ex);
+			}
+		});
+		caller.start();
+		entered.await();
+		this.time.advance(Duration.ofSeconds(2));
+		caller.join();
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(result::join)
+			.withCauseInstanceOf(MethodTimeoutException.class)
+			.satisfies((ex) -> assertThat(ex.getCause().getSuppressed()).singleElement()
+				.satisfies((stack) -> assertThat(stack).hasMessageContaining("at the deadline")));
+		assertThat(threads()).noneMatch((name) -> name.startsWith("timeout-"));
+	}
+
+	@Test
 	void anExceptionIsThrownWhenTheWholeTimeHasPassed() {
 		Instant end = this.time.now().plus(HOUR);
 		List<String> ran = new ArrayList<>();
@@ -190,7 +230,6 @@ class MemoryTests {
 	void exceptionsAreCollectedIfTheTestAsks() {
 		this.time.onFailure(OnFailure.COLLECT);
 		IllegalStateException boom = new IllegalStateException("boom");
-		this.time.failNext("beat", boom);
 		List<String> ran = new ArrayList<>();
 		this.operations.task(() -> {
 			ran.add("beat");
@@ -198,9 +237,31 @@ class MemoryTests {
 		this.operations.task(() -> {
 			ran.add("beat");
 		}).name("beat").after(HOUR.plusSeconds(1));
+		this.time.failNext("beat", boom);
 		this.time.advance(HOUR.multipliedBy(2));
 		assertThat(this.time.failures()).containsExactly(boom);
 		assertThat(ran).containsExactly("beat");
+	}
+
+	@Test
+	void whatWasCollectedIsNotThrownLater() {
+		IllegalStateException first = new IllegalStateException("first");
+		IllegalStateException second = new IllegalStateException("second");
+		this.operations.task(() -> {
+			throw first;
+		}).name("first").after(Duration.ofMinutes(1));
+		this.operations.task(() -> {
+			throw second;
+		}).name("second").after(HOUR.plusMinutes(1));
+		this.time.onFailure(OnFailure.COLLECT);
+		this.time.advance(HOUR);
+		this.time.onFailure(OnFailure.THROW);
+		this.time.advance(Duration.ZERO);
+		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
+			.isSameAs(second)
+			.withNoCause()
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+		assertThat(this.time.failures()).containsExactly(first);
 	}
 
 	@Test
@@ -341,9 +402,12 @@ class MemoryTests {
 		this.tasks.plain("a", HOUR);
 		this.tasks.named("b", HOUR);
 		this.time.advance(HOUR);
-		assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-			.noneMatch((name) -> name.startsWith("timing-wheel") || name.startsWith("delayed-")
-					|| name.startsWith("task-"));
+		assertThat(threads()).noneMatch((name) -> name.startsWith("timing-wheel") || name.startsWith("delayed-")
+				|| name.startsWith("task-") || name.startsWith("timeout-"));
+	}
+
+	private static List<String> threads() {
+		return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -55,6 +55,11 @@ class Tasks {
 		return "done";
 	}
 
+	@Timeout("2s")
+	public CompletableFuture<String> answer() {
+		return new CompletableFuture<>();
+	}
+
 	private void run(String key) throws Exception {
 		this.log.add(key + " at " + this.time.now() + " on " + Thread.currentThread().getName());
 		this.body.run(key);

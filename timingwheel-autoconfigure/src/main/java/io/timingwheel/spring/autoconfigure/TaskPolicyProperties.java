@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.task.support.BackoffSettings;
 import io.timingwheel.spring.task.support.PolicyOverrides;
 import io.timingwheel.spring.task.support.PolicySettings;
+import io.timingwheel.spring.task.support.RelaxedNames;
 import io.timingwheel.spring.task.support.StartRate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -129,9 +130,10 @@ final class TaskPolicyProperties implements PolicyOverrides {
 				logger.warn(("%s.%s sets the policy of tasks that no method with @Delayed or @Recurring" + " has%s."
 						+ " It takes effect if code gives the name to a task at run time")
 					.formatted(PREFIX, name,
-							RelaxedNames.nearest(names, name)
+							RelaxedNames.nearest(names, name, 1)
+								.stream()
 								.map((nearest) -> ". The nearest name is " + nearest)
-								.orElse("")));
+								.collect(Collectors.joining())));
 			}
 		}
 	}

@@ -5,9 +5,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.timeout.TimeoutOverrides;
+import io.timingwheel.spring.task.support.RelaxedNames;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -76,9 +78,10 @@ final class TimeoutLimitProperties implements TimeoutOverrides {
 			if (!RelaxedNames.contains(names, name)) {
 				logger.warn("%s.%s has no effect, because no bean has a method with @Timeout of this name%s".formatted(
 						PREFIX, name,
-						RelaxedNames.nearest(names, name)
+						RelaxedNames.nearest(names, name, 1)
+							.stream()
 							.map((nearest) -> ". The nearest name is " + nearest)
-							.orElse("")));
+							.collect(Collectors.joining())));
 			}
 		}
 	}

@@ -48,11 +48,7 @@ final class DeadlineStacks {
 	 * @param guard the guard of the call
 	 */
 	void interrupt(InterruptGuard guard) {
-		// In a test, the body may advance the time, and is then on the wheel's thread.
-		if (guard.thread() == Thread.currentThread()) {
-			guard.interrupt(guard.thread().getStackTrace());
-		}
-		else if (!mayRead() || !submit(guard)) {
+		if (!mayRead() || !submit(guard)) {
 			guard.interrupt(null);
 		}
 	}

@@ -170,7 +170,7 @@ final class InterruptGuard implements DirectTask {
 	@Override
 	public void run() {
 		if (STATE.compareAndSet(this, RUNNING, EXPIRED)) {
-			this.call.runtime().stacks().interrupt(this);
+			this.call.runtime().interrupt(this);
 		}
 		else if (STATE.compareAndSet(this, HANDED_OVER, RETURNED) && this.action != null) {
 			this.action.run();

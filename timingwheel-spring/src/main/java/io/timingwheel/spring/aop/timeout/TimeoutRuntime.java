@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.timingwheel.DirectTask;
+import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
@@ -69,8 +70,18 @@ final class TimeoutRuntime {
 		return FutureCompletion.unrefusing(this.executor.get());
 	}
 
-	DeadlineStacks stacks() {
-		return this.stacks;
+	/**
+	 * Interrupts the thread of an expired call, in this method or soon after it. If a
+	 * test moves the time, the thread has its interrupt when the time has been moved.
+	 * @param guard the guard of the call
+	 */
+	void interrupt(InterruptGuard guard) {
+		if (this.wheel.get().timeSource() instanceof ManualTimeSource) {
+			guard.interrupt(guard.thread().getStackTrace());
+		}
+		else {
+			this.stacks.interrupt(guard);
+		}
 	}
 
 	/**

@@ -149,6 +149,14 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		return this.handlers.find(nameOrAlias);
 	}
 
+	/**
+	 * The names of the tasks that this application can run.
+	 * @return names and aliases of its handlers, an immutable snapshot
+	 */
+	public Set<String> handlerNames() {
+		return this.handlers.names();
+	}
+
 	@Override
 	public boolean owns(String name) {
 		return this.handlers.find(name) != null;

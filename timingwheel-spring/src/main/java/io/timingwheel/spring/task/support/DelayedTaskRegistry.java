@@ -399,6 +399,19 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
+	 * Forgets the starts that rates count, and ends the pauses that the policies do not
+	 * ask for.
+	 */
+	public void resetLimits() {
+		for (NamedTasks tasks : this.directory.all()) {
+			StartGate gate = tasks.gate();
+			if (gate != null) {
+				gate.reset();
+			}
+		}
+	}
+
+	/**
 	 * Computes by the wall clock again when the pending tasks are due, since somebody has
 	 * set that clock.
 	 */

@@ -93,7 +93,8 @@ final class StartGate {
 	/** How many bodies of a key hold places, if the key is limited. */
 	private final Map<Object, Integer> heldByKey = new HashMap<>();
 
-	private PolicySettings limits;
+	/** Written under the lock. */
+	private volatile PolicySettings limits;
 
 	/** Written under the lock. */
 	private volatile boolean paused;
@@ -106,6 +107,9 @@ final class StartGate {
 
 	/** When the next start is due if the starts are spread evenly. */
 	private long nextStartNanos;
+
+	/** How often this gate was reset. The places that were taken before count no more. */
+	private int resets;
 
 	private @Nullable WakeUp wakeUp;
 
@@ -163,6 +167,25 @@ final class StartGate {
 
 	boolean isPaused() {
 		return this.paused;
+	}
+
+	/**
+	 * Forgets the bodies that run, the starts that the rate counts, and a pause that the
+	 * policy does not ask for.
+	 */
+	void reset() {
+		this.lock.lock();
+		try {
+			this.resets++;
+			this.held = 0;
+			this.reserved = 0;
+			this.heldByKey.clear();
+			this.nextStartNanos = now();
+		}
+		finally {
+			this.lock.unlock();
+		}
+		setPaused(this.limits.isPaused());
 	}
 
 	/**
@@ -488,6 +511,7 @@ final class StartGate {
 
 	private void take(Place place) {
 		place.state = Place.TAKEN;
+		place.resets = this.resets;
 		this.held++;
 		this.reserved++;
 		if (this.limits.maxConcurrentPerKey() != null) {
@@ -658,6 +682,9 @@ final class StartGate {
 
 		private boolean keyed;
 
+		/** The resets before the task took this place. */
+		private int resets;
+
 		private int state = WAITING;
 
 		private Place(PendingTask task, Executor executor) {
@@ -701,6 +728,9 @@ final class StartGate {
 					return;
 				}
 				this.state = BEGUN;
+				if (isForgotten()) {
+					return;
+				}
 				gate.reserved--;
 				StartRate rate = gate.limits.rate();
 				if (rate != null) {
@@ -774,9 +804,17 @@ final class StartGate {
 			}
 		}
 
+		private boolean isForgotten() {
+			return this.resets != StartGate.this.resets;
+		}
+
 		private void release() {
 			StartGate gate = StartGate.this;
 			if (this.state == LEFT) {
+				return;
+			}
+			if (isForgotten()) {
+				this.state = LEFT;
 				return;
 			}
 			gate.held--;

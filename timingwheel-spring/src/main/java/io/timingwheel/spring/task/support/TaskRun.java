@@ -263,11 +263,11 @@ final class TaskRun implements TaskExecution {
 
 	private void handleError(Throwable error, Object payload) {
 		this.error = error;
+		recordFailure(error);
 		if (this.again != null && !(error instanceof CancellationException)) {
 			this.unhandled = true;
 			return;
 		}
-		recordFailure(error);
 		handle(() -> definition().handleError(error, payload));
 	}
 
@@ -384,6 +384,9 @@ final class TaskRun implements TaskExecution {
 		TaskFuture<?> future = this.future;
 		Throwable cause = (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
 		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
+		if (cause != null && this.error == null) {
+			recordFailure(cause);
+		}
 		executed();
 		giveBackPlace();
 		try {
@@ -406,15 +409,11 @@ final class TaskRun implements TaskExecution {
 			boolean cancelled, @Nullable Object payload) {
 		Throwable error = this.error;
 		if (this.unhandled && error != null && payload != null) {
-			recordFailure(error);
 			handle(() -> definition().handleError(error, given(payload)));
 		}
 		this.definition.tasks()
 			.recorder()
 			.ended(cancelled ? TaskOutcome.CANCELLED : (cause != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
-		if (cause != null && this.error == null) {
-			recordFailure(cause);
-		}
 		if (future == null) {
 			return false;
 		}
@@ -480,7 +479,6 @@ final class TaskRun implements TaskExecution {
 				return true;
 			}
 			startNextBeforeOthers();
-			recordFailure(error);
 			handle(() -> definition().handleError(error, payload));
 		}
 		tasks.recorder().ended((error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);

@@ -1,25 +1,29 @@
-package io.timingwheel.spring.autoconfigure;
+package io.timingwheel.spring.task.support;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
  * Compares names in properties with names in the code. Only letters and digits count, and
  * not their case, because environment variables and other sources of properties cannot
  * write every name.
+ *
+ * @since 0.1
  */
-final class RelaxedNames {
+public final class RelaxedNames {
 
 	private RelaxedNames() {
 	}
 
 	/**
 	 * The form that all spellings of a name have in common.
+	 * @param name the name
+	 * @return its letters and digits, in lower case
 	 */
-	static String uniform(String name) {
+	public static String uniform(String name) {
 		return name.chars()
 			.filter(Character::isLetterOrDigit)
 			.collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
@@ -29,21 +33,29 @@ final class RelaxedNames {
 
 	/**
 	 * Whether a name is among others.
+	 * @param names the others
+	 * @param name the name
+	 * @return whether one of them has the same form
 	 */
-	static boolean contains(Collection<String> names, String name) {
+	public static boolean contains(Collection<String> names, String name) {
 		String uniform = uniform(name);
 		return names.stream().anyMatch((candidate) -> uniform(candidate).equals(uniform));
 	}
 
 	/**
-	 * The name that is most like another one.
-	 * @return the name, empty if there are no names
+	 * The names that are most like another one.
+	 * @param names the names to choose from
+	 * @param name the other one
+	 * @param limit how many at most
+	 * @return the names, the nearest one first
 	 */
-	static Optional<String> nearest(Collection<String> names, String name) {
+	public static List<String> nearest(Collection<String> names, String name, int limit) {
 		String uniform = uniform(name);
 		return names.stream()
-			.min(Comparator.<String>comparingInt((candidate) -> distance(uniform, uniform(candidate)))
-				.thenComparing(Comparator.naturalOrder()));
+			.sorted(Comparator.<String>comparingInt((candidate) -> distance(uniform, uniform(candidate)))
+				.thenComparing(Comparator.naturalOrder()))
+			.limit(limit)
+			.toList();
 	}
 
 	/**

@@ -1,0 +1,135 @@
+package io.timingwheel.test;
+
+import java.time.Duration;
+
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+@SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:names" })
+@AutoConfigureVirtualTime
+class TaskNameTests {
+
+	private static final IllegalStateException DOWN = new IllegalStateException("down");
+
+	@Autowired
+	private VirtualTime time;
+
+	@Autowired
+	private Reminders reminders;
+
+	@Autowired
+	private DelayedTaskOperations tasks;
+
+	@Test
+	void aNameThatNoTaskHasIsRefusedWithTheNearestNames() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext("remnd", DOWN))
+			.withMessageContaining("failNext: no task has the name \"remnd\"")
+			.withMessageContaining("The nearest names are remind, remember, ")
+			.withMessageContaining("Correct the name");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.time.crashBeforeAcknowledge("remnd"))
+			.withMessageContaining("crashBeforeAcknowledge: no method with durable = true has the name \"remnd\"")
+			.withMessageContaining("The nearest names are remind, remember.")
+			.withMessageContaining("Correct the name");
+	}
+
+	@Test
+	void aCrashIsRefusedForATaskInMemory() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.time.crashBeforeAcknowledge("close-order"))
+			.withMessageContaining("\"close-order\" are in memory")
+			.withMessageContaining("Add durable = true to the method, or use failNext");
+	}
+
+	@Test
+	void namesOfMethodsAreKnownFromTheStart() {
+		this.time.failNext("close-order", DOWN);
+		this.reminders.close();
+		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ofHours(1))).isSameAs(DOWN);
+		this.time.failNext("nightly-report", DOWN);
+		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ofDays(1))).isSameAs(DOWN);
+	}
+
+	@Test
+	void anEarlierNameOfAMethodStandsForItsName() {
+		this.time.failNext("remember", DOWN);
+		this.time.onFailure(VirtualTime.OnFailure.COLLECT);
+		this.reminders.remind("ada");
+		this.time.advance(Duration.ofHours(1));
+		assertThat(this.time.failures()).containsExactly(DOWN);
+		this.time.crashBeforeAcknowledge("remember");
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(this.time.tasks("remind")).isEmpty();
+		this.time.advance(Duration.ofSeconds(30));
+		assertThat(this.reminders.count()).as("the second attempt, and again after the crash").isEqualTo(2);
+	}
+
+	/**
+	 * What the repetition before has scheduled does not count.
+	 */
+	@RepeatedTest(2)
+	void aNameThatCodeGivesIsKnownWithItsFirstTask() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext("beat", DOWN))
+			.withMessageContaining("schedule the task before this call");
+		this.tasks.task(() -> {
+		}).name("beat").after(Duration.ofMinutes(1));
+		this.time.failNext("beat", DOWN);
+		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(Duration.ofMinutes(1))).isSameAs(DOWN);
+		this.time.failNext("beat", DOWN);
+	}
+
+	@Test
+	void aKeyThatIsNullIsRefused() {
+		assertThatNullPointerException().isThrownBy(() -> assertThat(this.time).hasNoPending("remind", key(null)))
+			.withMessageContaining("The key is null");
+		assertThatNullPointerException().isThrownBy(() -> assertThat(this.time).hasPending("remind", key(null)))
+			.withMessageContaining("The key is null");
+	}
+
+	private static Object key(Object key) {
+		return key;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Reminders.class)
+	static class Config {
+
+	}
+
+	static class Reminders {
+
+		private int count;
+
+		int count() {
+			return this.count;
+		}
+
+		@Delayed(delay = "1h", name = "remind", aliases = "remember", key = "#user", durable = true)
+		public void remind(String user) {
+			this.count++;
+		}
+
+		@Delayed(delay = "1h", name = "close-order")
+		public void close() {
+		}
+
+		@Recurring(every = "1d", initialDelay = "1d", name = "nightly-report")
+		public void report() {
+		}
+
+	}
+
+}
