@@ -21,8 +21,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class StartTimeTests {
 
-	private static final int STARTS = 15;
-
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TimingWheelAutoConfiguration.class));
 
@@ -30,12 +28,12 @@ class StartTimeTests {
 	void aContextWithVirtualTimeStartsAboutAsFastAsOneWithout() {
 		ApplicationContextRunner virtual = this.runner
 			.withConfiguration(AutoConfigurations.of(VirtualTimeAutoConfiguration.class));
-		compare("a small context", () -> start(this.runner), () -> start(virtual));
+		compare("a small context", 15, () -> start(this.runner), () -> start(virtual));
 	}
 
 	@Test
 	void anApplicationWithAStoreStartsAboutAsFastAsOneWithout() {
-		compare("an application with a store", () -> start(Real.class), () -> start(Virtual.class));
+		compare("an application with a store", 3, () -> start(Real.class), () -> start(Virtual.class));
 	}
 
 	private static void start(ApplicationContextRunner runner) {
@@ -56,19 +54,19 @@ class StartTimeTests {
 	 * Starts and stops both in turns. Other work on the machine delays some of the
 	 * starts, so the shortest ones are compared.
 	 */
-	private static void compare(String what, Runnable real, Runnable virtual) {
-		long[] realTimes = new long[STARTS];
-		long[] virtualTimes = new long[STARTS];
+	private static void compare(String what, int starts, Runnable real, Runnable virtual) {
+		long[] realTimes = new long[starts];
+		long[] virtualTimes = new long[starts];
 		real.run();
 		virtual.run();
-		for (int i = 0; i < STARTS; i++) {
+		for (int i = 0; i < starts; i++) {
 			realTimes[i] = micros(real);
 			virtualTimes[i] = micros(virtual);
 		}
 		Arrays.sort(realTimes);
 		Arrays.sort(virtualTimes);
 		System.out.println("Start and stop of %s: median %d us, shortest %d us; with virtual time %d us, %d us"
-			.formatted(what, realTimes[STARTS / 2], realTimes[0], virtualTimes[STARTS / 2], virtualTimes[0]));
+			.formatted(what, realTimes[starts / 2], realTimes[0], virtualTimes[starts / 2], virtualTimes[0]));
 		assertThat(virtualTimes[0]).isLessThan(3 * realTimes[0]);
 	}
 
