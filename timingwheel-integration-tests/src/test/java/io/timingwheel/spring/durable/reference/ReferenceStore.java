@@ -35,7 +35,9 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.NextRun;
+import io.timingwheel.spring.durable.NodeState;
 import io.timingwheel.spring.durable.PendingQuery;
+import io.timingwheel.spring.durable.ReportedNode;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -404,6 +406,36 @@ public final class ReferenceStore implements DelayedTaskStore {
 		}));
 	}
 
+	@Override
+	public void report(NodeState state) {
+		synchronized (this.data) {
+			long oldest = now() - NODE_RETENTION.toMillis();
+			this.data.reports.values().removeIf((report) -> report.at() < oldest);
+			this.data.reports.put(state.nodeId(), new Report(state, now()));
+		}
+	}
+
+	@Override
+	public void forget(String nodeId) {
+		synchronized (this.data) {
+			this.data.reports.remove(nodeId);
+		}
+	}
+
+	@Override
+	public List<ReportedNode> nodes() {
+		synchronized (this.data) {
+			long now = now();
+			return this.data.reports.values()
+				.stream()
+				.filter((report) -> report.at() >= now - NODE_RETENTION.toMillis())
+				.sorted(Comparator.comparingLong(Report::at).reversed())
+				.limit(MAX_NODES)
+				.map((report) -> new ReportedNode(report.state(), Duration.ofMillis(Math.max(0, now - report.at()))))
+				.toList();
+		}
+	}
+
 	private <T> List<Reply> replies(List<T> requests, Function<T, TaskRef> ref, Transition<T> transition) {
 		return replies(requests, ref, transition, Reply.REFUSED);
 	}
@@ -663,6 +695,7 @@ public final class ReferenceStore implements DelayedTaskStore {
 		synchronized (this.data) {
 			List.copyOf(this.data.tasks.values()).forEach(this.data::delete);
 			this.data.paused.clear();
+			this.data.reports.clear();
 		}
 	}
 
@@ -676,6 +709,16 @@ public final class ReferenceStore implements DelayedTaskStore {
 	private interface Transition<T> {
 
 		Reply apply(ReferenceTask task, T request);
+
+	}
+
+	/**
+	 * What a node has reported.
+	 *
+	 * @param state its state
+	 * @param at when it came
+	 */
+	private record Report(NodeState state, long at) {
 
 	}
 
@@ -697,6 +740,8 @@ public final class ReferenceStore implements DelayedTaskStore {
 				Comparator.<ReferenceTask>comparingLong((task) -> task.nextAt).thenComparing((task) -> task.number));
 
 		private final Set<String> paused = new HashSet<>();
+
+		private final Map<String, Report> reports = new HashMap<>();
 
 		private long lastNumber;
 
