@@ -5,10 +5,12 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableNodeContractTests;
 import io.timingwheel.spring.durable.TestNode;
@@ -46,25 +48,35 @@ class H2MemoryNodeTests extends DurableNodeContractTests {
 					.toList());
 		}
 		List<Integer> limits = new CopyOnWriteArrayList<>();
+		AtomicBoolean quick = new AtomicBoolean();
 		AtomicInteger runs = new AtomicInteger();
-		try (TestNode node = TestNode.start(recordingLimits(limits), (argument, context) -> runs.incrementAndGet())) {
+		try (TestNode node = TestNode.start(recording(limits, quick), (argument, context) -> runs.incrementAndGet())) {
 			await().until(() -> runs.get() == tasks);
 			int claims = limits.size();
 			await().until(() -> limits.size() > claims + 1);
 			assertThat(limits).element(0).isEqualTo(BATCH_SIZE);
-			assertThat(limits).anyMatch((limit) -> limit >= 2 * BATCH_SIZE);
+			// On a busy machine each claim may take so long that none grows.
+			assertThat(!quick.get() || limits.stream().anyMatch((limit) -> limit >= 2 * BATCH_SIZE)).isTrue();
 			assertThat(limits).element(claims + 1).isEqualTo(BATCH_SIZE);
 		}
 	}
 
-	private DelayedTaskStore recordingLimits(List<Integer> limits) {
+	/**
+	 * Records the limits of the claims, and whether a full claim took less than half of
+	 * the time after which claims do not grow.
+	 */
+	private DelayedTaskStore recording(List<Integer> limits, AtomicBoolean quick) {
 		return (DelayedTaskStore) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { DelayedTaskStore.class }, (proxy, method, arguments) -> {
-					if (arguments != null && arguments[0] instanceof ClaimRequest request) {
-						limits.add(request.limit());
-					}
+					long start = System.nanoTime();
 					try {
-						return method.invoke(this.other, arguments);
+						Object result = method.invoke(this.other, arguments);
+						if (result instanceof Claimed claimed && arguments[0] instanceof ClaimRequest request) {
+							limits.add(request.limit());
+							quick.compareAndSet(false, claimed.tasks().size() == request.limit()
+									&& System.nanoTime() - start < Duration.ofMillis(25).toNanos());
+						}
+						return result;
 					}
 					catch (InvocationTargetException ex) {
 						throw ex.getCause();
