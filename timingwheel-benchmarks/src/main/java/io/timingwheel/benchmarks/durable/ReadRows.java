@@ -3,6 +3,8 @@ package io.timingwheel.benchmarks.durable;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -27,7 +29,7 @@ final class ReadRows {
 		// Each statement has a connection of its own.
 		jdbc.execute("alter database postgres set maintenance_work_mem = '512MB'");
 		jdbc.execute("alter table " + TABLE + " set unlogged");
-		List<Map<String, Object>> indexes = jdbc.queryForList(
+		List<Map<String, @Nullable Object>> indexes = jdbc.queryForList(
 				"select indexname, indexdef from pg_indexes where tablename = ? and indexname <> ?", TABLE,
 				PRIMARY_KEY);
 		indexes.forEach((index) -> jdbc.execute("drop index " + index.get("indexname")));

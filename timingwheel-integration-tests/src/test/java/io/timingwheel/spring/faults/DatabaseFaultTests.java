@@ -19,6 +19,9 @@ import io.timingwheel.spring.faults.TransactionalWorker.Step;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionTemplate;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -154,7 +157,11 @@ abstract class DatabaseFaultTests extends FaultTests {
 	}
 
 	private void cancelAndHold(List<Long> numbers, CountDownLatch cancelled, CountDownLatch end, boolean commit) {
-		this.client.transaction().executeWithoutResult((status) -> {
+		TransactionTemplate transaction = this.client.transaction();
+		// With a stricter isolation a database that locks gaps would also hold up new
+		// tasks.
+		transaction.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+		transaction.executeWithoutResult((status) -> {
 			numbers.forEach((number) -> {
 				if (this.client.template().cancel(key(number))) {
 					cancelled.countDown();
