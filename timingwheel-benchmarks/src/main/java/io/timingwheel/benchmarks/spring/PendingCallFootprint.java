@@ -35,10 +35,20 @@ public final class PendingCallFootprint {
 		}
 	}
 
+	/**
+	 * The used heap, once a collection frees hardly more than the one before. What
+	 * references and cleaners release takes several collections.
+	 */
 	private static long usedBytes() {
-		System.gc();
-		System.gc();
-		return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+		long used = Long.MAX_VALUE;
+		long before;
+		do {
+			before = used;
+			System.gc();
+			used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+		}
+		while (used < before - 10_000);
+		return used;
 	}
 
 }
