@@ -1,9 +1,7 @@
 package io.timingwheel.benchmarks.durable;
 
 import java.util.List;
-import java.util.Map;
-
-import org.jspecify.annotations.Nullable;
+import java.util.Objects;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -29,10 +27,12 @@ final class ReadRows {
 		// Each statement has a connection of its own.
 		jdbc.execute("alter database postgres set maintenance_work_mem = '512MB'");
 		jdbc.execute("alter table " + TABLE + " set unlogged");
-		List<Map<String, @Nullable Object>> indexes = jdbc.queryForList(
-				"select indexname, indexdef from pg_indexes where tablename = ? and indexname <> ?", TABLE,
-				PRIMARY_KEY);
-		indexes.forEach((index) -> jdbc.execute("drop index " + index.get("indexname")));
+		List<Index> indexes = jdbc.query(
+				"select indexname, indexdef from pg_indexes where tablename = ? and indexname <> ?",
+				(rs, rowNum) -> new Index(Objects.requireNonNull(rs.getString(1)),
+						Objects.requireNonNull(rs.getString(2))),
+				TABLE, PRIMARY_KEY);
+		indexes.forEach((index) -> jdbc.execute("drop index " + index.name()));
 		jdbc.execute("alter table " + TABLE + " drop constraint " + PRIMARY_KEY);
 		jdbc.update(
 				"""
@@ -55,8 +55,12 @@ final class ReadRows {
 						""",
 				ReadNode.NAME, DEAD);
 		jdbc.execute("alter table " + TABLE + " add constraint " + PRIMARY_KEY + " primary key (id)");
-		indexes.forEach((index) -> jdbc.execute(String.valueOf(index.get("indexdef"))));
+		indexes.forEach((index) -> jdbc.execute(String.valueOf(index.definition())));
 		jdbc.execute("vacuum analyze " + TABLE);
+	}
+
+	private record Index(String name, String definition) {
+
 	}
 
 }
