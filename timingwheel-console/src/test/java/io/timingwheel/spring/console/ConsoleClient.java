@@ -3,12 +3,14 @@ package io.timingwheel.spring.console;
 import java.io.IOException;
 import java.net.CookieManager;
 import java.net.URI;
+import java.net.http.HttpClient.Version;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Base64;
 
 import com.jayway.jsonpath.JsonPath;
@@ -22,7 +24,11 @@ final class ConsoleClient {
 	private static final String CREDENTIALS = "Basic "
 			+ Base64.getEncoder().encodeToString("user:secret".getBytes(StandardCharsets.UTF_8));
 
-	private final HttpClient client = HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
+	private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+	private final CookieManager cookies = new CookieManager();
+
+	private final HttpClient client = client();
 
 	private final URI page;
 
@@ -33,8 +39,12 @@ final class ConsoleClient {
 		this.loggedIn = loggedIn;
 	}
 
+	private HttpClient client() {
+		return HttpClient.newBuilder().version(Version.HTTP_1_1).cookieHandler(this.cookies).build();
+	}
+
 	HttpResponse<String> get(String reference) {
-		return send(request(reference).GET());
+		return send(this.client, request(reference).GET());
 	}
 
 	/**
@@ -62,7 +72,9 @@ final class ConsoleClient {
 			String[] parts = csrfToken.split(" ");
 			request.header(parts[0], parts[1]);
 		}
-		return send(request.POST(BodyPublishers.ofString(body)));
+		// The server may refuse the request without reading its body. No other request
+		// should use this connection then.
+		return send(client(), request.POST(BodyPublishers.ofString(body)));
 	}
 
 	private HttpRequest.Builder request(String reference) {
@@ -71,9 +83,9 @@ final class ConsoleClient {
 		return this.loggedIn ? request.header("Authorization", CREDENTIALS) : request;
 	}
 
-	private HttpResponse<String> send(HttpRequest.Builder request) {
+	private static HttpResponse<String> send(HttpClient client, HttpRequest.Builder request) {
 		try {
-			return this.client.send(request.build(), BodyHandlers.ofString());
+			return client.send(request.timeout(TIMEOUT).build(), BodyHandlers.ofString());
 		}
 		catch (IOException ex) {
 			throw new IllegalStateException(ex);
