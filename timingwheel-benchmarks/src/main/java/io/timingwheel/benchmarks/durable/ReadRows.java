@@ -55,7 +55,7 @@ final class ReadRows {
 						""",
 				ReadNode.NAME, DEAD);
 		jdbc.execute("alter table " + TABLE + " add constraint " + PRIMARY_KEY + " primary key (id)");
-		indexes.forEach((index) -> jdbc.execute(String.valueOf(index.definition())));
+		indexes.forEach((index) -> jdbc.execute(index.definition()));
 		jdbc.execute("vacuum analyze " + TABLE);
 	}
 

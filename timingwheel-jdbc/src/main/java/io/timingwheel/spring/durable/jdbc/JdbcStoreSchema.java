@@ -23,10 +23,11 @@ import org.springframework.jdbc.core.JdbcOperations;
  *
  * <p>
  * Each version has a script, which makes the schema of this version from the schema of
- * the version before it. A script only adds: tables, indexes, and columns that may be
- * null or have a default. So nodes of the release before can use the new schema, and a
- * node accepts a schema that is newer than its own. From version 2 on, the last statement
- * of each script stores the version in the table {@code timingwheel_task_version}.
+ * the version before it. A script adds tables, indexes, and columns that may be null or
+ * have a default, and may drop indexes. So nodes of the release before can use the new
+ * schema, and a node accepts a schema that is newer than its own. From version 2 on, the
+ * last statement of each script stores the version in the table
+ * {@code timingwheel_task_version}.
  *
  * @since 0.1
  */
