@@ -123,7 +123,8 @@ class ConsolePageTests extends ConsoleBrowserTests {
 	@Test
 	void aScheduleShowsItsNextTimeAndIsRunNow(@Autowired ReportConfiguration report) {
 		open("schedules");
-		eventually().until(() -> nextRun("report").matches("in 9 min \\d+ s"));
+		// The schedule began with the application.
+		eventually().until(() -> nextRun("report").matches("in \\d min \\d+ s"));
 		press("Run now report");
 		eventually().until(() -> report.runs.get() == 1);
 		eventually().until(() -> nextRun("report").startsWith("in "));

@@ -80,6 +80,7 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 			cluster.process(LOST).goOn();
 		}
 		awaitBack(held);
+		assertThat(this.log).containsOnlyOnce(PARTLY_GONE).containsOnlyOnce(BACK);
 	}
 
 	@Test
@@ -98,6 +99,7 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 			cluster.process(LOST).start();
 		}
 		awaitBack(held);
+		assertThat(this.log).containsOnlyOnce(PARTLY_GONE).containsOnlyOnce(BACK);
 		cluster.awaitOk();
 	}
 
