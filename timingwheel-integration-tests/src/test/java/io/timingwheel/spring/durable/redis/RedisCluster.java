@@ -12,6 +12,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.SlotHash;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
@@ -22,9 +23,9 @@ import static org.awaitility.Awaitility.await;
 /**
  * A Redis Cluster of three primaries that share the slots. When one primary is down, only
  * its own slots are unavailable. As an extension, this class stops the Cluster after the
- * tests of a class.
+ * tests of a class, and starts a new one for a class that runs once more.
  */
-public final class RedisCluster implements AutoCloseable, AfterAllCallback {
+public final class RedisCluster implements AutoCloseable, BeforeAllCallback, AfterAllCallback {
 
 	private static final int PRIMARIES = 3;
 
@@ -34,10 +35,18 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 
 	private final List<RedisCommands<String, String>> commands = new ArrayList<>();
 
-	private final RedisClient client = RedisClient.create();
+	private final int size;
 
-	private RedisCluster(int servers) {
-		for (int i = 0; i < servers; i++) {
+	private RedisClient client;
+
+	private RedisCluster(int size) {
+		this.size = size;
+		form();
+	}
+
+	private void form() {
+		this.client = RedisClient.create();
+		for (int i = 0; i < this.size; i++) {
 			add();
 		}
 		for (int i = 0; i < PRIMARIES; i++) {
@@ -83,7 +92,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 			.untilAsserted(() -> assertThat(this.commands)
 				.allMatch((server) -> server.clusterInfo().contains("cluster_state:ok")
 						&& server.clusterInfo().contains("cluster_slots_ok:" + SlotHash.SLOT_COUNT)
-						&& server.clusterInfo().contains("cluster_known_nodes:" + this.servers.size())));
+						&& server.clusterInfo().contains("cluster_known_nodes:" + this.size)));
 	}
 
 	/**
@@ -103,7 +112,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	 * Returns stores that wait this long for a reply.
 	 */
 	RedisStores stores(Duration timeout) {
-		return new RedisStores(configuration(), timeout);
+		return new RedisStores(this::configuration, timeout);
 	}
 
 	RedisClusterConfiguration configuration() {
@@ -114,7 +123,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	 * Host and port of each server.
 	 */
 	public List<String> addresses() {
-		return IntStream.range(0, this.servers.size()).mapToObj(this::address).toList();
+		return IntStream.range(0, this.size).mapToObj(this::address).toList();
 	}
 
 	public String address(int index) {
@@ -122,7 +131,7 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	public int size() {
-		return this.servers.size();
+		return this.size;
 	}
 
 	public RedisProcess process(int index) {
@@ -183,6 +192,13 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	}
 
 	@Override
+	public void beforeAll(ExtensionContext context) {
+		if (this.servers.isEmpty()) {
+			form();
+		}
+	}
+
+	@Override
 	public void afterAll(ExtensionContext context) {
 		close();
 	}
@@ -191,6 +207,8 @@ public final class RedisCluster implements AutoCloseable, AfterAllCallback {
 	public void close() {
 		this.client.shutdown();
 		this.servers.forEach(RedisProcess::kill);
+		this.servers.clear();
+		this.commands.clear();
 	}
 
 }

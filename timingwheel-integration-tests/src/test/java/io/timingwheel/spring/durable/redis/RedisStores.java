@@ -5,9 +5,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -18,7 +20,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * Stores on one Redis, in one namespace, each with a connection of its own like the
  * stores of two nodes. As an extension, this class closes them after the tests of a
- * class.
+ * class, and connects again for a class that runs once more.
  */
 final class RedisStores implements AutoCloseable, AfterAllCallback {
 
@@ -27,29 +29,44 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 	/** A busy machine takes less time than this for a reply. */
 	static final Duration PATIENCE = Duration.ofSeconds(30);
 
-	private final LettuceConnectionFactory factory;
+	private final Supplier<RedisConfiguration> configuration;
+
+	private final Duration timeout;
 
 	private final RedisStoreOptions options;
 
 	private final List<RedisDelayedTaskStore> stores = new ArrayList<>();
 
-	RedisStores(RedisConfiguration configuration, Duration timeout) {
-		this(configuration, timeout, OPTIONS);
-	}
+	/** Is there from the first use on until the stores are closed. */
+	private @Nullable LettuceConnectionFactory factory;
 
 	/**
 	 * Returns stores that wait this long for a reply.
 	 */
-	RedisStores(RedisConfiguration configuration, Duration timeout, RedisStoreOptions options) {
+	RedisStores(Supplier<RedisConfiguration> configuration, Duration timeout) {
+		this(configuration, timeout, OPTIONS);
+	}
+
+	RedisStores(Supplier<RedisConfiguration> configuration, Duration timeout, RedisStoreOptions options) {
+		this.configuration = configuration;
+		this.timeout = timeout;
 		this.options = options;
-		this.factory = new LettuceConnectionFactory(configuration,
-				LettuceClientConfiguration.builder().commandTimeout(timeout).build());
-		this.factory.afterPropertiesSet();
-		this.factory.start();
+	}
+
+	private synchronized LettuceConnectionFactory factory() {
+		LettuceConnectionFactory factory = this.factory;
+		if (factory == null) {
+			factory = new LettuceConnectionFactory(this.configuration.get(),
+					LettuceClientConfiguration.builder().commandTimeout(this.timeout).build());
+			factory.afterPropertiesSet();
+			factory.start();
+			this.factory = factory;
+		}
+		return factory;
 	}
 
 	static RedisStores on(RedisProcess server) {
-		return new RedisStores(configuration(server), PATIENCE);
+		return new RedisStores(() -> configuration(server), PATIENCE);
 	}
 
 	static RedisStandaloneConfiguration configuration(RedisProcess server) {
@@ -61,13 +78,13 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 	}
 
 	RedisDelayedTaskStore node(RedisStoreOptions options) {
-		RedisDelayedTaskStore store = new RedisDelayedTaskStore(this.factory, options);
+		RedisDelayedTaskStore store = new RedisDelayedTaskStore(factory(), options);
 		this.stores.add(store);
 		return store;
 	}
 
 	RedisConnection connection() {
-		return this.factory.getConnection();
+		return factory().getConnection();
 	}
 
 	/**
@@ -91,9 +108,13 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 	}
 
 	@Override
-	public void close() {
+	public synchronized void close() {
 		this.stores.forEach(RedisDelayedTaskStore::close);
-		this.factory.destroy();
+		this.stores.clear();
+		if (this.factory != null) {
+			this.factory.destroy();
+			this.factory = null;
+		}
 	}
 
 }

@@ -42,7 +42,7 @@ enum TestRedis {
 	synchronized RedisStores stores(Class<?> testClass) {
 		RedisConfiguration server = (this.server != null) ? this.server : start();
 		this.server = server;
-		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(server, RedisStores.PATIENCE,
+		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(() -> server, RedisStores.PATIENCE,
 				RedisStores.OPTIONS.withNamespace(owner.getSimpleName())));
 	}
 
