@@ -27,13 +27,15 @@ class AheadOfTimeIT {
 
 	@BeforeAll
 	static void start() throws IOException {
-		application = PackagedApplication.start(directory, "-Dspring.aot.enabled=true", "--orders.payment-window=4s",
-				"--quotes.limit=1s");
+		application = PackagedApplication.start(directory, "-Dspring.aot.enabled=true", "--orders.payment-window=15s",
+				"--quotes.limit=5s");
 	}
 
 	@AfterAll
 	static void stop() throws InterruptedException {
-		application.stop();
+		if (application != null) {
+			application.stop();
+		}
 	}
 
 	@Test
@@ -48,7 +50,7 @@ class AheadOfTimeIT {
 		assertThat(status(unpaid)).isEqualTo("PENDING");
 		application.http().post().uri("/orders/{id}/pay", paid).exchange().expectStatus().isOk();
 		Number later = application.order();
-		await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(status(later)).isEqualTo("CLOSED"));
+		await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(status(later)).isEqualTo("CLOSED"));
 		assertThat(status(unpaid)).isEqualTo("CLOSED");
 		assertThat(status(paid)).isEqualTo("PAID");
 	}
@@ -58,7 +60,7 @@ class AheadOfTimeIT {
 		application.http().get().uri("/quotes/tea?work=10ms").exchange().expectStatus().isOk();
 		application.http()
 			.get()
-			.uri("/quotes/tea?work=10s")
+			.uri("/quotes/tea?work=60s")
 			.exchange()
 			.expectStatus()
 			.isEqualTo(HttpStatus.GATEWAY_TIMEOUT);

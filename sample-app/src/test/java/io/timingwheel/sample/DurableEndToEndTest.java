@@ -17,7 +17,8 @@ import org.springframework.test.context.ActiveProfiles;
 @Retention(RetentionPolicy.RUNTIME)
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "spring.datasource.url=jdbc:h2:mem:durable", "management.prometheus.metrics.export.enabled=true",
-				"timingwheel.tasks.callback.backoff.initial=20ms", "timingwheel.store.poll-interval=100ms" })
+				"timingwheel.tasks.callback.backoff.initial=20ms", "timingwheel.store.poll-interval=100ms",
+				"timingwheel.store.lease=5m", "callbacks.timeout=1m" })
 @AutoConfigureRestTestClient
 @ActiveProfiles("durable")
 public @interface DurableEndToEndTest {

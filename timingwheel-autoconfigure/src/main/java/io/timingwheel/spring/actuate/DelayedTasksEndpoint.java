@@ -107,15 +107,16 @@ public class DelayedTasksEndpoint {
 			if (!size.hasRoomFor(name) && last != null) {
 				return new TasksDescriptor(counts, nodes, last);
 			}
-			counts.put(name, counts(name, stored.get(name)));
+			counts.put(name, counts(name, stored));
 			last = name;
 		}
 		return new TasksDescriptor(counts, nodes, null);
 	}
 
-	private CountsDescriptor counts(String name, @Nullable StoredCounts stored) {
-		boolean paused = (stored != null) ? this.store.isPaused(name) : this.tasks.isPaused(name);
-		return CountsDescriptor.of(this.tasks.counts(name), this.tasks.waiting(name), paused, stored);
+	private CountsDescriptor counts(String name, Map<String, StoredCounts> stored) {
+		StoredCounts storedCounts = stored.get(name);
+		boolean paused = (storedCounts != null) ? this.store.isPaused(name) : this.tasks.isPaused(name);
+		return CountsDescriptor.of(this.tasks.counts(name), this.tasks.waiting(name), paused, storedCounts);
 	}
 
 	/**
@@ -153,8 +154,8 @@ public class DelayedTasksEndpoint {
 
 	private @Nullable NameDescriptor describe(String name, int limit, @Nullable PendingCursor after,
 			boolean showValues) {
-		StoredCounts stored = this.store.counts(name);
-		boolean durable = stored != null;
+		Map<String, StoredCounts> stored = this.store.counts();
+		boolean durable = stored.containsKey(name);
 		if (!durable && !this.tasks.names().contains(name)) {
 			return null;
 		}
@@ -180,7 +181,7 @@ public class DelayedTasksEndpoint {
 		return tasks.stream()
 			.limit(limit)
 			.map(TaskDescriptor::withBeginOfError)
-			.takeWhile((task) -> size.hasRoomFor(task.name(), task.key(), task.error(), task.schedule()))
+			.takeWhile((task) -> size.hasRoomFor(task.name(), task.key(), task.error()))
 			.toList();
 	}
 
@@ -314,7 +315,7 @@ public class DelayedTasksEndpoint {
 			@Nullable String cursor) {
 		boolean pause = action.equals("pause");
 		if (pause || action.equals("resume")) {
-			return setPaused(name, pause) ? new PauseDescriptor(pause || this.store.isPausedByPolicy(name)) : null;
+			return setPaused(name, pause) ? new PauseDescriptor(pause) : null;
 		}
 		boolean requeue = action.equals("requeue-dead");
 		if (!requeue && !action.equals("delete-dead")) {
@@ -498,15 +499,11 @@ public class DelayedTasksEndpoint {
 	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined, boolean complete,
 			@Nullable String cursor) implements OperationResponseBody {
 
-		/** One hundred groups then take no more than 90 KB. */
-		private static final int MAX_ERROR_BYTES = 700;
-
 		static DeadDescriptor of(String name, DeadByError dead, boolean showValues) {
 			return new DeadDescriptor(name,
 					dead.groups()
 						.stream()
-						.map((group) -> new GroupDescriptor(
-								showValues ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK, group.count(),
+						.map((group) -> new GroupDescriptor(showValues ? group.error() : MASK, group.count(),
 								group.first(), group.last(), group.id()))
 						.toList(),
 					dead.examined(), dead.complete(), dead.cursor());
@@ -517,8 +514,7 @@ public class DelayedTasksEndpoint {
 	/**
 	 * Dead tasks with the same error.
 	 *
-	 * @param error the first 250 characters of the error, or fewer if these take more
-	 * than 700 bytes of JSON
+	 * @param error the first 250 characters of the error
 	 * @param count how many tasks
 	 * @param first when the first of them died
 	 * @param last when the last of them died
@@ -531,9 +527,7 @@ public class DelayedTasksEndpoint {
 	/**
 	 * The result of a pause or its end.
 	 *
-	 * @param paused whether the name is paused on this node from now on: {@code true}
-	 * also after the end of a pause, if {@code timingwheel.tasks.<name>.paused} pauses
-	 * stored tasks
+	 * @param paused whether the name is paused from now on
 	 */
 	public record PauseDescriptor(boolean paused) implements OperationResponseBody {
 

@@ -49,13 +49,6 @@ final class EndpointStore {
 	}
 
 	/**
-	 * The counts of one name, {@code null} if its tasks are not stored.
-	 */
-	@Nullable StoredCounts counts(String name) {
-		return (this.tasks != null) ? this.tasks.counts(name).orElse(null) : null;
-	}
-
-	/**
 	 * The nodes of the store, {@code null} without a store.
 	 */
 	@Nullable List<NodeDescriptor> nodes() {
@@ -113,13 +106,6 @@ final class EndpointStore {
 
 	boolean isPaused(String name) {
 		return required().isPaused(name);
-	}
-
-	/**
-	 * Whether a property pauses stored tasks on this node.
-	 */
-	boolean isPausedByPolicy(String name) {
-		return isKnown(name) && required().isPausedByPolicy(name);
 	}
 
 	/**

@@ -24,7 +24,7 @@ final class ConsoleClient {
 	private static final String CREDENTIALS = "Basic "
 			+ Base64.getEncoder().encodeToString("user:secret".getBytes(StandardCharsets.UTF_8));
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(30);
+	private static final Duration TIMEOUT = Duration.ofMinutes(1);
 
 	private final CookieManager cookies = new CookieManager();
 

@@ -58,7 +58,8 @@ public abstract class DurableTraceContractTests extends StoreTestSupport {
 							ObservationAutoConfiguration.class, TimingWheelAutoConfiguration.class,
 							TimingWheelStoreAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
 			.withBean(DelayedTaskStore.class, () -> store, (definition) -> definition.setDestroyMethodName(""))
-			.withPropertyValues("timingwheel.store.poll-interval=50ms", "timingwheel.store.backoff.initial=10ms");
+			.withPropertyValues("timingwheel.store.poll-interval=50ms", "timingwheel.store.backoff.initial=10ms",
+					"timingwheel.store.lease=5m");
 	}
 
 	/**

@@ -41,9 +41,7 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 
 	@AfterEach
 	void closeNodes() throws Exception {
-		for (TestNode node : this.nodes) {
-			node.close();
-		}
+		TestNode.closeAll(this.nodes);
 	}
 
 	// The store

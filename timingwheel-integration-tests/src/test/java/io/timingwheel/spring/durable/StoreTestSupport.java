@@ -23,12 +23,13 @@ public abstract class StoreTestSupport {
 
 	protected static final Set<String> NAMES = Set.of(NAME);
 
-	protected static final Duration LOOK_AHEAD = Duration.ofSeconds(20);
+	protected static final Duration LOOK_AHEAD = Duration.ofMinutes(2);
 
-	protected static final Duration LEASE = Duration.ofSeconds(60);
+	/** Longer than a test takes, even if the machine stalls for some time. */
+	protected static final Duration LEASE = Duration.ofMinutes(5);
 
 	/** A delay within the look-ahead, and longer than a test takes. */
-	protected static final Duration SOON = Duration.ofSeconds(15);
+	protected static final Duration SOON = Duration.ofSeconds(90);
 
 	protected static final Duration HOUR = Duration.ofHours(1);
 
@@ -53,7 +54,7 @@ public abstract class StoreTestSupport {
 	 * Waits for as long as a busy machine may need.
 	 */
 	protected static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofMinutes(1));
+		return Awaitility.await().atMost(Duration.ofMinutes(3));
 	}
 
 	/**

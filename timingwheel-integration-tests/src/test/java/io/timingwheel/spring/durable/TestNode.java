@@ -40,7 +40,8 @@ public final class TestNode implements AutoCloseable {
 
 	public static final String NAME = "count";
 
-	static final DurableSettings SETTINGS = new DurableSettings("node", Duration.ofSeconds(5), Duration.ofSeconds(2),
+	/** A node that stalls for some time does not lose this lease. */
+	static final DurableSettings SETTINGS = new DurableSettings("node", Duration.ofMinutes(1), Duration.ofSeconds(2),
 			Duration.ofMillis(200), 100, 1000, 3, 2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0),
 			64 * 1024, null);
 
@@ -112,6 +113,24 @@ public final class TestNode implements AutoCloseable {
 				SETTINGS.backoff(), SETTINGS.maxPayloadBytes(), SETTINGS.deadRetention());
 	}
 
+	/**
+	 * Settings with another lease.
+	 */
+	public static UnaryOperator<DurableSettings> withLease(Duration lease) {
+		return (settings) -> new DurableSettings(settings.nodeId(), lease, settings.lookAhead(),
+				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
+				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(), settings.deadRetention());
+	}
+
+	/**
+	 * Settings with another look-ahead.
+	 */
+	public static UnaryOperator<DurableSettings> withLookAhead(Duration lookAhead) {
+		return (settings) -> new DurableSettings(settings.nodeId(), settings.lease(), lookAhead,
+				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
+				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(), settings.deadRetention());
+	}
+
 	private static PolicyOverrides overrides(PolicySettings policy) {
 		return new PolicyOverrides() {
 
@@ -161,6 +180,24 @@ public final class TestNode implements AutoCloseable {
 
 	public void shutdown(Duration period) throws InterruptedException {
 		this.durable.shutdown(period);
+	}
+
+	/**
+	 * Closes nodes, also if one of them cannot be closed.
+	 */
+	public static void closeAll(List<TestNode> nodes) throws Exception {
+		Exception failure = null;
+		for (TestNode node : nodes) {
+			try {
+				node.close();
+			}
+			catch (Exception ex) {
+				failure = ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
+		}
 	}
 
 	@Override

@@ -40,8 +40,13 @@ class PostgresStartLimitTests extends StartLimitContractTests {
 			enqueue("k", Duration.ZERO);
 			stopped.setAutoCommit(false);
 			assertThat(rows.lock(new JdbcTemplate(new SingleConnectionDataSource(stopped, true)), NAME)).isZero();
-			assertThat(claim(this.store, TWO)).isEmpty();
-			await().until(() -> !claim(this.store, TWO).isEmpty());
+			if (claim(this.store, TWO).isEmpty()) {
+				await().until(() -> !claim(this.store, TWO).isEmpty());
+			}
+			else {
+				// The machine was so slow that the name was held up no longer.
+				assertThat(stopped.isValid(0)).isFalse();
+			}
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -146,6 +147,8 @@ public enum TestDatabase {
 		config.setMaximumPoolSize(connections);
 		// Most tests use few connections, and a connection to PostgreSQL is a process.
 		config.setMinimumIdle(1);
+		// A connection may be slow to open beside many other tests.
+		config.setConnectionTimeout(Duration.ofMinutes(2).toMillis());
 		return new HikariDataSource(config);
 	}
 

@@ -31,16 +31,22 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+	private static final Duration SHORT = Duration.ofSeconds(2);
+
 	private final List<RedisProcess> servers = new ArrayList<>();
 
 	private final List<RedisCommands<String, String>> commands = new ArrayList<>();
 
 	private final int size;
 
+	/** After which time without an answer a server counts as dead. */
+	private final Duration nodeTimeout;
+
 	private RedisClient client;
 
-	private RedisCluster(int size) {
+	private RedisCluster(int size, Duration nodeTimeout) {
 		this.size = size;
+		this.nodeTimeout = nodeTimeout;
 		form();
 	}
 
@@ -59,14 +65,22 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	 * Starts a Cluster that ends with the JVM at the latest.
 	 */
 	public static RedisCluster start() {
-		return new RedisCluster(PRIMARIES);
+		return new RedisCluster(PRIMARIES, SHORT);
+	}
+
+	/**
+	 * Starts a Cluster for tests in which no server fails. A server that stalls for some
+	 * time does not count as dead.
+	 */
+	static RedisCluster startPatient() {
+		return new RedisCluster(PRIMARIES, PATIENCE);
 	}
 
 	/**
 	 * Starts a Cluster with a replica for each primary.
 	 */
 	static RedisCluster withReplicas() {
-		RedisCluster cluster = new RedisCluster(2 * PRIMARIES);
+		RedisCluster cluster = new RedisCluster(2 * PRIMARIES, SHORT);
 		for (int i = 0; i < PRIMARIES; i++) {
 			String primary = cluster.server(i).clusterMyId();
 			cluster.server(PRIMARIES + i).clusterReplicate(primary);
@@ -76,8 +90,9 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	}
 
 	private void add() {
-		RedisProcess server = RedisProcess.with("cluster-enabled yes", "cluster-node-timeout 2000",
-				"cluster-require-full-coverage no", "repl-diskless-sync yes", "repl-diskless-sync-delay 0");
+		RedisProcess server = RedisProcess.with("cluster-enabled yes",
+				"cluster-node-timeout " + this.nodeTimeout.toMillis(), "cluster-require-full-coverage no",
+				"repl-diskless-sync yes", "repl-diskless-sync-delay 0");
 		this.servers.add(server);
 		this.commands.add(this.client.connect(RedisURI.create("127.0.0.1", server.port())).sync());
 		server(0).clusterMeet("127.0.0.1", server.port());
@@ -179,7 +194,8 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 		target.clusterSetSlotImporting(slot, source.clusterMyId());
 		source.clusterSetSlotMigrating(slot, target.clusterMyId());
 		for (String key : List.of("tasks", "index", "holders")) {
-			source.migrate("127.0.0.1", process(to).port(), 0, 5000, MigrateArgs.Builder.keys(prefix + key));
+			source.migrate("127.0.0.1", process(to).port(), 0, PATIENCE.toMillis(),
+					MigrateArgs.Builder.keys(prefix + key));
 			// Meanwhile the slot is split between both servers.
 			TimeUnit.MILLISECONDS.sleep(100);
 		}

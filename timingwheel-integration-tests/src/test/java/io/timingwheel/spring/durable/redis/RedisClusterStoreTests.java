@@ -19,7 +19,7 @@ class RedisClusterStoreTests extends DelayedTaskStoreContractTests {
 
 	@Override
 	protected long clocksDiffer() {
-		return 5_000;
+		return 60_000;
 	}
 
 }

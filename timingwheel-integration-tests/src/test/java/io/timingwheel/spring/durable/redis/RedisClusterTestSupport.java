@@ -53,11 +53,12 @@ abstract class RedisClusterTestSupport extends RedisNodeTestSupport {
 	 * Waits until the node reports this server, and no other, as missing.
 	 */
 	final void awaitLost(String server) {
-		await().until(() -> !this.node.durable().missingStoreParts().isEmpty());
-		assertThat(this.node.durable().missingStoreParts()).containsExactly(server);
-		assertThat(this.node.durable().storeError()).isPresent();
-		assertThat(this.node.durable().storeDownSince()).isPresent();
-		assertThat(this.log).contains(PARTLY_GONE + " (" + server + ")");
+		await().untilAsserted(() -> {
+			assertThat(this.node.durable().missingStoreParts()).containsExactly(server);
+			assertThat(this.node.durable().storeError()).isPresent();
+			assertThat(this.node.durable().storeDownSince()).isPresent();
+			assertThat(this.log).contains(PARTLY_GONE + " (" + server + ")");
+		});
 	}
 
 	/**

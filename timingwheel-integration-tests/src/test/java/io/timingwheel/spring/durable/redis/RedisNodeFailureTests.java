@@ -38,9 +38,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Order(1)
 class RedisNodeFailureTests extends RedisNodeTestSupport {
 
-	/** A server that needs four seconds to load ten thousand keys. */
+	/**
+	 * A server that would need ten seconds to load ten thousand keys. The test ends the
+	 * delay.
+	 */
 	@RegisterExtension
-	static final RedisProcess server = RedisProcess.with("key-load-delay 400", "rdbcompression no");
+	static final RedisProcess server = RedisProcess.with("key-load-delay 1000", "rdbcompression no");
 
 	@RegisterExtension
 	static final RedisStores stores = RedisStores.on(server);
@@ -83,9 +86,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void tasksThatRunWhileRedisRestartsAreAcknowledgedAndTheOthersFollow(boolean kill) {
-		this.held = new CountDownLatch(1);
-		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
-		await().until(() -> this.node.busyThreads() == 4);
+		Set<Integer> tasks = enqueueAndHold();
 		if (kill) {
 			server.kill();
 		}
@@ -97,7 +98,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 		server.start();
 		awaitAllRun(tasks);
 		assertSaidOnce();
-		assertThat(this.node.counts().completed()).isEqualTo(this.lateness.size());
+		awaitAllCounted();
 	}
 
 	@Test
@@ -109,28 +110,44 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 				.boxed()
 				.collect(Collectors.toMap("key%d"::formatted, (key) -> value)));
 		}
-		admin.bgrewriteaof();
-		await().until(() -> admin.info("persistence").contains("aof_rewrite_in_progress:0"));
-		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
+		rewrite();
+		Set<Integer> tasks = enqueueAndHold();
 		server.close();
-		CompletableFuture<Void> loaded = CompletableFuture.runAsync(server::start);
-		awaitDownAndRefused("LOADING");
-		assertThat(loaded).isNotDone();
-		loaded.join();
+		this.held.countDown();
+		CompletableFuture<Void> loaded = CompletableFuture.runAsync(server::start, (task) -> new Thread(task).start());
+		try {
+			awaitDownAndRefused("LOADING");
+		}
+		finally {
+			await().ignoreExceptions().until(() -> admin.configSet("key-load-delay", "0"), "OK"::equals);
+			loaded.join();
+		}
 		awaitAllRun(tasks);
 		assertSaidOnce();
+		// The other tests need not load these keys.
+		admin.flushall();
+		rewrite();
+	}
+
+	private static void rewrite() {
+		admin.bgrewriteaof();
+		await().until(() -> {
+			String persistence = admin.info("persistence");
+			return persistence.contains("aof_rewrite_in_progress:0") && persistence.contains("aof_rewrite_scheduled:0");
+		});
 	}
 
 	@Test
 	void tasksWaitWhileAScriptOfSomebodyElseKeepsRedisBusy() {
 		admin.configSet("lua-time-limit", "100");
-		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
+		Set<Integer> tasks = enqueueAndHold();
 		try (StatefulRedisConnection<String, String> busy = client.connect()) {
 			busy.async().eval("while true do end", ScriptOutputType.STATUS);
+			this.held.countDown();
 			awaitDownAndRefused("BUSY");
-			admin.scriptKill();
 		}
 		finally {
+			await().ignoreExceptionsInstanceOf(RedisBusyException.class).until(admin::scriptKill, "OK"::equals);
 			// Redis answers SCRIPT KILL before the script has ended.
 			await().ignoreExceptionsInstanceOf(RedisBusyException.class)
 				.until(() -> admin.configSet("lua-time-limit", "5000"), "OK"::equals);
@@ -141,10 +158,15 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 
 	@Test
 	void tasksWaitWhileRedisIsAReplica() {
-		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
+		Set<Integer> tasks = enqueueAndHold();
 		admin.replicaof("127.0.0.1", 1);
-		awaitDownAndRefused("READONLY");
-		admin.replicaofNoOne();
+		try {
+			this.held.countDown();
+			awaitDownAndRefused("READONLY");
+		}
+		finally {
+			admin.replicaofNoOne();
+		}
 		awaitAllRun(tasks);
 		assertSaidOnce();
 	}
@@ -159,7 +181,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 		}
 		awaitAllRun(tasks);
 		assertThat(this.log).doesNotContain(GONE);
-		assertThat(this.node.counts().completed()).isEqualTo(this.lateness.size());
+		awaitAllCounted();
 	}
 
 	@Test
@@ -172,6 +194,25 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 		}
 		awaitAllRun(tasks);
 		assertThat(timesLogged(BACK)).isEqualTo(timesLogged(GONE));
+	}
+
+	/**
+	 * Stores tasks, and waits until the first of them run. They run until the test
+	 * releases them, so the node still needs the store then.
+	 */
+	private Set<Integer> enqueueAndHold() {
+		this.held = new CountDownLatch(1);
+		Set<Integer> tasks = enqueue(0, 100, Duration.ofSeconds(1));
+		await().until(() -> this.node.busyThreads() == 4);
+		return tasks;
+	}
+
+	/**
+	 * Waits until the node has counted each task once. The node counts a task after the
+	 * store knows of its end.
+	 */
+	private void awaitAllCounted() {
+		await().untilAsserted(() -> assertThat(this.node.counts().completed()).isEqualTo(this.lateness.size()));
 	}
 
 	/**
@@ -188,6 +229,8 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	private void awaitAllRun(Set<Integer> tasks) {
 		awaitRun(tasks);
 		awaitUp();
+		// The connection of the other node may come back later.
+		await().ignoreExceptions().until(() -> this.other.now() > 0);
 		Set<Integer> more = enqueue(1000, 10, Duration.ofMillis(100));
 		awaitRun(more);
 		awaitEmptyStore();

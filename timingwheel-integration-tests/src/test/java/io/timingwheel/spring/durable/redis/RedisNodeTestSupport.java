@@ -32,6 +32,12 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	static final String BACK = "The store of durable tasks is back after";
 
+	/**
+	 * Longer than an outage of a test lasts. A task whose claim had no reply waits for
+	 * its end.
+	 */
+	static final Duration LEASE_OF_NODE = Duration.ofSeconds(20);
+
 	/** What the node that runs the tasks logs. */
 	final TestLog log = new TestLog();
 
@@ -45,14 +51,13 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	@BeforeEach
 	void startNodes() throws Exception {
-		this.node = this.log.of(() -> TestNode.start(this.store, this::run));
+		this.node = this.log.of(() -> TestNode.start(this.store, this::run, TestNode.withLease(LEASE_OF_NODE)));
 		this.storing = TestNode.withoutHandler(this.other);
 	}
 
 	@AfterEach
 	void closeNodes() throws Exception {
-		this.node.close();
-		this.storing.close();
+		TestNode.closeAll(List.of(this.node, this.storing));
 	}
 
 	void run(int number, DelayedTaskContext context) throws Exception {

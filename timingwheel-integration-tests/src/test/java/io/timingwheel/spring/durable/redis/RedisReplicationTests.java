@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class RedisReplicationTests extends StoreTestSupport {
 
 	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
-		.withWaitTimeout(Duration.ofSeconds(3));
+		.withWaitTimeout(Duration.ofSeconds(30));
 
 	/** A timeout for tests that have stopped the replica. */
 	private static final RedisStoreOptions IMPATIENT = WAITING.withWaitTimeout(Duration.ofMillis(500));

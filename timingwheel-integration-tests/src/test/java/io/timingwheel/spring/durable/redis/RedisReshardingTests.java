@@ -30,7 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisReshardingTests extends StoreTestSupport {
 
 	@RegisterExtension
-	static final RedisCluster cluster = RedisCluster.start();
+	static final RedisCluster cluster = RedisCluster.startPatient();
 
 	@RegisterExtension
 	static final RedisStores stores = cluster.stores();
@@ -60,20 +60,26 @@ class RedisReshardingTests extends StoreTestSupport {
 		// So that it is known from the keys that there are who has the slot.
 		Enqueued far = farTaskIn(0);
 		ExecutorService executor = Executors.newFixedThreadPool(2);
-		Future<?> storing = executor.submit(this::store);
-		Future<?> running = executor.submit(this::execute);
-		awaitExecutions(200, storing, running);
-		for (int round = 0; round < 3; round++) {
-			int before = this.executed.size();
-			cluster.move(RedisStores.OPTIONS.namespace(), 0);
-			awaitExecutions(before + 200, storing, running);
+		try {
+			Future<?> storing = executor.submit(this::store);
+			Future<?> running = executor.submit(this::execute);
+			awaitExecutions(200, storing, running);
+			for (int round = 0; round < 3; round++) {
+				int before = this.executed.size();
+				cluster.move(RedisStores.OPTIONS.namespace(), 0);
+				awaitExecutions(before + 200, storing, running);
+			}
+			this.over.set(true);
+			storing.get(1, TimeUnit.MINUTES);
+			await().until(() -> this.executed.size() >= this.stored.size());
+			this.allExecuted.set(true);
+			running.get(1, TimeUnit.MINUTES);
 		}
-		this.over.set(true);
-		storing.get(1, TimeUnit.MINUTES);
-		await().until(() -> this.executed.size() >= this.stored.size());
-		this.allExecuted.set(true);
-		running.get(1, TimeUnit.MINUTES);
-		executor.shutdown();
+		finally {
+			this.over.set(true);
+			this.allExecuted.set(true);
+			executor.shutdown();
+		}
 		assertThat(this.executed).isEqualTo(this.stored);
 		assertThat(this.twice).isEmpty();
 		assertThat(this.store.find(far.id())).isPresent();

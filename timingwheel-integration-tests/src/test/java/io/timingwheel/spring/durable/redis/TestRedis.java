@@ -28,7 +28,7 @@ enum TestRedis {
 
 		@Override
 		RedisConfiguration start() {
-			return RedisCluster.start().configuration();
+			return RedisCluster.startPatient().configuration();
 		}
 
 	};

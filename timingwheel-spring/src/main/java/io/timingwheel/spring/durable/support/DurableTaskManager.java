@@ -60,8 +60,6 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	private final String nodeId;
 
-	private final Duration reportInterval;
-
 	private final TaskEnqueuer enqueuer;
 
 	private final PendingTaskEditor pendingTasks;
@@ -115,7 +113,6 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.codec = codec;
 		this.interceptor = interceptor;
 		this.nodeId = settings.nodeId();
-		this.reportInterval = NodeReports.interval(settings.pollInterval());
 		StoreClock clock = new StoreClock(wheel.timeSource());
 		this.node = new DurableNode(store, turns.settings(settings), handlers, codec, wheel, clock, tasks, handOvers,
 				interceptor, turns);
@@ -477,16 +474,6 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
-	 * Counts the stored tasks of one name, over all nodes. Where {@link #counts()}
-	 * estimates the figures of a name with many tasks, these may be exact.
-	 * @param name the name
-	 * @return the counts, empty if the name has no task and no handler here
-	 */
-	public Optional<StoredCounts> counts(String name) {
-		return Optional.ofNullable(this.reader.counts(name));
-	}
-
-	/**
 	 * The counts of {@link #counts()}, at most five seconds old. Does not call a store
 	 * that is known not to answer.
 	 * @return the counts by name; without those of the store if it has never answered
@@ -549,24 +536,6 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public boolean isPaused(String name) {
 		return this.node.isPaused(this.handlers.canonicalName(name));
-	}
-
-	/**
-	 * Tells whether the policy of a name pauses it on this node.
-	 * {@link #setPaused(String, boolean)} does not end this pause.
-	 * @param name the name
-	 * @return whether the policy says so
-	 */
-	public boolean isPausedByPolicy(String name) {
-		return this.node.isPausedByPolicy(name);
-	}
-
-	/**
-	 * How often the nodes of the store report, if all have the settings of this node.
-	 * @return the longest time between two reports of a node that runs
-	 */
-	public Duration reportInterval() {
-		return this.reportInterval;
 	}
 
 	/**
