@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * One interleaving: a list of choices of the thread that takes the next step.
@@ -32,6 +33,10 @@ final class Run {
 	/** The threads that can run. Only the thread that runs uses the list. */
 	private final List<ModelThread> ready = new ArrayList<>();
 
+	/** The threads that have not ended. */
+	private final AtomicInteger running = new AtomicInteger();
+
+	/** Has a permit once all threads have ended, so that the explorer wakes up once. */
 	private final Semaphore ended = new Semaphore(0);
 
 	private ModelThread[] threads = {};
@@ -55,11 +60,12 @@ final class Run {
 	 */
 	void run(List<Runnable> tasks, List<ModelThread> pool) {
 		this.threads = pool.subList(0, tasks.size()).toArray(ModelThread[]::new);
+		this.running.set(this.threads.length);
 		for (ModelThread thread : this.threads) {
 			thread.join(this, tasks.get(thread.index));
 		}
 		this.threads[0].resumeRun();
-		this.ended.acquireUninterruptibly(this.threads.length);
+		this.ended.acquireUninterruptibly();
 	}
 
 	DataRaces races() {
@@ -142,7 +148,9 @@ final class Run {
 		if (this.failure != null && !failedBefore) {
 			abortOthers(current);
 		}
-		this.ended.release();
+		if (this.running.decrementAndGet() == 0) {
+			this.ended.release();
+		}
 	}
 
 	private boolean haveAllEnded() {

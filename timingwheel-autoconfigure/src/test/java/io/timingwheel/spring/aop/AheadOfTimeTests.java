@@ -32,6 +32,7 @@ import org.springframework.transaction.annotation.Transactional;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertAll;
 
 /**
  * The annotations in contexts that start from code that was generated ahead of time.
@@ -39,37 +40,48 @@ import static org.awaitility.Awaitility.await;
 @CompileWithForkedClassLoader
 class AheadOfTimeTests {
 
+	/**
+	 * One test method, since each test method has a class loader of its own, which takes
+	 * seconds to load Spring.
+	 */
 	@Test
-	void annotationsWorkWithClassBasedProxies() {
+	void contextsFromGeneratedCodeBehaveAsOthers() {
+		assertAll(AheadOfTimeTests::annotationsWorkWithClassBasedProxies,
+				AheadOfTimeTests::annotationsWorkWithInterfaceBasedProxies,
+				AheadOfTimeTests::annotationsWorkWithoutAutoProxying,
+				AheadOfTimeTests::annotationsWorkBehindABeanMethodThatDeclaresAnInterface,
+				AheadOfTimeTests::theOrderOfAdviceIsTheSameAsWithoutProcessing,
+				AheadOfTimeTests::attributesAreResolvedByThePropertiesAtStart,
+				AheadOfTimeTests::anInvalidAnnotationFailsTheStart,
+				AheadOfTimeTests::aPropertyThatIsMissingAtStartFailsTheStart);
+	}
+
+	private static void annotationsWorkWithClassBasedProxies() {
 		AotContexts.of(OrderService.class).run((context) -> {
 			assertThat(AopUtils.isCglibProxy(context.getBean(Orders.class))).isTrue();
 			assertWorks(context);
 		});
 	}
 
-	@Test
-	void annotationsWorkWithInterfaceBasedProxies() {
+	private static void annotationsWorkWithInterfaceBasedProxies() {
 		AotContexts.of(OrderService.class).withProperties("spring.aop.proxy-target-class=false").run((context) -> {
 			assertThat(AopUtils.isJdkDynamicProxy(context.getBean(Orders.class))).isTrue();
 			assertWorks(context);
 		});
 	}
 
-	@Test
-	void annotationsWorkWithoutAutoProxying() {
+	private static void annotationsWorkWithoutAutoProxying() {
 		AotContexts.of(OrderService.class).withProperties("spring.aop.auto=false").run(AheadOfTimeTests::assertWorks);
 	}
 
-	@Test
-	void annotationsWorkBehindABeanMethodThatDeclaresAnInterface() {
+	private static void annotationsWorkBehindABeanMethodThatDeclaresAnInterface() {
 		AotContexts.of(HiddenBehindInterface.class).run((context) -> {
 			context.getBean(Reminders.class).remind("1");
 			assertThat(context.getBean(DelayedTaskRegistry.class).pending("reminders.remind", 10)).hasSize(1);
 		});
 	}
 
-	@Test
-	void theOrderOfAdviceIsTheSameAsWithoutProcessing() {
+	private static void theOrderOfAdviceIsTheSameAsWithoutProcessing() {
 		AotContexts.of(TransactionalConfiguration.class).run((context) -> {
 			List<String> advice = new ArrayList<>();
 			for (var advisor : ((Advised) context.getBean(TransactionalService.class)).getAdvisors()) {
@@ -80,8 +92,7 @@ class AheadOfTimeTests {
 		});
 	}
 
-	@Test
-	void attributesAreResolvedByThePropertiesAtStart() {
+	private static void attributesAreResolvedByThePropertiesAtStart() {
 		AotContexts.of(Configured.class).run((context) -> {
 			Configured configured = context.getBean(Configured.class);
 			configured.run("1");
@@ -92,8 +103,7 @@ class AheadOfTimeTests {
 		}, "the.delay=10s", "the.name=from-property", "the.limit=20ms");
 	}
 
-	@Test
-	void anInvalidAnnotationFailsTheStart() {
+	private static void anInvalidAnnotationFailsTheStart() {
 		AotContexts.of(PrivateMethod.class)
 			.start((context, refresh) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 				.isThrownBy(refresh::run)
@@ -101,8 +111,7 @@ class AheadOfTimeTests {
 				.withMessageContaining("private method"));
 	}
 
-	@Test
-	void aPropertyThatIsMissingAtStartFailsTheStart() {
+	private static void aPropertyThatIsMissingAtStartFailsTheStart() {
 		AotContexts.of(Configured.class)
 			.start((context, refresh) -> assertThatExceptionOfType(InvalidAnnotatedMethodException.class)
 				.isThrownBy(refresh::run)

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
@@ -8,6 +9,7 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 
+import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -34,6 +36,8 @@ import org.springframework.javapoet.ClassName;
  * the configuration classes.
  */
 final class AotContexts {
+
+	private static final AtomicInteger STARTS = new AtomicInteger();
 
 	private final Class<?>[] components;
 
@@ -83,7 +87,9 @@ final class AotContexts {
 	 * @param propertiesAtStart properties that are unknown during the processing
 	 */
 	void start(BiConsumer<ConfigurableApplicationContext, Runnable> test, String... propertiesAtStart) {
-		TestGenerationContext generationContext = new TestGenerationContext();
+		// A class loader takes the classes of several contexts if their names differ.
+		TestGenerationContext generationContext = new TestGenerationContext(
+				new ClassNameGenerator(TestGenerationContext.TEST_TARGET, "Start" + STARTS.incrementAndGet()));
 		ClassName initializerName = process(generationContext);
 		generationContext.writeGeneratedContent();
 		TestCompiler.forSystem().with(generationContext).compile((compiled) -> {
