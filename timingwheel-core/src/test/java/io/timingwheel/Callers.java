@@ -29,7 +29,7 @@ final class Callers implements AutoCloseable {
 			return;
 		}
 		try {
-			this.others.get(caller - 1).submit(action).get(30, TimeUnit.SECONDS);
+			this.others.get(caller - 1).submit(action).get(60, TimeUnit.SECONDS);
 		}
 		catch (ExecutionException ex) {
 			throw new AssertionError("Caller " + caller + " has failed", ex.getCause());

@@ -126,7 +126,7 @@ class HandOverTests {
 		}).build()) {
 			DirectTask direct = () -> ran.add(Thread.currentThread());
 			wheel.schedule(direct, 1, TimeUnit.MILLISECONDS);
-			assertThat(ran.poll(30, TimeUnit.SECONDS)).isNotNull().isSameAs(drivers.poll());
+			assertThat(ran.poll(60, TimeUnit.SECONDS)).isNotNull().isSameAs(drivers.poll());
 			await().until(() -> wheel.snapshot().fired() == 1);
 			assertThat(wheel.snapshot().refused()).isZero();
 		}
@@ -269,7 +269,7 @@ class HandOverTests {
 		this.clock.advance(Duration.ofMillis(5));
 		Thread worker = new Thread(queue.get(0));
 		worker.start();
-		assertThat(handlers.poll(30, TimeUnit.SECONDS)).isSameAs(worker);
+		assertThat(handlers.poll(60, TimeUnit.SECONDS)).isSameAs(worker);
 	}
 
 	@Test
@@ -299,7 +299,7 @@ class HandOverTests {
 				wheel.schedule(() -> ran.add(id), i, TimeUnit.MILLISECONDS);
 			}
 			for (int i = 0; i < 20; i++) {
-				assertThat(ran.poll(30, TimeUnit.SECONDS)).isEqualTo(i);
+				assertThat(ran.poll(60, TimeUnit.SECONDS)).isEqualTo(i);
 			}
 		}
 	}

@@ -41,7 +41,7 @@ class IdleTests {
 	void withNothingPendingTheDriverParksWithoutALimit() {
 		await().until(() -> this.driver.get().getState() == Thread.State.WAITING);
 		assertNoWakeUpsFor(Duration.ofMillis(500));
-		assertThat(this.driver.get().getState()).isEqualTo(Thread.State.WAITING);
+		await().until(() -> this.driver.get().getState() == Thread.State.WAITING);
 	}
 
 	@Test

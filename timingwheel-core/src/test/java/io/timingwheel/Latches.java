@@ -13,8 +13,8 @@ final class Latches {
 
 	static void await(CountDownLatch latch) {
 		try {
-			if (!latch.await(30, TimeUnit.SECONDS)) {
-				throw new AssertionError("The latch is still closed after 30 s");
+			if (!latch.await(60, TimeUnit.SECONDS)) {
+				throw new AssertionError("The latch is still closed after 60 s");
 			}
 		}
 		catch (InterruptedException ex) {
@@ -24,13 +24,13 @@ final class Latches {
 
 	static void join(Thread thread) {
 		try {
-			thread.join(TimeUnit.SECONDS.toMillis(30));
+			thread.join(TimeUnit.SECONDS.toMillis(60));
 		}
 		catch (InterruptedException ex) {
 			throw new AssertionError(ex);
 		}
 		if (thread.isAlive()) {
-			throw new AssertionError("The thread is still alive after 30 s: " + thread);
+			throw new AssertionError("The thread is still alive after 60 s: " + thread);
 		}
 	}
 

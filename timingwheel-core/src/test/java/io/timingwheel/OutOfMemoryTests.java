@@ -22,7 +22,7 @@ class OutOfMemoryTests {
 			.start();
 		try {
 			String output = new String(process.getInputStream().readAllBytes());
-			assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(process.waitFor(90, TimeUnit.SECONDS)).isTrue();
 			assertThat(process.exitValue()).as(output).isZero();
 		}
 		finally {
@@ -44,7 +44,10 @@ class OutOfMemoryTests {
 
 		private static final int TIMERS = 20_000;
 
-		private static final long DELAY_MILLIS = 1_500;
+		/** The timers must not be due before the memory is used up. */
+		private static final long SHORTEST_DELAY_MILLIS = 1_500;
+
+		private static final long LONGEST_DELAY_MILLIS = 24_000;
 
 		/** A timer without memory is late by at least this much. */
 		private static final long SHORTAGE_MILLIS = 500;
@@ -57,11 +60,25 @@ class OutOfMemoryTests {
 		}
 
 		public static void main(String[] arguments) throws Exception {
+			long delay = SHORTEST_DELAY_MILLIS;
+			while (!survivesAShortage(delay)) {
+				if (delay == LONGEST_DELAY_MILLIS) {
+					throw new IllegalStateException("The shortage has stopped no timer");
+				}
+				RUNS.set(0);
+				delay *= 2;
+			}
+		}
+
+		/**
+		 * Returns whether the shortage has stopped a timer.
+		 */
+		private static boolean survivesAShortage(long delay) throws Exception {
 			TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
 			Runnable task = RUNS::incrementAndGet;
-			long due = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(DELAY_MILLIS);
+			long due = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delay);
 			for (int i = 0; i < TIMERS; i++) {
-				wheel.schedule(task, DELAY_MILLIS + i % 200, TimeUnit.MILLISECONDS);
+				wheel.schedule(task, delay + i % 200, TimeUnit.MILLISECONDS);
 			}
 			useUpMemory();
 			while (System.nanoTime() - due < TimeUnit.MILLISECONDS.toNanos(SHORTAGE_MILLIS)) {
@@ -70,22 +87,27 @@ class OutOfMemoryTests {
 			int runsInTheShortage = RUNS.get();
 			ballast = null;
 			if (runsInTheShortage == TIMERS) {
-				throw new IllegalStateException("The shortage has stopped no timer");
+				wheel.close();
+				return false;
 			}
-			long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-			while (RUNS.get() < TIMERS) {
-				if (System.nanoTime() > end) {
-					throw new IllegalStateException("Of " + TIMERS + " timers " + RUNS + " have fired: " + wheel);
-				}
-				Thread.sleep(5);
-			}
+			awaitRuns(TIMERS, wheel);
 			WheelSnapshot snapshot = wheel.snapshot();
 			if (snapshot.fired() != TIMERS || snapshot.pending() != 0
 					|| snapshot.state() != WheelSnapshot.State.RUNNING) {
 				throw new IllegalStateException(snapshot.toString());
 			}
 			wheel.schedule(task, 1, TimeUnit.MILLISECONDS);
-			while (RUNS.get() == TIMERS) {
+			awaitRuns(TIMERS + 1, wheel);
+			return true;
+		}
+
+		private static void awaitRuns(int count, TimingWheel wheel) throws InterruptedException {
+			long begin = System.nanoTime();
+			// The wheel counts a run after it.
+			while (RUNS.get() < count || wheel.snapshot().fired() < count || wheel.pending() != 0) {
+				if (System.nanoTime() - begin > TimeUnit.SECONDS.toNanos(60)) {
+					throw new IllegalStateException("Of " + count + " timers " + RUNS + " have fired: " + wheel);
+				}
 				Thread.sleep(5);
 			}
 		}

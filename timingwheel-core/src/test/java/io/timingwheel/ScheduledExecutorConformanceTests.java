@@ -65,9 +65,9 @@ class ScheduledExecutorConformanceTests {
 		assertThat(this.service.isTerminated()).isFalse();
 		assertAllMethodsReject();
 		this.release.countDown();
-		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 		assertAllMethodsReject();
-		assertThat(this.wheel.pending()).isZero();
+		await().until(() -> this.wheel.pending() == 0);
 	}
 
 	private void assertAllMethodsReject() {
@@ -107,7 +107,7 @@ class ScheduledExecutorConformanceTests {
 		assertThat(this.service.awaitTermination(1, TimeUnit.MILLISECONDS)).isFalse();
 		assertThat(this.service.isTerminated()).isFalse();
 		this.release.countDown();
-		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 		assertThat(this.service.isTerminated()).isTrue();
 		assertThat(this.ran).hasValue(2);
 	}
@@ -133,7 +133,7 @@ class ScheduledExecutorConformanceTests {
 		assertThat(periodic.isCancelled()).isTrue();
 		assertThat(Stream.concat(running.stream(), Stream.of(immediate, delayed))).noneMatch(Future::isDone);
 		this.release.countDown();
-		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 		assertThat(running).allMatch(Future::isCancelled);
 		assertThat(List.of(immediate, delayed)).allMatch(Future::isDone).noneMatch(Future::isCancelled);
 		assertThat(this.ran).hasValue(2);
@@ -152,7 +152,7 @@ class ScheduledExecutorConformanceTests {
 		List<Runnable> returned = this.service.shutdownNow();
 		assertThat(returned).hasSize(20).doesNotHaveDuplicates().allMatch(waiting::contains);
 		assertThat(waiting).noneMatch(Future::isDone).noneMatch(Future::isCancelled);
-		assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 		assertThat(this.ran).as("the two tasks that ran").hasValue(2);
 	}
 
@@ -160,7 +160,7 @@ class ScheduledExecutorConformanceTests {
 	void getThrowsAnExceptionWithTheFailureOfTheTaskAsItsCause() {
 		for (Future<?> future : List.of(this.service.submit(FAILING),
 				this.service.schedule(FAILING, 1, TimeUnit.MILLISECONDS))) {
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(30, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> future.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(IllegalStateException.class);
 		}
 	}
@@ -173,7 +173,7 @@ class ScheduledExecutorConformanceTests {
 		assertThatExceptionOfType(InterruptedException.class).isThrownBy(future::get);
 		assertThat(future.isDone()).isFalse();
 		this.release.countDown();
-		assertThat(future.get(30, TimeUnit.SECONDS)).isEqualTo("fine");
+		assertThat(future.get(60, TimeUnit.SECONDS)).isEqualTo("fine");
 	}
 
 	@Test
@@ -252,7 +252,7 @@ class ScheduledExecutorConformanceTests {
 	 */
 	private String awaitRelease() {
 		try {
-			this.release.await(30, TimeUnit.SECONDS);
+			this.release.await(60, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			// A shutdown of the service has interrupted this thread.

@@ -112,7 +112,7 @@ final class SoakRun {
 			assertThat(this.wheel.pending()).isZero();
 			assertThat(this.wheel.stop()).isEmpty();
 			this.service.shutdown();
-			assertThat(this.service.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(this.service.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
 			assertThat(this.failures).isEmpty();
 		}
 		finally {

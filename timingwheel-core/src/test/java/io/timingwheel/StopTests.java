@@ -183,7 +183,7 @@ class StopTests {
 		wheel.schedule(this.task, 1, TimeUnit.DAYS);
 		DirectTask stopping = () -> returned.add(wheel.stop());
 		wheel.schedule(stopping, 1, TimeUnit.MILLISECONDS);
-		assertThat(returned.poll(30, TimeUnit.SECONDS)).containsExactly(this.task);
+		assertThat(returned.poll(60, TimeUnit.SECONDS)).containsExactly(this.task);
 		Latches.join(driver.get());
 	}
 
@@ -238,11 +238,11 @@ class StopTests {
 		CountDownLatch inExecute = new CountDownLatch(1);
 		CountDownLatch release = new CountDownLatch(1);
 		AtomicBoolean handedOver = new AtomicBoolean();
-		TimingWheel wheel = TimingWheel.builder((task) -> {
+		TimingWheel wheel = wheelThatWaits((task) -> {
 			inExecute.countDown();
 			Latches.await(release);
 			handedOver.set(true);
-		}).build();
+		}, 1);
 		wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
 		Latches.await(inExecute);
 		AtomicReference<Thread> stopper = new AtomicReference<>();
@@ -253,12 +253,12 @@ class StopTests {
 		});
 		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.TIMED_WAITING);
 		release.countDown();
-		assertThat(handedOverWhenStopped.get(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(handedOverWhenStopped.get(60, TimeUnit.SECONDS)).isTrue();
 		assertThat(wheel.snapshot().fired()).isOne();
 	}
 
 	@Test
-	@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+	@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 	void twoWheelsWhoseTasksStopEachOtherBothStop() {
 		CountDownLatch inTasks = new CountDownLatch(2);
 		LinkedBlockingQueue<List<Runnable>> returned = new LinkedBlockingQueue<>();
@@ -281,7 +281,7 @@ class StopTests {
 	}
 
 	@Test
-	@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+	@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 	void stopUnderALockThatATaskWantsReturnsTheRestOfTheBatch() {
 		Object lock = new Object();
 		CountDownLatch inTask = new CountDownLatch(1);
@@ -316,15 +316,25 @@ class StopTests {
 		return builder.build();
 	}
 
+	/**
+	 * A driver that stalls for longer than the usual five seconds would change what stop
+	 * returns.
+	 */
+	private static TimingWheel wheelThatWaits(Executor executor, int shards) {
+		WheelBuilder builder = new WheelBuilder(executor);
+		builder.stopWait = Duration.ofMinutes(1);
+		return builder.shards(shards).build();
+	}
+
 	@Test
 	void timerWhoseHandOverIsRefusedDuringStopIsReturned() throws Exception {
 		CountDownLatch inExecute = new CountDownLatch(1);
 		CountDownLatch release = new CountDownLatch(1);
-		TimingWheel wheel = TimingWheel.builder((task) -> {
+		TimingWheel wheel = wheelThatWaits((task) -> {
 			inExecute.countDown();
 			Latches.await(release);
 			throw new RejectedExecutionException("on purpose");
-		}).build();
+		}, 1);
 		wheel.schedule(this.task, 0, TimeUnit.MILLISECONDS);
 		Latches.await(inExecute);
 		AtomicReference<Thread> stopper = new AtomicReference<>();
@@ -334,7 +344,7 @@ class StopTests {
 		});
 		await().until(() -> stopper.get() != null && stopper.get().getState() == Thread.State.TIMED_WAITING);
 		release.countDown();
-		assertThat(returned.get(30, TimeUnit.SECONDS)).containsExactly(this.task);
+		assertThat(returned.get(60, TimeUnit.SECONDS)).containsExactly(this.task);
 		assertThat(wheel.pending()).isZero();
 	}
 
@@ -355,7 +365,7 @@ class StopTests {
 			}
 			int sum = 0;
 			for (Future<List<Runnable>> each : returned) {
-				int size = each.get(30, TimeUnit.SECONDS).size();
+				int size = each.get(60, TimeUnit.SECONDS).size();
 				assertThat(size).isIn(0, 100);
 				sum += size;
 			}
@@ -365,7 +375,7 @@ class StopTests {
 
 	@RepeatedTest(20)
 	void eachTimerAcceptedDuringStopEndsInExactlyOneWay() throws Exception {
-		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(4).build();
+		TimingWheel wheel = wheelThatWaits(Runnable::run, 4);
 		CyclicBarrier start = new CyclicBarrier(THREADS + 1);
 		List<Future<List<Outcome>>> adders = new ArrayList<>();
 		for (int i = 0; i < THREADS; i++) {
@@ -393,7 +403,7 @@ class StopTests {
 		Set<Runnable> returned = new HashSet<>(wheel.stop());
 		int accepted = 0;
 		for (Future<List<Outcome>> adder : adders) {
-			for (Outcome outcome : adder.get(30, TimeUnit.SECONDS)) {
+			for (Outcome outcome : adder.get(60, TimeUnit.SECONDS)) {
 				accepted++;
 				int ends = outcome.runs.get() + (outcome.cancelled ? 1 : 0) + (returned.remove(outcome) ? 1 : 0);
 				assertThat(ends).isOne();

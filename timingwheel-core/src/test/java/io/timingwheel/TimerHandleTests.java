@@ -322,7 +322,7 @@ class TimerHandleTests {
 				start.countDown();
 				int wins = 0;
 				for (Future<Boolean> answer : answers) {
-					wins += answer.get(10, TimeUnit.SECONDS) ? 1 : 0;
+					wins += answer.get(60, TimeUnit.SECONDS) ? 1 : 0;
 				}
 				assertThat(wins).isOne();
 			}

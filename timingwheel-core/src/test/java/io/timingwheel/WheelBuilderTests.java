@@ -126,7 +126,7 @@ class WheelBuilderTests {
 		LinkedBlockingQueue<Thread> ran = new LinkedBlockingQueue<>();
 		try (TimingWheel wheel = this.builder.build()) {
 			wheel.schedule(() -> ran.add(Thread.currentThread()), Duration.ZERO);
-			Thread driver = ran.poll(30, TimeUnit.SECONDS);
+			Thread driver = ran.poll(60, TimeUnit.SECONDS);
 			assertThat(driver).isNotNull();
 			assertThat(driver.isDaemon()).isTrue();
 			assertThat(driver.getName()).matches("timing-wheel-\\d+");
@@ -140,7 +140,7 @@ class WheelBuilderTests {
 		LinkedBlockingQueue<String> seen = new LinkedBlockingQueue<>();
 		try (TimingWheel wheel = this.builder.build()) {
 			wheel.schedule(() -> seen.add(String.valueOf(local.get())), Duration.ZERO);
-			assertThat(seen.poll(30, TimeUnit.SECONDS)).isEqualTo("null");
+			assertThat(seen.poll(60, TimeUnit.SECONDS)).isEqualTo("null");
 		}
 		finally {
 			local.remove();
@@ -157,7 +157,7 @@ class WheelBuilderTests {
 			return thread;
 		}).build()) {
 			wheel.schedule(() -> ran.add(Thread.currentThread()), Duration.ZERO);
-			assertThat(ran.poll(30, TimeUnit.SECONDS)).isNotNull().isSameAs(made.poll());
+			assertThat(ran.poll(60, TimeUnit.SECONDS)).isNotNull().isSameAs(made.poll());
 			assertThat(made).isEmpty();
 		}
 	}

@@ -184,7 +184,7 @@ class WheelSnapshotTests {
 			await().until(() -> this.task.count() == 1);
 			await().until(() -> wheel.snapshot().lag().isZero());
 			assertThat(wheel.snapshot().maxLag()).isGreaterThanOrEqualTo(Duration.ofMillis(50))
-				.isLessThan(Duration.ofSeconds(30));
+				.isLessThan(Duration.ofMinutes(2));
 		}
 	}
 
@@ -196,7 +196,12 @@ class WheelSnapshotTests {
 			}
 			await().until(() -> this.task.count() == 5);
 			// Each timer may have cascaded from one level.
-			assertThat(wheel.snapshot().wakeUps()).isBetween(1L, 10L);
+			assertThat(wheel.snapshot().wakeUps()).isLessThanOrEqualTo(10);
+			// A driver that was busy until a deadline does not wake up for it.
+			await().until(() -> {
+				wheel.schedule(this.task, 50, TimeUnit.MILLISECONDS);
+				return wheel.snapshot().wakeUps() > 0;
+			});
 		}
 	}
 

@@ -70,11 +70,11 @@ class CombinationTests {
 			Service service = context.getBean(Service.class);
 			CompletableFuture<String> inTime = service.delayed(Duration.ofMillis(99));
 			advance(context, Duration.ofSeconds(10));
-			assertThat(inTime.get(10, TimeUnit.SECONDS)).isEqualTo("in time");
+			assertThat(inTime.get(60, TimeUnit.SECONDS)).isEqualTo("in time");
 			CompletableFuture<String> tooLong = service.delayed(Duration.ofMillis(100));
 			assertThat(tooLong).isNotDone();
 			advance(context, Duration.ofSeconds(10));
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> tooLong.get(10, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> tooLong.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(MethodTimeoutException.class);
 			TaskCounts counts = awaitEnd(context, "service.delayed");
 			assertThat(counts.completed()).isOne();
@@ -89,7 +89,7 @@ class CombinationTests {
 			Work work = context.getBean(Work.class);
 			service.delayedWait();
 			advance(context, Duration.ofSeconds(10));
-			assertThat(work.began.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(work.began.await(60, TimeUnit.SECONDS)).isTrue();
 			advance(context, Duration.ofMillis(100));
 			assertThat(awaitEnd(context, "service.delayedWait").failed()).isOne();
 			assertThat(work.events).containsExactly("interrupted");
@@ -116,11 +116,11 @@ class CombinationTests {
 			Work work = context.getBean(Work.class);
 			CompletableFuture<String> result = service.delayedFuture();
 			advance(context, Duration.ofSeconds(10));
-			assertThat(work.began.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(work.began.await(60, TimeUnit.SECONDS)).isTrue();
 			advance(context, Duration.ofMillis(99));
 			assertThat(result).isNotDone();
 			advance(context, Duration.ofMillis(1));
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(MethodTimeoutException.class);
 			await().until(work.source::isCancelled);
 		});
@@ -134,7 +134,7 @@ class CombinationTests {
 			CompletableFuture<String> result = service.retried();
 			assertThat(work.events).isEmpty();
 			advance(context, Duration.ofSeconds(10));
-			assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("third time");
+			assertThat(result.get(60, TimeUnit.SECONDS)).isEqualTo("third time");
 			assertThat(work.events).containsExactly("attempt", "attempt", "attempt");
 			assertThat(awaitEnd(context, "service.retried").completed()).isOne();
 		});
@@ -198,7 +198,7 @@ class CombinationTests {
 			service.other(1);
 			CompletableFuture<String> result = service.limitedCancelOfFuture(1);
 			advance(context, Duration.ofMillis(100));
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(MethodTimeoutException.class);
 			assertThat(work.source).isCancelled();
 			assertThat(counts(context, "other").pending()).isOne();
@@ -209,11 +209,11 @@ class CombinationTests {
 	void anotherMethodOfTheClassMayBeAsync() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
-			assertThat(service.async().get(10, TimeUnit.SECONDS)).startsWith("task-");
+			assertThat(service.async().get(60, TimeUnit.SECONDS)).startsWith("task-");
 			CompletableFuture<String> delayed = service.delayed(Duration.ZERO);
 			assertThat(delayed).isNotDone();
 			advance(context, Duration.ofSeconds(10));
-			assertThat(delayed.get(10, TimeUnit.SECONDS)).isEqualTo("in time");
+			assertThat(delayed.get(60, TimeUnit.SECONDS)).isEqualTo("in time");
 		});
 	}
 
@@ -224,10 +224,10 @@ class CombinationTests {
 			Service service = context.getBean(Service.class);
 			CompletableFuture<Thread> thread = service.thread();
 			advance(context, Duration.ofSeconds(10));
-			assertThat(thread.get(10, TimeUnit.SECONDS)).matches(CombinationTests::isVirtual, "is virtual");
+			assertThat(thread.get(60, TimeUnit.SECONDS)).matches(CombinationTests::isVirtual, "is virtual");
 			CompletableFuture<String> tooLong = service.delayed(Duration.ofMillis(100));
 			advance(context, Duration.ofSeconds(10));
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> tooLong.get(10, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> tooLong.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(MethodTimeoutException.class);
 		});
 	}

@@ -45,7 +45,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class TimingWheelLifecycleTests {
 
-	private static final Duration SOON = Duration.ofSeconds(20);
+	private static final Duration SOON = Duration.ofMinutes(1);
 
 	private final ManualTimeSource time = new ManualTimeSource();
 

@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 @ExtendWith(OutputCaptureExtension.class)
 class CancelDelayedOfPublisherTests {
 
-	private static final Duration LIMIT = Duration.ofSeconds(10);
+	private static final Duration LIMIT = Duration.ofMinutes(1);
 
 	private static final Mono<String> FAILING = Mono.error(new IllegalStateException("no money"));
 

@@ -218,7 +218,7 @@ class DelayedExecutorTests {
 		for (int i = 0; i < 20; i++) {
 			long start = System.nanoTime();
 			template.schedule(Duration.ofMillis(10), () -> {
-			}).get(10, TimeUnit.SECONDS);
+			}).get(60, TimeUnit.SECONDS);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
 		}
 		assertThat(threads.size()).isLessThan(5);
@@ -266,7 +266,7 @@ class DelayedExecutorTests {
 		@Delayed(delay = "0", executor = "throttled")
 		public void block() throws InterruptedException {
 			threads.add(Thread.currentThread().getName());
-			release.await(20, TimeUnit.SECONDS);
+			release.await(60, TimeUnit.SECONDS);
 		}
 
 	}
@@ -276,7 +276,7 @@ class DelayedExecutorTests {
 		@Delayed("0")
 		public void block() throws InterruptedException {
 			threads.add(Thread.currentThread().getName());
-			release.await(20, TimeUnit.SECONDS);
+			release.await(60, TimeUnit.SECONDS);
 		}
 
 	}

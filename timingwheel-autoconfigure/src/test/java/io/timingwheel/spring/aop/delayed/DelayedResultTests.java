@@ -66,10 +66,10 @@ class DelayedResultTests {
 			assertThat(task.status()).isEqualTo(Status.SCHEDULED);
 			assertThat(completable).isNotDone();
 			advance(context, DELAY);
-			assertThat(future.get(10, TimeUnit.SECONDS)).isEqualTo("f");
-			assertThat(stage.toCompletableFuture().get(10, TimeUnit.SECONDS)).isEqualTo("s");
-			assertThat(completable.get(10, TimeUnit.SECONDS)).isEqualTo("c");
-			assertThat(task.get(10, TimeUnit.SECONDS)).isEqualTo("t");
+			assertThat(future.get(60, TimeUnit.SECONDS)).isEqualTo("f");
+			assertThat(stage.toCompletableFuture().get(60, TimeUnit.SECONDS)).isEqualTo("s");
+			assertThat(completable.get(60, TimeUnit.SECONDS)).isEqualTo("c");
+			assertThat(task.get(60, TimeUnit.SECONDS)).isEqualTo("t");
 			assertThat(task.status()).isEqualTo(Status.SUCCEEDED);
 		});
 	}
@@ -103,7 +103,7 @@ class DelayedResultTests {
 			await().untilAsserted(() -> assertThat(calls).containsExactly("plain", "next"));
 			assertThat(outer).isNotDone();
 			inner.run();
-			assertThat(outer.get(10, TimeUnit.SECONDS)).isEqualTo("inner");
+			assertThat(outer.get(60, TimeUnit.SECONDS)).isEqualTo("inner");
 		});
 	}
 
@@ -115,7 +115,7 @@ class DelayedResultTests {
 				.completable(CompletableFuture.<String>failedFuture(new IllegalStateException("inner"))
 					.thenApply((value) -> value));
 			advanceAndAwait(context, DELAY);
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> outer.get(10, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> outer.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(IllegalStateException.class)
 				.withStackTraceContaining("inner");
 			assertThat(counts(context, "service.completable").failed()).isOne();
@@ -231,7 +231,7 @@ class DelayedResultTests {
 			CompletableFuture<String> second = service.kept("k", "second");
 			assertThat(second).isSameAs(first);
 			advance(context, DELAY);
-			assertThat(second.get(10, TimeUnit.SECONDS)).isEqualTo("first");
+			assertThat(second.get(60, TimeUnit.SECONDS)).isEqualTo("first");
 		});
 	}
 
@@ -245,7 +245,7 @@ class DelayedResultTests {
 			assertThat(first.status()).isEqualTo(Status.REPLACED);
 			assertThat(pending(context)).isOne();
 			advance(context, DELAY);
-			assertThat(second.get(10, TimeUnit.SECONDS)).isEqualTo("second");
+			assertThat(second.get(60, TimeUnit.SECONDS)).isEqualTo("second");
 		});
 	}
 
@@ -371,7 +371,7 @@ class DelayedResultTests {
 		@Delayed("1s")
 		public DelayedTask<String> blocking(CountDownLatch release) {
 			try {
-				release.await(20, TimeUnit.SECONDS);
+				release.await(60, TimeUnit.SECONDS);
 				calls.add("released");
 			}
 			catch (InterruptedException ex) {

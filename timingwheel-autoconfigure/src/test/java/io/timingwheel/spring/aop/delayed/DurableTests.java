@@ -494,7 +494,7 @@ class DurableTests {
 	}
 
 	private static String take(Work work) throws InterruptedException {
-		return Optional.ofNullable(work.events.poll(10, TimeUnit.SECONDS)).orElse("nothing within 10 s");
+		return Optional.ofNullable(work.events.poll(60, TimeUnit.SECONDS)).orElse("nothing within 60 s");
 	}
 
 	record Order(long id, List<String> lines) {

@@ -95,7 +95,7 @@ class KotlinTests {
 		await().until(() -> bank.getNumberOfDependents() > 0);
 		assertThat(pending(context)).isOne();
 		bank.complete("paid");
-		assertThat(paid.get(10, TimeUnit.SECONDS)).isEqualTo(expected);
+		assertThat(paid.get(60, TimeUnit.SECONDS)).isEqualTo(expected);
 		assertThat(pending(context)).isZero();
 	}
 

@@ -145,7 +145,7 @@ class TwoReleasesTests {
 	}
 
 	private String take() throws InterruptedException {
-		return this.runs.events().poll(10, TimeUnit.SECONDS);
+		return this.runs.events().poll(60, TimeUnit.SECONDS);
 	}
 
 	record Runs(BlockingQueue<String> events) {

@@ -75,8 +75,10 @@ public final class TaskRecorder {
 	 * @param outcome how it ended
 	 */
 	public void ended(TaskOutcome outcome) {
+		// So a count of running tasks that is zero comes after all outcomes.
+		increment(outcome);
 		this.ended.increment();
-		count(outcome);
+		this.shutdown.changed();
 	}
 
 	/**

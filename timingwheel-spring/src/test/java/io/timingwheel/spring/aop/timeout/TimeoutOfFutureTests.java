@@ -69,7 +69,7 @@ class TimeoutOfFutureTests {
 			.withCauseExactlyInstanceOf(TimeoutException.class);
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(result::join);
 		await().until(source::isCancelled);
-		assertThat(this.proxies.timeouts).hasSize(1);
+		await().untilAsserted(() -> assertThat(this.proxies.timeouts).hasSize(1));
 	}
 
 	@Test

@@ -64,7 +64,7 @@ class TimeoutOfPublisherTests {
 			.withCauseExactlyInstanceOf(MethodTimeoutException.class);
 		assertThat(thread.join().getName()).isEqualTo("completion");
 		await().untilTrue(this.cancelled);
-		assertThat(this.proxies.timeouts).hasSize(1);
+		await().untilAsserted(() -> assertThat(this.proxies.timeouts).hasSize(1));
 	}
 
 	@Test

@@ -35,7 +35,7 @@ class FutureCompletionTests {
 		CompletableFuture<Object> outcome = outcome(future);
 		assertThat(outcome).isNotDone();
 		future.run();
-		assertThat(outcome).succeedsWithin(10, TimeUnit.SECONDS).isEqualTo("value");
+		assertThat(outcome).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("value");
 	}
 
 	@Test
@@ -51,7 +51,7 @@ class FutureCompletionTests {
 			throw new RejectedExecutionException();
 		}), (value, error) -> outcome.complete(value));
 		future.run();
-		assertThat(outcome).succeedsWithin(10, TimeUnit.SECONDS).isEqualTo("value");
+		assertThat(outcome).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("value");
 	}
 
 	private static FutureTask<String> done(java.util.concurrent.Callable<String> body) {

@@ -133,7 +133,8 @@ class HandOverExecutorsTests {
 			this.executors.safe(executor).execute(ran::countDown);
 			await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> ran.getCount() == 0);
 		}
-		assertThat(threads).hasSize(1);
+		// A thread ends when it has had nothing to do for long.
+		assertThat(threads.stream().filter(Thread::isAlive)).hasSizeLessThanOrEqualTo(1);
 	}
 
 	@Test
@@ -148,7 +149,8 @@ class HandOverExecutorsTests {
 			}).execute(ran::countDown);
 		}
 		await().until(() -> ran.getCount() == 0);
-		assertThat(threads).hasSizeLessThanOrEqualTo(HandOverThreads.MAX_THREADS_PER_CLASS);
+		assertThat(threads.stream().filter(Thread::isAlive))
+			.hasSizeLessThanOrEqualTo(HandOverThreads.MAX_THREADS_PER_CLASS);
 	}
 
 	@Test

@@ -96,6 +96,8 @@ class KeyedTaskStressTests {
 		done.await();
 		await().until(() -> registry.pendingCount() == 0 && registry.runningCount() == 0);
 		await().until(() -> wheel.pending() == 0);
+		// A task is no longer running when its future completes.
+		await().until(() -> all.stream().flatMap(List::stream).allMatch((watched) -> watched.task.isDone()));
 		assertThat(registry.waiting("stress")).isZero();
 		TaskCounts counts = registry.counts("stress");
 		assertThat(counts.completed() + counts.cancelled() + counts.replaced()).isEqualTo(scheduled.get());

@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.TimeSource;
 import io.timingwheel.TimingWheel;
@@ -55,13 +56,13 @@ class TaskShutdownTests {
 	void runsTasksThatFallDueWithinThePeriodNeverEarlyAndCancelsTheOthers() throws Exception {
 		long start = System.nanoTime();
 		this.template.schedule(Duration.ofMillis(300),
-				() -> this.ran.add("due after " + (System.nanoTime() - start) / 1_000_000 / 100));
+				() -> this.ran.add("" + (System.nanoTime() - start) / 1_000_000));
 		DelayedTask<?> late = this.template.schedule(Duration.ofHours(1), () -> this.ran.add("late"));
-		assertThat(this.registry.atShutdown().runDue(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.registry.atShutdown().runDue(Duration.ofMinutes(10))).isTrue();
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(300),
-				Duration.ofSeconds(15));
-		assertThat(this.ran).hasSize(1);
-		assertThat(this.ran.get(0)).isGreaterThanOrEqualTo("due after 3");
+				Duration.ofMinutes(5));
+		assertThat(this.ran).singleElement()
+			.satisfies((millis) -> assertThat(Long.parseLong(millis)).isGreaterThanOrEqualTo(300));
 		assertThat(late.isCancelled()).isTrue();
 		assertThat(this.registry.pendingCount()).isZero();
 	}
@@ -71,7 +72,7 @@ class TaskShutdownTests {
 		long start = System.nanoTime();
 		assertThat(this.registry.atShutdown().runDue(Duration.ofMinutes(10))).isTrue();
 		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMinutes(10))).isTrue();
-		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMinutes(5));
 	}
 
 	@Test
@@ -80,7 +81,7 @@ class TaskShutdownTests {
 		CountDownLatch release = new CountDownLatch(1);
 		this.template.schedule(Duration.ZERO, () -> {
 			begun.countDown();
-			release.await(20, TimeUnit.SECONDS);
+			release.await(2, TimeUnit.MINUTES);
 			return this.ran.add("done");
 		});
 		begun.await();
@@ -88,14 +89,14 @@ class TaskShutdownTests {
 		this.registry.atShutdown().stopAccepting();
 		assertThat(this.registry.atShutdown().cancelPending()).isZero();
 		new Thread(release::countDown).start();
-		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofSeconds(20))).isTrue();
+		assertThat(this.registry.atShutdown().awaitRunning(Duration.ofMinutes(2))).isTrue();
 		assertThat(this.ran).containsExactly("done");
 	}
 
 	@Test
 	void waitsForABodyNoLongerThanThePeriod() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
-		this.template.schedule(Duration.ZERO, () -> release.await(20, TimeUnit.SECONDS));
+		this.template.schedule(Duration.ZERO, () -> release.await(2, TimeUnit.MINUTES));
 		await().until(() -> this.registry.runningCount() == 1);
 		assertThat(this.registry.atShutdown().runDue(Duration.ofMillis(50))).isFalse();
 		release.countDown();
@@ -103,11 +104,29 @@ class TaskShutdownTests {
 
 	@Test
 	void periodicTasksEndWithThePeriod() throws Exception {
-		DelayedTask<?> periodic = this.template.task(() -> this.ran.add("run")).every(Duration.ofMillis(20));
-		assertThat(this.registry.atShutdown().runDue(Duration.ofMillis(200))).isTrue();
-		assertThat(this.ran).isNotEmpty();
+		// A thread that stalls may not run, or still be in a run when the period ends.
+		Duration period = Duration.ofMillis(200);
+		while (!runsAPeriodicTaskFor(period)) {
+			period = period.multipliedBy(3);
+			assertThat(period).isLessThan(Duration.ofMinutes(1));
+		}
+	}
+
+	private boolean runsAPeriodicTaskFor(Duration period) throws Exception {
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel, TimeSource.system(), Clock.systemUTC(),
+				new HandOverExecutors(), null, null);
+		AtomicInteger runs = new AtomicInteger();
+		DelayedTask<?> periodic = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(this.pool),
+				new SimpleAsyncUncaughtExceptionHandler())
+			.task(runs::incrementAndGet)
+			.every(Duration.ofMillis(20));
+		boolean ended = registry.atShutdown().runDue(period);
+		assertThat(registry.pendingCount()).isZero();
+		if (!ended || runs.get() == 0) {
+			return false;
+		}
 		assertThat(periodic.isCancelled()).isTrue();
-		assertThat(this.registry.pendingCount()).isZero();
+		return true;
 	}
 
 	@Test
@@ -130,8 +149,8 @@ class TaskShutdownTests {
 				true);
 		assertThatExceptionOfType(TaskRejectedException.class)
 			.isThrownBy(() -> overtaken.schedule(this.registry.clock().after(Duration.ofMillis(50))));
-		assertThat(this.registry.atShutdown().runDue(Duration.ofSeconds(20))).isTrue();
-		pending.get(20, TimeUnit.SECONDS);
+		assertThat(this.registry.atShutdown().runDue(Duration.ofMinutes(2))).isTrue();
+		pending.get(2, TimeUnit.MINUTES);
 		assertThat(this.ran).containsExactly("pending");
 		assertThat(pending.status()).isEqualTo(DelayedTask.Status.SUCCEEDED);
 	}
