@@ -10,7 +10,7 @@ import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-		properties = { "timingwheel.max-pending=1", "reports.cron=-" })
+		properties = { "timingwheel.max-pending=1", "reports.cron=-", "orders.payment-window=1h" })
 @AutoConfigureRestTestClient
 class OverloadTests {
 

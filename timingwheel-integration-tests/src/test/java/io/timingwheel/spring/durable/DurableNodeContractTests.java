@@ -247,8 +247,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			// The machine was so slow that the tasks were due before they were changed.
 			closeNodes();
 			this.nodes.clear();
-			clear();
 			this.runs.clear();
+			nodes();
 			other = node(TestNode.withoutHandler(this.other));
 			delay = delay.multipliedBy(3);
 			assertThat(delay).isLessThan(SOON);

@@ -5,6 +5,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -35,6 +36,7 @@ final class Executions implements AutoCloseable {
 		config.setJdbcUrl(url);
 		config.setMaximumPoolSize(16);
 		config.setMinimumIdle(1);
+		config.setConnectionTimeout(Duration.ofMinutes(2).toMillis());
 		this.pool = new HikariDataSource(config);
 		this.jdbc = new JdbcTemplate(this.pool);
 	}

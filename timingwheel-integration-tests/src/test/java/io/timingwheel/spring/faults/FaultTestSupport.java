@@ -40,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 abstract class FaultTestSupport {
 
 	/** The lease of all nodes unless a test sets another one. */
-	static final Duration LEASE = Duration.ofSeconds(4);
+	static final Duration LEASE = Duration.ofSeconds(6);
 
 	static final Duration POLL_INTERVAL = Duration.ofMillis(250);
 
@@ -59,7 +59,7 @@ abstract class FaultTestSupport {
 	 * The limit for a wait. A test may take long on a machine that is busy with other
 	 * work.
 	 */
-	private static final Duration PATIENCE = Duration.ofMinutes(3);
+	private static final Duration PATIENCE = Duration.ofMinutes(6);
 
 	private final FaultEnvironment environment;
 
@@ -92,7 +92,11 @@ abstract class FaultTestSupport {
 				"faults.executions=" + Executions.server()));
 		this.properties.addAll(this.environment.properties());
 		this.executions = new Executions(Executions.server());
-		this.client = new Client(this.properties);
+		// The client waits longer for a connection than the nodes.
+		List<String> patient = new ArrayList<>(this.properties);
+		patient.removeIf((property) -> property.startsWith("spring.datasource.hikari.connection-timeout="));
+		patient.add("spring.datasource.hikari.connection-timeout=10000");
+		this.client = new Client(patient);
 		this.classes = NodeClasses.ofThisJvm().archive(this.properties);
 	}
 

@@ -37,7 +37,7 @@ abstract class FaultTests extends FaultTestSupport {
 	 * How long the other node may need on a busy machine, beyond the lease and a poll, to
 	 * work off the tasks of both nodes.
 	 */
-	private static final Duration TOLERANCE = Duration.ofSeconds(15);
+	private static final Duration TOLERANCE = Duration.ofMinutes(1);
 
 	static final Duration SOON = Duration.ofSeconds(3);
 
@@ -102,7 +102,7 @@ abstract class FaultTests extends FaultTestSupport {
 	@Test
 	void ofTheTasksThatWaitBesideATaskThatKillsItsNodeNoneDies() {
 		String[] properties = { "spring.task.execution.pool.core-size=1", "spring.task.execution.pool.max-size=1",
-				"timingwheel.store.lease=2s", "timingwheel.store.max-lost-deliveries=5" };
+				"timingwheel.store.lease=4s", "timingwheel.store.max-lost-deliveries=5" };
 		this.client.enqueue(0, 1, Instant.now().minusSeconds(1), Duration.ZERO, Worker.HALT);
 		this.client.enqueue(1, 9, Instant.now(), Duration.ZERO, 0);
 		for (int deaths = 0; deaths < 6; deaths++) {
@@ -137,8 +137,8 @@ abstract class FaultTests extends FaultTestSupport {
 
 	/**
 	 * Four nodes, of which one is killed and one is stopped for longer than its lease.
-	 * The lease of a task lasts for more than half of its time when its node is stopped,
-	 * as the node renews it after a third.
+	 * How long the lease of a task still lasts when its node is stopped depends on when
+	 * the node has renewed it, so a run counts until its node is stopped.
 	 */
 	@Test
 	void noMoreBodiesRunAtOnceThanTheLimitWhileNodesAreKilledAndStopped() {
@@ -154,10 +154,11 @@ abstract class FaultTests extends FaultTestSupport {
 		}
 		await(() -> this.executions.started() > tasks / 5);
 		NodeProcess killed = nodes.get(0);
-		killed.kill();
 		long killedAt = System.currentTimeMillis();
+		killed.kill();
 		await(() -> this.executions.started() > 2 * tasks / 5);
 		NodeProcess stopped = nodes.get(1);
+		long stoppingAt = System.currentTimeMillis();
 		stopped.stop();
 		long stoppedAt = System.currentTimeMillis();
 		awaitTime(Instant.now().plus(LEASE.multipliedBy(2)));
@@ -168,8 +169,8 @@ abstract class FaultTests extends FaultTestSupport {
 			if (run.node().equals(killed.id())) {
 				end = Math.min(end, killedAt);
 			}
-			else if (run.node().equals(stopped.id()) && run.startedAt() <= stoppedAt && end > stoppedAt) {
-				end = stoppedAt + LEASE.toMillis() / 2;
+			else if (run.node().equals(stopped.id()) && run.startedAt() <= stoppedAt && end > stoppingAt) {
+				end = Math.max(stoppingAt, run.startedAt());
 			}
 			return new long[] { run.startedAt(), end };
 		}).toList();
@@ -189,9 +190,9 @@ abstract class FaultTests extends FaultTestSupport {
 	void reportsOfANodeThatWasStoppedBeyondItsLeaseAreRefused() {
 		NodeProcess other = pausedNode("b");
 		NodeProcess stopped = startNode("stopped", List.of(), "timingwheel.store.look-ahead=20s").awaitReady();
-		Instant later = Instant.now().plusSeconds(7);
+		Instant later = Instant.now().plusSeconds(15);
 		this.client.enqueue(20, 10, later, Duration.ZERO, 0);
-		this.client.enqueue(0, 10, Instant.now(), Duration.ZERO, 5000);
+		this.client.enqueue(0, 10, Instant.now(), Duration.ZERO, 12_000);
 		this.client.enqueue(10, 10, Instant.now(), Duration.ZERO, A_MINUTE);
 		await(() -> this.executions.started() == 20 && stopped.ask("in-flight") == 30);
 		stopped.stop();
@@ -253,7 +254,7 @@ abstract class FaultTests extends FaultTestSupport {
 	void aClosingNodeFinishesItsTasksOrGivesThemToTheOtherAtOnce() {
 		NodeProcess other = pausedNode("b");
 		NodeProcess closing = startNode("closing", List.of(), "timingwheel.store.look-ahead=40s",
-				"timingwheel.store.lease=2m", "timingwheel.shutdown.await-termination-period=6s",
+				"timingwheel.store.lease=2m", "timingwheel.shutdown.await-termination-period=15s",
 				"spring.task.execution.pool.core-size=4")
 			.awaitReady();
 		closing.tell("hold");

@@ -66,15 +66,15 @@ class PostgresLongFaultTests extends LongFaultTests {
 		// The nodes with a long look-ahead are full at times, and then leave tasks to the
 		// other node.
 		List<NodeProcess> nodes = List.of(
-				startNode("short", List.of(), "timingwheel.store.lease=3s", "timingwheel.store.look-ahead=0s"),
-				startNode("middle", List.of(), "timingwheel.store.lease=6s", "timingwheel.store.look-ahead=15s",
+				startNode("short", List.of(), "timingwheel.store.lease=6s", "timingwheel.store.look-ahead=0s"),
+				startNode("middle", List.of(), "timingwheel.store.lease=9s", "timingwheel.store.look-ahead=15s",
 						"timingwheel.store.max-in-flight=30"),
 				startNode("long", List.of(), "timingwheel.store.lease=1m", "timingwheel.store.look-ahead=5s",
 						"timingwheel.store.poll-interval=100ms", "timingwheel.store.max-in-flight=30"));
 		nodes.forEach(NodeProcess::awaitReady);
 		// The bodies take longer than the leases of two of the nodes, so these nodes
 		// renew the leases.
-		this.client.enqueue(0, 90, Instant.now(), Duration.ofSeconds(6), 7000);
+		this.client.enqueue(0, 90, Instant.now(), Duration.ofSeconds(6), 11_000);
 		this.client.enqueue(100, 900, Instant.now(), Duration.ofSeconds(12), 20);
 		for (int i = 0; i < nodes.size(); i++) {
 			nodes.get(i).tell("enqueue %d 20 2000 20".formatted(1000 + 100 * i));

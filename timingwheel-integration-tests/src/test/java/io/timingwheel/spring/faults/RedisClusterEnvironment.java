@@ -40,7 +40,7 @@ final class RedisClusterEnvironment implements FaultEnvironment {
 	public List<String> properties() {
 		return List.of("timingwheel.store.type=redis",
 				"spring.data.redis.cluster.nodes=" + String.join(",", this.cluster.addresses()),
-				"spring.data.redis.timeout=2s",
+				"spring.data.redis.timeout=5s",
 				"spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
 	}
 

@@ -33,7 +33,7 @@ final class RedisEnvironment implements FaultEnvironment {
 	@Override
 	public List<String> properties() {
 		return List.of("timingwheel.store.type=redis", "spring.data.redis.port=" + this.server.port(),
-				"spring.data.redis.timeout=2s",
+				"spring.data.redis.timeout=5s",
 				"spring.autoconfigure.exclude=org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
 	}
 

@@ -146,8 +146,12 @@ class PostgresCommitTests extends StoreTestSupport {
 				new JdbcTemplate(this.pool).update("insert into commits values (1)");
 			}
 		}).start();
-		await().pollInterval(POLL).until(() -> waiting() == 1);
-		held.set(true);
+		try {
+			await().pollInterval(POLL).until(() -> waiting() == 1);
+		}
+		finally {
+			held.set(true);
+		}
 	}
 
 	private void release() {

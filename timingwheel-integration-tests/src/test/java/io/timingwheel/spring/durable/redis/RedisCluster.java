@@ -31,7 +31,8 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	private static final Duration SHORT = Duration.ofSeconds(2);
+	/** A server that stalls for a few seconds is not dead. */
+	private static final Duration SHORT = Duration.ofSeconds(4);
 
 	private final List<RedisProcess> servers = new ArrayList<>();
 

@@ -28,7 +28,7 @@ import static org.awaitility.pollinterval.FibonacciPollInterval.fibonacci;
 class RedisFailoverTests extends RedisClusterTestSupport {
 
 	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
-		.withWaitTimeout(Duration.ofSeconds(3));
+		.withWaitTimeout(Duration.ofSeconds(10));
 
 	/** The replica of the server that is down. */
 	private static final int HEIR = LOST + 3;
@@ -40,9 +40,13 @@ class RedisFailoverTests extends RedisClusterTestSupport {
 	@Override
 	@AfterEach
 	void closeNodes() throws Exception {
-		super.closeNodes();
-		this.stores.close();
-		this.cluster.close();
+		try {
+			super.closeNodes();
+			this.stores.close();
+		}
+		finally {
+			this.cluster.close();
+		}
 	}
 
 	@Override
@@ -98,12 +102,16 @@ class RedisFailoverTests extends RedisClusterTestSupport {
 			}
 		});
 		client.start();
-		await().until(() -> this.lateness.size() > 200);
-		failOver();
-		int before = this.lateness.size();
-		await().until(() -> this.lateness.size() > before + 500);
-		over.set(true);
-		client.join();
+		try {
+			await().until(() -> this.lateness.size() > 200);
+			failOver();
+			int before = this.lateness.size();
+			await().until(() -> this.lateness.size() > before + 500);
+		}
+		finally {
+			over.set(true);
+			client.join();
+		}
 		awaitRun(stored);
 		awaitUp();
 		awaitEmptyStore();

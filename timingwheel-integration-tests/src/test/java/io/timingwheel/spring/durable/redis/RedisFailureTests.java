@@ -105,8 +105,12 @@ class RedisFailureTests extends StoreTestSupport {
 		}
 		List<LeasedTask> claimed = claim(this.store, "a", 50).tasks();
 		server.close();
-		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k", HOUR));
-		server.start();
+		try {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k", HOUR));
+		}
+		finally {
+			server.start();
+		}
 		await().ignoreExceptions().until(() -> this.store.now() > 0);
 		await().ignoreExceptions().until(() -> this.other.now() > 0);
 		Set<String> ids = new HashSet<>();
@@ -162,11 +166,15 @@ class RedisFailureTests extends StoreTestSupport {
 		client("PAUSE", "60000", "WRITE");
 		CompletableFuture<Enqueued> enqueued = CompletableFuture.supplyAsync(() -> enqueue("k", HOUR),
 				(task) -> new Thread(task).start());
-		await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
-		admin.sync().clientKill(KillArgs.Builder.typeNormal().skipme());
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> enqueued.get(1, TimeUnit.MINUTES))
-			.withCauseInstanceOf(DataAccessException.class);
-		client("UNPAUSE");
+		try {
+			await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
+			admin.sync().clientKill(KillArgs.Builder.typeNormal().skipme());
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> enqueued.get(1, TimeUnit.MINUTES))
+				.withCauseInstanceOf(DataAccessException.class);
+		}
+		finally {
+			client("UNPAUSE");
+		}
 		await().ignoreExceptions().until(() -> this.store.now() > 0);
 		assertThat(this.store.find(key("k"))).isEmpty();
 	}

@@ -94,8 +94,12 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 			server.close();
 		}
 		this.held.countDown();
-		awaitDownAndRefused("not connected");
-		server.start();
+		try {
+			awaitDownAndRefused("not connected");
+		}
+		finally {
+			server.start();
+		}
 		awaitAllRun(tasks);
 		assertSaidOnce();
 		awaitAllCounted();

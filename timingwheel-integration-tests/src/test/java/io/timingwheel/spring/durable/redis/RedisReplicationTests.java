@@ -106,8 +106,8 @@ class RedisReplicationTests extends StoreTestSupport {
 			assertThat(this.store.counts()).isEmpty();
 		}
 		finally {
-			node.close();
 			replica.start();
+			node.close();
 			awaitReplica();
 		}
 	}

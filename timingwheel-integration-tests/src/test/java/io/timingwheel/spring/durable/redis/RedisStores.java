@@ -78,7 +78,7 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 	}
 
 	RedisDelayedTaskStore node(RedisStoreOptions options) {
-		RedisDelayedTaskStore store = new RedisDelayedTaskStore(factory(), options);
+		RedisDelayedTaskStore store = new RedisDelayedTaskStore(factory(), options, this.timeout);
 		this.stores.add(store);
 		return store;
 	}

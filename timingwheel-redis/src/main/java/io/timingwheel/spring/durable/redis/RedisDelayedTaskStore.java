@@ -103,8 +103,16 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	 * @param options how to use Redis
 	 */
 	public RedisDelayedTaskStore(LettuceConnectionFactory connectionFactory, RedisStoreOptions options) {
+		this(connectionFactory, options, StoreConnection.MAX_TIMEOUT);
+	}
+
+	/**
+	 * Creates a store whose calls may wait for longer, for tests on a machine that may
+	 * stall.
+	 */
+	RedisDelayedTaskStore(LettuceConnectionFactory connectionFactory, RedisStoreOptions options, Duration maxTimeout) {
 		this.options = options;
-		this.connection = new StoreConnection(connectionFactory);
+		this.connection = new StoreConnection(connectionFactory, maxTimeout);
 		this.partitions = new Partitions(options.namespace(), options.partitions());
 		this.scripts = new ScriptRunner(this.connection, this.partitions);
 		this.outages = new PartitionOutages(this.scripts, this.connection, this.partitions);

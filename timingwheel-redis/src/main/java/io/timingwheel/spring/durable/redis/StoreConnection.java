@@ -46,7 +46,7 @@ import org.springframework.util.Assert;
  */
 final class StoreConnection implements AutoCloseable {
 
-	private static final Duration MAX_TIMEOUT = Duration.ofSeconds(5);
+	static final Duration MAX_TIMEOUT = Duration.ofSeconds(5);
 
 	private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(5);
 
@@ -59,10 +59,14 @@ final class StoreConnection implements AutoCloseable {
 
 	private final AtomicLong refreshedNanos = new AtomicLong(System.nanoTime());
 
-	StoreConnection(LettuceConnectionFactory application) {
+	/**
+	 * Connects to the Redis of the application.
+	 * @param maxTimeout how long a command waits for its reply at most
+	 */
+	StoreConnection(LettuceConnectionFactory application, Duration maxTimeout) {
 		this.resources = resources(application.getClientConfiguration());
 		this.factory = new LettuceConnectionFactory(configuration(application),
-				new StoreClientConfiguration(application, this.resources));
+				new StoreClientConfiguration(application, this.resources, maxTimeout));
 		this.factory.afterPropertiesSet();
 		this.factory.start();
 	}
@@ -173,8 +177,8 @@ final class StoreConnection implements AutoCloseable {
 		this.resources.shutdown(0, 2, TimeUnit.SECONDS);
 	}
 
-	private record StoreClientConfiguration(LettuceConnectionFactory application,
-			ClientResources resources) implements LettuceClientConfiguration {
+	private record StoreClientConfiguration(LettuceConnectionFactory application, ClientResources resources,
+			Duration maxTimeout) implements LettuceClientConfiguration {
 
 		private LettuceClientConfiguration original() {
 			return this.application.getClientConfiguration();
@@ -206,7 +210,7 @@ final class StoreConnection implements AutoCloseable {
 		@Override
 		public Duration getCommandTimeout() {
 			Duration timeout = original().getCommandTimeout();
-			return (timeout.isZero() || timeout.compareTo(MAX_TIMEOUT) > 0) ? MAX_TIMEOUT : timeout;
+			return (timeout.isZero() || timeout.compareTo(this.maxTimeout) > 0) ? this.maxTimeout : timeout;
 		}
 
 		@Override
