@@ -32,6 +32,7 @@ import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 @SpringBootTest(properties = { "timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:virtual",
 		"timingwheel.store.max-attempts=3", "timingwheel.store.lease=20s", "timingwheel.store.dead.retention=1h" })
@@ -331,8 +332,9 @@ class DurableTests {
 	void noThreadOfOursRuns() {
 		this.stored.run("a", HOUR);
 		this.time.advance(HOUR);
-		assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
-			.noneMatch((name) -> name.startsWith("timing-wheel") || name.startsWith("task-"));
+		// Threads of other tests may end a while after those.
+		await().untilAsserted(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
+			.noneMatch((name) -> name.startsWith("timing-wheel") || name.startsWith("task-")));
 	}
 
 	private int rows() {

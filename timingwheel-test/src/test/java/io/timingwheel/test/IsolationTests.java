@@ -69,7 +69,7 @@ class IsolationTests {
 	private void begin() {
 		assertThat(this.time).hasNoPending("left-over");
 		assertThat(this.time.failures()).isEmpty();
-		assertThat(this.time.now()).isCloseTo(Instant.now(), within(Duration.ofMinutes(1)));
+		assertThat(this.time.now()).isCloseTo(Instant.now(), within(Duration.ofMinutes(10)));
 		this.tasks.task(() -> {
 		}).name("left-over").after(Duration.ofDays(1));
 		this.time.advance(Duration.ofHours(12));
@@ -119,16 +119,14 @@ class IsolationTests {
 		assertThat(own).hasValue(1000);
 	}
 
-	/**
-	 * The default of {@code timingwheel.shutdown.await-termination-period} is 30 s.
-	 */
 	@Test
-	@Timeout(20)
+	@Timeout(90)
 	void aFutureThatIsNotDoneDoesNotHoldUpTheEndOfTheContext() {
 		new ApplicationContextRunner()
 			.withConfiguration(
 					AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class))
 			.withBean(Forgetful.class)
+			.withPropertyValues("timingwheel.shutdown.await-termination-period=10m")
 			.run((context) -> {
 				context.getBean(Forgetful.class).forget();
 				context.getBean(VirtualTime.class).advance(Duration.ofMinutes(1));

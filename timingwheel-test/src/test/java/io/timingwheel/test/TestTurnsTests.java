@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-@Timeout(30)
+@Timeout(90)
 class TestTurnsTests {
 
 	private final TestTurns turns = new TestTurns();
@@ -24,7 +24,7 @@ class TestTurnsTests {
 		this.turns.end("second");
 		assertThat(this.begun).isNotDone();
 		this.turns.end("first");
-		assertThat(this.begun).succeedsWithin(Duration.ofSeconds(20));
+		assertThat(this.begun).succeedsWithin(Duration.ofMinutes(1));
 	}
 
 	@Test
@@ -35,7 +35,7 @@ class TestTurnsTests {
 		Thread third = begin("third");
 		await().until(() -> third.getState() == Thread.State.TIMED_WAITING);
 		this.turns.end("second");
-		assertThat(this.begun).succeedsWithin(Duration.ofSeconds(20));
+		assertThat(this.begun).succeedsWithin(Duration.ofMinutes(1));
 	}
 
 	@Test
@@ -50,7 +50,7 @@ class TestTurnsTests {
 		this.turns.begin("first");
 		Thread second = begin("second");
 		second.interrupt();
-		assertThat(this.begun).failsWithin(Duration.ofSeconds(20))
+		assertThat(this.begun).failsWithin(Duration.ofMinutes(1))
 			.withThrowableThat()
 			.havingRootCause()
 			.isInstanceOf(InterruptedException.class);

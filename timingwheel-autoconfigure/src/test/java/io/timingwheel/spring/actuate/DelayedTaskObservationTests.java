@@ -170,9 +170,9 @@ class DelayedTaskObservationTests {
 			DelayedTask<DelayedTask<String>> task = tasks.schedule(Duration.ofMinutes(30),
 					() -> tasks.schedule(Duration.ofMinutes(30), () -> "next"));
 			run(task);
-			assertThat(this.observed).hasSize(1);
+			await().untilAsserted(() -> assertThat(this.observed).hasSize(1));
 			run(task.get());
-			assertThat(this.observed).hasSize(2);
+			await().untilAsserted(() -> assertThat(this.observed).hasSize(2));
 		});
 	}
 
@@ -234,9 +234,9 @@ class DelayedTaskObservationTests {
 			caller.stop();
 			run(task);
 			assertThat(task.get()).isEqualTo("closed");
-			assertThat(context.getBean(Interceptors.class).calls).containsExactly(
+			await().untilAsserted(() -> assertThat(context.getBean(Interceptors.class).calls).containsExactly(
 					"outer begins with captured by outer, observed: false",
-					"inner begins with captured by inner, observed: true", "inner ends", "outer ends");
+					"inner begins with captured by inner, observed: true", "inner ends", "outer ends"));
 		});
 	}
 
@@ -264,6 +264,7 @@ class DelayedTaskObservationTests {
 	}
 
 	private DelayedTaskObservationContext observation() {
+		await().until(() -> !this.observed.isEmpty());
 		assertThat(this.observed).hasSize(1);
 		return this.observed.get(0);
 	}

@@ -200,7 +200,7 @@ class CombinationTests {
 			advance(context, Duration.ofMillis(100));
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> result.get(60, TimeUnit.SECONDS))
 				.withCauseInstanceOf(MethodTimeoutException.class);
-			assertThat(work.source).isCancelled();
+			await().until(work.source::isCancelled);
 			assertThat(counts(context, "other").pending()).isOne();
 		});
 	}

@@ -73,7 +73,7 @@ class MockitoBeanTests {
 			this.orders.pay(6);
 			verify(this.orders).pay(6);
 			this.time.advance(Duration.ofHours(1));
-			verify(this.orders, timeout(20_000)).close(5);
+			verify(this.orders, timeout(60_000)).close(5);
 			verify(this.orders, never()).close(6);
 		}
 

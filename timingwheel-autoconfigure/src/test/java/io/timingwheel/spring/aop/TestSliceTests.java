@@ -1,6 +1,6 @@
 package io.timingwheel.spring.aop;
 
-import java.util.concurrent.TimeUnit;
+import java.time.Duration;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
@@ -43,7 +44,7 @@ class TestSliceTests {
 	}
 
 	@Nested
-	@WebMvcTest(QuoteController.class)
+	@WebMvcTest(controllers = QuoteController.class, properties = "pause=1m")
 	@Import(QuoteController.class)
 	@ImportAutoConfiguration(TimingWheelAutoConfiguration.class)
 	class WithTimingwheel {
@@ -63,10 +64,14 @@ class TestSliceTests {
 	@RestController
 	static class QuoteController {
 
+		/** Without a timeout no longer than necessary. */
+		@Value("${pause:200ms}")
+		private Duration pause;
+
 		@GetMapping("/quote")
 		@Timeout("50ms")
 		public String quote() throws InterruptedException {
-			TimeUnit.MILLISECONDS.sleep(200);
+			Thread.sleep(this.pause.toMillis());
 			return "quote";
 		}
 

@@ -294,7 +294,10 @@ class TimeoutConfigurationTests {
 	void createsNoBeanTooEarly(CapturedOutput output) {
 		this.runner.withUserConfiguration(EarlyConfiguration.class).withBean(Service.class).run((context) -> {
 			assertThat(context).hasNotFailed();
-			assertThat(output).contains("Bean 'early'").doesNotContain("imingWheel");
+			// The wheel may also log that it lags.
+			assertThat(output.toString().lines().filter((line) -> line.contains("not eligible")))
+				.anyMatch((line) -> line.contains("Bean 'early'"))
+				.noneMatch((line) -> line.contains("imingWheel"));
 		});
 	}
 

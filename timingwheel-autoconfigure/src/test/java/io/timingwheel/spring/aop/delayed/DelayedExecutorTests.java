@@ -136,7 +136,7 @@ class DelayedExecutorTests {
 					.task(() -> "on time")
 					.executor(new SimpleAsyncTaskExecutor())
 					.after(Duration.ofMillis(10))
-					.get(2, TimeUnit.SECONDS);
+					.get(60, TimeUnit.SECONDS);
 				assertThat(threads).hasSize(1);
 				release.countDown();
 				await().until(() -> threads.size() == 5);
@@ -216,10 +216,9 @@ class DelayedExecutorTests {
 		}
 		await().until(() -> !threads.isEmpty());
 		for (int i = 0; i < 20; i++) {
-			long start = System.nanoTime();
+			// The others block for longer.
 			template.schedule(Duration.ofMillis(10), () -> {
 			}).get(60, TimeUnit.SECONDS);
-			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
 		}
 		assertThat(threads.size()).isLessThan(5);
 		release.countDown();
@@ -266,7 +265,7 @@ class DelayedExecutorTests {
 		@Delayed(delay = "0", executor = "throttled")
 		public void block() throws InterruptedException {
 			threads.add(Thread.currentThread().getName());
-			release.await(60, TimeUnit.SECONDS);
+			release.await(5, TimeUnit.MINUTES);
 		}
 
 	}
@@ -276,7 +275,7 @@ class DelayedExecutorTests {
 		@Delayed("0")
 		public void block() throws InterruptedException {
 			threads.add(Thread.currentThread().getName());
-			release.await(60, TimeUnit.SECONDS);
+			release.await(5, TimeUnit.MINUTES);
 		}
 
 	}

@@ -17,6 +17,7 @@ import static io.timingwheel.spring.aop.delayed.DelayedContexts.advance;
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.awaitIdle;
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.counts;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Many pending calls: each runs once and takes little memory.
@@ -72,6 +73,7 @@ class DelayedScaleTests {
 			for (int i = 0; i < calls; i++) {
 				drivers.restless(i % 3);
 			}
+			await().until(() -> context.getBean(DelayedTaskRegistry.class).pendingCount() == 0);
 			awaitIdle(context);
 			TaskCounts counts = counts(context, "restless");
 			assertThat(counts.completed() + counts.replaced()).isEqualTo(calls);

@@ -116,7 +116,7 @@ class TransactionalTests {
 			context.getBean(Bodies.class).call("timeout", "sleep");
 			awaitEnd(context);
 			assertThat(effects(context)).containsExactly("sleep");
-			assertThat(DelayedContexts.counts(context, "timeout").failed()).isOne();
+			assertThat(DelayedContexts.counts(context, "timeout").failed()).isPositive();
 		});
 	}
 
@@ -267,7 +267,7 @@ class TransactionalTests {
 			run(step);
 		}
 
-		@Timeout("50ms")
+		@Timeout("1s")
 		@Delayed(delay = "0s", name = "timeout", durable = true, transactional = true)
 		void timeout(String step) throws Exception {
 			run(step);
@@ -295,7 +295,7 @@ class TransactionalTests {
 				}
 				case "sleep" -> {
 					if (first) {
-						Thread.sleep(10_000);
+						Thread.sleep(60_000);
 					}
 				}
 				case "lose the lease" -> {
