@@ -107,16 +107,15 @@ public class DelayedTasksEndpoint {
 			if (!size.hasRoomFor(name) && last != null) {
 				return new TasksDescriptor(counts, nodes, last);
 			}
-			counts.put(name, counts(name, stored));
+			counts.put(name, counts(name, stored.get(name)));
 			last = name;
 		}
 		return new TasksDescriptor(counts, nodes, null);
 	}
 
-	private CountsDescriptor counts(String name, Map<String, StoredCounts> stored) {
-		StoredCounts storedCounts = stored.get(name);
-		boolean paused = (storedCounts != null) ? this.store.isPaused(name) : this.tasks.isPaused(name);
-		return CountsDescriptor.of(this.tasks.counts(name), this.tasks.waiting(name), paused, storedCounts);
+	private CountsDescriptor counts(String name, @Nullable StoredCounts stored) {
+		boolean paused = (stored != null) ? this.store.isPaused(name) : this.tasks.isPaused(name);
+		return CountsDescriptor.of(this.tasks.counts(name), this.tasks.waiting(name), paused, stored);
 	}
 
 	/**
@@ -154,8 +153,8 @@ public class DelayedTasksEndpoint {
 
 	private @Nullable NameDescriptor describe(String name, int limit, @Nullable PendingCursor after,
 			boolean showValues) {
-		Map<String, StoredCounts> stored = this.store.counts();
-		boolean durable = stored.containsKey(name);
+		StoredCounts stored = this.store.counts(name);
+		boolean durable = stored != null;
 		if (!durable && !this.tasks.names().contains(name)) {
 			return null;
 		}

@@ -49,6 +49,13 @@ final class EndpointStore {
 	}
 
 	/**
+	 * The counts of one name, {@code null} if its tasks are not stored.
+	 */
+	@Nullable StoredCounts counts(String name) {
+		return (this.tasks != null) ? this.tasks.counts(name).orElse(null) : null;
+	}
+
+	/**
 	 * The nodes of the store, {@code null} without a store.
 	 */
 	@Nullable List<NodeDescriptor> nodes() {

@@ -396,6 +396,18 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void theTasksOfSomeNamesAreCounted() {
+		for (String name : List.of(NAME, "other", "third")) {
+			this.store.enqueue(task(name, "k1", DueTime.after(NOW), IfPending.REPLACE, null));
+			this.store.enqueue(task(name, "k2", DueTime.after(SOON), IfPending.REPLACE, null));
+		}
+		assertThat(this.store.counts(List.of(NAME, "other", "absent")))
+			.isEqualTo(Map.of(NAME, new StoredCounts(2, 1, 0, 0), "other", new StoredCounts(2, 1, 0, 0)));
+		assertThat(this.store.counts(List.of("absent", "with\0zero", "n".repeat(400), "\u00fc".repeat(200)))).isEmpty();
+		assertThat(this.store.counts(List.of())).isEmpty();
+	}
+
+	@Test
 	void namesAreComparedByteByByte() {
 		List<String> names = List.of("A", "a", "A ", "\u00c4", "A\u0308", "\ud83d\ude97");
 		for (String name : names) {

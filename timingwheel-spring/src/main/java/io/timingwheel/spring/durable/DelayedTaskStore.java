@@ -1,6 +1,8 @@
 package io.timingwheel.spring.durable;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -442,6 +444,18 @@ public interface DelayedTaskStore {
 	 * @return the counts by name, of all names that have a task
 	 */
 	Map<String, StoredCounts> counts();
+
+	/**
+	 * Counts the tasks of some names. Stores that estimate count more tasks of few names
+	 * exactly than of many. The default implementation counts the tasks of all names.
+	 * @param names the names
+	 * @return the counts by name, of those of the names that have a task
+	 */
+	default Map<String, StoredCounts> counts(Collection<String> names) {
+		Map<String, StoredCounts> counts = new HashMap<>(counts());
+		counts.keySet().retainAll(names);
+		return counts;
+	}
 
 	/**
 	 * Pauses a name for all nodes, or resumes it. The tasks of a paused name stay as they

@@ -134,7 +134,7 @@ abstract class PostgresPlanContractTests extends StoreTestSupport {
 		assertThat(executions).hasSizeGreaterThan(30).allSatisfy(PostgresPlanContractTests::isCheap);
 		assertThat(this.store.counts()).hasSize(2);
 		assertThat(this.explained.executions().stream().mapToLong((each) -> each.rowsRead(TableName.DEFAULT)).sum())
-			.isLessThan(2 * 3L * RowCounts.MAX_EXACT + 50_000);
+			.isLessThan(2 * 2L * RowCounts.MAX_EXACT + 50_000);
 	}
 
 	@Test

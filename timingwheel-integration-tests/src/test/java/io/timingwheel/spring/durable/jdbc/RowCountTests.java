@@ -1,8 +1,8 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.StoredCounts;
@@ -58,6 +58,48 @@ class RowCountTests {
 	}
 
 	@ParameterizedTest
+	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
+	void aNameIsCountedMoreExactlyThanManyNames(TestDatabase database) {
+		this.pool = database.newTaskDatabase();
+		insertNames(600);
+		insert("name-7", 0, 200, HOUR);
+		StoredCounts among = counts().read().get("name-7");
+		assertThat(among.estimated()).isEqualTo(database != TestDatabase.H2_MEMORY);
+		assertThat(among.pending()).isGreaterThanOrEqualTo(RowCounts.MIN_EXACT);
+		assertThat(among.dead()).isOne();
+		assertThat(counts().read(List.of("name-7", "absent")))
+			.containsOnly(Map.entry("name-7", new StoredCounts(200, 0, 0, 1)));
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = "POSTGRESQL", mode = Mode.INCLUDE)
+	void postgresPlansOneSearchForAllNames(TestDatabase database) {
+		this.pool = database.newTaskDatabase();
+		insertNames(120);
+		insert("large", 0, 2000, -HOUR);
+		insert("large", 2, 1000, -HOUR);
+		try (ExplainedDataSource explained = new ExplainedDataSource(this.pool.getJdbcUrl(), 1)) {
+			RowCounts counts = counts(ConnectionSettings.read(explained));
+			explained.executions();
+			assertThat(counts.read()).hasSize(121);
+			assertThat(explained.executions())
+				.allSatisfy((execution) -> assertThat(execution.nodes()).hasSizeLessThan(20))
+				.hasSizeLessThan(10);
+			assertThat(counts.read(List.of("name-3"))).hasSize(1);
+			assertThat(explained.executions()
+				.stream()
+				.mapToLong((execution) -> execution.rowsRead(TableName.DEFAULT))
+				.sum()).isLessThan(10);
+			assertThat(counts.read(List.of("large")).get("large").overdue()).isGreaterThanOrEqualTo(MAX_EXACT);
+			assertThat(explained.executions()
+				.stream()
+				.filter((execution) -> !execution.sql().contains("tablesample"))
+				.mapToLong((execution) -> execution.rowsRead(TableName.DEFAULT))
+				.sum()).isEqualTo(2 * MAX_EXACT);
+		}
+	}
+
+	@ParameterizedTest
 	@EnumSource(names = "POSTGRESQL", mode = Mode.INCLUDE)
 	void postgresEstimatesFromSomePages(TestDatabase database) {
 		this.pool = database.newTaskDatabase();
@@ -88,14 +130,26 @@ class RowCountTests {
 				transactions, new StoreTime(() -> 0, null)), MAX_EXACT);
 	}
 
+	/**
+	 * Inserts one dead task of each of many names.
+	 */
+	private void insertNames(int count) {
+		insert(IntStream.range(0, count).mapToObj((i) -> row("name-" + i, 2, 0, -HOUR)).toList());
+	}
+
 	private void insert(String name, int status, int count, long delay) {
-		Dialect dialect = ConnectionSettings.read(this.pool).dialect();
+		insert(IntStream.range(0, count).mapToObj((i) -> row(name, status, i, delay)).toList());
+	}
+
+	private Object[] row(String name, int status, int number, long delay) {
 		long due = System.currentTimeMillis() + delay;
-		List<Object[]> rows = new ArrayList<>();
-		for (int i = 0; i < count; i++) {
-			rows.add(new Object[] { name + status + delay + "-" + i, dialect.text(name), due + i % 1000, due, status,
-					(status == 2) ? due : null });
-		}
+		return new Object[] { name + status + delay + "-" + number, name, due + number % 1000, due, status,
+				(status == 2) ? due : null };
+	}
+
+	private void insert(List<Object[]> rows) {
+		Dialect dialect = ConnectionSettings.read(this.pool).dialect();
+		rows.forEach((row) -> row[1] = dialect.text((String) row[1]));
 		new JdbcTemplate(this.pool)
 			.batchUpdate("insert into timingwheel_task (id, name, payload, due_at, next_at, status,"
 					+ " died_at, fence, attempt, deliveries, lost_deliveries, created_at)"

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -107,7 +108,7 @@ abstract class Dialect {
 
 	/**
 	 * Whether a count of all rows is the only way to count many. The database has then no
-	 * {@link #estimate}.
+	 * {@link #count} and no {@link #estimate}.
 	 */
 	boolean countsAll() {
 		return false;
@@ -119,6 +120,19 @@ abstract class Dialect {
 	 */
 	String names(TableName table) {
 		return "select distinct name from " + table;
+	}
+
+	/**
+	 * Counts the tasks of some names in the order of the index on name, status and due
+	 * time, so that the overdue tasks come first.
+	 * @param names the names, at least one
+	 * @param now the time that makes tasks overdue
+	 * @param limit how many tasks of each name and state are counted at most
+	 * @return the counts by name, of the names that have a task, in a map that can be
+	 * changed
+	 */
+	Map<String, StoredCounts> count(JdbcOperations jdbc, TableName table, List<String> names, long now, int limit) {
+		throw new UnsupportedOperationException("This database counts all tasks");
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -240,6 +241,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public Map<String, StoredCounts> counts() {
 		return operations().counts().read();
+	}
+
+	@Override
+	public Map<String, StoredCounts> counts(Collection<String> names) {
+		return operations().counts().read(names);
 	}
 
 	@Override

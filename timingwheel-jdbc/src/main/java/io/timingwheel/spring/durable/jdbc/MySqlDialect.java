@@ -1,6 +1,8 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -15,6 +17,12 @@ import org.springframework.jdbc.core.JdbcOperations;
 final class MySqlDialect extends PortableDialect {
 
 	private static final String NOW = "timestampdiff(microsecond, '1970-01-01', utc_timestamp(6)) div 1000";
+
+	private static final String COUNT = "select %d as number, %d as status, count(*) as tasks,"
+			+ " sum(case when due_at <= %d then 1 else 0 end) as due from (select due_at from %s"
+			+ " where name = ? and status = %d order by name, status, due_at limit %d) c";
+
+	private static final int NAMES_PER_STATEMENT = 50;
 
 	@Override
 	long now(JdbcOperations jdbc) {
@@ -57,6 +65,32 @@ final class MySqlDialect extends PortableDialect {
 	@Override
 	void resetLockWait(JdbcOperations jdbc) {
 		jdbc.execute("set session innodb_lock_wait_timeout = default");
+	}
+
+	/**
+	 * A search for each name and state, since MariaDB cannot join a search with a limit
+	 * to the names.
+	 */
+	@Override
+	Map<String, StoredCounts> count(JdbcOperations jdbc, TableName table, List<String> names, long now, int limit) {
+		Map<String, StoredCounts> counts = new HashMap<>();
+		for (int from = 0; from < names.size(); from += NAMES_PER_STATEMENT) {
+			List<String> some = names.subList(from, Math.min(names.size(), from + NAMES_PER_STATEMENT));
+			List<String> searches = new ArrayList<>();
+			List<Object> parameters = new ArrayList<>();
+			for (int i = 0; i < some.size(); i++) {
+				for (int status : List.of(TaskRow.PENDING, TaskRow.RUNNING, TaskRow.DEAD)) {
+					searches.add(COUNT.formatted(i, status, now, table, status, limit));
+					parameters.add(text(some.get(i)));
+				}
+			}
+			jdbc.query(String.join(" union all ", searches), (rs) -> {
+				if (rs.getLong("tasks") > 0) {
+					counts.merge(some.get(rs.getInt("number")), RowCounts.ofState(rs, 1), StoredCounts::plus);
+				}
+			}, parameters.toArray());
+		}
+		return counts;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -40,8 +41,12 @@ final class PostgresDialect extends Dialect {
 
 	@Override
 	Object text(String text) {
-		Assert.isTrue(text.indexOf('\0') < 0, "PostgreSQL cannot store U+0000 in the name or key of a task");
+		Assert.isTrue(isText(text), "PostgreSQL cannot store U+0000 in the name or key of a task");
 		return text;
+	}
+
+	private static boolean isText(String text) {
+		return text.indexOf('\0') < 0;
 	}
 
 	@Override
@@ -89,6 +94,23 @@ final class PostgresDialect extends Dialect {
 					union all select (select t.name from %1$s t where t.name > n.name order by t.name limit 1)
 						from names n where n.name is not null)
 				select name from names where name is not null""".formatted(table);
+	}
+
+	/**
+	 * One statement, however many names there are: the planning of a search for each name
+	 * would take longer than the searches. The time is part of the text, so that
+	 * PostgreSQL plans the statement for the present table.
+	 */
+	@Override
+	Map<String, StoredCounts> count(JdbcOperations jdbc, TableName table, List<String> names, long now, int limit) {
+		return RowCounts.states(jdbc, this, """
+				select n.name, s.status, c.tasks, c.due
+				from unnest(?::text[]) as n (name) cross join (values (%s::smallint), (%s), (%s)) as s (status)
+				cross join lateral (select count(*) as tasks, count(*) filter (where l.due_at <= %d) as due
+					from (select t.due_at from %s t where t.name = n.name and t.status = s.status
+						order by t.name, t.status, t.due_at limit %d) l) c
+				where c.tasks > 0""".formatted(TaskRow.PENDING, TaskRow.RUNNING, TaskRow.DEAD, now, table, limit), 1,
+				(Object) names.stream().filter(PostgresDialect::isText).toArray(String[]::new));
 	}
 
 	/**

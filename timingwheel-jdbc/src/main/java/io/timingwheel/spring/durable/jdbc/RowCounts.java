@@ -1,6 +1,8 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.util.ArrayList;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -26,12 +28,11 @@ final class RowCounts {
 	 */
 	static final int MAX_EXACT = 5000;
 
-	private static final int MIN_EXACT = 1000;
+	/** How many are counted exactly, however many names there are. */
+	static final int MIN_EXACT = 100;
 
-	/** How many rows of all names are counted, unless there are very many names. */
+	/** How many rows of one state are counted, unless there are very many names. */
 	private static final int MAX_COUNTED = 50_000;
-
-	private static final int NAMES_PER_STATEMENT = 50;
 
 	private final Database database;
 
@@ -61,34 +62,48 @@ final class RowCounts {
 	Map<String, StoredCounts> read() {
 		return this.database.store().single((jdbc) -> {
 			long now = this.database.now(jdbc);
-			if (this.dialect.countsAll()) {
-				return all(jdbc, now);
-			}
-			List<String> names = jdbc.query(this.dialect.names(this.table),
-					(rs, rowNum) -> TaskRow.name(rs, this.dialect));
-			int limit = Math.min(this.maxExact, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, names.size())));
-			Map<String, StoredCounts> counts = new HashMap<>();
-			for (int i = 0; i < names.size(); i += NAMES_PER_STATEMENT) {
-				count(jdbc, names.subList(i, Math.min(names.size(), i + NAMES_PER_STATEMENT)), now, limit, counts);
-			}
-			counts.values().removeIf(StoredCounts.NONE::equals);
-			Set<String> cut = new HashSet<>(counts.keySet());
-			cut.removeIf((name) -> !isCut(Objects.requireNonNull(counts.get(name)), limit));
-			if (!cut.isEmpty()) {
-				this.dialect.estimate(jdbc, this.table, cut, now)
-					.forEach((name, estimate) -> counts.computeIfPresent(name,
-							(key, count) -> cut.contains(key) ? estimated(count, estimate, limit) : count));
-			}
-			return counts;
+			return this.dialect.countsAll() ? all(jdbc, "", now) : count(jdbc,
+					jdbc.query(this.dialect.names(this.table), (rs, rowNum) -> TaskRow.name(rs, this.dialect)), now);
 		});
 	}
 
-	private Map<String, StoredCounts> all(JdbcOperations jdbc, long now) {
+	/**
+	 * Counts the tasks of some names, and reads no others.
+	 */
+	Map<String, StoredCounts> read(Collection<String> names) {
+		if (names.isEmpty()) {
+			return Map.of();
+		}
+		return this.database.store().single((jdbc) -> {
+			long now = this.database.now(jdbc);
+			if (this.dialect.countsAll()) {
+				String parameters = String.join(", ", Collections.nCopies(names.size(), "?"));
+				return all(jdbc, " where name in (" + parameters + ")", now,
+						names.stream().map(this.dialect::text).toArray());
+			}
+			return count(jdbc, List.copyOf(names), now);
+		});
+	}
+
+	private Map<String, StoredCounts> all(JdbcOperations jdbc, String condition, long now, Object... parameters) {
 		return states(jdbc, this.dialect,
-				"select name, status, count(*) as tasks,"
-						+ " sum(case when due_at <= %d then 1 else 0 end) as due from %s group by name, status"
-							.formatted(now, this.table),
-				1);
+				"select name, status, count(*) as tasks, sum(case when due_at <= %d then 1 else 0 end) as due from %s%s group by name, status"
+					.formatted(now, this.table, condition),
+				1, parameters);
+	}
+
+	private Map<String, StoredCounts> count(JdbcOperations jdbc, List<String> names, long now) {
+		int limit = Math.min(this.maxExact, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, names.size())));
+		Map<String, StoredCounts> counts = names.isEmpty() ? Map.of()
+				: this.dialect.count(jdbc, this.table, names, now, limit);
+		Set<String> cut = new HashSet<>(counts.keySet());
+		cut.removeIf((name) -> !isCut(Objects.requireNonNull(counts.get(name)), limit));
+		if (!cut.isEmpty()) {
+			this.dialect.estimate(jdbc, this.table, cut, now)
+				.forEach((name, estimate) -> counts.computeIfPresent(name,
+						(key, count) -> cut.contains(key) ? estimated(count, estimate, limit) : count));
+		}
+		return counts;
 	}
 
 	/**
@@ -96,46 +111,25 @@ final class RowCounts {
 	 * @param sql gives name, status, tasks and due
 	 * @param factor how many rows stand for one
 	 */
-	static Map<String, StoredCounts> states(JdbcOperations jdbc, Dialect dialect, String sql, double factor) {
+	static Map<String, StoredCounts> states(JdbcOperations jdbc, Dialect dialect, String sql, double factor,
+			Object... parameters) {
 		Map<String, StoredCounts> counts = new HashMap<>();
 		jdbc.query(sql, (rs) -> {
-			long tasks = Math.round(rs.getLong("tasks") * factor);
-			counts.merge(TaskRow.name(rs, dialect), switch (TaskRow.state(rs.getInt("status"))) {
-				case PENDING -> new StoredCounts(tasks, Math.round(rs.getLong("due") * factor), 0, 0);
-				case RUNNING -> new StoredCounts(0, 0, tasks, 0);
-				case DEAD -> new StoredCounts(0, 0, 0, tasks);
-			}, StoredCounts::plus);
-		});
+			counts.merge(TaskRow.name(rs, dialect), ofState(rs, factor), StoredCounts::plus);
+		}, parameters);
 		return counts;
 	}
 
 	/**
-	 * Counts with one statement. The time is part of the text, so that PostgreSQL plans
-	 * the statement for the present table.
+	 * Reads the count of one state from status, tasks and due.
 	 */
-	private void count(JdbcOperations jdbc, List<String> names, long now, int limit, Map<String, StoredCounts> counts) {
-		String pending = "status = " + TaskRow.PENDING;
-		String sql = "select %%d as number, %s as pending, %s as overdue, %s as running, %s as dead".formatted(
-				upTo(limit, pending), upTo(limit, pending + " and due_at <= " + now),
-				upTo(limit, "status = " + TaskRow.RUNNING), upTo(limit, "status = " + TaskRow.DEAD));
-		List<String> searches = new ArrayList<>();
-		List<Object> parameters = new ArrayList<>();
-		for (int i = 0; i < names.size(); i++) {
-			searches.add(sql.formatted(i));
-			parameters.addAll(Collections.nCopies(4, this.dialect.text(names.get(i))));
-		}
-		jdbc.query(String.join(" union all ", searches), (rs) -> {
-			counts.put(names.get(rs.getInt("number")), new StoredCounts(rs.getLong("pending"), rs.getLong("overdue"),
-					rs.getLong("running"), rs.getLong("dead")));
-		}, parameters.toArray());
-	}
-
-	/**
-	 * Counts the rows of a name in the order of the index, but not more than the limit.
-	 */
-	private String upTo(int limit, String condition) {
-		return "(select count(*) from (select due_at from %s where name = ? and %s order by name, status, due_at limit %d) c)"
-			.formatted(this.table, condition, limit);
+	static StoredCounts ofState(ResultSet rs, double factor) throws SQLException {
+		long tasks = Math.round(rs.getLong("tasks") * factor);
+		return switch (TaskRow.state(rs.getInt("status"))) {
+			case PENDING -> new StoredCounts(tasks, Math.round(rs.getLong("due") * factor), 0, 0);
+			case RUNNING -> new StoredCounts(0, 0, tasks, 0);
+			case DEAD -> new StoredCounts(0, 0, 0, tasks);
+		};
 	}
 
 	private static boolean isCut(StoredCounts counts, int limit) {

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -372,14 +373,24 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public Map<String, StoredCounts> counts() {
+		return readCounts();
+	}
+
+	@Override
+	public Map<String, StoredCounts> counts(Collection<String> names) {
+		return names.isEmpty() ? Map.of() : readCounts(names.toArray());
+	}
+
+	private Map<String, StoredCounts> readCounts(Object... names) {
 		Map<String, StoredCounts> counts = new TreeMap<>();
-		for (ScriptReply reply : everywhere(Script.COUNTS)) {
+		for (ScriptReply reply : everywhere(Script.COUNTS, names)) {
 			for (int i = 0; i < reply.size(); i += 5) {
 				StoredCounts count = new StoredCounts(reply.number(i + 1), reply.number(i + 2), reply.number(i + 3),
 						reply.number(i + 4));
 				counts.merge(reply.text(i), count, StoredCounts::plus);
 			}
 		}
+		counts.values().removeIf(StoredCounts.NONE::equals);
 		return counts;
 	}
 

@@ -1,5 +1,5 @@
--- Counts the tasks of each name in INDEX, without reading the tasks.
--- ARGV: offset
+-- Counts the tasks of each name in INDEX, or of some names, without reading the tasks.
+-- ARGV: offset, names...
 -- Returns, for each name: name, pending, overdue, running, dead
 
 local function count_pending(name, up_to)
@@ -11,11 +11,22 @@ local function count_pending(name, up_to)
 end
 
 local reply = {}
-for_each_name(function(name)
+local function add(name)
   reply[#reply + 1] = name
   reply[#reply + 1] = count_pending(name)
   reply[#reply + 1] = count_pending(name, now)
   reply[#reply + 1] = count(name, RUNNING) + count(name, 'R')
   reply[#reply + 1] = count(name, DEAD)
-end)
+end
+
+if ARGV[2] then
+  for i = 2, #ARGV do
+    -- No task has a longer name: its length is one byte of the index.
+    if #ARGV[i] < 256 then
+      add(ARGV[i])
+    end
+  end
+else
+  for_each_name(add)
+end
 return reply

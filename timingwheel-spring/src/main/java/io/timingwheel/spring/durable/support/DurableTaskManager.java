@@ -474,6 +474,16 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
+	 * Counts the stored tasks of one name, over all nodes. Where {@link #counts()}
+	 * estimates the figures of a name with many tasks, these may be exact.
+	 * @param name the name
+	 * @return the counts, empty if the name has no task and no handler here
+	 */
+	public Optional<StoredCounts> counts(String name) {
+		return Optional.ofNullable(this.reader.counts(name));
+	}
+
+	/**
 	 * The counts of {@link #counts()}, at most five seconds old. Does not call a store
 	 * that is known not to answer.
 	 * @return the counts by name; without those of the store if it has never answered

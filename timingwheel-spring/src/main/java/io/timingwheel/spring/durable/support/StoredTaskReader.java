@@ -147,6 +147,16 @@ final class StoredTaskReader {
 	}
 
 	/**
+	 * The counts of one handler, or of one other name that has a task, as
+	 * {@link #counts()} would give them.
+	 * @return the counts, {@code null} if there is no such handler and no such task
+	 */
+	@Nullable StoredCounts counts(String name) {
+		return this.down.getAsBoolean() ? recentCounts().get(name)
+				: byHandler(this.store.counts(this.handlers.allNames(name))).get(name);
+	}
+
+	/**
 	 * The counts as they were a few seconds ago, empty if the store has never answered.
 	 */
 	Map<String, StoredCounts> recentCounts() {
