@@ -180,7 +180,7 @@ public class DelayedTasksEndpoint {
 		return tasks.stream()
 			.limit(limit)
 			.map(TaskDescriptor::withBeginOfError)
-			.takeWhile((task) -> size.hasRoomFor(task.name(), task.key(), task.error()))
+			.takeWhile((task) -> size.hasRoomFor(task.name(), task.key(), task.error(), task.schedule()))
 			.toList();
 	}
 
@@ -314,7 +314,7 @@ public class DelayedTasksEndpoint {
 			@Nullable String cursor) {
 		boolean pause = action.equals("pause");
 		if (pause || action.equals("resume")) {
-			return setPaused(name, pause) ? new PauseDescriptor(pause) : null;
+			return setPaused(name, pause) ? new PauseDescriptor(pause || this.store.isPausedByPolicy(name)) : null;
 		}
 		boolean requeue = action.equals("requeue-dead");
 		if (!requeue && !action.equals("delete-dead")) {
@@ -498,11 +498,15 @@ public class DelayedTasksEndpoint {
 	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined, boolean complete,
 			@Nullable String cursor) implements OperationResponseBody {
 
+		/** One hundred groups then take no more than 90 KB. */
+		private static final int MAX_ERROR_BYTES = 700;
+
 		static DeadDescriptor of(String name, DeadByError dead, boolean showValues) {
 			return new DeadDescriptor(name,
 					dead.groups()
 						.stream()
-						.map((group) -> new GroupDescriptor(showValues ? group.error() : MASK, group.count(),
+						.map((group) -> new GroupDescriptor(
+								showValues ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK, group.count(),
 								group.first(), group.last(), group.id()))
 						.toList(),
 					dead.examined(), dead.complete(), dead.cursor());
@@ -513,7 +517,8 @@ public class DelayedTasksEndpoint {
 	/**
 	 * Dead tasks with the same error.
 	 *
-	 * @param error the first 250 characters of the error
+	 * @param error the first 250 characters of the error, or fewer if these take more
+	 * than 700 bytes of JSON
 	 * @param count how many tasks
 	 * @param first when the first of them died
 	 * @param last when the last of them died
@@ -526,7 +531,9 @@ public class DelayedTasksEndpoint {
 	/**
 	 * The result of a pause or its end.
 	 *
-	 * @param paused whether the name is paused from now on
+	 * @param paused whether the name is paused on this node from now on: {@code true}
+	 * also after the end of a pause, if {@code timingwheel.tasks.<name>.paused} pauses
+	 * stored tasks
 	 */
 	public record PauseDescriptor(boolean paused) implements OperationResponseBody {
 

@@ -182,7 +182,8 @@ public class DelayedTasksEndpointWebExtension {
 	 * tasks
 	 * @param cursor the cursor of the reply before; {@code null} for the first call
 	 * @return 204 for a pause and its end, otherwise the result; or what is wrong with
-	 * the request
+	 * the request. If a property keeps the name paused on this node, the end of a pause
+	 * holds for the other nodes, and the status is 409
 	 */
 	@WriteOperation
 	@RegisterReflectionForBinding({ StepDescriptor.class, ErrorDescriptor.class })
@@ -190,8 +191,9 @@ public class DelayedTasksEndpointWebExtension {
 			@Nullable String cursor) {
 		return checked(() -> {
 			OperationResponseBody result = this.endpoint.changeName(name, required(action), error, cursor);
-			if (result instanceof PauseDescriptor) {
-				return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
+			if (result instanceof PauseDescriptor pause) {
+				return (pause.paused() && "resume".equals(action)) ? conflict(staysPaused(name))
+						: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
 			}
 			return (result != null) ? new WebEndpointResponse<>(result) : notFound(nothingHasTheName(name));
 		});
@@ -219,6 +221,12 @@ public class DelayedTasksEndpointWebExtension {
 
 	private static String nothingHasTheName(String name) {
 		return "No task has the name \"" + name + "\"";
+	}
+
+	private static String staysPaused(String name) {
+		return ("The tasks of \"%1$s\" stay paused on this node, since timingwheel.tasks.%1$s.paused is true."
+				+ " Nodes without this property start them")
+			.formatted(name);
 	}
 
 	private static String noSuchTask(TaskPath path) {

@@ -116,6 +116,13 @@ final class EndpointStore {
 	}
 
 	/**
+	 * Whether a property pauses stored tasks on this node.
+	 */
+	boolean isPausedByPolicy(String name) {
+		return isKnown(name) && required().isPausedByPolicy(name);
+	}
+
+	/**
 	 * Pauses or resumes a name for all nodes.
 	 * @return {@code true}
 	 */

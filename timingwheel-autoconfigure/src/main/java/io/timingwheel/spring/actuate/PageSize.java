@@ -11,8 +11,8 @@ final class PageSize {
 	/** The figures of a name, without the name. */
 	private static final int COUNTS_BYTES = 210;
 
-	/** A task, without its texts. */
-	private static final int TASK_BYTES = 190;
+	/** A task, without its texts but with its schedule and next time. */
+	private static final int TASK_BYTES = 250;
 
 	private final int itemBytes;
 
@@ -62,15 +62,33 @@ final class PageSize {
 	}
 
 	/**
+	 * The longest beginning of a text that has no more than a number of bytes in JSON,
+	 * without half of a character.
+	 */
+	static String beginOf(String text, int maxBytes) {
+		int room = maxBytes;
+		for (int i = 0; i < text.length(); i++) {
+			room -= bytes(text.charAt(i));
+			if (room < 0) {
+				return text.substring(0, (i > 0 && Character.isHighSurrogate(text.charAt(i - 1))) ? i - 1 : i);
+			}
+		}
+		return text;
+	}
+
+	/**
 	 * The bytes of a text in JSON and UTF-8, where control characters take six.
 	 */
 	private static int bytes(@Nullable String text) {
 		int bytes = 0;
 		for (int i = 0; text != null && i < text.length(); i++) {
-			char c = text.charAt(i);
-			bytes += (c < ' ') ? 6 : (c == '"' || c == '\\') ? 2 : (c < 128) ? 1 : 3;
+			bytes += bytes(text.charAt(i));
 		}
 		return bytes;
+	}
+
+	private static int bytes(char c) {
+		return (c < ' ') ? 6 : (c == '"' || c == '\\') ? 2 : (c < 128) ? 1 : 3;
 	}
 
 }

@@ -144,15 +144,21 @@ final class ConsoleReader {
 				break;
 			}
 			page.tasks().forEach((name, counts) -> names.add(new NameFigures(name, counts)));
-			nodes = (page.nodes() != null) ? page.nodes().stream().map(ConsoleReader::node).toList() : nodes;
+			nodes = (page.nodes() != null) ? page.nodes().stream().map(this::node).toList() : nodes;
 			cursor = page.cursor();
 		}
 		while (cursor != null);
 		return new Known(names, nodes);
 	}
 
-	private static OneNode node(NodeDescriptor node) {
-		return new OneNode(node.id(), node.thisNode(), node.claiming(), node.inFlight(), millis(node.age()));
+	/**
+	 * A node that has missed three reports has probably ended. How often the others
+	 * report is not known, so they count as having the settings of this node.
+	 */
+	private OneNode node(NodeDescriptor node) {
+		boolean silent = this.durableTasks != null
+				&& node.age().compareTo(this.durableTasks.reportInterval().multipliedBy(3)) > 0;
+		return new OneNode(node.id(), node.thisNode(), node.claiming(), node.inFlight(), millis(node.age()), silent);
 	}
 
 	private @Nullable ForecastFigures forecast(@Nullable String range) {

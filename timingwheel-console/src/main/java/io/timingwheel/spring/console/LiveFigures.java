@@ -193,8 +193,9 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	 * @param claiming whether it claims tasks
 	 * @param held how many claimed tasks it holds
 	 * @param age how long ago it has reported this
+	 * @param silent whether it has probably ended, since it should have reported again
 	 */
-	record OneNode(String id, boolean mine, boolean claiming, int held, double age) {
+	record OneNode(String id, boolean mine, boolean claiming, int held, double age, boolean silent) {
 
 	}
 

@@ -497,9 +497,6 @@ export function schedules() {
 	};
 }
 
-/** A node that has not reported for this time has probably ended. */
-const SILENT_MS = 15_000;
-
 /** The nodes, and the wheel of this one. */
 export function node() {
 	const claims = h("dl.panel.figures");
@@ -515,9 +512,8 @@ export function node() {
 	const nodes = panel("All nodes", all.element);
 	const showNodes = list(all.body, (one) => one.id, (one) => h("tr", {}, h("th", { scope: "row" }, one.id, " ", one.mine && h("span.tag", {}, "this node")),
 		h("td.text"), h("td"), h("td.text")), ({ cells }, one) => {
-		const silent = one.age > SILENT_MS;
-		text(cells[1], silent ? "silent" : one.claiming ? "claims tasks" : "paused");
-		cells[1].classList.toggle("warn", silent);
+		text(cells[1], one.silent ? "silent" : one.claiming ? "claims tasks" : "paused");
+		cells[1].classList.toggle("warn", one.silent);
 		text(cells[2], number(one.held));
 		text(cells[3], `${duration(one.age)} ago`);
 	});

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.support;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -13,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -57,6 +59,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	private final boolean joining;
 
 	private final Set<String> refused = new HashSet<>();
+
+	private final List<List<String>> countedNames = new CopyOnWriteArrayList<>();
 
 	private final Set<String> pausedNames = ConcurrentHashMap.newKeySet();
 
@@ -307,6 +311,21 @@ public final class MemoryStore implements DelayedTaskStore {
 			case DEAD -> new StoredCounts(0, 0, 0, 1);
 		}, StoredCounts::plus));
 		return counts;
+	}
+
+	@Override
+	public synchronized Map<String, StoredCounts> counts(Collection<String> names) {
+		this.countedNames.add(List.copyOf(names));
+		Map<String, StoredCounts> counts = counts();
+		counts.keySet().retainAll(names);
+		return counts;
+	}
+
+	/**
+	 * The names that were counted without the others, by call.
+	 */
+	public List<List<String>> countedNames() {
+		return this.countedNames;
 	}
 
 	@Override

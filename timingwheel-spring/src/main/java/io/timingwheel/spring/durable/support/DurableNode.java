@@ -191,6 +191,10 @@ final class DurableNode {
 		return this.policies.isPaused(name);
 	}
 
+	boolean isPausedByPolicy(String name) {
+		return this.policies.isPausedByPolicy(name);
+	}
+
 	boolean holdsBack(String name) {
 		return this.policies.holdBack(name);
 	}

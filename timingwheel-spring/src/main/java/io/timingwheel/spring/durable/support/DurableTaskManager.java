@@ -60,6 +60,8 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	private final String nodeId;
 
+	private final Duration reportInterval;
+
 	private final TaskEnqueuer enqueuer;
 
 	private final PendingTaskEditor pendingTasks;
@@ -113,6 +115,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.codec = codec;
 		this.interceptor = interceptor;
 		this.nodeId = settings.nodeId();
+		this.reportInterval = NodeReports.interval(settings.pollInterval());
 		StoreClock clock = new StoreClock(wheel.timeSource());
 		this.node = new DurableNode(store, turns.settings(settings), handlers, codec, wheel, clock, tasks, handOvers,
 				interceptor, turns);
@@ -546,6 +549,24 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public boolean isPaused(String name) {
 		return this.node.isPaused(this.handlers.canonicalName(name));
+	}
+
+	/**
+	 * Tells whether the policy of a name pauses it on this node.
+	 * {@link #setPaused(String, boolean)} does not end this pause.
+	 * @param name the name
+	 * @return whether the policy says so
+	 */
+	public boolean isPausedByPolicy(String name) {
+		return this.node.isPausedByPolicy(name);
+	}
+
+	/**
+	 * How often the nodes of the store report, if all have the settings of this node.
+	 * @return the longest time between two reports of a node that runs
+	 */
+	public Duration reportInterval() {
+		return this.reportInterval;
 	}
 
 	/**

@@ -49,6 +49,15 @@ final class NamePolicies {
 	}
 
 	/**
+	 * Tells whether the policy of a name pauses it on this node. The switch in the store
+	 * does not end this pause.
+	 */
+	boolean isPausedByPolicy(String name) {
+		DurableHandler handler = this.handlers.find(name);
+		return handler != null && this.policies.of(handler.name()).isPaused();
+	}
+
+	/**
 	 * Tells whether tasks of a name that are due may have to wait, as far as this node
 	 * knows.
 	 */

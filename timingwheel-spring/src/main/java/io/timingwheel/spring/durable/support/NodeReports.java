@@ -17,7 +17,7 @@ final class NodeReports {
 	private static final Log logger = LogFactory.getLog(NodeReports.class);
 
 	/** The time between two reports, unless the node is paused or resumed. */
-	private static final long INTERVAL_NANOS = Duration.ofSeconds(5).toNanos();
+	private static final Duration INTERVAL = Duration.ofSeconds(5);
 
 	private final NodeTurns turns;
 
@@ -41,12 +41,20 @@ final class NodeReports {
 	}
 
 	/**
+	 * The longest time between two reports of a node with this poll interval, since it
+	 * reports when it polls.
+	 */
+	static Duration interval(Duration pollInterval) {
+		return INTERVAL.plus(pollInterval);
+	}
+
+	/**
 	 * Reports, unless the last report is young and still true.
 	 * @param claiming whether this node claims tasks
 	 */
 	void report(boolean claiming) {
 		boolean isYoung = this.reported && claiming == this.claiming
-				&& this.turns.nanoTime() - this.reportedAt < INTERVAL_NANOS;
+				&& this.turns.nanoTime() - this.reportedAt < INTERVAL.toNanos();
 		if (isYoung || this.turns.isVirtual()) {
 			return;
 		}

@@ -1,0 +1,135 @@
+package io.timingwheel.spring.actuate;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.PauseDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension.ErrorDescriptor;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.support.DeadByError;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the endpoint does with a name whose tasks are stored.
+ */
+class StoredNameEndpointTests {
+
+	private static final Instant NOON = Instant.parse("2026-01-10T12:00:00Z");
+
+	private final MemoryStore store = new MemoryStore();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+		.withBean(MemoryStore.class, () -> this.store)
+		.withBean(Reminders.class);
+
+	@Test
+	void theEndOfAPauseIsRefusedWhileAPropertyPausesTheName() {
+		this.runner.withPropertyValues("timingwheel.tasks.remind.paused=true").run((context) -> {
+			DelayedTasksEndpointWebExtension endpoint = endpoint(context);
+			assertThat(endpoint.changeName("remind", "pause", null, null).getStatus()).isEqualTo(204);
+			assertThat(this.store.pausedNames()).containsExactly("remind");
+			WebEndpointResponse<?> response = endpoint.changeName("remind", "resume", null, null);
+			assertThat(response.getStatus()).isEqualTo(409);
+			assertThat(response.getBody()).isEqualTo(new ErrorDescriptor(
+					"The tasks of \"remind\" stay paused on this node, since timingwheel.tasks.remind"
+							+ ".paused is true. Nodes without this property start them"));
+			assertThat(this.store.pausedNames()).as("the pause of all nodes has ended").isEmpty();
+			assertThat(plainEndpoint(context).changeName("remind", "resume", null, null))
+				.isEqualTo(new PauseDescriptor(true));
+		});
+	}
+
+	@Test
+	void thePauseOfANameEndsIfNoPropertyPausesIt() {
+		this.runner.run((context) -> {
+			DelayedTasksEndpointWebExtension endpoint = endpoint(context);
+			assertThat(endpoint.changeName("remind", "pause", null, null).getStatus()).isEqualTo(204);
+			assertThat(endpoint.changeName("remind", "resume", null, null).getStatus()).isEqualTo(204);
+			assertThat(plainEndpoint(context).changeName("remind", "resume", null, null))
+				.isEqualTo(new PauseDescriptor(false));
+		});
+	}
+
+	@Test
+	void theTasksOfANameAreReadWithoutTheCountsOfOtherNames() {
+		this.runner.run((context) -> {
+			context.getBean(DelayedTaskOperations.class).enqueue(TaskId.of("remind", 1), Duration.ofHours(1), 1);
+			WebEndpointResponse<?> response = endpoint(context).tasksOfName(SecurityContext.NONE, "remind", null, null,
+					null);
+			assertThat(response.getBody()).isInstanceOfSatisfying(NameDescriptor.class,
+					(name) -> assertThat(name.counts().pending()).isOne());
+			assertThat(this.store.countedNames()).containsExactly(List.of("remind"));
+		});
+	}
+
+	@Test
+	void nodesReportLessOftenThanTheyPoll() {
+		this.runner.withPropertyValues("timingwheel.store.poll-interval=1m")
+			.run((context) -> assertThat(context.getBean(DurableTaskManager.class).reportInterval())
+				.isEqualTo(Duration.ofSeconds(65)));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "\u65e5", "\ud83d\ude97", "\u0001", "\"" })
+	void theDeadOfANameFitIntoAHundredKilobytes(String error) {
+		DeadByError dead = new DeadByError(IntStream.range(0, DeadByError.MAX_GROUPS)
+			.mapToObj((i) -> new DeadByError.Group(DeadByError.beginOf((i + error.repeat(DeadByError.MAX_ERROR))), 20,
+					NOON, NOON, "i".repeat(36)))
+			.toList(), 2000, true, null);
+		DeadDescriptor shown = DeadDescriptor.of("remind", dead, true);
+		String json = new JsonMapper().writeValueAsString(shown);
+		assertThat(json.getBytes(StandardCharsets.UTF_8)).hasSizeLessThan(100_000);
+		assertThat(shown.groups()).hasSize(DeadByError.MAX_GROUPS).doesNotHaveDuplicates();
+		assertThat(json).doesNotContain("\ufffd", "?");
+		if (error.equals("a")) {
+			assertThat(shown.groups().get(0).error()).hasSize(DeadByError.MAX_ERROR);
+		}
+	}
+
+	private static DelayedTasksEndpointWebExtension endpoint(ApplicationContext context) {
+		return new DelayedTasksEndpointWebExtension(plainEndpoint(context), Show.ALWAYS, Set.of());
+	}
+
+	private static DelayedTasksEndpoint plainEndpoint(ApplicationContext context) {
+		return new DelayedTasksEndpoint(context.getBean(DelayedTaskRegistry.class),
+				context.getBean(DurableTaskManager.class), Show.ALWAYS);
+	}
+
+	static class Reminders {
+
+		@Delayed(delay = "1h", name = "remind", key = "#id", durable = true)
+		public void remind(int id) {
+		}
+
+	}
+
+}
