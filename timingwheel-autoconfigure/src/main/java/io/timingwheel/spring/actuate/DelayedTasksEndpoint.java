@@ -477,7 +477,7 @@ public class DelayedTasksEndpoint {
 	 * @param cursor where the next page of pending tasks begins, {@code null} if there is
 	 * none
 	 * @param sampled {@code true} if the pending tasks are those of a sample, since there
-	 * are more than 250,000 in memory; otherwise {@code null}
+	 * are more than 100,000 in memory; otherwise {@code null}
 	 */
 	public record NameDescriptor(String name, CountsDescriptor counts, List<TaskDescriptor> next,
 			@Nullable List<TaskDescriptor> dead, @Nullable String cursor,

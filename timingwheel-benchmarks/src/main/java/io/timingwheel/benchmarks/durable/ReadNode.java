@@ -1,6 +1,8 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -173,8 +175,8 @@ final class ReadNode implements AutoCloseable {
 	/**
 	 * Makes each read once a second, until the reader is stopped.
 	 */
-	Reader startReader() {
-		return new Reader(this);
+	Reader startReader(Collection<Supplier<?>> reads) {
+		return new Reader(this, List.copyOf(reads));
 	}
 
 	@Override
@@ -190,17 +192,19 @@ final class ReadNode implements AutoCloseable {
 
 		private final Thread thread;
 
-		Reader(ReadNode node) {
-			this.thread = new Thread(() -> run(node));
+		private volatile long cpuNanos;
+
+		Reader(ReadNode node, List<Supplier<?>> reads) {
+			this.thread = new Thread(() -> run(node, reads));
 			this.thread.start();
 		}
 
-		private static void run(ReadNode node) {
-			Map<String, Supplier<?>> reads = node.reads();
+		private void run(ReadNode node, List<Supplier<?>> reads) {
 			try {
 				while (true) {
-					for (Supplier<?> read : reads.values()) {
+					for (Supplier<?> read : reads) {
 						node.json(read);
+						this.cpuNanos = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
 						TimeUnit.MILLISECONDS.sleep(1_000 / reads.size());
 					}
 				}
@@ -210,9 +214,14 @@ final class ReadNode implements AutoCloseable {
 			}
 		}
 
-		void stop() throws InterruptedException {
+		/**
+		 * Ends the reads.
+		 * @return the processor time that they have taken, in nanoseconds
+		 */
+		long stop() throws InterruptedException {
 			this.thread.interrupt();
 			this.thread.join();
+			return this.cpuNanos;
 		}
 
 	}

@@ -1,10 +1,13 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.DoubleStream;
 
@@ -48,7 +51,7 @@ public final class ReadsCommand implements Callable<Integer> {
 		if (this.store == null) {
 			try (ReadNode node = new ReadNode(Map.of())) {
 				node.schedule(this.pending);
-				measure(node);
+				measure(node, () -> 0);
 			}
 			return 0;
 		}
@@ -62,57 +65,72 @@ public final class ReadsCommand implements Callable<Integer> {
 				}
 				System.out.printf("Stored in %.0f s%n", (System.nanoTime() - start) / 1e9);
 				TimeUnit.MILLISECONDS.sleep(SETTLE_MILLIS);
-				measure(node);
+				measure(node, server::cpuNanos);
 			}
 		}
 		return 0;
 	}
 
-	private void measure(ReadNode node) throws InterruptedException {
-		System.out.printf("%,d pending%n%-24s %10s %10s %10s%n", this.pending, "read", "median ms", "max ms", "KB");
-		node.reads().forEach((name, read) -> measure(name, node, read));
+	private void measure(ReadNode node, LongSupplier serverCpu) throws InterruptedException {
+		System.out.printf("%,d pending%n%-24s %10s %10s %10s %10s %10s%n", this.pending, "read", "median ms", "best ms",
+				"max ms", "CPU ms", "KB");
+		node.reads().forEach((name, read) -> measure(name, node, read, serverCpu));
 		if (this.executions) {
 			beside(node);
 		}
 	}
 
-	private static void measure(String name, ReadNode node, Supplier<?> read) {
+	/**
+	 * Prints the durations, and the processor time of a read in this thread and the
+	 * server, which a busy machine does not change.
+	 */
+	private static void measure(String name, ReadNode node, Supplier<?> read, LongSupplier serverCpu) {
+		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 		int bytes = 0;
 		double[] millis = new double[RUNS];
+		long cpuNanos = 0;
 		for (int i = -WARM_UPS; i < RUNS; i++) {
+			if (i == 0) {
+				cpuNanos = threads.getCurrentThreadCpuTime() + serverCpu.getAsLong();
+			}
 			long start = System.nanoTime();
 			bytes = node.json(read).length;
 			if (i >= 0) {
 				millis[i] = (System.nanoTime() - start) / 1e6;
 			}
 		}
+		cpuNanos = threads.getCurrentThreadCpuTime() + serverCpu.getAsLong() - cpuNanos;
 		Arrays.sort(millis);
-		System.out.printf("%-24s %10.2f %10.2f %10.1f%n", name, millis[RUNS / 2], millis[RUNS - 1], bytes / 1e3);
+		System.out.printf("%-24s %10.2f %10.2f %10.2f %10.2f %10.1f%n", name, millis[RUNS / 2], millis[0],
+				millis[RUNS - 1], cpuNanos / 1e6 / RUNS, bytes / 1e3);
 	}
 
 	/**
 	 * Windows without and with a reader take turns.
 	 */
 	private static void beside(ReadNode node) throws InterruptedException {
+		Map<String, Supplier<?>> reads = node.reads();
 		LongAdder runs = node.runEndlessly();
 		TimeUnit.MILLISECONDS.sleep(2 * WINDOW_MILLIS);
 		double[] alone = new double[WINDOWS];
 		double[] beside = new double[WINDOWS];
+		long cpuNanos = 0;
 		for (int i = 0; i < WINDOWS; i++) {
 			// Who comes first changes, so that a trend of the machine counts for neither.
 			if (i % 2 == 0) {
 				alone[i] = rate(runs);
 			}
-			ReadNode.Reader reader = node.startReader();
+			ReadNode.Reader reader = node.startReader(reads.values());
 			beside[i] = rate(runs);
-			reader.stop();
+			cpuNanos += reader.stop();
 			if (i % 2 != 0) {
 				alone[i] = rate(runs);
 			}
 		}
 		double share = DoubleStream.of(beside).sum() / DoubleStream.of(alone).sum();
-		System.out.printf("executions/s alone %s%nbeside a reader    %s%nshare %.2f %%%n", text(alone), text(beside),
-				100 * share);
+		System.out.printf(
+				"executions/s alone %s%nbeside a reader    %s%nshare %.2f %%, processor time of the reader %.1f ms/s%n",
+				text(alone), text(beside), 100 * share, cpuNanos / 1e3 / (WINDOWS * WINDOW_MILLIS));
 	}
 
 	private static double rate(LongAdder runs) throws InterruptedException {

@@ -245,7 +245,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public Map<String, StoredCounts> counts(Collection<String> names) {
-		return operations().counts().read(names);
+		return operations().counts().read(Set.copyOf(names));
 	}
 
 	@Override

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -70,7 +69,7 @@ final class RowCounts {
 	/**
 	 * Counts the tasks of some names, and reads no others.
 	 */
-	Map<String, StoredCounts> read(Collection<String> names) {
+	Map<String, StoredCounts> read(Set<String> names) {
 		if (names.isEmpty()) {
 			return Map.of();
 		}

@@ -378,7 +378,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public Map<String, StoredCounts> counts(Collection<String> names) {
-		return names.isEmpty() ? Map.of() : readCounts(names.toArray());
+		return names.isEmpty() ? Map.of() : readCounts(Set.copyOf(names).toArray());
 	}
 
 	private Map<String, StoredCounts> readCounts(Object... names) {

@@ -38,13 +38,15 @@ public final class DelayedTaskRegistry {
 	private static final int MAX_VISITS = 50_000;
 
 	/** How many tasks a page is chosen from. */
-	private static final int MAX_LOOKED_AT = 250_000;
+	private static final int MAX_LOOKED_AT = 100_000;
 
 	private final TaskEnvironment environment;
 
 	private final TaskDirectory directory;
 
 	private final TaskShutdown shutdown;
+
+	private final ShownSlots shown = new ShownSlots();
 
 	/**
 	 * Creates a registry.
@@ -326,7 +328,7 @@ public final class DelayedTaskRegistry {
 
 	/**
 	 * Whether a short page of the pending tasks of a name has only tasks of a sample,
-	 * since the name has more than about 250,000 tasks.
+	 * since the name has more than about 100,000 tasks.
 	 * @param name the name
 	 * @return whether tasks may be missing that are due earlier than the last task of a
 	 * page
@@ -522,7 +524,7 @@ public final class DelayedTaskRegistry {
 	/**
 	 * The slot where a task with an id was found. Another task may have the slot by now.
 	 */
-	private static @Nullable Object locate(NamedTasks tasks, String name, long sequence) {
+	private @Nullable Object locate(NamedTasks tasks, String name, long sequence) {
 		if (sequence == 0) {
 			return null;
 		}
@@ -530,8 +532,11 @@ public final class DelayedTaskRegistry {
 		if (tasks.pending().containsKey(unkeyed)) {
 			return unkeyed;
 		}
-		// An index would cost memory for each task, and only people look up keyed tasks
-		// by id.
+		Object shown = this.shown.get(sequence);
+		PendingTask candidate = (shown != null) ? tasks.pending().get(shown) : null;
+		if (candidate != null && candidate.sequence() == sequence && tasks.contains(name, candidate)) {
+			return shown;
+		}
 		for (PendingTask task : tasks.pending().values()) {
 			if (task.sequence() == sequence && tasks.contains(name, task)) {
 				return task.slot();
@@ -545,6 +550,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	private PendingTaskSnapshot describe(PendingTask task, long sequence, long dueEpochNanos) {
+		this.shown.add(sequence, task.slot());
 		return new PendingTaskSnapshot(this.environment.idOf(sequence), task.definition().name(),
 				TaskKeys.text(task.slot()), TaskClock.toInstant(dueEpochNanos), task.schedule());
 	}

@@ -90,7 +90,7 @@ class DelayedTaskRegistryTests {
 
 	@Test
 	void aPageOfVeryManyTasksIsThatOfASample() {
-		int count = 300_000;
+		int count = 120_000;
 		IntStream.range(0, count)
 			.forEach((i) -> this.tasks.template.schedule(TaskId.of("many", "key " + i), Duration.ofSeconds(i), () -> {
 			}));
@@ -141,6 +141,35 @@ class DelayedTaskRegistryTests {
 		assertThat(this.registry.cancel("close", unkeyed.id())).isFalse();
 		assertThat(keyed.isCancelled()).isTrue();
 		assertThat(this.registry.pendingCount()).isZero();
+	}
+
+	@Test
+	void anIdOfAPageFindsItsTaskAndNoOtherTaskOfTheKey() {
+		TaskId taskId = TaskId.of("close", "k");
+		this.tasks.template.schedule(taskId, DELAY, () -> {
+		});
+		String id = this.registry.pending("close", 10).get(0).id();
+		assertThat(this.registry.find("close", id)).get().extracting(PendingTaskSnapshot::key).isEqualTo("k");
+		assertThat(this.registry.find("other", id)).isEmpty();
+		assertThat(this.registry.reschedule("close", id, DELAY.multipliedBy(2))).isTrue();
+		assertThat(this.registry.find("close", id)).isPresent();
+		this.tasks.template.schedule(taskId, DELAY, () -> {
+		});
+		assertThat(this.registry.find("close", id)).isEmpty();
+		assertThat(this.registry.cancel("close", id)).isFalse();
+		assertThat(this.registry.pendingCount()).isOne();
+	}
+
+	@Test
+	void theSlotsThatWereShownLastAreKnown() {
+		ShownSlots slots = new ShownSlots();
+		slots.add(1, "first");
+		slots.add(2, "second");
+		slots.add(1, "first again");
+		IntStream.range(0, ShownSlots.MAX - 1).forEach((i) -> slots.add(10 + i, i));
+		assertThat(slots.get(1)).isEqualTo("first again");
+		assertThat(slots.get(2)).isNull();
+		assertThat(slots.get(10)).isEqualTo(0);
 	}
 
 	@Test
