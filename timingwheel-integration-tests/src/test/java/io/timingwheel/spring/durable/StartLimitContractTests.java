@@ -170,6 +170,64 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void tasksThatWaitForPlacesStartInTheOrderOfTheirDueTimes() {
+		List<String> ids = new ArrayList<>();
+		long now = this.store.now();
+		for (int i = 0; i < 20; i++) {
+			DueTime due = new DueTime(now - HOUR.toMillis() - i, true);
+			ids.add(0, this.store.enqueue(task(NAME, null, due, IfPending.REPLACE, null)).id());
+		}
+		List<String> started = new ArrayList<>();
+		for (int i = 0; i < 10; i++) {
+			DelayedTaskStore node = (i % 4 < 2) ? this.store : this.other;
+			List<LeasedTask> tasks = claim(node, TWO);
+			started.addAll(ids(tasks));
+			tasks.forEach((task) -> assertThat(acknowledge(node, task.ref())).isEqualTo(Reply.DONE));
+		}
+		assertThat(started).containsExactlyElementsOf(ids);
+		Enqueued later = enqueue("later", SOON);
+		Claimed none = claim(this.store, TWO, false, 100);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.now()).isGreaterThanOrEqualTo(now);
+		assertThat(claim(this.store, TWO, false, 100).startAt()).isEqualTo(later.dueAt());
+	}
+
+	/**
+	 * The limits of two nodes differ in another point, so that they may use different
+	 * requests.
+	 */
+	@Test
+	void nodesThatClaimAtTheSameTimeKeepTheLimitTogether() throws Exception {
+		int tasks = 120;
+		enqueueDue(tasks);
+		AtomicInteger running = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		AtomicInteger ended = new AtomicInteger();
+		List<Thread> threads = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			DelayedTaskStore node = (i < 2) ? this.store : this.other;
+			StartLimits limits = new StartLimits(3, (i % 2 == 0) ? 0 : 3, 0, 1);
+			threads.add(new Thread(() -> {
+				while (ended.get() < tasks) {
+					List<LeasedTask> claimed = claim(node, limits);
+					most.accumulateAndGet(running.addAndGet(claimed.size()), Math::max);
+					Thread.yield();
+					running.addAndGet(-claimed.size());
+					claimed.forEach((task) -> acknowledge(node, task.ref()));
+					ended.addAndGet(claimed.size());
+				}
+			}));
+		}
+		threads.forEach(Thread::start);
+		await().until(() -> ended.get() >= tasks);
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		assertThat(ended).hasValue(tasks);
+		assertThat(most.get()).isBetween(1, 3);
+	}
+
+	@Test
 	void aTaskThatIsRetriedGivenBackOrDeadGivesItsPlaceBack() {
 		List<String> ids = enqueueDue(6);
 		List<LeasedTask> tasks = claim(this.store, TWO);

@@ -154,9 +154,17 @@ abstract class PostgresPlanContractTests extends StoreTestSupport {
 
 	@Test
 	void aClaimReadsNoTasksOfALimitedNameThatWait() {
+		assertReadsNoTasksThatWait(new StartLimits(1, 1, 10_000, 1));
+	}
+
+	@Test
+	void aClaimInOneRequestReadsNoTasksOfALimitedNameThatWait() {
+		assertReadsNoTasksThatWait(new StartLimits(1, 0, 0, 1));
+	}
+
+	private void assertReadsNoTasksThatWait(StartLimits one) {
 		insert(NAME, 1000, HOUR.negated(), HOUR);
 		this.jdbc.execute("vacuum analyze timingwheel_task");
-		StartLimits one = new StartLimits(1, 1, 10_000, 1);
 		ClaimRequest limited = new ClaimRequest("a", Map.of(NAME, new Limit(100, 0), OTHER_NAME, new Limit(100, 100)),
 				100, true, LOOK_AHEAD, LEASE, ANY_SIZE, Map.of(NAME, one));
 		for (int i = 0; i < EXECUTIONS; i++) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,6 +51,11 @@ final class LimitedClaims {
 
 	private static final int LOCK_ATTEMPTS = 4;
 
+	/**
+	 * An attempt in one request costs little, and no node is stopped with such a lock.
+	 */
+	private static final int SHORT_LOCK_ATTEMPTS = 12;
+
 	private static final long MAX_LOCK_PAUSE = TimeUnit.MILLISECONDS.toNanos(3);
 
 	/** How long to stay away from a name whose row another node has locked for long. */
@@ -68,6 +74,9 @@ final class LimitedClaims {
 
 	private final AtomicInteger turn = new AtomicInteger();
 
+	/** The names of which the last claim took tasks, in one request. */
+	private final Set<String> busy = ConcurrentHashMap.newKeySet();
+
 	LimitedClaims(Database database, LimitRows rows) {
 		this.database = database;
 		this.dialect = database.dialect();
@@ -80,7 +89,7 @@ final class LimitedClaims {
 	 * claim, so that each has its turn. A suspect is claimed alone.
 	 */
 	Claimed claim(ClaimRequest request, Transitions transitions) {
-		List<Outlook> outlooks = outlooks(request);
+		List<Outlook> outlooks = needsOutlooks(request) ? outlooks(request) : List.of();
 		if (request.suspect()) {
 			Claimed suspect = claimSuspect(request, outlooks);
 			if (suspect != null) {
@@ -97,17 +106,30 @@ final class LimitedClaims {
 		return result.claimed();
 	}
 
+	/**
+	 * Whether it pays to look for tasks before the names are locked. If the only limited
+	 * name had tasks a moment ago, the claim itself looks.
+	 */
+	private boolean needsOutlooks(ClaimRequest request) {
+		return request.suspect() || request.startLimits().size() > 1
+				|| request.startLimits()
+					.keySet()
+					.stream()
+					.anyMatch((name) -> !this.busy.contains(name)
+							|| Objects.requireNonNull(request.names().get(name)).due() == 0);
+	}
+
 	private void claim(ClaimRequest request, Transitions transitions, List<Outlook> outlooks, Result result) {
 		boolean limitedFirst = !request.suspect() && (this.turn.getAndIncrement() & 1) == 0;
 		if (limitedFirst) {
-			claimLimited(request, outlooks, result);
+			claimLimited(request, transitions, outlooks, result);
 		}
 		ClaimRequest others = request.withoutStartLimits(request.limit() - result.tasks.size());
 		if (others.limit() > 0 && !others.names().isEmpty()) {
 			result.add(transitions.claim(others));
 		}
 		if (!limitedFirst && !result.hasSuspect()) {
-			claimLimited(request, outlooks, result);
+			claimLimited(request, transitions, outlooks, result);
 		}
 	}
 
@@ -146,17 +168,60 @@ final class LimitedClaims {
 		return null;
 	}
 
-	private void claimLimited(ClaimRequest request, List<Outlook> outlooks, Result result) {
+	private void claimLimited(ClaimRequest request, Transitions transitions, List<Outlook> outlooks, Result result) {
 		for (Outlook outlook : outlooks) {
 			result.lookedAt(outlook);
 		}
-		for (Outlook outlook : sorted(outlooks, Outlook::dueAt)) {
-			Limit limit = Objects.requireNonNull(request.names().get(outlook.name()));
+		List<String> names = outlooks.isEmpty() ? List.copyOf(request.startLimits().keySet())
+				: sorted(outlooks, Outlook::dueAt).stream().map(Outlook::name).toList();
+		this.busy.retainAll(names);
+		for (String name : names) {
+			Limit limit = Objects.requireNonNull(request.names().get(name));
 			int room = Math.min(request.limit() - result.tasks.size(), limit.due());
 			if (room > 0) {
-				result.add(outlook.name(), take(request, outlook.name(), (claim) -> claim.take(room)));
+				Taken taken = claimByCount(request, transitions, name, room);
+				if (taken != null && !taken.tasks().isEmpty()) {
+					this.busy.add(name);
+				}
+				else {
+					this.busy.remove(name);
+				}
+				if (taken == null && outlooks.isEmpty()) {
+					outlooks(request).forEach(result::lookedAt);
+				}
+				result.add(name, (taken != null) ? taken : take(request, name, (claim) -> claim.take(room)));
 			}
 		}
+	}
+
+	/**
+	 * Claims tasks in one request.
+	 * @return {@code null} if the name has other limits than a number of running tasks,
+	 * if the database has no such request, or if runs of the name were lost
+	 */
+	private @Nullable Taken claimByCount(ClaimRequest request, Transitions transitions, String name, int room) {
+		StartLimits limits = Objects.requireNonNull(request.startLimits().get(name));
+		if (limits.concurrent() == 0 || limits.perKey() > 0 || limits.intervalMicros() > 0) {
+			return null;
+		}
+		LimitedClaim claim = null;
+		for (int i = 0; i < SHORT_LOCK_ATTEMPTS; i++) {
+			claim = transitions.claimLimited(request, name, room, limits.concurrent());
+			if (claim == null || claim.places().locked()) {
+				break;
+			}
+			beforeNextAttempt(name, claim.places().missing());
+		}
+		if (claim == null || claim.places().hasLost()) {
+			return null;
+		}
+		if (!claim.places().locked()) {
+			return Taken.locked(claim.now());
+		}
+		int taken = claim.tasks().size();
+		boolean more = claim.nextAt() <= claim.now();
+		return new Taken(claim.tasks(), claim.now(), more ? Long.MAX_VALUE : claim.nextAt(),
+				claim.places().free() <= taken, more);
 	}
 
 	private static List<Outlook> sorted(List<Outlook> outlooks, TimeOf time) {
@@ -178,12 +243,19 @@ final class LimitedClaims {
 			if (taken != null) {
 				return taken;
 			}
-			// The row is locked, or does not exist yet.
-			this.rows.create(name);
-			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
+			beforeNextAttempt(name, true);
 		}
-		long now = this.database.store().single(this.database::now);
-		return new Taken(List.of(), now, now + LOCKED_MILLIS, false, false);
+		return Taken.locked(this.database.store().single(this.database::now));
+	}
+
+	/**
+	 * The row of the name is locked, or does not exist yet.
+	 */
+	private void beforeNextAttempt(String name, boolean mayBeMissing) {
+		if (mayBeMissing) {
+			this.rows.create(name);
+		}
+		LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 	}
 
 	/**
@@ -419,11 +491,18 @@ final class LimitedClaims {
 	/**
 	 * What a claim took of one name.
 	 *
-	 * @param startAt when the rate allows more
+	 * @param startAt when more may start
 	 * @param heldBack whether others may be due and wait for the end of a running task
-	 * @param suspects whether there are new suspects to claim
+	 * @param more whether there is more to claim at once, such as a new suspect
 	 */
-	private record Taken(List<ClaimedRow> tasks, long now, long startAt, boolean heldBack, boolean suspects) {
+	private record Taken(List<ClaimedRow> tasks, long now, long startAt, boolean heldBack, boolean more) {
+
+		/**
+		 * Nothing, since other nodes had the lock of the name.
+		 */
+		static Taken locked(long now) {
+			return new Taken(List.of(), now, now + LOCKED_MILLIS, true, false);
+		}
 
 	}
 
@@ -462,7 +541,7 @@ final class LimitedClaims {
 			if (taken.heldBack()) {
 				this.heldBack.add(name);
 			}
-			if (taken.suspects()) {
+			if (taken.more()) {
 				this.nextAt = Math.min(this.nextAt, taken.now());
 			}
 		}

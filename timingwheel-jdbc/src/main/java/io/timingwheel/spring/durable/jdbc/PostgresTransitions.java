@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -29,10 +30,12 @@ import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
+import io.timingwheel.spring.durable.jdbc.LimitedClaim.Places;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.ArgumentPreparedStatementSetter;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -76,6 +79,9 @@ final class PostgresTransitions extends Transitions {
 	 */
 	private static final int SHARED_LOCK_MILLIS = 20;
 
+	/** The setting with the limited name whose row the transaction has locked. */
+	private static final String LOCKED_NAME = "timingwheel.locked_name";
+
 	/** What a statement adds its first parameter to, to get the time. */
 	private final String now;
 
@@ -91,9 +97,9 @@ final class PostgresTransitions extends Transitions {
 
 	private final EnqueueStatements shareMany;
 
-	private final String claim;
+	private final ClaimStatement claim;
 
-	private final Map<Integer, String> claimsBySize = new ConcurrentHashMap<>();
+	private final ClaimStatement claimLimited;
 
 	private final ClaimFloors floors;
 
@@ -122,7 +128,12 @@ final class PostgresTransitions extends Transitions {
 		String timeout = ", set_config('lock_timeout', '%dms', true)".formatted(SHARED_LOCK_MILLIS);
 		this.shareOne = EnqueueStatements.of(table, this.now, timeout, one);
 		this.shareMany = EnqueueStatements.of(table, this.now, timeout, many);
-		this.claim = claim(table);
+		this.claim = new ClaimStatement("", claim(table, """
+				wanted as (select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]),
+					(select ?::bigint[])) as w (name, due, soon, since))""", ""));
+		this.claimLimited = new ClaimStatement(lockLimit(table), claim(table, wantedOfLimited(table), """
+				, (select locked from places), (select missing from places), (select has_lost from places),
+				(select free from places)"""));
 		// With a given clock there is no time after which a task would be late.
 		this.floors = database.time().isGiven() ? new ClaimFloors(() -> 0, Duration.ZERO)
 				: new ClaimFloors(System::nanoTime, ClaimFloors.SWEEP);
@@ -262,11 +273,10 @@ final class PostgresTransitions extends Transitions {
 	 * <p>
 	 * The commit waits for the disk only if a task has begun with the claim.
 	 */
-	private String claim(TableName table) {
+	private String claim(TableName table, String wanted, String columns) {
 		return """
 				with clock as (select %1$s + ? as now, ? as look_ahead),
-				wanted as (select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]),
-					(select ?::bigint[])) as w (name, due, soon, since)),
+				%8$s,
 				suspect as (
 					select first.place, first.next_at from wanted w, clock, lateral (
 						select ctid as place, next_at from %2$s
@@ -317,23 +327,54 @@ final class PostgresTransitions extends Transitions {
 								where name = w.name and suspect = 0 and next_at > (select now from clock)
 									and next_at <= (select now + look_ahead from clock)
 								order by next_at limit %6$d) first) soon on true) end,
-					(%7$s where not exists (select 1 from claimed where taken and status = %4$d))
+					(%7$s where not exists (select 1 from claimed where taken and status = %4$d))%9$s
 				from clock left join claimed on true
 				"""
 			.formatted(this.now, table, MAX_TIME, TaskRow.RUNNING,
 					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
-					WITHOUT_DISK);
+					WITHOUT_DISK, wanted, columns);
 	}
 
 	/**
-	 * The statement for a table of the present size. PostgreSQL keeps a plan for a text,
-	 * and a plan for a small table may scan the whole table. So the text changes with the
-	 * size, by powers of four.
+	 * The statement that locks the row of a limited name, and remembers the name for the
+	 * next statement of the transaction. PostgreSQL would call a function beside
+	 * {@code for update} also for a row that it then skips.
 	 */
-	private String claim() {
-		int size = (Long.SIZE - Long.numberOfLeadingZeros(this.tableSize / PAGE_BYTES) + 1) / 2;
-		return this.claimsBySize.computeIfAbsent(size,
-				(power) -> "/* at most 4^%d pages */ ".formatted(power) + this.claim);
+	private static String lockLimit(TableName table) {
+		return """
+				select set_config('%s', name, true) from (
+					select name from %s where name = (select ?::text) for update skip locked) locked;
+				""".formatted(LOCKED_NAME, table.limitTable());
+	}
+
+	/**
+	 * What a claim wants of a limited name: no more than there are free places, and
+	 * nothing without the lock of the name. The statement begins after the lock was
+	 * taken, so that it sees all tasks that earlier claims have begun. If runs were lost,
+	 * it takes nothing, since {@link LimitedClaims} deals with them.
+	 */
+	private static String wantedOfLimited(TableName table) {
+		return """
+				limited as (select (select ?::text) as name, (select ?::int) as concurrent),
+				running as (
+					select count(*) as number, coalesce(bool_or(next_at <= (select now from clock)), false) as has_ended from (
+						select next_at from %1$s
+						where name = (select name from limited) and status = %2$d and owner is not null
+							and current_setting('%3$s', true) = (select name from limited)
+						order by name, status, due_at, id limit (select concurrent from limited)) counted),
+				places as (
+					select coalesce(current_setting('%3$s', true) = limited.name, false) as locked,
+						not exists (select 1 from %4$s where name = (select name from limited)) as missing,
+						running.has_ended or exists (
+							select 1 from %1$s where name = (select name from limited) and suspect = 1
+								and next_at is not null) as has_lost,
+						greatest(limited.concurrent - running.number, 0)::int as free
+					from limited, running),
+				wanted as (
+					select limited.name, case when locked and not has_lost then least((select ?::int), free) else 0 end as due,
+						0 as soon, (select ?::bigint) as since
+					from limited, places)"""
+			.formatted(table, TaskRow.RUNNING, LOCKED_NAME, table.limitTable());
 	}
 
 	@Override
@@ -344,11 +385,49 @@ final class PostgresTransitions extends Transitions {
 			Search[] search = new Search[1];
 			// The parameters are set once there is a connection, for which the search
 			// does not wait then.
-			return jdbc.query(claim(), (ps) -> {
+			return jdbc.query(this.claim.forTableOf(this.tableSize), (ps) -> {
 				search[0] = this.floors.search(names);
 				new ArgumentPreparedStatementSetter(parameters(request, names, limits, search[0])).setValues(ps);
 			}, (ResultSetExtractor<Claimed>) (rs) -> claimed(rs, request, search[0]));
 		});
+	}
+
+	/**
+	 * Locks the name and claims in one request. The two statements are one transaction,
+	 * also if each request is a transaction: the driver sends both before it ends the
+	 * request. If a driver did not, the claim would take nothing.
+	 */
+	@Override
+	LimitedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
+		Object text = this.dialect.text(name);
+		return this.database.store()
+			.single((jdbc) -> Objects.requireNonNull(jdbc.execute(this.claimLimited.forTableOf(this.tableSize),
+					(PreparedStatementCallback<LimitedClaim>) (ps) -> {
+						Search search = this.floors.search(List.of(name));
+						new ArgumentPreparedStatementSetter(new Object[] { text, this.database.time().parameter(), 0,
+								text, concurrent, room, search.floors().get(0), false, room, request.owner(),
+								LeaseTimes.millis(request.lease()), request.maxPayloadBytes(), room })
+							.setValues(ps);
+						ps.execute();
+						// The result of the first statement is not needed.
+						ps.getMoreResults();
+						try (ResultSet rs = ps.getResultSet()) {
+							return claimedLimited(rs, request, name, room, search);
+						}
+					})));
+	}
+
+	private LimitedClaim claimedLimited(ResultSet rs, ClaimRequest request, String name, int room, Search search)
+			throws SQLException {
+		ClaimReply reply = ClaimReply.read(rs, true);
+		this.tableSize = reply.tableSize();
+		Places places = Objects.requireNonNull(reply.places());
+		if (places.usable()) {
+			Limit limit = new Limit(Math.min(room, places.free()), 0);
+			this.floors.searched(search, new ClaimRequest(request.owner(), Map.of(name, limit), room, false,
+					Duration.ZERO, request.lease(), request.maxPayloadBytes()), reply.found(), reply.now());
+		}
+		return new LimitedClaim(reply.tasks(), reply.now(), reply.nextAt(), places);
 	}
 
 	private Object[] parameters(ClaimRequest request, List<String> names, List<Limit> limits, Search search) {
@@ -361,49 +440,13 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	private Claimed claimed(ResultSet rs, ClaimRequest request, Search search) throws SQLException {
-		List<ClaimedRow> tasks = new ArrayList<>();
-		Map<String, List<Long>> found = new HashMap<>();
-		long now = 0;
-		long nextAt = Long.MAX_VALUE;
-		boolean first = true;
-		boolean suspects = false;
-		while (rs.next()) {
-			if (first) {
-				first = false;
-				now = rs.getLong(ClaimColumn.NOW);
-				Long later = rs.getBoolean(ClaimColumn.HAS_LEFT) ? Long.valueOf(now)
-						: rs.getObject(ClaimColumn.LATER_AT, Long.class);
-				nextAt = (later != null) ? later : Long.MAX_VALUE;
-				this.tableSize = rs.getLong(ClaimColumn.TABLE_SIZE);
-			}
-			String id = rs.getString(ClaimColumn.ID);
-			if (id == null) {
-				continue;
-			}
-			long foundAt = rs.getLong(ClaimColumn.FOUND_AT);
-			String name = rs.getString(ClaimColumn.NAME);
-			found.computeIfAbsent(name, (key) -> new ArrayList<>()).add(foundAt);
-			if (!rs.getBoolean(ClaimColumn.TAKEN)) {
-				nextAt = Math.min(nextAt, foundAt);
-				continue;
-			}
-			boolean suspect = rs.getInt(ClaimColumn.SUSPECT) != 0;
-			suspects |= suspect;
-			String schedule = rs.getString(ClaimColumn.SCHEDULE);
-			LeasedTask task = new LeasedTask(id, rs.getLong(ClaimColumn.FENCE), name,
-					rs.getString(ClaimColumn.TASK_KEY), rs.getString(ClaimColumn.PAYLOAD),
-					rs.getString(ClaimColumn.TRACEPARENT), rs.getLong(ClaimColumn.DUE_AT),
-					!suspect && rs.getInt(ClaimColumn.STATUS) == TaskRow.RUNNING, rs.getInt(ClaimColumn.ATTEMPT),
-					rs.getInt(ClaimColumn.DELIVERIES), rs.getInt(ClaimColumn.LOST_DELIVERIES), suspect,
-					(schedule != null) ? new StoredSchedule(schedule, rs.getLong(ClaimColumn.SCHEDULED_AT)) : null);
-			tasks.add(new ClaimedRow(task, foundAt, rs.getLong(ClaimColumn.LEASE_END)));
-		}
-		if (!suspects) {
+		ClaimReply reply = ClaimReply.read(rs, false);
+		this.tableSize = reply.tableSize();
+		if (reply.tasks().stream().noneMatch((row) -> row.task().suspect())) {
 			// A claim that takes a suspect does not search for other tasks.
-			found.values().forEach(Collections::sort);
-			this.floors.searched(search, request, found, now);
+			this.floors.searched(search, request, reply.found(), reply.now());
 		}
-		return ClaimedRow.claim(tasks, now, nextAt);
+		return ClaimedRow.claim(reply.tasks(), reply.now(), reply.nextAt());
 	}
 
 	/**
@@ -570,6 +613,108 @@ final class PostgresTransitions extends Transitions {
 		static final int HAS_LEFT = 20;
 
 		static final int LATER_AT = 21;
+
+		/**
+		 * This and the following columns are those of a limited name. The column before
+		 * has no use but its side effect.
+		 */
+		static final int LOCKED = 23;
+
+		static final int MISSING = 24;
+
+		static final int HAS_LOST = 25;
+
+		static final int FREE = 26;
+
+	}
+
+	/**
+	 * A statement for tables of different sizes. PostgreSQL keeps a plan for a text, and
+	 * a plan for a small table may scan the whole table. So the text changes with the
+	 * size, by powers of four.
+	 */
+	private static final class ClaimStatement {
+
+		private final String prefix;
+
+		private final String text;
+
+		private final Map<Integer, String> bySize = new ConcurrentHashMap<>();
+
+		/**
+		 * Creates the texts.
+		 * @param prefix another statement before it in the same request, empty for none
+		 */
+		ClaimStatement(String prefix, String text) {
+			this.prefix = prefix;
+			this.text = text;
+		}
+
+		String forTableOf(long bytes) {
+			int size = (Long.SIZE - Long.numberOfLeadingZeros(bytes / PAGE_BYTES) + 1) / 2;
+			return this.bySize.computeIfAbsent(size,
+					(power) -> this.prefix + "/* at most 4^%d pages */ ".formatted(power) + this.text);
+		}
+
+	}
+
+	/**
+	 * What a claim returns.
+	 *
+	 * @param tasks the claimed tasks, in the order of the times by which it found them
+	 * @param found the times of the tasks that it found, by name, in order
+	 * @param places of a limited name, {@code null} for other names
+	 */
+	private record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long now, long nextAt,
+			long tableSize, @Nullable Places places) {
+
+		static ClaimReply read(ResultSet rs, boolean limited) throws SQLException {
+			List<ClaimedRow> tasks = new ArrayList<>();
+			Map<String, List<Long>> found = new HashMap<>();
+			long now = 0;
+			long nextAt = Long.MAX_VALUE;
+			long tableSize = 0;
+			Places places = null;
+			boolean first = true;
+			while (rs.next()) {
+				if (first) {
+					first = false;
+					now = rs.getLong(ClaimColumn.NOW);
+					Long later = rs.getBoolean(ClaimColumn.HAS_LEFT) ? Long.valueOf(now)
+							: rs.getObject(ClaimColumn.LATER_AT, Long.class);
+					nextAt = (later != null) ? later : Long.MAX_VALUE;
+					tableSize = rs.getLong(ClaimColumn.TABLE_SIZE);
+					places = limited ? new Places(rs.getBoolean(ClaimColumn.LOCKED), rs.getBoolean(ClaimColumn.MISSING),
+							rs.getBoolean(ClaimColumn.HAS_LOST), rs.getInt(ClaimColumn.FREE)) : null;
+				}
+				if (rs.getString(ClaimColumn.ID) == null) {
+					continue;
+				}
+				long foundAt = rs.getLong(ClaimColumn.FOUND_AT);
+				found.computeIfAbsent(rs.getString(ClaimColumn.NAME), (key) -> new ArrayList<>()).add(foundAt);
+				if (rs.getBoolean(ClaimColumn.TAKEN)) {
+					tasks.add(new ClaimedRow(task(rs), foundAt, rs.getLong(ClaimColumn.LEASE_END)));
+				}
+				else {
+					nextAt = Math.min(nextAt, foundAt);
+				}
+			}
+			found.values().forEach(Collections::sort);
+			tasks.sort(Comparator.comparingLong(ClaimedRow::foundAt));
+			return new ClaimReply(tasks, found, now, nextAt, tableSize, places);
+		}
+
+		private static LeasedTask task(ResultSet rs) throws SQLException {
+			boolean suspect = rs.getInt(ClaimColumn.SUSPECT) != 0;
+			String schedule = rs.getString(ClaimColumn.SCHEDULE);
+			return new LeasedTask(rs.getString(ClaimColumn.ID), rs.getLong(ClaimColumn.FENCE),
+					rs.getString(ClaimColumn.NAME), rs.getString(ClaimColumn.TASK_KEY),
+					rs.getString(ClaimColumn.PAYLOAD), rs.getString(ClaimColumn.TRACEPARENT),
+					rs.getLong(ClaimColumn.DUE_AT), !suspect && rs.getInt(ClaimColumn.STATUS) == TaskRow.RUNNING,
+					rs.getInt(ClaimColumn.ATTEMPT), rs.getInt(ClaimColumn.DELIVERIES),
+					rs.getInt(ClaimColumn.LOST_DELIVERIES), suspect,
+					(schedule != null) ? new StoredSchedule(schedule, rs.getLong(ClaimColumn.SCHEDULED_AT)) : null);
+		}
 
 	}
 

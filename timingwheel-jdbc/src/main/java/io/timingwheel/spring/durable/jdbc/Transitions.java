@@ -213,6 +213,17 @@ abstract class Transitions {
 	abstract Claimed claim(ClaimRequest request);
 
 	/**
+	 * Claims tasks of a name whose only limit is the number of running tasks, in one
+	 * request.
+	 * @param room how many tasks the caller wants
+	 * @param concurrent the limit of the name
+	 * @return {@code null} if the database has no such request
+	 */
+	@Nullable LimitedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
+		return null;
+	}
+
+	/**
 	 * Learns that this node has made a task claimable, perhaps one whose due time is long
 	 * past. Another node may learn so only with the next claim that searches everywhere.
 	 */

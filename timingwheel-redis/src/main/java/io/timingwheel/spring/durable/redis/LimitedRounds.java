@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.durable.Claimed;
@@ -25,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class LimitedRounds {
 
+	/** After so many claims without looking for tasks, a claim looks again. */
+	private static final int MAX_UNLOOKED = 8;
+
 	private final PartitionOutages scripts;
 
 	private final int partitions;
@@ -34,6 +38,12 @@ final class LimitedRounds {
 	private final Places places;
 
 	private final AtomicInteger turn = new AtomicInteger();
+
+	/**
+	 * How many more claims of a name need not look for tasks. The claims before took all
+	 * the tasks that they could, and no run of the name was lost.
+	 */
+	private final Map<String, Integer> unlooked = new ConcurrentHashMap<>();
 
 	LimitedRounds(PartitionOutages scripts, int partitions, ClaimRounds rounds, Places places) {
 		this.scripts = scripts;
@@ -47,7 +57,7 @@ final class LimitedRounds {
 	 * claim, so that each has its turn. A suspect is claimed alone.
 	 */
 	Claimed claim(ClaimRequest request) {
-		Map<String, Outlook> outlooks = look(request);
+		Map<String, Outlook> outlooks = mustLook(request) ? look(request) : unlooked(request);
 		if (request.suspect()) {
 			Claimed suspect = claimSuspect(request, outlooks);
 			if (suspect != null) {
@@ -60,6 +70,10 @@ final class LimitedRounds {
 		}
 		catch (RuntimeException ex) {
 			result.endedBy(ex);
+		}
+		if (result.now == 0) {
+			// The partitions of the names do not answer. Others know the time.
+			look(request).values().forEach(result::lookedAt);
 		}
 		return result.claimed();
 	}
@@ -76,6 +90,23 @@ final class LimitedRounds {
 		if (!limitedFirst && !result.hasSuspect()) {
 			claimLimited(request, outlooks, result);
 		}
+	}
+
+	private boolean mustLook(ClaimRequest request) {
+		return request.suspect()
+				|| request.startLimits().keySet().stream().anyMatch((name) -> this.unlooked.getOrDefault(name, 0) == 0);
+	}
+
+	/**
+	 * What the claim expects without looking: tasks that are due, and no lost runs.
+	 */
+	private Map<String, Outlook> unlooked(ClaimRequest request) {
+		Map<String, Outlook> outlooks = new HashMap<>();
+		for (String name : request.startLimits().keySet()) {
+			this.unlooked.merge(name, -1, (left, change) -> Math.max(0, left + change));
+			outlooks.put(name, Outlook.busy());
+		}
+		return outlooks;
 	}
 
 	private Map<String, Outlook> look(ClaimRequest request) {
@@ -204,7 +235,19 @@ final class LimitedRounds {
 				result.heldBack.add(name);
 			}
 		}
+		result.now = Math.max(result.now, grant.now());
 		int free = grant.free() - grant.places().size();
+		boolean all = unused.isEmpty() && !grant.places().isEmpty();
+		if (outlook.looked) {
+			this.unlooked.put(name, (all && !suspects) ? MAX_UNLOOKED : 0);
+		}
+		else if (!all) {
+			this.unlooked.put(name, 0);
+			if (!grant.places().isEmpty()) {
+				// When the next task is due is not known. The next claim looks.
+				result.startAt = Math.min(result.startAt, grant.now());
+			}
+		}
 		if (outlook.due && free <= left) {
 			result.heldBack.add(name);
 		}
@@ -250,6 +293,15 @@ final class LimitedRounds {
 		private long laterAt = Long.MAX_VALUE;
 
 		private long now;
+
+		private boolean looked = true;
+
+		static Outlook busy() {
+			Outlook outlook = new Outlook();
+			outlook.due = true;
+			outlook.looked = false;
+			return outlook;
+		}
 
 		void add(ScriptReply reply, int first) {
 			this.now = Math.max(this.now, reply.number(0));

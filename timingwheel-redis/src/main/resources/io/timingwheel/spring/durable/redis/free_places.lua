@@ -4,8 +4,8 @@
 -- Returns: 1
 local PLACES, LIMITS = KEYS[4], KEYS[5]
 -- A full Redis refuses a script only if its first write needs memory.
-for i = 4, #ARGV do
-  call('ZREM', PLACES, ARGV[i])
+for i = 4, #ARGV, 1000 do
+  call('ZREM', PLACES, unpack(ARGV, i, math.min(i + 999, #ARGV)))
 end
 local next_start = tonumber(call('HGET', LIMITS, ARGV[2]) or 0)
 if tonumber(ARGV[3]) > 0 and next_start > 0 then

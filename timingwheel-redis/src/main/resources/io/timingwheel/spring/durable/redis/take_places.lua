@@ -18,8 +18,13 @@ local starts = interval > 0
 local taken = math.max(0, math.min(wanted, free - ARGV[6], starts))
 local ends = limited(now + ARGV[7])
 if concurrent > 0 then
+  local added = {}
   for i = first, first + taken - 1 do
-    call('ZADD', PLACES, ends, ARGV[i])
+    added[#added + 1] = ends
+    added[#added + 1] = ARGV[i]
+  end
+  for i = 1, #added, 1000 do
+    call('ZADD', PLACES, unpack(added, i, math.min(i + 999, #added)))
   end
 end
 call('HSETNX', LIMITS, ARGV[2], 0) -- delete_all finds the names here

@@ -64,6 +64,12 @@ final class Lane {
 	 */
 	private boolean heldInStore;
 
+	/** Whether tasks have left this node since the last claim of a limited name began. */
+	private boolean left;
+
+	/** The most tasks that have waited for a thread since that claim began. */
+	private int mostWaiting;
+
 	private int size;
 
 	/** When a task has started last, or when the first of those that wait has begun. */
@@ -169,6 +175,7 @@ final class Lane {
 			restart(now);
 		}
 		this.waiting++;
+		this.mostWaiting = Math.max(this.mostWaiting, this.waiting);
 		this.full |= used() >= this.window;
 		return now;
 	}
@@ -216,6 +223,7 @@ final class Lane {
 	}
 
 	private void changed() {
+		claimHeldInStore();
 		if (this.full && (used() == 0 || this.prompt >= this.window)) {
 			this.full = false;
 			this.prompt = 0;
@@ -261,17 +269,35 @@ final class Lane {
 
 	synchronized void removed() {
 		this.size--;
-		if (this.heldInStore) {
-			this.onRoom.run();
-		}
+		this.left = true;
+		claimHeldInStore();
+	}
+
+	/**
+	 * A claim of a limited name begins. Tasks that leave this node from now on give back
+	 * places that the claim may not see.
+	 */
+	synchronized void claiming() {
+		this.heldInStore = true;
+		this.left = false;
+		this.mostWaiting = this.waiting;
 	}
 
 	/**
 	 * Sets whether tasks that are due may wait in the store until others of the name end.
-	 * If so, calls back when this node has no longer one of its tasks.
+	 * If so, calls back when this node has no longer some of its tasks, and at most half
+	 * of those that waited for a thread still do: until then all threads have work, and a
+	 * claim of many tasks costs less than many claims of few.
 	 */
 	synchronized void setHeldInStore(boolean heldInStore) {
 		this.heldInStore = heldInStore;
+	}
+
+	private void claimHeldInStore() {
+		if (this.heldInStore && this.left && this.waiting <= this.mostWaiting / 2) {
+			this.left = false;
+			this.onRoom.run();
+		}
 	}
 
 }

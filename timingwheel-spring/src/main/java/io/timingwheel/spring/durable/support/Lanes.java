@@ -110,7 +110,7 @@ final class Lanes {
 			StartLimits limits = this.policies.limits(Objects.requireNonNull(this.handlers.find(name)));
 			if (limits != null) {
 				startLimits.put(name, limits);
-				of(name).setHeldInStore(true);
+				of(name).claiming();
 			}
 		}
 		return startLimits;

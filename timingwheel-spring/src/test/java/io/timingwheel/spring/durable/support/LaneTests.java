@@ -147,4 +147,59 @@ class LaneTests {
 		assertThat(this.calls).hasValue(1);
 	}
 
+	/**
+	 * Begins tasks for which the store has places, while it holds back others.
+	 */
+	private List<Long> beginLimited() {
+		this.lane.claiming();
+		this.lane.setHeldInStore(true);
+		List<Long> begun = fill();
+		begun.forEach((each) -> this.lane.added());
+		return begun;
+	}
+
+	@Test
+	void aLimitedNameIsClaimedAgainWhenHalfOfItsTasksHaveStarted() {
+		List<Long> begun = beginLimited();
+		for (int i = 0; i < begun.size() / 2; i++) {
+			assertThat(this.calls).as("the threads still have work").hasValue(0);
+			this.lane.started(begun.get(i));
+			this.lane.removed();
+		}
+		assertThat(this.calls).hasPositiveValue();
+	}
+
+	@Test
+	void aPlaceThatIsFreeBeforeHalfOfTheTasksHaveStartedIsUsedThen() {
+		List<Long> begun = beginLimited();
+		this.lane.started(begun.get(0));
+		this.lane.removed();
+		begun.subList(1, begun.size()).forEach(this.lane::started);
+		assertThat(this.calls).hasValue(1);
+	}
+
+	@Test
+	void eachPlaceIsUsedAtOnceWhileNoTaskWaitsForAThread() {
+		List<Long> begun = beginLimited();
+		begun.forEach(this.lane::started);
+		for (int i = 1; i <= begun.size(); i++) {
+			this.lane.removed();
+			assertThat(this.calls).hasValue(i);
+			this.lane.claiming();
+			this.lane.setHeldInStore(true);
+		}
+	}
+
+	@Test
+	void aPlaceThatIsFreeDuringAClaimIsUsedAfterIt() {
+		List<Long> begun = beginLimited();
+		this.lane.claiming();
+		this.lane.started(begun.get(0));
+		this.lane.removed();
+		this.lane.setHeldInStore(true);
+		assertThat(this.calls).hasValue(0);
+		begun.subList(1, begun.size()).forEach(this.lane::started);
+		assertThat(this.calls).hasValue(1);
+	}
+
 }
