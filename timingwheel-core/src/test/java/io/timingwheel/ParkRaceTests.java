@@ -103,12 +103,21 @@ class ParkRaceTests {
 	}
 
 	/**
-	 * If the interrupt stayed set, the driver would never park again.
+	 * The thread is interrupted before it parks first, and a task leaves an interrupt. If
+	 * the interrupt stayed set, the driver would never park again.
 	 */
 	private static final class InterruptAndPark extends WithADriverThread {
 
 		InterruptAndPark() {
 			super(1);
+		}
+
+		@Override
+		public List<Runnable> threads() {
+			return List.of(() -> {
+				Thread.currentThread().interrupt();
+				this.driver.run();
+			}, this::act);
 		}
 
 		@Override

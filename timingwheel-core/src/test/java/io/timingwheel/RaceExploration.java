@@ -57,4 +57,11 @@ final class RaceExploration {
 		assertThat(Interleavings.atEveryAccess(race, 2).knowing(READ_WITHOUT_LOCK).explore()).isGreaterThan(1);
 	}
 
+	/**
+	 * Explores more interleavings of a race that needs a preemption to begin.
+	 */
+	static void exploreWithThreePreemptionsAtSynchronization(Class<? extends Race> race) {
+		assertThat(Interleavings.atSynchronization(race, 3).knowing(READ_WITHOUT_LOCK).explore()).isGreaterThan(1);
+	}
+
 }

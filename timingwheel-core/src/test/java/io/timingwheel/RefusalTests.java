@@ -96,6 +96,35 @@ class RefusalTests {
 		assertThat(this.refusedAt).containsExactly(1300L, 1305L, 1315L, 1335L);
 	}
 
+	/**
+	 * The executor accepts a task at a retry, and later one that falls due between two
+	 * retries.
+	 */
+	@Test
+	void backoffStartsAgainAtItsMinimumThoughATimerIsStillRefused() {
+		RecordingTask never = new RecordingTask(this.clock);
+		List<Long> refusedAt = new ArrayList<>();
+		TimingWheel wheel = wheel((timer) -> {
+			boolean isNever = ((Timer) timer).task() == never;
+			if (isNever) {
+				refusedAt.add(TimeUnit.NANOSECONDS.toMillis(this.clock.nanoTime()));
+			}
+			if (isNever || this.refuse) {
+				throw new RejectedExecutionException("on purpose");
+			}
+			timer.run();
+		});
+		wheel.schedule(never, 5, TimeUnit.MILLISECONDS);
+		wheel.schedule(this.task, 200, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(300));
+		this.refuse = false;
+		wheel.schedule(this.task, 300, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(350));
+		assertThat(this.task.count()).isEqualTo(2);
+		assertThat(refusedAt).containsExactly(5L, 10L, 20L, 40L, 80L, 160L, 320L, 325L, 335L, 355L, 395L, 475L, 605L,
+				610L, 620L, 640L);
+	}
+
 	@Test
 	void refusedTimerCanBeCancelled() {
 		TimerHandle handle = this.wheel.schedule(this.task, 5, TimeUnit.MILLISECONDS);

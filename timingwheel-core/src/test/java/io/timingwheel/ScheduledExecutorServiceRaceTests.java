@@ -24,7 +24,7 @@ class ScheduledExecutorServiceRaceTests {
 	@ParameterizedTest
 	@ValueSource(classes = { PeriodicAndCancel.class, PeriodicAndShutdown.class, PeriodicAndShutdownNow.class,
 			PeriodicAndStop.class, PeriodicAtOnceAndCancel.class, OneShotAndShutdownNow.class, SubmitAndShutdown.class,
-			SubmitAndShutdownNow.class })
+			SubmitAndShutdownNow.class, SubmitForLaterAndShutdownNow.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
 		RaceExploration.explore(race, reporter);
 	}
@@ -187,13 +187,19 @@ class ScheduledExecutorServiceRaceTests {
 
 	private abstract static class Submit extends OnAService {
 
+		private final long delay;
+
 		boolean rejected;
+
+		Submit(long delay) {
+			this.delay = delay;
+		}
 
 		@Override
 		public List<Runnable> threads() {
 			return List.of(() -> {
 				try {
-					this.future = this.service.schedule(this.runs::incrementAndGet, 0, TimeUnit.MILLISECONDS);
+					this.future = this.service.schedule(this.runs::incrementAndGet, this.delay, TimeUnit.MILLISECONDS);
 				}
 				catch (RejectedExecutionException ex) {
 					this.rejected = true;
@@ -204,6 +210,10 @@ class ScheduledExecutorServiceRaceTests {
 	}
 
 	private static final class SubmitAndShutdown extends Submit {
+
+		SubmitAndShutdown() {
+			super(0);
+		}
 
 		@Override
 		void act() {
@@ -219,9 +229,17 @@ class ScheduledExecutorServiceRaceTests {
 
 	}
 
-	private static final class SubmitAndShutdownNow extends Submit {
+	private static class SubmitAndShutdownNow extends Submit {
 
 		private List<Runnable> withdrawn;
+
+		SubmitAndShutdownNow() {
+			this(0);
+		}
+
+		SubmitAndShutdownNow(long delay) {
+			super(delay);
+		}
 
 		@Override
 		void act() {
@@ -235,6 +253,17 @@ class ScheduledExecutorServiceRaceTests {
 					+ ((this.future != null && this.future.isCancelled()) ? 1 : 0);
 			assertThat(outcomes).isOne();
 			assertEnded();
+		}
+
+	}
+
+	/**
+	 * The timer is not due, so a timer that stays in the wheel is found.
+	 */
+	private static final class SubmitForLaterAndShutdownNow extends SubmitAndShutdownNow {
+
+		SubmitForLaterAndShutdownNow() {
+			super(1_000);
 		}
 
 	}

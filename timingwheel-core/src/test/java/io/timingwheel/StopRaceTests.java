@@ -35,6 +35,15 @@ class StopRaceTests {
 	}
 
 	/**
+	 * The other thread begins and is preempted, before stop returns the task and is
+	 * preempted.
+	 */
+	@Test
+	void taskThatBeginsWhileStopReturnsItHasOneOutcome() {
+		RaceExploration.exploreWithThreePreemptionsAtSynchronization(StopAndRun.class);
+	}
+
+	/**
 	 * Stop reads the batch that the driver is using.
 	 */
 	@Test

@@ -21,9 +21,10 @@ class TimerRaceTests {
 	@ParameterizedTest
 	@ValueSource(classes = { CancelAndFire.class, CancelAndRunDirectly.class, MoveToLaterAndFire.class,
 			MoveToLaterAndRunDirectly.class, MoveToSoonerAndFire.class, MoveAndCancel.class, MoveAndMove.class,
-			MoveAndMoveToLater.class, AddAndAdvance.class, TellBeforeAdding.class, CascadeAndCancel.class,
-			CascadeAndMoveToSooner.class, CascadeAndMoveToLater.class, MoveToLaterDeadlineAndFire.class,
-			MoveToSoonerDeadlineAndFire.class, CascadeAndMoveToSoonerDeadline.class, AddDeadlineAndAdvance.class })
+			MoveAndMoveToLater.class, MoveToSoonerAndMoveToLater.class, AddAndAdvance.class, TellBeforeAdding.class,
+			CascadeAndCancel.class, CascadeAndMoveToSooner.class, CascadeAndMoveToLater.class,
+			MoveToLaterDeadlineAndFire.class, MoveToSoonerDeadlineAndFire.class, CascadeAndMoveToSoonerDeadline.class,
+			AddDeadlineAndAdvance.class })
 	void holdsInEveryInterleaving(Class<? extends Race> race, TestReporter reporter) {
 		RaceExploration.explore(race, reporter);
 	}
@@ -285,12 +286,16 @@ class TimerRaceTests {
 	/**
 	 * Both moves need no lock, unless the second one is to sooner.
 	 */
-	private static final class MoveAndMoveToLater extends TimerRace {
+	private static class MoveAndMoveToLater extends TimerRace {
 
 		private boolean other;
 
 		MoveAndMoveToLater() {
-			super(1, 0, 0);
+			this(1);
+		}
+
+		MoveAndMoveToLater(long delay) {
+			super(delay, 0, 0);
 		}
 
 		@Override
@@ -311,6 +316,18 @@ class TimerRaceTests {
 			assertThat(remaining).isIn(3L, 6L);
 			advance(remaining);
 			assertThat(this.ranAt).isEqualTo(remaining);
+		}
+
+	}
+
+	/**
+	 * One move needs the lock, unless it is the second one. The other move comes without
+	 * the lock in between.
+	 */
+	private static final class MoveToSoonerAndMoveToLater extends MoveAndMoveToLater {
+
+		MoveToSoonerAndMoveToLater() {
+			super(5);
 		}
 
 	}
