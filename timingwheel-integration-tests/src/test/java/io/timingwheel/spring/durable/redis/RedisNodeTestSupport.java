@@ -88,9 +88,11 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 	}
 
 	final void awaitUp() {
-		await().until(() -> this.node.durable().storeError().isEmpty());
-		assertThat(this.node.durable().storeDownSince()).isEmpty();
-		assertThat(this.node.durable().missingStoreParts()).isEmpty();
+		await().untilAsserted(() -> {
+			assertThat(this.node.durable().storeError()).isEmpty();
+			assertThat(this.node.durable().storeDownSince()).isEmpty();
+			assertThat(this.node.durable().missingStoreParts()).isEmpty();
+		});
 	}
 
 	final void awaitEmptyStore() {
