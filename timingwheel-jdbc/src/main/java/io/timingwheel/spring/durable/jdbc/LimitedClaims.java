@@ -22,6 +22,7 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StartLimits;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
@@ -50,11 +51,6 @@ import org.springframework.jdbc.core.JdbcOperations;
 final class LimitedClaims {
 
 	private static final int LOCK_ATTEMPTS = 4;
-
-	/**
-	 * An attempt in one request costs little, and no node is stopped with such a lock.
-	 */
-	private static final int SHORT_LOCK_ATTEMPTS = 12;
 
 	private static final long MAX_LOCK_PAUSE = TimeUnit.MILLISECONDS.toNanos(3);
 
@@ -204,13 +200,16 @@ final class LimitedClaims {
 		if (limits.concurrent() == 0 || limits.perKey() > 0 || limits.intervalMicros() > 0) {
 			return null;
 		}
-		LimitedClaim claim = null;
-		for (int i = 0; i < SHORT_LOCK_ATTEMPTS; i++) {
+		LimitedClaim claim;
+		try {
 			claim = transitions.claimLimited(request, name, room, limits.concurrent());
-			if (claim == null || claim.places().locked()) {
-				break;
+			if (claim != null && claim.places().missing()) {
+				this.rows.create(name);
+				claim = transitions.claimLimited(request, name, room, limits.concurrent());
 			}
-			beforeNextAttempt(name, claim.places().missing());
+		}
+		catch (CannotAcquireLockException ex) {
+			return Taken.locked(this.database.store().single(this.database::now));
 		}
 		if (claim == null || claim.places().hasLost()) {
 			return null;
@@ -243,19 +242,11 @@ final class LimitedClaims {
 			if (taken != null) {
 				return taken;
 			}
-			beforeNextAttempt(name, true);
+			// The row is locked, or does not exist yet.
+			this.rows.create(name);
+			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 		}
 		return Taken.locked(this.database.store().single(this.database::now));
-	}
-
-	/**
-	 * The row of the name is locked, or does not exist yet.
-	 */
-	private void beforeNextAttempt(String name, boolean mayBeMissing) {
-		if (mayBeMissing) {
-			this.rows.create(name);
-		}
-		LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 	}
 
 	/**

@@ -79,6 +79,12 @@ final class PostgresTransitions extends Transitions {
 	 */
 	private static final int SHARED_LOCK_MILLIS = 20;
 
+	/**
+	 * How long a claim of a limited name waits for another claim of the name, in
+	 * milliseconds.
+	 */
+	private static final int LIMIT_LOCK_MILLIS = 100;
+
 	/** The setting with the limited name whose row the transaction has locked. */
 	private static final String LOCKED_NAME = "timingwheel.locked_name";
 
@@ -337,14 +343,15 @@ final class PostgresTransitions extends Transitions {
 
 	/**
 	 * The statement that locks the row of a limited name, and remembers the name for the
-	 * next statement of the transaction. PostgreSQL would call a function beside
-	 * {@code for update} also for a row that it then skips.
+	 * next statement of the transaction. Claims of other nodes wait in a queue, which
+	 * costs less than to try again and again.
 	 */
 	private static String lockLimit(TableName table) {
 		return """
 				select set_config('%s', name, true) from (
-					select name from %s where name = (select ?::text) for update skip locked) locked;
-				""".formatted(LOCKED_NAME, table.limitTable());
+					select name from %s where name = (select ?::text)
+						and set_config('lock_timeout', '%dms', true) is not null for update) locked;
+				""".formatted(LOCKED_NAME, table.limitTable(), LIMIT_LOCK_MILLIS);
 	}
 
 	/**
