@@ -173,10 +173,11 @@ final class ReadNode implements AutoCloseable {
 	}
 
 	/**
-	 * Makes each read once a second, until the reader is stopped.
+	 * Makes one read after another, until the reader is stopped.
+	 * @param first the number of the first read
 	 */
-	Reader startReader(Collection<Supplier<?>> reads) {
-		return new Reader(this, List.copyOf(reads));
+	Reader startReader(Collection<Supplier<?>> reads, int first, int readsPerSecond) {
+		return new Reader(this, List.copyOf(reads), first, readsPerSecond);
 	}
 
 	@Override
@@ -194,19 +195,17 @@ final class ReadNode implements AutoCloseable {
 
 		private volatile long cpuNanos;
 
-		Reader(ReadNode node, List<Supplier<?>> reads) {
-			this.thread = new Thread(() -> run(node, reads));
+		Reader(ReadNode node, List<Supplier<?>> reads, int first, int readsPerSecond) {
+			this.thread = new Thread(() -> run(node, reads, first, readsPerSecond));
 			this.thread.start();
 		}
 
-		private void run(ReadNode node, List<Supplier<?>> reads) {
+		private void run(ReadNode node, List<Supplier<?>> reads, int first, int readsPerSecond) {
 			try {
-				while (true) {
-					for (Supplier<?> read : reads) {
-						node.json(read);
-						this.cpuNanos = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-						TimeUnit.MILLISECONDS.sleep(1_000 / reads.size());
-					}
+				for (int i = first;; i++) {
+					node.json(reads.get(i % reads.size()));
+					this.cpuNanos = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+					TimeUnit.MILLISECONDS.sleep(1_000 / readsPerSecond);
 				}
 			}
 			catch (InterruptedException ex) {

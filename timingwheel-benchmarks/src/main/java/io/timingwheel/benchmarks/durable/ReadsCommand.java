@@ -13,7 +13,10 @@ import java.util.stream.DoubleStream;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Measures the reads of the endpoints with many pending tasks, and what such reads cost
@@ -43,11 +46,22 @@ public final class ReadsCommand implements Callable<Integer> {
 	private int pending;
 
 	@Option(names = "--executions",
-			description = "In memory: executions per second with and without a thread that makes each read once a second.")
+			description = "In memory: executions per second with and without a thread that makes one read after another.")
 	private boolean executions;
+
+	@Option(names = "--reads-per-second", defaultValue = "12",
+			description = "How many reads this thread makes in a second. Default: ${DEFAULT-VALUE}, each read once.")
+	private int readsPerSecond;
+
+	@Spec
+	@SuppressWarnings("NullAway.Init")
+	private CommandSpec spec;
 
 	@Override
 	public Integer call() throws Exception {
+		if (this.readsPerSecond < 1 || this.readsPerSecond > 1_000) {
+			throw new ParameterException(this.spec.commandLine(), "--reads-per-second must be from 1 to 1000");
+		}
 		if (this.store == null) {
 			try (ReadNode node = new ReadNode(Map.of())) {
 				node.schedule(this.pending);
@@ -108,7 +122,7 @@ public final class ReadsCommand implements Callable<Integer> {
 	/**
 	 * Windows without and with a reader take turns.
 	 */
-	private static void beside(ReadNode node) throws InterruptedException {
+	private void beside(ReadNode node) throws InterruptedException {
 		Map<String, Supplier<?>> reads = node.reads();
 		LongAdder runs = node.runEndlessly();
 		TimeUnit.MILLISECONDS.sleep(2 * WINDOW_MILLIS);
@@ -120,7 +134,8 @@ public final class ReadsCommand implements Callable<Integer> {
 			if (i % 2 == 0) {
 				alone[i] = rate(runs);
 			}
-			ReadNode.Reader reader = node.startReader(reads.values());
+			int first = (int) (i * WINDOW_MILLIS / 1_000 * this.readsPerSecond);
+			ReadNode.Reader reader = node.startReader(reads.values(), first, this.readsPerSecond);
 			beside[i] = rate(runs);
 			cpuNanos += reader.stop();
 			if (i % 2 != 0) {
