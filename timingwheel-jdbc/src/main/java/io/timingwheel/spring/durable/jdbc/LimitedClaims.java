@@ -200,7 +200,7 @@ final class LimitedClaims {
 		if (limits.concurrent() == 0 || limits.perKey() > 0 || limits.intervalMicros() > 0) {
 			return null;
 		}
-		LimitedClaim claim;
+		CountedClaim claim;
 		try {
 			claim = transitions.claimLimited(request, name, room, limits.concurrent());
 			if (claim != null && claim.places().missing()) {

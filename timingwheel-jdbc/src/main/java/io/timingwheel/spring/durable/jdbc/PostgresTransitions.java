@@ -30,7 +30,7 @@ import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
-import io.timingwheel.spring.durable.jdbc.LimitedClaim.Places;
+import io.timingwheel.spring.durable.jdbc.CountedClaim.Places;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.ArgumentPreparedStatementSetter;
@@ -405,11 +405,11 @@ final class PostgresTransitions extends Transitions {
 	 * request. If a driver did not, the claim would take nothing.
 	 */
 	@Override
-	LimitedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
+	CountedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
 		Object text = this.dialect.text(name);
 		return this.database.store()
 			.single((jdbc) -> Objects.requireNonNull(jdbc.execute(this.claimLimited.forTableOf(this.tableSize),
-					(PreparedStatementCallback<LimitedClaim>) (ps) -> {
+					(PreparedStatementCallback<CountedClaim>) (ps) -> {
 						Search search = this.floors.search(List.of(name));
 						new ArgumentPreparedStatementSetter(new Object[] { text, this.database.time().parameter(), 0,
 								text, concurrent, room, search.floors().get(0), false, room, request.owner(),
@@ -424,7 +424,7 @@ final class PostgresTransitions extends Transitions {
 					})));
 	}
 
-	private LimitedClaim claimedLimited(ResultSet rs, ClaimRequest request, String name, int room, Search search)
+	private CountedClaim claimedLimited(ResultSet rs, ClaimRequest request, String name, int room, Search search)
 			throws SQLException {
 		ClaimReply reply = ClaimReply.read(rs, true);
 		this.tableSize = reply.tableSize();
@@ -434,7 +434,7 @@ final class PostgresTransitions extends Transitions {
 			this.floors.searched(search, new ClaimRequest(request.owner(), Map.of(name, limit), room, false,
 					Duration.ZERO, request.lease(), request.maxPayloadBytes()), reply.found(), reply.now());
 		}
-		return new LimitedClaim(reply.tasks(), reply.now(), reply.nextAt(), places);
+		return new CountedClaim(reply.tasks(), reply.now(), reply.nextAt(), places);
 	}
 
 	private Object[] parameters(ClaimRequest request, List<String> names, List<Limit> limits, Search search) {

@@ -219,7 +219,7 @@ abstract class Transitions {
 	 * @param concurrent the limit of the name
 	 * @return {@code null} if the database has no such request
 	 */
-	@Nullable LimitedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
+	@Nullable CountedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
 		return null;
 	}
 

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class LimitedRounds {
 
 	/** After so many claims without looking for tasks, a claim looks again. */
-	private static final int MAX_UNLOOKED = 8;
+	private static final int MAX_CLAIMS_WITHOUT_LOOK = 8;
 
 	private final PartitionOutages scripts;
 
@@ -43,7 +43,7 @@ final class LimitedRounds {
 	 * How many more claims of a name need not look for tasks. The claims before took all
 	 * the tasks that they could, and no run of the name was lost.
 	 */
-	private final Map<String, Integer> unlooked = new ConcurrentHashMap<>();
+	private final Map<String, Integer> claimsWithoutLook = new ConcurrentHashMap<>();
 
 	LimitedRounds(PartitionOutages scripts, int partitions, ClaimRounds rounds, Places places) {
 		this.scripts = scripts;
@@ -57,7 +57,7 @@ final class LimitedRounds {
 	 * claim, so that each has its turn. A suspect is claimed alone.
 	 */
 	Claimed claim(ClaimRequest request) {
-		Map<String, Outlook> outlooks = mustLook(request) ? look(request) : unlooked(request);
+		Map<String, Outlook> outlooks = mustLook(request) ? look(request) : expected(request);
 		if (request.suspect()) {
 			Claimed suspect = claimSuspect(request, outlooks);
 			if (suspect != null) {
@@ -93,17 +93,19 @@ final class LimitedRounds {
 	}
 
 	private boolean mustLook(ClaimRequest request) {
-		return request.suspect()
-				|| request.startLimits().keySet().stream().anyMatch((name) -> this.unlooked.getOrDefault(name, 0) == 0);
+		return request.suspect() || request.startLimits()
+			.keySet()
+			.stream()
+			.anyMatch((name) -> this.claimsWithoutLook.getOrDefault(name, 0) == 0);
 	}
 
 	/**
 	 * What the claim expects without looking: tasks that are due, and no lost runs.
 	 */
-	private Map<String, Outlook> unlooked(ClaimRequest request) {
+	private Map<String, Outlook> expected(ClaimRequest request) {
 		Map<String, Outlook> outlooks = new HashMap<>();
 		for (String name : request.startLimits().keySet()) {
-			this.unlooked.merge(name, -1, (left, change) -> Math.max(0, left + change));
+			this.claimsWithoutLook.merge(name, -1, (left, change) -> Math.max(0, left + change));
 			outlooks.put(name, Outlook.busy());
 		}
 		return outlooks;
@@ -239,10 +241,10 @@ final class LimitedRounds {
 		int free = grant.free() - grant.places().size();
 		boolean all = unused.isEmpty() && !grant.places().isEmpty();
 		if (outlook.looked) {
-			this.unlooked.put(name, (all && !suspects) ? MAX_UNLOOKED : 0);
+			this.claimsWithoutLook.put(name, (all && !suspects) ? MAX_CLAIMS_WITHOUT_LOOK : 0);
 		}
 		else if (!all) {
-			this.unlooked.put(name, 0);
+			this.claimsWithoutLook.put(name, 0);
 			if (!grant.places().isEmpty()) {
 				// When the next task is due is not known. The next claim looks.
 				result.startAt = Math.min(result.startAt, grant.now());

@@ -65,7 +65,7 @@ final class Lane {
 	private boolean heldInStore;
 
 	/** Whether tasks have left this node since the last claim of a limited name began. */
-	private boolean left;
+	private boolean hasFreedPlaces;
 
 	/** The most tasks that have waited for a thread since that claim began. */
 	private int mostWaiting;
@@ -269,7 +269,7 @@ final class Lane {
 
 	synchronized void removed() {
 		this.size--;
-		this.left = true;
+		this.hasFreedPlaces = true;
 		claimHeldInStore();
 	}
 
@@ -279,7 +279,7 @@ final class Lane {
 	 */
 	synchronized void claiming() {
 		this.heldInStore = true;
-		this.left = false;
+		this.hasFreedPlaces = false;
 		this.mostWaiting = this.waiting;
 	}
 
@@ -294,8 +294,8 @@ final class Lane {
 	}
 
 	private void claimHeldInStore() {
-		if (this.heldInStore && this.left && this.waiting <= this.mostWaiting / 2) {
-			this.left = false;
+		if (this.heldInStore && this.hasFreedPlaces && this.waiting <= this.mostWaiting / 2) {
+			this.hasFreedPlaces = false;
 			this.onRoom.run();
 		}
 	}

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.task.support;
 
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -16,16 +15,18 @@ final class ShownSlots {
 	/** Twenty pages. */
 	static final int MAX = 2000;
 
-	private final Map<Long, Object> slots = new LinkedHashMap<>();
+	private final Map<Long, Object> slots = new LinkedHashMap<>() {
+
+		@Override
+		protected boolean removeEldestEntry(Map.Entry<Long, Object> eldest) {
+			return size() > MAX;
+		}
+
+	};
 
 	synchronized void add(long sequence, Object slot) {
 		this.slots.remove(sequence);
 		this.slots.put(sequence, slot);
-		if (this.slots.size() > MAX) {
-			Iterator<Long> oldest = this.slots.keySet().iterator();
-			oldest.next();
-			oldest.remove();
-		}
 	}
 
 	/**

@@ -10,7 +10,7 @@ import java.util.List;
  * now
  * @param places the places of the name before the claim
  */
-record LimitedClaim(List<ClaimedRow> tasks, long now, long nextAt, Places places) {
+record CountedClaim(List<ClaimedRow> tasks, long now, long nextAt, Places places) {
 
 	/**
 	 * The places of a limited name.
