@@ -70,7 +70,12 @@ class RefusalLoadTests {
 	}
 
 	@Test
-	void executorThatRefusesEveryThirdCallLosesNothing(TestReporter reporter) {
+	void executorThatRefusesEveryThirdCallLosesNothing(TestReporter reporter) throws Exception {
+		long drained = Attempts.untilGood(() -> drainedWithEveryThirdCallRefused(reporter), (millis) -> millis < 5_000);
+		assertThat(drained).isLessThan(5_000);
+	}
+
+	private static long drainedWithEveryThirdCallRefused(TestReporter reporter) {
 		int count = 100_000;
 		AtomicInteger calls = new AtomicInteger();
 		AtomicInteger runs = new AtomicInteger();
@@ -87,7 +92,7 @@ class RefusalLoadTests {
 			await().pollInterval(Duration.ofMillis(5)).until(() -> runs.get() == count);
 			long drained = (System.nanoTime() - begin) / 1_000_000 - 300;
 			reporter.publishEntry("drained after [ms]", "" + drained);
-			assertThat(drained).isLessThan(30_000);
+			return drained;
 		}
 	}
 
