@@ -33,6 +33,9 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 
 	private final boolean ownScripts;
 
+	/** How many connections the data source can give at the same time. */
+	private int maxConnections = Integer.MAX_VALUE;
+
 	/**
 	 * Creates an initializer.
 	 * @param dataSource the data source of the database
@@ -59,6 +62,10 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 		return properties.getSchema().equals(properties.getDefaultSchemaLocation());
 	}
 
+	void setMaxConnections(int maxConnections) {
+		this.maxConnections = maxConnections;
+	}
+
 	private static DatabaseInitializationSettings settings(TimingWheelJdbcStoreProperties properties,
 			JdbcStoreSchema schema) {
 		String platform = properties.getPlatform();
@@ -79,10 +86,23 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	@Override
 	protected void runScripts(Scripts scripts) {
 		if (this.ownScripts) {
+			checkConnections(this.schema.upgradeConnections());
 			this.schema.upgrade(() -> runMissing(scripts));
 		}
 		else {
 			runMissing(scripts);
+		}
+	}
+
+	private void checkConnections(int needed) {
+		if (this.maxConnections < needed) {
+			throw new UnusableTaskStoreException(
+					"the connection pool has %d connection, and the creation of the table needs %d at the same time"
+						.formatted(this.maxConnections, needed),
+					("set the maximum size of the pool (spring.datasource.hikari.maximum-pool-size) to at least %d."
+							+ " A node uses up to 5 connections at the same time, and each thread of the application"
+							+ " that stores tasks uses another one")
+						.formatted(needed));
 		}
 	}
 

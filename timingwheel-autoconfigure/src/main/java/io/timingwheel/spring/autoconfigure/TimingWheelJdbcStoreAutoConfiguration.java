@@ -14,6 +14,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
@@ -50,8 +53,18 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Conditional(OnSchemaInitialization.class)
 	TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
-			JdbcStoreDataSources dataSources, TimingWheelJdbcStoreProperties properties) {
-		return new TimingWheelDataSourceScriptDatabaseInitializer(dataSources.store(), properties);
+			JdbcStoreDataSources dataSources, TimingWheelJdbcStoreProperties properties,
+			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		TimingWheelDataSourceScriptDatabaseInitializer initializer = new TimingWheelDataSourceScriptDatabaseInitializer(
+				dataSources.store(), properties);
+		// A pool knows its size once it has given a connection.
+		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
+			.getDataSourcePoolMetadata(dataSources.store());
+		Integer size = (pool != null) ? pool.getMax() : null;
+		if (size != null && size > 0) {
+			initializer.setMaxConnections(size);
+		}
+		return initializer;
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -41,6 +41,10 @@ class JdbcStoreTests {
 				AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class, DataSourceAutoConfiguration.class))
 		.withPropertyValues("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID());
 
+	private final ApplicationContextRunner poolOfOne = this.runner.withPropertyValues(
+			"spring.datasource.type=com.zaxxer.hikari.HikariDataSource", "spring.datasource.hikari.maximum-pool-size=1",
+			"spring.datasource.hikari.connection-timeout=250");
+
 	private final ApplicationContextRunner withTimingWheel = this.runner.withConfiguration(
 			AutoConfigurations.of(TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
 
@@ -121,6 +125,22 @@ class JdbcStoreTests {
 		assertThat(output).doesNotContain("may wait 10000 ms");
 		pooled.run((context) -> assertThat(context).hasNotFailed());
 		assertThat(output).contains("may wait 30000 ms", "timingwheel.store.lease", "to at most 10000 ms");
+	}
+
+	@Test
+	void namesTheSizeOfThePoolIfOneConnectionCannotCreateTheTable() {
+		this.poolOfOne.run((context) -> {
+			FailureAnalysis analysis = StoreFailures.analyze(context);
+			assertThat(analysis.getDescription()).contains("The connection pool has 1 connection", "needs 2");
+			assertThat(analysis.getAction()).contains("spring.datasource.hikari.maximum-pool-size", "at least 2",
+					"up to 5 connections");
+		});
+	}
+
+	@Test
+	void startsWithOneConnectionOnATableThatIsThere() {
+		this.runner.run((first) -> this.poolOfOne.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never")
+			.run((context) -> context.getBean(DelayedTaskStore.class).check()));
 	}
 
 	@Test

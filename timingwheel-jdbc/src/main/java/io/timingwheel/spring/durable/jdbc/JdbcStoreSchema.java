@@ -167,6 +167,14 @@ public final class JdbcStoreSchema {
 	}
 
 	/**
+	 * How many connections {@link #upgrade} takes at the same time.
+	 * @return the number
+	 */
+	public int upgradeConnections() {
+		return (this.settings.platform() == Platform.H2) ? 2 : 1;
+	}
+
+	/**
 	 * Replaces the default name in a script by the name of this table.
 	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
 	 * @return the script with the name of this table
