@@ -1,28 +1,42 @@
 package io.timingwheel.benchmarks.durable;
 
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.report.Effort;
+import io.timingwheel.benchmarks.report.Measurement;
 import io.timingwheel.benchmarks.report.ReportOptions;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Measures durable tasks and writes the report.
  */
 @Command(name = "durable", mixinStandardHelpOptions = true, sortOptions = false,
 		description = "Measures durable tasks beside peers on a server that it starts, and writes tables, figures and"
-				+ " charts.",
-		footer = "Measurements: executions (of 25,000 tasks), executions-100k, enqueue, lateness, steady-lateness (two nodes at a"
-				+ " high rate), recurring, recurring-rate, user-schedules, head-of-line; on postgresql also idle, on redis also sharing. Peers that are written for Node.js take part"
-				+ " where node and npm are there.")
+				+ " charts. Peers that are written for Node.js take part where node and npm are there.")
 public final class DurableCommand implements Callable<Integer> {
 
 	private static final List<String> JVM = List.of("-Xms1g", "-Xmx1g", "-XX:+UseG1GC");
+
+	private static final int HELD_TASKS = 2_000_000;
+
+	private static final int MAX_PENDING = 100_000_000;
+
+	private static final Duration GROWTH_TIME = Duration.ofMinutes(10);
+
+	private static final Duration MAX_GROWTH_TIME = Duration
+		.ofSeconds(Probe.MAX / SizeMeasurements.GROWTH_RATE / 60 * 60);
 
 	@Mixin
 	private ReportOptions options = new ReportOptions();
@@ -40,13 +54,84 @@ public final class DurableCommand implements Callable<Integer> {
 			defaultValue = "10000")
 	private int warmUp = 10_000;
 
+	@Option(names = "--commit-latency", paramLabel = "TIME", converter = DurationConverter.class,
+			description = "On postgresql: what each commit that waits for the disk takes in addition, such as 5ms, as on a"
+					+ " slow disk. Default: nothing.")
+	private Duration commitLatency = Duration.ZERO;
+
+	@Option(names = "--pending", paramLabel = "TASKS",
+			description = "How many other tasks are pending during all measurements, such as 10000000. Only timingwheel"
+					+ " takes part then. Default: none.")
+	private int pending;
+
+	@Option(names = "--held-tasks", paramLabel = "TASKS",
+			description = "How many tasks run in held-transaction. Default: 2000000.")
+	private int heldTasks = HELD_TASKS;
+
+	@Option(names = "--growth-time", paramLabel = "TIME", converter = DurationConverter.class,
+			description = "How long growth takes, such as 2m. Default: 10m.")
+	private Duration growthTime = GROWTH_TIME;
+
+	@SuppressWarnings("NullAway.Init")
+	private CommandSpec spec;
+
+	@Spec
+	void listMeasurements(CommandSpec spec) {
+		this.spec = spec;
+		Map<String, String> titles = new LinkedHashMap<>();
+		Map<String, String> stores = new LinkedHashMap<>();
+		for (Store each : Store.values()) {
+			for (Measurement measurement : measurements(DurableSetup.of(each))) {
+				titles.put(measurement.id(), measurement.title());
+				stores.merge(measurement.id(), " (only " + name(each) + ")", (some, other) -> "");
+			}
+		}
+		titles.replaceAll((id, title) -> title + stores.get(id));
+		ReportOptions.listMeasurements(spec, titles);
+	}
+
 	@Override
 	public Integer call() throws Exception {
+		check();
 		Effort effort = Effort.of(this.options.isQuick() ? 15 : 60, 0, JVM);
-		try (Server server = this.store.start()) {
-			return this.options.report(this.store.name().toLowerCase(Locale.ROOT),
-					new DurableMeasurements(this.store, server, effort, this.warmUp).all(), this::isChosen, effort);
+		try (Server server = this.store.start(this.commitLatency)) {
+			DurableSetup setup = new DurableSetup(this.store, () -> server, effort, this.warmUp, this.commitLatency,
+					this.pending);
+			List<Measurement> measurements = measurements(setup).stream()
+				.map((measurement) -> measurement.withRemark(setup.conditions()))
+				.toList();
+			return this.options.report(setup.name(), measurements, this::isChosen, effort);
 		}
+	}
+
+	private List<Measurement> measurements(DurableSetup setup) {
+		List<Measurement> measurements = new ArrayList<>(new DurableMeasurements(setup).all());
+		measurements.addAll(new SizeMeasurements(setup, this.heldTasks, this.growthTime).all());
+		return measurements;
+	}
+
+	private void check() {
+		require(this.warmUp >= 1, "--warm-up must be at least 1");
+		require(!this.commitLatency.isNegative() && this.commitLatency.compareTo(PostgresServer.MAX_LATENCY) <= 0,
+				"--commit-latency must be from 0ms to 100ms");
+		require(this.commitLatency.isZero() || this.store == Store.POSTGRESQL,
+				"--commit-latency needs --store postgresql, whose commits wait for the disk");
+		require(this.pending >= 0 && this.pending <= MAX_PENDING, "--pending must be from 0 to 100000000");
+		require(this.heldTasks >= 10 * SizeMeasurements.TENTHS && this.heldTasks / SizeMeasurements.TENTHS <= Probe.MAX,
+				"--held-tasks must be from 100 to " + Probe.MAX * SizeMeasurements.TENTHS);
+		require(this.growthTime.compareTo(Duration.ofSeconds(10)) >= 0
+				&& this.growthTime.compareTo(MAX_GROWTH_TIME) <= 0,
+				"--growth-time must be from 10s to " + MAX_GROWTH_TIME.toMinutes() + "m");
+	}
+
+	private void require(boolean condition, String message) {
+		if (!condition) {
+			throw new ParameterException(this.spec.commandLine(), message);
+		}
+	}
+
+	private static String name(Store store) {
+		return store.name().toLowerCase(Locale.ROOT);
 	}
 
 	private boolean isChosen(Contestant contestant) {

@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.benchmarks.report.Column;
@@ -41,21 +40,18 @@ final class DurableMeasurements {
 
 	private static final int HEAD_OF_LINE_RATE = 200;
 
-	private final Store store;
+	private final DurableSetup setup;
 
-	private final Server server;
+	private final Store store;
 
 	private final Effort effort;
 
-	private final int warmUp;
-
 	private final List<DurablePeer> peers;
 
-	DurableMeasurements(Store store, Server server, Effort effort, int warmUp) {
-		this.store = store;
-		this.server = server;
-		this.effort = effort;
-		this.warmUp = warmUp;
+	DurableMeasurements(DurableSetup setup) {
+		this.setup = setup;
+		this.store = setup.store();
+		this.effort = setup.effort();
 		this.peers = contestants(false);
 	}
 
@@ -72,13 +68,13 @@ final class DurableMeasurements {
 				"""
 						%,d tasks are due, and their bodies only read the clock. The time counts from the first run to the last, \
 						after %,d other tasks to warm up."""
-					.formatted(count, this.warmUp),
+					.formatted(count, this.setup.warmUp()),
 				contestants(true),
 				List.of(rate("1", "1 node"), rate("2", "2 nodes"),
 						Column.cost("node", "processor time of the node [us/task]", 0),
 						Column.cost("server", "of the server [us/task]", 0)),
-				List.of(step(1, (nodes, peer) -> executionsOfOneNode(nodes, peer, count)),
-						step(2, (nodes, peer) -> Map.of("2", executions(nodes, peer, count)))),
+				List.of(step(1, (nodes, peer) -> executionsOfOneNode(nodes, count)),
+						step(2, (nodes, peer) -> Map.of("2", executions(nodes, count)))),
 				new Chart(Chart.Kind.BARS, "executions/s", List.of("1", "2")));
 	}
 
@@ -88,40 +84,19 @@ final class DurableMeasurements {
 			.toList();
 	}
 
-	private Map<String, Double> executionsOfOneNode(Nodes nodes, DurablePeer peer, int count) throws Exception {
-		fill(nodes, peer, count);
-		double node = figure(nodes.first().run("cpu"), "nanos");
-		double server = this.server.cpuNanos();
-		double rate = executions(nodes, count);
+	private static Map<String, Double> executionsOfOneNode(Nodes nodes, int count) throws Exception {
+		nodes.fill(count);
+		double node = nodes.first().run("cpu", "nanos");
+		double server = nodes.server().cpuNanos();
+		double rate = nodes.executions(count);
 		double tasks = 1e3 * count;
-		return Map.of("1", rate, "node", (figure(nodes.first().run("cpu"), "nanos") - node) / tasks, "server",
-				(this.server.cpuNanos() - server) / tasks);
+		return Map.of("1", rate, "node", (nodes.first().run("cpu", "nanos") - node) / tasks, "server",
+				(nodes.server().cpuNanos() - server) / tasks);
 	}
 
-	private double executions(Nodes nodes, DurablePeer peer, int count) throws Exception {
-		fill(nodes, peer, count);
-		return executions(nodes, count);
-	}
-
-	/**
-	 * Stores the tasks of the backlog.
-	 */
-	private void fill(Nodes nodes, DurablePeer peer, int count) throws Exception {
-		nodes.all("pause");
-		int lead = peer.canPause() ? 0 : 5 + count / 2_000;
-		double left = figure(nodes.first().run("fill %d %d".formatted(count, lead)), "left");
-		if (left < 0 && lead > 0) {
-			throw new IllegalStateException("The tasks were due before all were stored");
-		}
-	}
-
-	private double executions(Nodes nodes, int count) throws Exception {
-		nodes.all("resume");
-		nodes.await(count);
-		List<Map<String, Double>> figures = nodes.all("figures");
-		double first = figures.stream().mapToDouble((answer) -> figure(answer, "first")).min().orElseThrow();
-		double last = figures.stream().mapToDouble((answer) -> figure(answer, "last")).max().orElseThrow();
-		return count * 1e6 / (last - first);
+	private static double executions(Nodes nodes, int count) throws Exception {
+		nodes.fill(count);
+		return nodes.executions(count);
 	}
 
 	private Measurement enqueue() {
@@ -141,7 +116,7 @@ final class DurableMeasurements {
 
 	private Step enqueue(String column, int threads, int batch) {
 		return step(1, (nodes, peer) -> Map.of(column,
-				figure(nodes.first().run("enqueue %d %d %s".formatted(threads, batch, enqueueSeconds())), "rate")));
+				nodes.first().run("enqueue %d %d %s".formatted(threads, batch, enqueueSeconds()), "rate")));
 	}
 
 	private double enqueueSeconds() {
@@ -165,34 +140,41 @@ final class DurableMeasurements {
 	}
 
 	private static long load(NodeProcess node, int rate, double seconds) throws Exception {
-		return (long) figure(node.run("load %d %s".formatted(rate, seconds)), "count");
+		return (long) node.run("load %d %s".formatted(rate, seconds), "count");
 	}
 
 	private Measurement steadyLateness() {
+		List<Column> columns = new ArrayList<>(latenessColumns());
+		columns.add(rate("rate", "stored"));
+		columns.add(new Column("share", "smaller share [%]", true, 1));
+		columns.add(Column.cost("larger", "larger share [%]", 1));
 		return new Measurement("steady-lateness", "Lateness at a high rate",
 				"""
 						%,d tasks a second for %.0f s, each stored half a second to five before it is due, by a third node \
 						that runs none, after %.0f s of the same load. The lateness is that of the node of two whose figure is worse.\
 						"""
 					.formatted(this.store.highRate(), this.effort.seconds(), RUN_IN_SECONDS),
-				this.peers.stream().filter(DurablePeer::canPause).toList(),
-				List.of(Column.cost("early", "early", 0), Column.cost("p50", "p50 [ms]", 1),
-						Column.cost("p99", "p99 [ms]", 1), Column.cost("max", "max [ms]", 1),
-						new Column("share", "smaller share [%]", true, 1)),
-				List.of(step(2, this::steadyLateness)),
+				this.peers.stream().filter(DurablePeer::canPause).toList(), columns,
+				List.of(step(2, (nodes, peer) -> steadyLateness(nodes))),
 				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
 	}
 
-	private Map<String, Double> steadyLateness(Nodes nodes, DurablePeer peer) throws Exception {
-		try (NodeProcess client = client(peer)) {
+	private Map<String, Double> steadyLateness(Nodes nodes) throws Exception {
+		double rate;
+		try (NodeProcess client = nodes.startClient()) {
 			nodes.await(load(client, this.store.highRate(), RUN_IN_SECONDS));
 			nodes.all("reset");
-			nodes.await(load(client, this.store.highRate(), this.effort.seconds()));
+			Map<String, Double> load = client.run("load %d %s".formatted(this.store.highRate(), this.effort.seconds()));
+			rate = Nodes.figure(load, "rate");
+			nodes.await((long) Nodes.figure(load, "count"));
 		}
 		List<Map<String, Double>> answers = nodes.all("figures");
-		Map<String, Double> worst = worst(answers);
-		worst.put("share", smallerShare(answers));
-		return worst;
+		Map<String, Double> figures = worst(answers);
+		double share = smallerShare(answers);
+		figures.put("rate", rate);
+		figures.put("share", share);
+		figures.put("larger", 100 - share);
+		return figures;
 	}
 
 	/**
@@ -242,7 +224,7 @@ final class DurableMeasurements {
 				contestantsWithSchedules(), List.of(rate("rate", "runs")),
 				List.of(step(2,
 						(nodes, peer) -> Map.of("rate",
-								figure(recurring(nodes, FAST_SCHEDULES, FAST_SCHEDULE_SECONDS), "rate")))),
+								Nodes.figure(recurring(nodes, FAST_SCHEDULES, FAST_SCHEDULE_SECONDS), "rate")))),
 				new Chart(Chart.Kind.BARS, "runs/s", List.of("rate")));
 	}
 
@@ -274,12 +256,12 @@ final class DurableMeasurements {
 	}
 
 	private static Map<String, Double> userSchedules(NodeProcess node, Nodes nodes) throws Exception {
-		double store = figure(node.run("schedules %d %d".formatted(USER_SCHEDULES, USER_SCHEDULE_SECONDS)), "rate");
+		double store = node.run("schedules %d %d".formatted(USER_SCHEDULES, USER_SCHEDULE_SECONDS), "rate");
 		nodes.await(USER_SCHEDULES);
 		Map<String, Double> figures = worst(nodes.all("figures"));
 		figures.keySet().retainAll(List.of("p50", "p99"));
 		figures.put("store", store);
-		figures.put("cancel", figure(node.run("cancel %d".formatted(USER_SCHEDULES)), "rate"));
+		figures.put("cancel", node.run("cancel %d".formatted(USER_SCHEDULES), "rate"));
 		return figures;
 	}
 
@@ -306,18 +288,8 @@ final class DurableMeasurements {
 		return worst(nodes.all("figures"));
 	}
 
-	/**
-	 * Starts a node that only stores tasks.
-	 */
-	private NodeProcess client(DurablePeer peer) throws Exception {
-		NodeProcess client = new NodeProcess(this.store, this.server.url(), peer, this.effort.jvmArgs());
-		client.awaitStart();
-		client.run("pause");
-		return client;
-	}
-
 	private static double smallerShare(List<Map<String, Double>> counts) {
-		double least = counts.stream().mapToDouble((answer) -> figure(answer, "count")).min().orElseThrow();
+		double least = counts.stream().mapToDouble((answer) -> Nodes.figure(answer, "count")).min().orElseThrow();
 		return 100 * least / Nodes.sum(counts, "count");
 	}
 
@@ -326,10 +298,10 @@ final class DurableMeasurements {
 				"Statements per second of a node that has nothing to do, transaction statements included.", this.peers,
 				List.of(Column.cost("statements", "statements/s", 2)), List.of(step(1, (nodes, peer) -> {
 					TimeUnit.SECONDS.sleep(3);
-					long before = this.server.statements();
+					long before = nodes.server().statements();
 					long start = System.nanoTime();
 					TimeUnit.MILLISECONDS.sleep((long) (this.effort.seconds() * 1_000 / 2));
-					long statements = this.server.statements() - before;
+					long statements = nodes.server().statements() - before;
 					return Map.of("statements", statements * 1e9 / (System.nanoTime() - start));
 				})), new Chart(Chart.Kind.BARS, "statements/s", List.of("statements")));
 	}
@@ -339,23 +311,19 @@ final class DurableMeasurements {
 				%,d tasks a second for %.0f s, stored by a third node that runs none: the share of the node that runs \
 				fewer.""".formatted(this.store.rate(), this.effort.seconds() / 2), this.peers,
 				List.of(new Column("share", "smaller share [%]", true, 1)),
-				List.of(step(2, (nodes, peer) -> Map.of("share", share(nodes, peer)))),
+				List.of(step(2, (nodes, peer) -> Map.of("share", share(nodes)))),
 				new Chart(Chart.Kind.BARS, "%", List.of("share")));
 	}
 
-	private double share(Nodes nodes, DurablePeer peer) throws Exception {
-		try (NodeProcess client = client(peer)) {
+	private double share(Nodes nodes) throws Exception {
+		try (NodeProcess client = nodes.startClient()) {
 			nodes.await(load(client, this.effort.seconds() / 2));
 		}
 		return smallerShare(nodes.all("count"));
 	}
 
-	private static double figure(Map<String, Double> answer, String name) {
-		return Objects.requireNonNull(answer.get(name), name);
-	}
-
 	private Step step(int nodes, DurableStep.Work work) {
-		return new DurableStep(this.store, this.server, nodes, this.warmUp, work);
+		return this.setup.step(nodes, work);
 	}
 
 	private static Column rate(String key, String title) {

@@ -35,6 +35,16 @@ enum DurablePeer implements Contestant {
 
 	},
 
+	/** As before the acknowledgements stopped waiting for the disk. */
+	TIMINGWHEEL_ALL_WAIT("timingwheel, each commit waits for the disk", EnumSet.of(Store.POSTGRESQL)) {
+
+		@Override
+		TaskNode start(Store store, String url, Probe probe) {
+			return new TimingWheelNode(store, PostgresServer.whereAllCommitsWait(url), Map.of(), probe);
+		}
+
+	},
+
 	/** Places in the store for the tasks that run at once on all nodes. */
 	TIMINGWHEEL_LIMITED("timingwheel, max-concurrent 1000", EnumSet.allOf(Store.class)) {
 
@@ -198,7 +208,8 @@ enum DurablePeer implements Contestant {
 	 * Whether this is our node with other settings, which change only how it runs tasks.
 	 */
 	boolean runsOtherwise() {
-		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_LIMITED || this == TIMINGWHEEL_TRANSACTIONAL;
+		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_ALL_WAIT || this == TIMINGWHEEL_LIMITED
+				|| this == TIMINGWHEEL_TRANSACTIONAL;
 	}
 
 	/**

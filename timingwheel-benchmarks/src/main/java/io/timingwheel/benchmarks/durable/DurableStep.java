@@ -9,23 +9,22 @@ import io.timingwheel.benchmarks.report.Step;
 /**
  * A measurement on nodes in JVMs of their own.
  *
- * @param store the kind of server
- * @param server the server
+ * @param setup the setup of the run
  * @param nodes how many nodes
- * @param warmUp how many tasks they run to warm up
  * @param work what gives the figures
  */
-record DurableStep(Store store, Server server, int nodes, int warmUp, Work work) implements Step {
+record DurableStep(DurableSetup setup, int nodes, Work work) implements Step {
 
 	@Override
 	public boolean suits(Contestant contestant) {
-		return contestant instanceof DurablePeer peer && peer.uses(this.store);
+		return contestant instanceof DurablePeer peer && peer.uses(this.setup.store())
+				&& (peer.isOurs() || !this.setup.hasPending());
 	}
 
 	@Override
 	public Map<String, Double> run(Contestant contestant, Effort effort) throws Exception {
 		DurablePeer peer = (DurablePeer) contestant;
-		try (Nodes nodes = new Nodes(this.nodes, this.store, this.server, peer, effort.jvmArgs(), this.warmUp)) {
+		try (Nodes nodes = new Nodes(this.nodes, this.setup, peer)) {
 			return this.work.run(nodes, peer);
 		}
 	}

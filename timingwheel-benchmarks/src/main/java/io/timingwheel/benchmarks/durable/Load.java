@@ -22,7 +22,7 @@ final class Load {
 
 	private static final int BATCH = 100;
 
-	private static final int LIMITED_BATCH = 1_000;
+	private static final int LARGE_BATCH = 1_000;
 
 	private static final int PACERS = 16;
 
@@ -40,15 +40,21 @@ final class Load {
 	 * Stores tasks for one time as fast as possible.
 	 */
 	void fill(int count, Instant due) throws Exception {
-		inThreads(FILLERS, (thread) -> {
-			long stored = 0;
-			for (int i = thread * BATCH; i < count; i += FILLERS * BATCH) {
-				int size = Math.min(BATCH, count - i);
-				this.node.enqueueBatch(size, due);
-				stored += size;
-			}
-			return stored;
-		});
+		inBatches(count, BATCH, (from, to) -> this.node.enqueueBatch(to - from, due));
+	}
+
+	/**
+	 * Stores tasks as fast as possible, each due when it is stored.
+	 */
+	void fill(int count) throws Exception {
+		inBatches(count, BATCH, (from, to) -> this.node.enqueueBatch(to - from, due(0)));
+	}
+
+	/**
+	 * Stores tasks that are not due for a long time, as fast as possible.
+	 */
+	void fillPending(int count) throws Exception {
+		inBatches(count, LARGE_BATCH, this.node::enqueuePending);
 	}
 
 	/**
@@ -151,9 +157,13 @@ final class Load {
 	 * Stores tasks of a limited name that are due now.
 	 */
 	void fillLimited(int count) throws Exception {
+		inBatches(count, LARGE_BATCH, (from, to) -> this.node.enqueueLimited(to - from));
+	}
+
+	private static void inBatches(int count, int batch, Range work) throws Exception {
 		inThreads(FILLERS, (thread) -> {
-			for (int i = thread * LIMITED_BATCH; i < count; i += FILLERS * LIMITED_BATCH) {
-				this.node.enqueueLimited(Math.min(LIMITED_BATCH, count - i));
+			for (int from = thread * batch; from < count; from += FILLERS * batch) {
+				work.run(from, Math.min(from + batch, count));
 			}
 			return 0;
 		});
@@ -192,6 +202,15 @@ final class Load {
 	private interface Work {
 
 		long run(int thread) throws Exception;
+
+	}
+
+	/**
+	 * What a thread does with a part of the tasks.
+	 */
+	private interface Range {
+
+		void run(int from, int to);
 
 	}
 

@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -22,8 +22,9 @@ final class NodeProcess implements AutoCloseable {
 
 	private final BufferedReader answers;
 
-	NodeProcess(Store store, String url, DurablePeer peer, List<String> jvmArgs) throws IOException {
-		this.process = new ProcessBuilder(peer.command(store, url, jvmArgs))
+	NodeProcess(DurableSetup setup, DurablePeer peer) throws IOException {
+		this.process = new ProcessBuilder(
+				peer.command(setup.store(), setup.server().get().url(), setup.effort().jvmArgs()))
 			.redirectError(ProcessBuilder.Redirect.INHERIT)
 			.start();
 		this.commands = new PrintStream(this.process.getOutputStream(), true, StandardCharsets.UTF_8);
@@ -43,6 +44,13 @@ final class NodeProcess implements AutoCloseable {
 	Map<String, Double> run(String command) throws IOException {
 		this.commands.println(command);
 		return answer();
+	}
+
+	/**
+	 * Sends a command to the node and waits for one figure of the answer.
+	 */
+	double run(String command, String figure) throws IOException {
+		return Objects.requireNonNull(run(command).get(figure), figure);
 	}
 
 	private Map<String, Double> answer() throws IOException {

@@ -1,8 +1,13 @@
 package io.timingwheel.benchmarks.durable;
 
 import java.io.IOException;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
@@ -14,20 +19,44 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class PostgresServer implements Server {
 
+	/** The longest {@code commit_delay}. */
+	static final Duration MAX_LATENCY = Duration.ofMillis(100);
+
+	private static final String TABLE = "timingwheel_task";
+
 	private final EmbeddedPostgres postgres;
 
 	private final JdbcTemplate jdbc;
 
-	PostgresServer() throws IOException {
+	/** Until when tasks of the measurements are due; 0 without other pending tasks. */
+	private long pendingFrom;
+
+	/**
+	 * Starts a server.
+	 * @param commitLatency what a commit takes in addition before it writes to the disk.
+	 * Other commits that come meanwhile are written with it, as if the disk were slow.
+	 */
+	PostgresServer(Duration commitLatency) throws IOException {
 		this.postgres = Ports.start((port) -> EmbeddedPostgres.builder()
 			.setPort(port)
 			.setServerConfig("fsync", "on")
 			.setServerConfig("synchronous_commit", "on")
+			.setServerConfig("commit_delay", String.valueOf(commitLatency.toNanos() / 1_000))
+			.setServerConfig("commit_siblings", "0")
 			.setServerConfig("shared_buffers", "256MB")
 			.setServerConfig("max_connections", "200")
 			.setServerConfig("shared_preload_libraries", "pg_stat_statements")
 			.start());
 		this.jdbc = new JdbcTemplate(this.postgres.getPostgresDatabase());
+	}
+
+	/**
+	 * The address for connections on which all commits wait for the disk, also those of
+	 * statements that turn {@code synchronous_commit} off.
+	 * @param url the address of a server
+	 */
+	static String whereAllCommitsWait(String url) {
+		return url + "&currentSchema=public,pg_catalog";
 	}
 
 	@Override
@@ -37,9 +66,52 @@ final class PostgresServer implements Server {
 
 	@Override
 	public void clear() {
+		if (this.pendingFrom != 0) {
+			this.jdbc.update("delete from " + TABLE + " where due_at < ?", this.pendingFrom);
+			Stream.of("_limit", "_node").forEach((table) -> this.jdbc.update("delete from " + TABLE + table));
+			this.jdbc.execute("vacuum (analyze, index_cleanup on) " + TABLE);
+			this.jdbc.execute("checkpoint");
+			return;
+		}
 		this.jdbc.execute("drop schema public cascade");
 		this.jdbc.execute("create schema public");
 		this.jdbc.execute("create extension pg_stat_statements");
+		// Only connections that look into this schema first use it.
+		this.jdbc.execute(
+				"""
+						create function public.set_config(text, text, boolean) returns text language sql as $$
+							select case when $1 = 'synchronous_commit' then $2 else pg_catalog.set_config($1, $2, $3) end $$""");
+	}
+
+	@Override
+	public void addPending(int count, NodeProcess node) {
+		if (this.pendingFrom == 0) {
+			long from = System.currentTimeMillis() + TimingWheelNode.PENDING.first().toMillis() / 2;
+			TimingWheelNode.PENDING.insert(url(), count, 0, true);
+			this.pendingFrom = from;
+		}
+	}
+
+	@Override
+	public Map<String, Double> megabytes() {
+		Map<String, Double> sizes = new LinkedHashMap<>();
+		this.jdbc.query("select pg_table_size('" + TABLE + "'), pg_indexes_size('" + TABLE + "')", (rs) -> {
+			sizes.put("table", rs.getLong(1) / 1e6);
+			sizes.put("indexes", rs.getLong(2) / 1e6);
+		});
+		return sizes;
+	}
+
+	@Override
+	public <T> T besideTransaction(Callable<T> work) throws Exception {
+		try (Connection connection = this.postgres.getPostgresDatabase().getConnection();
+				Statement statement = connection.createStatement()) {
+			connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+			connection.setAutoCommit(false);
+			// The first statement takes the snapshot.
+			statement.execute("select 1");
+			return work.call();
+		}
 	}
 
 	@Override

@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Probe {
 
-	private static final int MAX = 1_000_000;
+	/** How many tasks may run between two resets. */
+	static final int MAX = 4_000_000;
 
 	private final long[] lateness = new long[MAX];
 

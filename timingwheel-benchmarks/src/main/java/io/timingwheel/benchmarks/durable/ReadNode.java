@@ -22,7 +22,6 @@ import io.timingwheel.spring.actuate.TimingWheelEndpoint;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
-import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -42,16 +41,13 @@ import org.springframework.context.annotation.Configuration;
  */
 final class ReadNode implements AutoCloseable {
 
-	/** Nine of ten tasks have this name, the others have one of {@link #NAMES}. */
-	static final String NAME = "close-order";
+	private static final String NAME = "close-order";
 
-	static final int NAMES = 99;
+	static final StoredRows ROWS = new StoredRows(NAME, Duration.ofMinutes(10));
 
 	private static final int BATCH = 500;
 
 	private static final int CHAINS = 20_000;
-
-	private static final Duration FAR = Duration.ofMinutes(10);
 
 	private static final Runnable NOTHING = () -> {
 	};
@@ -84,19 +80,11 @@ final class ReadNode implements AutoCloseable {
 				Show.ALWAYS, Set.of());
 	}
 
-	private static TaskId id(int number) {
-		return new TaskId((number % 10 != 0) ? NAME : "name-" + number / 10 % NAMES, "k" + number);
-	}
-
-	private static Duration delay(int number) {
-		return FAR.plusMillis(number * 7919L % Duration.ofDays(7).toMillis());
-	}
-
 	/**
 	 * Schedules tasks in memory.
 	 */
 	void schedule(int count) {
-		IntStream.range(0, count).forEach((i) -> this.tasks.schedule(id(i), delay(i), NOTHING));
+		IntStream.range(0, count).forEach((i) -> this.tasks.schedule(ROWS.id(i), ROWS.delay(i), NOTHING));
 	}
 
 	/**
@@ -105,7 +93,7 @@ final class ReadNode implements AutoCloseable {
 	void enqueue(int count) {
 		for (int from = 0; from < count; from += BATCH) {
 			this.tasks.enqueueAll(IntStream.range(from, Math.min(count, from + BATCH))
-				.mapToObj((i) -> DurableCall.of(id(i), delay(i), i))
+				.mapToObj((i) -> DurableCall.of(ROWS.id(i), ROWS.delay(i), i))
 				.toList());
 		}
 	}

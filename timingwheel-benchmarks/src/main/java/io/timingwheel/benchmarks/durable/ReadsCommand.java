@@ -2,6 +2,7 @@ package io.timingwheel.benchmarks.durable;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -26,6 +27,8 @@ import picocli.CommandLine.Spec;
 		description = "Measures each read of the endpoints with many pending tasks: the time and the size of the JSON,"
 				+ " without HTTP.")
 public final class ReadsCommand implements Callable<Integer> {
+
+	private static final int DEAD = 100_000;
 
 	private static final int WARM_UPS = 3;
 
@@ -69,12 +72,12 @@ public final class ReadsCommand implements Callable<Integer> {
 			}
 			return 0;
 		}
-		try (Server server = this.store.start()) {
+		try (Server server = this.store.start(Duration.ZERO)) {
 			server.clear();
 			try (ReadNode node = new ReadNode(TimingWheelNode.properties(this.store, server.url()))) {
 				long start = System.nanoTime();
 				switch (this.store) {
-					case POSTGRESQL -> ReadRows.insert(server.url(), this.pending);
+					case POSTGRESQL -> ReadNode.ROWS.insert(server.url(), this.pending, DEAD, false);
 					case REDIS -> node.enqueue(this.pending);
 				}
 				System.out.printf("Stored in %.0f s%n", (System.nanoTime() - start) / 1e9);

@@ -3,6 +3,7 @@ package io.timingwheel.benchmarks.durable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -50,6 +51,16 @@ final class RedisInstance implements Server {
 	@Override
 	public void clear() {
 		this.connection.sync().flushall();
+	}
+
+	@Override
+	public void addPending(int count, NodeProcess node) throws IOException {
+		node.run("pending " + count);
+	}
+
+	@Override
+	public Map<String, Double> megabytes() {
+		return Map.of("memory", sum("memory", "used_memory:") / 1e6);
 	}
 
 	@Override

@@ -1,6 +1,8 @@
 package io.timingwheel.benchmarks.durable;
 
 import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.Callable;
 
 /**
  * A server that all contestants use in turn.
@@ -10,9 +12,33 @@ interface Server extends AutoCloseable {
 	String url();
 
 	/**
-	 * Deletes everything.
+	 * Deletes everything but the tasks of {@link #addPending}, if the server can keep
+	 * these.
 	 */
 	void clear();
+
+	/**
+	 * Adds pending tasks that are not due during the run, unless the server still has
+	 * them.
+	 * @param count how many
+	 * @param node a node of timingwheel, paused
+	 * @throws IOException if the node fails
+	 */
+	void addPending(int count, NodeProcess node) throws IOException;
+
+	/**
+	 * What the tasks take, in megabytes, by the kind of place.
+	 */
+	Map<String, Double> megabytes();
+
+	/**
+	 * Does something while another transaction is open that sees the database as it was
+	 * before.
+	 * @throws Exception if the work fails, or if there is no connection
+	 */
+	default <T> T besideTransaction(Callable<T> work) throws Exception {
+		throw new UnsupportedOperationException("This server has no transactions that last");
+	}
 
 	/**
 	 * How many statements it has run since it was started.

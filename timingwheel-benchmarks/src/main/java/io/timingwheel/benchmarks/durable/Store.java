@@ -1,6 +1,7 @@
 package io.timingwheel.benchmarks.durable;
 
 import java.io.IOException;
+import java.time.Duration;
 
 /**
  * Where durable tasks are kept.
@@ -11,8 +12,8 @@ enum Store {
 	POSTGRESQL(200, 2_000) {
 
 		@Override
-		Server start() throws IOException {
-			return new PostgresServer();
+		Server start(Duration commitLatency) throws IOException {
+			return new PostgresServer(commitLatency);
 		}
 
 	},
@@ -21,7 +22,7 @@ enum Store {
 	REDIS(1_000, 5_000) {
 
 		@Override
-		Server start() throws IOException {
+		Server start(Duration commitLatency) throws IOException {
 			return new RedisInstance();
 		}
 
@@ -36,7 +37,12 @@ enum Store {
 		this.highRate = highRate;
 	}
 
-	abstract Server start() throws IOException;
+	/**
+	 * Starts a server.
+	 * @param commitLatency what each commit that waits for the disk takes in addition;
+	 * only PostgreSQL has such commits
+	 */
+	abstract Server start(Duration commitLatency) throws IOException;
 
 	/**
 	 * How many tasks a second make a steady load.

@@ -39,6 +39,15 @@ interface TaskNode extends AutoCloseable {
 	}
 
 	/**
+	 * Stores tasks that are not due for a long time.
+	 * @param from the number of the first task
+	 * @param to the number after that of the last task
+	 */
+	default void enqueuePending(int from, int to) {
+		throw new UnsupportedOperationException("This contestant has no pending tasks");
+	}
+
+	/**
 	 * Holds back due tasks from now on. Optional.
 	 */
 	void pause();

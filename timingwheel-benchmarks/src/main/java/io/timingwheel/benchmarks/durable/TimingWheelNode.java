@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -22,6 +23,9 @@ import org.springframework.context.support.GenericApplicationContext;
  * A Spring Boot application as users set it up.
  */
 final class TimingWheelNode implements TaskNode {
+
+	/** Tasks that are not due during a measurement. */
+	static final StoredRows PENDING = new StoredRows(ProbeApplication.NAME, Duration.ofDays(1));
 
 	private final ConfigurableApplicationContext context;
 
@@ -78,6 +82,13 @@ final class TimingWheelNode implements TaskNode {
 	public void enqueueLimited(int count) {
 		this.template
 			.enqueueAll(Collections.nCopies(count, DurableCall.of(ProbeApplication.LIMITED_NAME, Duration.ZERO)));
+	}
+
+	@Override
+	public void enqueuePending(int from, int to) {
+		this.template.enqueueAll(IntStream.range(from, to)
+			.mapToObj((i) -> DurableCall.of(PENDING.id(i), PENDING.delay(i), Instant.EPOCH))
+			.toList());
 	}
 
 	@Override

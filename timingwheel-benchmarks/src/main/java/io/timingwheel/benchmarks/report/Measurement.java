@@ -19,6 +19,14 @@ import io.timingwheel.benchmarks.Contestant;
 public record Measurement(String id, String title, String text, Collection<? extends Contestant> contestants,
 		List<Column> columns, List<Step> steps, Chart chart) {
 
+	/**
+	 * The same measurement, with more to its text.
+	 */
+	public Measurement withRemark(String remark) {
+		return new Measurement(this.id, this.title, this.text + remark, this.contestants, this.columns, this.steps,
+				this.chart);
+	}
+
 	Column column(String key) {
 		return this.columns.stream().filter((column) -> column.key().equals(key)).findFirst().orElseThrow();
 	}

@@ -1,22 +1,24 @@
 package io.timingwheel.benchmarks.report;
 
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 
 import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.peer.Peer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /**
  * Measures and writes the report.
  */
 @Command(name = "report", mixinStandardHelpOptions = true, sortOptions = false,
-		description = "Measures all peers in turn, prints the tables and writes them with all figures and the charts.",
-		footer = "Measurements: schedule, churn, reset, heartbeat, churn-by-depth, reset-by-depth, footprint,"
-				+ " lateness, idle, burst, delayed-call, timeout-call.")
+		description = "Measures all peers in turn, prints the tables and writes them with all figures and the charts.")
 public final class ReportCommand implements Callable<Integer> {
 
 	@Mixin
@@ -25,6 +27,13 @@ public final class ReportCommand implements Callable<Integer> {
 	@Option(names = "--peers", split = ",", paramLabel = "PEER",
 			description = "What to compare: ${COMPLETION-CANDIDATES}. Default: all that this JVM has.")
 	private List<Peer> peers = List.of();
+
+	@Spec
+	void listMeasurements(CommandSpec spec) {
+		Map<String, String> titles = new LinkedHashMap<>();
+		Measurements.all(Effort.FULL).forEach((measurement) -> titles.put(measurement.id(), measurement.title()));
+		ReportOptions.listMeasurements(spec, titles);
+	}
 
 	@Override
 	public Integer call() throws IOException, InterruptedException {

@@ -7,7 +7,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import io.timingwheel.benchmarks.Contestant;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,6 +39,19 @@ public final class ReportOptions {
 	@Option(names = "--output", paramLabel = "DIRECTORY",
 			description = "Where to write the report. Default: ${DEFAULT-VALUE}.", defaultValue = "target/performance")
 	private Path output = Path.of("target/performance");
+
+	/**
+	 * Ends the help of a command with the measurements.
+	 * @param spec the command
+	 * @param titles the titles of the measurements by their names on the command line
+	 */
+	public static void listMeasurements(CommandSpec spec, Map<String, String> titles) {
+		int width = titles.keySet().stream().mapToInt(String::length).max().orElse(0);
+		Stream<String> lines = titles.entrySet()
+			.stream()
+			.map((title) -> ("  %-" + width + "s  %s").formatted(title.getKey(), title.getValue()));
+		spec.usageMessage().footer(Stream.concat(Stream.of("Measurements:"), lines).toArray(String[]::new));
+	}
 
 	/**
 	 * Whether a short round is wanted.

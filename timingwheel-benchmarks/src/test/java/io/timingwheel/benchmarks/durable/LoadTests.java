@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +16,8 @@ class LoadTests {
 	private final Queue<Instant> dues = new ConcurrentLinkedQueue<>();
 
 	private final Queue<Integer> schedules = new ConcurrentLinkedQueue<>();
+
+	private final Queue<Integer> pending = new ConcurrentLinkedQueue<>();
 
 	private final AtomicInteger limited = new AtomicInteger();
 
@@ -27,6 +30,23 @@ class LoadTests {
 		this.load.fill(1_234, due);
 
 		assertThat(this.dues).hasSize(1_234).containsOnly(due);
+	}
+
+	@Test
+	void aBacklogOfNowIsDueWhenItIsStored() throws Exception {
+		Instant start = Instant.now();
+
+		this.load.fill(1_234);
+
+		assertThat(this.dues).hasSize(1_234)
+			.allSatisfy((due) -> assertThat(due).isBetween(start.minusMillis(1), Instant.now()));
+	}
+
+	@Test
+	void fillPendingStoresEachNumberOnce() throws Exception {
+		this.load.fillPending(10_500);
+
+		assertThat(this.pending).hasSize(10_500).doesNotHaveDuplicates().contains(0, 10_499);
 	}
 
 	@Test
@@ -75,6 +95,11 @@ class LoadTests {
 		@Override
 		public void enqueueLimited(int count) {
 			LoadTests.this.limited.addAndGet(count);
+		}
+
+		@Override
+		public void enqueuePending(int from, int to) {
+			IntStream.range(from, to).forEach(LoadTests.this.pending::add);
 		}
 
 		@Override

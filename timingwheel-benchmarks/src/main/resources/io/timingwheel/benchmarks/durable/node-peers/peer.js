@@ -53,13 +53,14 @@ async function sum(callers, work) {
   return counts.reduce((one, other) => one + other, 0);
 }
 
-// Stores tasks for one time as fast as possible.
+// Stores tasks as fast as possible.
+// due: gives the time for which a batch is stored
 function fill(node, count, due) {
   return sum(FILLERS, async (caller) => {
     let stored = 0;
     for (let i = caller * BATCH; i < count; i += FILLERS * BATCH) {
       const size = Math.min(BATCH, count - i);
-      await node.enqueueBatch(size, due);
+      await node.enqueueBatch(size, due());
       stored += size;
     }
     return stored;
@@ -129,13 +130,19 @@ async function answer(node, probe, [command, ...words]) {
       return probe.figures();
     case 'fill': {
       const due = Date.now() + numbers[1] * 1000;
-      await fill(node, numbers[0], due);
+      await fill(node, numbers[0], () => due);
       return { left: due - Date.now() };
     }
+    case 'backlog-of-now':
+      await fill(node, numbers[0], Date.now);
+      return {};
     case 'enqueue':
       return { rate: await rate(node, ...numbers) };
-    case 'load':
-      return { count: await steady(node, ...numbers) };
+    case 'load': {
+      const start = performance.now();
+      const count = await steady(node, ...numbers);
+      return { count, rate: count * 1000 / (performance.now() - start) };
+    }
     default:
       throw new Error('Unknown command ' + command);
   }

@@ -1,0 +1,89 @@
+package io.timingwheel.benchmarks.durable;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.timingwheel.benchmarks.report.Column;
+import io.timingwheel.benchmarks.report.Measurement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import picocli.CommandLine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class DurableCommandTests {
+
+	private final CommandLine command = new CommandLine(new DurableCommand()).setCaseInsensitiveEnumValuesAllowed(true);
+
+	@ParameterizedTest
+	@EnumSource
+	void theHelpListsEachMeasurementOfEachStore(Store store) {
+		String help = this.command.getUsageMessage();
+
+		assertThat(new DurableMeasurements(DurableSetup.of(store)).all()).hasSizeGreaterThan(5)
+			.allSatisfy((measurement) -> assertThat(help).contains("\n  " + measurement.id() + " "));
+		assertThat(help).containsPattern("\n  held-transaction +Beside an open transaction \\(only postgresql\\)\n")
+			.containsPattern("\n  growth +.+ \\(only postgresql\\)\n")
+			.containsPattern("\n  sharing +.+ \\(only redis\\)\n")
+			.containsPattern("\n  lateness +Lateness\n");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void eachColumnHasATitleOfItsOwnAndEachChartShowsColumns(Store store) {
+		List<Measurement> measurements = new ArrayList<>(new DurableMeasurements(DurableSetup.of(store)).all());
+		measurements.addAll(new SizeMeasurements(DurableSetup.of(store), 100, Duration.ofMinutes(1)).all());
+
+		assertThat(measurements).hasSizeGreaterThan(5).allSatisfy((measurement) -> {
+			assertThat(measurement.columns()).extracting(Column::title).doesNotHaveDuplicates();
+			assertThat(measurement.columns()).extracting(Column::key).containsAll(measurement.chart().columns());
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			--store redis --commit-latency 5ms      | --commit-latency needs --store postgresql
+			--store postgresql --commit-latency 1s  | --commit-latency must be from 0ms to 100ms
+			--store postgresql --commit-latency hot | is not a duration such as 5ms, 90s or 10m
+			--store postgresql --pending -1         | --pending must be from 0 to 100000000
+			--store postgresql --held-tasks 99      | --held-tasks must be from 100 to 40000000
+			--store postgresql --growth-time 9s     | --growth-time must be from 10s to 22m
+			--store postgresql --growth-time 23m    | --growth-time must be from 10s to 22m
+			--store postgresql --warm-up 0          | --warm-up must be at least 1
+			""")
+	void anOptionThatMakesNoSenseIsNamedBeforeAServerStarts(String arguments, String message) {
+		StringWriter error = new StringWriter();
+
+		int status = this.command.setErr(new PrintWriter(error)).execute(arguments.split(" "));
+
+		assertThat(status).isEqualTo(CommandLine.ExitCode.USAGE);
+		assertThat(error.toString()).contains(message);
+	}
+
+	@Test
+	void theReportSaysUnderWhichConditionsItWasMade() {
+		DurableSetup plain = DurableSetup.of(Store.POSTGRESQL);
+		DurableSetup slow = new DurableSetup(Store.POSTGRESQL, plain.server(), plain.effort(), 1, Duration.ofMillis(5),
+				10_000_000);
+
+		assertThat(List.of(plain.name(), plain.conditions())).containsExactly("postgresql", "");
+		assertThat(slow.name()).isEqualTo("postgresql-commit-5000us-pending-10000000");
+		assertThat(slow.conditions()).contains("takes 5.0 ms more", "10,000,000 other tasks are pending");
+	}
+
+	@Test
+	void peersTakeNoPartBesidePendingTasksOfOurs() {
+		DurableSetup plain = DurableSetup.of(Store.POSTGRESQL);
+		DurableSetup pending = new DurableSetup(Store.POSTGRESQL, plain.server(), plain.effort(), 1, Duration.ZERO, 1);
+
+		assertThat(plain.step(1, (nodes, peer) -> null).suits(DurablePeer.DB_SCHEDULER)).isTrue();
+		assertThat(pending.step(1, (nodes, peer) -> null).suits(DurablePeer.DB_SCHEDULER)).isFalse();
+		assertThat(pending.step(1, (nodes, peer) -> null).suits(DurablePeer.TIMINGWHEEL_ALL_WAIT)).isTrue();
+	}
+
+}
