@@ -329,15 +329,8 @@ public class DelayedTasksEndpoint {
 			throw invalid("The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead");
 		}
 		String text = (error != null && !error.isEmpty()) ? error : null;
-		try {
-			DurableTaskManager tasks = this.store.required();
-			return StepDescriptor
-				.of(requeue ? tasks.requeueDead(name, text, cursor) : tasks.deleteDead(name, text, cursor));
-		}
-		catch (IllegalArgumentException ex) {
-			String reason = String.valueOf(ex.getMessage());
-			throw new InvalidEndpointRequestException(reason, reason, ex);
-		}
+		return StepDescriptor
+			.of(requeue ? this.store.requeueDead(name, text, cursor) : this.store.deleteDead(name, text, cursor));
 	}
 
 	private boolean setPaused(String name, boolean paused) {
@@ -375,6 +368,10 @@ public class DelayedTasksEndpoint {
 
 	static InvalidEndpointRequestException invalid(String reason) {
 		return new InvalidEndpointRequestException(reason, reason);
+	}
+
+	static InvalidEndpointRequestException invalid(String reason, Throwable cause) {
+		return new InvalidEndpointRequestException(reason, reason, cause);
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NodeDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskChange;
@@ -12,6 +13,7 @@ import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.support.DeadByError;
+import io.timingwheel.spring.durable.support.DeadStep;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
@@ -87,11 +89,32 @@ final class EndpointStore {
 	 * The dead tasks of a name, grouped by their errors.
 	 */
 	DeadByError deadByError(String name, @Nullable String cursor) {
+		return withCursor((tasks) -> tasks.deadByError(name, cursor));
+	}
+
+	/**
+	 * Requeues dead tasks of a name, in one bounded step.
+	 */
+	DeadStep requeueDead(String name, @Nullable String error, @Nullable String cursor) {
+		return withCursor((tasks) -> tasks.requeueDead(name, error, cursor));
+	}
+
+	/**
+	 * Deletes dead tasks of a name, in one bounded step.
+	 */
+	DeadStep deleteDead(String name, @Nullable String error, @Nullable String cursor) {
+		return withCursor((tasks) -> tasks.deleteDead(name, error, cursor));
+	}
+
+	/**
+	 * Makes a request with a cursor, which a user may have made up.
+	 */
+	private <T> T withCursor(Function<DurableTaskManager, T> request) {
 		try {
-			return required().deadByError(name, cursor);
+			return request.apply(required());
 		}
 		catch (IllegalArgumentException ex) {
-			throw DelayedTasksEndpoint.invalid(String.valueOf(ex.getMessage()));
+			throw DelayedTasksEndpoint.invalid(String.valueOf(ex.getMessage()), ex);
 		}
 	}
 

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.actuate;
 
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
@@ -117,12 +116,12 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 	}
 
 	private static void end(Observation observation, DelayedTaskObservationContext context, @Nullable Throwable error) {
-		if (error == null) {
+		Throwable cause = FutureCompletion.unwrapped(error);
+		if (cause == null) {
 			context.setComplete(true);
 		}
 		else {
-			observation
-				.error((error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error);
+			observation.error(cause);
 		}
 		observation.stop();
 	}

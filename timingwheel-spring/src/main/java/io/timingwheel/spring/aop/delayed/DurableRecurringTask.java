@@ -2,7 +2,6 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -77,11 +76,6 @@ final class DurableRecurringTask implements DurableHandler {
 	}
 
 	@Override
-	public List<String> aliases() {
-		return List.of();
-	}
-
-	@Override
 	public Method method() {
 		return this.method.method();
 	}
@@ -94,11 +88,6 @@ final class DurableRecurringTask implements DurableHandler {
 	@Override
 	public Supplier<? extends Executor> executor() {
 		return this.executor;
-	}
-
-	@Override
-	public @Nullable Duration expireAfter() {
-		return null;
 	}
 
 	@Override

@@ -26,8 +26,6 @@ abstract class Batcher<T> {
 
 	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(2), 0.2);
 
-	private static final int MAX_FAILURES = 30;
-
 	private final Queue<T> queue = new ConcurrentLinkedQueue<>();
 
 	/** Counts the items in the queue, in the current batch, and on the wheel. */
@@ -109,7 +107,7 @@ abstract class Batcher<T> {
 			// If one item makes its requests fail, the other items succeed one by one.
 			this.limit = 1;
 			this.queue.addAll(batch);
-			this.failures = Math.min(this.failures + 1, MAX_FAILURES);
+			this.failures++;
 			this.loop.sleep(BACKOFF.after(this.failures).toNanos());
 		}
 		finally {

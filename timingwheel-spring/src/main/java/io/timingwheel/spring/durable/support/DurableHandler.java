@@ -27,7 +27,9 @@ public interface DurableHandler {
 	 * Earlier names, under which tasks may still be stored.
 	 * @return the earlier names, empty for none
 	 */
-	List<String> aliases();
+	default List<String> aliases() {
+		return List.of();
+	}
 
 	/**
 	 * The annotated method.
@@ -52,7 +54,9 @@ public interface DurableHandler {
 	 * How long after its due time a task may start.
 	 * @return the limit, {@code null} for none
 	 */
-	@Nullable Duration expireAfter();
+	default @Nullable Duration expireAfter() {
+		return null;
+	}
 
 	/**
 	 * What becomes of the times of a schedule that have passed without a run.

@@ -17,12 +17,12 @@ final class InFlight {
 
 	private static final Log logger = LogFactory.getLog(InFlight.class);
 
-	private final TaskLog lostLeases = new TaskLog(logger);
-
 	/** A name may hold so many times the free room. */
 	private static final int OTHERS = 3;
 
 	private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private final TaskLog lostLeases = new TaskLog(logger);
 
 	private final Map<TaskRef, DurableRun> runs = new ConcurrentHashMap<>();
 

@@ -146,7 +146,7 @@ public final class PayloadCodec {
 	private @Nullable Object[] migrate(DurableHandler handler, String payload, PayloadMigration migration)
 			throws UndecodablePayloadException {
 		StoredArguments stored = read(payload,
-				(parser) -> readEnvelope(handler, parser, () -> storedArguments(parser, payload)));
+				(parser) -> readEnvelope(handler, parser, (arguments) -> storedArguments(arguments, payload)));
 		String migrated;
 		try {
 			migrated = Objects.requireNonNull(migration.migrate(stored.arity(), stored.json()),
@@ -189,7 +189,8 @@ public final class PayloadCodec {
 		if (payload.startsWith(signature.start()) && payload.endsWith(END)) {
 			return readArguments(signature, payload.substring(signature.start().length(), payload.length() - 1));
 		}
-		return read(payload, (parser) -> readEnvelope(handler, parser, () -> readArguments(signature, parser)));
+		return read(payload,
+				(parser) -> readEnvelope(handler, parser, (arguments) -> readArguments(signature, arguments)));
 	}
 
 	private @Nullable Object[] readArguments(Signature signature, String json) throws UndecodablePayloadException {
@@ -305,7 +306,7 @@ public final class PayloadCodec {
 		return out.toString(StandardCharsets.UTF_8);
 	}
 
-	private static <T> T readEnvelope(DurableHandler handler, JsonParser parser, ArgumentsReader<T> reader)
+	private static <T> T readEnvelope(DurableHandler handler, JsonParser parser, PayloadReader<T> reader)
 			throws UndecodablePayloadException {
 		@Nullable T arguments = null;
 		boolean versionKnown = false;
@@ -325,7 +326,7 @@ public final class PayloadCodec {
 				checkHandler(handler, parser.getValueAsString());
 			}
 			else if ("args".equals(property) && arguments == null) {
-				arguments = reader.read();
+				arguments = reader.read(parser);
 			}
 			else {
 				throw new UndecodablePayloadException("The payload has an unknown or a repeated property");
@@ -490,15 +491,12 @@ public final class PayloadCodec {
 
 	}
 
+	/**
+	 * Reads a part of a payload, from the current token of a parser on.
+	 */
 	private interface PayloadReader<T> {
 
 		T read(JsonParser parser) throws UndecodablePayloadException;
-
-	}
-
-	private interface ArgumentsReader<T> {
-
-		T read() throws UndecodablePayloadException;
 
 	}
 

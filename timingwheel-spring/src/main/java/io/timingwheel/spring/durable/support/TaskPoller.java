@@ -28,8 +28,6 @@ final class TaskPoller {
 
 	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
 
-	private static final int MAX_FAILURES = 30;
-
 	/**
 	 * The shortest sleep. If a task is due soon and was not claimed, another node has
 	 * leased or locked it, and the poller does not ask for it all the time.
@@ -201,7 +199,7 @@ final class TaskPoller {
 			}
 		}
 		catch (RuntimeException ex) {
-			this.failures = Math.min(this.failures + 1, MAX_FAILURES);
+			this.failures++;
 			this.availability.failed(Caller.CLAIM, ex);
 			this.loop.sleep(BACKOFF.after(this.failures).toNanos());
 			return;

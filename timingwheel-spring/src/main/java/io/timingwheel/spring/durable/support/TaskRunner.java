@@ -127,7 +127,7 @@ final class TaskRunner {
 	 * Ends an attempt with an exception that came before the body.
 	 */
 	private void fail(DurableRun run, Throwable error) {
-		if (run.start(this.wheel.timeSource().nanoTime())) {
+		if (run.start(nanoTime())) {
 			TaskRecorder recorder = this.tasks.recorder(run.name());
 			recorder.begun();
 			ended(run, recorder, error);
@@ -147,7 +147,7 @@ final class TaskRunner {
 			this.settler.giveBack(run);
 			return;
 		}
-		if (!run.start(this.wheel.timeSource().nanoTime())) {
+		if (!run.start(nanoTime())) {
 			return;
 		}
 		Throwable error = null;
@@ -227,7 +227,7 @@ final class TaskRunner {
 		if (faults != null && error != null) {
 			faults.failed(run.name(), error);
 		}
-		run.recordTimes(recorder, this.wheel.timeSource()::nanoTime);
+		run.recordTimes(recorder, this::nanoTime);
 		DurableRun.Interruption interruption = run.end();
 		Reply reply = run.reply();
 		if (reply != null) {

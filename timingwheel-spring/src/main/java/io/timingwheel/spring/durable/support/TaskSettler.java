@@ -33,10 +33,6 @@ final class TaskSettler extends Batcher<Settlement> {
 
 	private static final Log logger = LogFactory.getLog(TaskSettler.class);
 
-	private final TaskLog failures = new TaskLog(logger);
-
-	private final TaskLog deaths = new TaskLog(logger);
-
 	private static final Set<Kind> ACKNOWLEDGED = EnumSet.of(Kind.COMPLETED, Kind.EXPIRED);
 
 	private static final Set<Kind> RETRIED = EnumSet.of(Kind.FAILED);
@@ -44,6 +40,10 @@ final class TaskSettler extends Batcher<Settlement> {
 	private static final Set<Kind> BURIED = EnumSet.of(Kind.DEAD);
 
 	private static final Set<Kind> RELEASED = EnumSet.of(Kind.GIVEN_BACK, Kind.LEFT, Kind.CUT_OFF);
+
+	private final TaskLog failures = new TaskLog(logger);
+
+	private final TaskLog deaths = new TaskLog(logger);
 
 	private final DelayedTaskStore store;
 

@@ -110,10 +110,7 @@ final class WheelLoop implements StoreLoop, DirectTask {
 	}
 
 	private void scheduleIn(long nanos) {
-		if (this.timer != null) {
-			this.timer.cancel();
-			this.timer = null;
-		}
+		cancelTimer();
 		this.due = nanos < FOREVER;
 		if (this.due && !this.stopped) {
 			this.timer = this.wheel.schedule(this, nanos, TimeUnit.NANOSECONDS);
@@ -182,6 +179,10 @@ final class WheelLoop implements StoreLoop, DirectTask {
 	@Override
 	public synchronized void stop() {
 		this.stopped = true;
+		cancelTimer();
+	}
+
+	private void cancelTimer() {
 		if (this.timer != null) {
 			this.timer.cancel();
 			this.timer = null;

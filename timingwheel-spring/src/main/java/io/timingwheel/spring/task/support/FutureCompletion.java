@@ -2,6 +2,7 @@ package io.timingwheel.spring.task.support;
 
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -59,6 +60,16 @@ public final class FutureCompletion {
 		else {
 			callback.accept(null, null);
 		}
+	}
+
+	/**
+	 * The exception of a future, without the {@link CompletionException} in which a stage
+	 * passes the exception on.
+	 * @param error what a callback of a future got; {@code null} for no exception
+	 * @return the exception itself
+	 */
+	public static @Nullable Throwable unwrapped(@Nullable Throwable error) {
+		return (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
 	}
 
 	/**

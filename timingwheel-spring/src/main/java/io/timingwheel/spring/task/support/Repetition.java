@@ -87,15 +87,11 @@ final class Repetition {
 	boolean startNext(PendingTask task, TaskClock clock) {
 		this.running = false;
 		this.attempt = 1;
-		Deadline next = this.moved ? moved(task, clock) : this.rhythm.next(task, clock);
+		Deadline next = this.moved ? task.deadline() : this.rhythm.next(task, clock);
 		if (next != null) {
 			task.start(next);
 		}
 		return next != null;
-	}
-
-	private static Deadline moved(PendingTask task, TaskClock clock) {
-		return new Deadline(task.dueNanos() - clock.nanoTime(), task.dueNanos(), task.dueEpochNanos(), false);
 	}
 
 	/**

@@ -132,13 +132,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 		if (isDone()) {
 			return false;
 		}
-		if (this.tasks.cancel(this.slot, this)) {
-			if (mayInterruptIfRunning) {
-				interrupt();
-			}
-			return true;
-		}
-		if (!cancelled()) {
+		if (!this.tasks.cancel(this.slot, this) && !cancelled()) {
 			return false;
 		}
 		if (mayInterruptIfRunning) {

@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -346,21 +345,30 @@ final class TaskRun implements TaskExecution {
 	 */
 	private boolean finish() {
 		Object result = this.result;
+		return endsLater(this::end) || end(result, this.error);
+	}
+
+	/**
+	 * Takes note that the body has returned. If the task takes over the result of a
+	 * future that the body returned, calls back when this future is done.
+	 * @return {@code false} if there is no such future, so that nobody calls back
+	 */
+	private boolean endsLater(BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
+		Object result = this.result;
 		this.result = null;
-		if (this.error == null && this.definition.flattens()) {
-			if (result instanceof CompletionStage<?> stage) {
-				bodyReturned((stage instanceof Future<?> inner) ? inner : null);
-				stage.whenComplete(this::end);
-				return true;
-			}
-			if (result instanceof Future<?> inner) {
-				bodyReturned(inner);
-				FutureCompletion.whenDone(inner, executor(), this::end);
-				return true;
-			}
+		boolean followed = this.error == null && this.definition.flattens();
+		if (followed && result instanceof CompletionStage<?> stage) {
+			bodyReturned((stage instanceof Future<?> inner) ? inner : null);
+			stage.whenComplete(callback);
+			return true;
+		}
+		if (followed && result instanceof Future<?> inner) {
+			bodyReturned(inner);
+			FutureCompletion.whenDone(inner, executor(), callback);
+			return true;
 		}
 		bodyReturned(null);
-		return end(result, this.error);
+		return false;
 	}
 
 	private void executed() {
@@ -382,7 +390,7 @@ final class TaskRun implements TaskExecution {
 	 */
 	private boolean end(@Nullable Object value, @Nullable Throwable error) {
 		TaskFuture<?> future = this.future;
-		Throwable cause = (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
+		Throwable cause = FutureCompletion.unwrapped(error);
 		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
 		if (cause != null && this.error == null) {
 			recordFailure(cause);
@@ -430,29 +438,13 @@ final class TaskRun implements TaskExecution {
 	 * @return whether anybody can see the exception
 	 */
 	private boolean finish(Repetition repetition, Object payload) {
-		Object result = this.result;
-		this.result = null;
-		if (this.error == null && this.definition.flattens()) {
-			BiConsumer<@Nullable Object, @Nullable Throwable> end = (value, error) -> {
-				if (error != null) {
-					handleError((error instanceof CompletionException && error.getCause() != null) ? error.getCause()
-							: error, payload);
-				}
-				repeat(repetition, payload);
-			};
-			if (result instanceof CompletionStage<?> stage) {
-				bodyReturned((stage instanceof Future<?> inner) ? inner : null);
-				stage.whenComplete(end);
-				return true;
+		return endsLater((value, error) -> {
+			Throwable cause = FutureCompletion.unwrapped(error);
+			if (cause != null) {
+				handleError(cause, payload);
 			}
-			if (result instanceof Future<?> inner) {
-				bodyReturned(inner);
-				FutureCompletion.whenDone(inner, executor(), end);
-				return true;
-			}
-		}
-		bodyReturned(null);
-		return repeat(repetition, payload);
+			repeat(repetition, payload);
+		}) || repeat(repetition, payload);
 	}
 
 	/**
