@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -48,6 +49,29 @@ class PostgresStartLimitTests extends StartLimitContractTests {
 				assertThat(stopped.isValid(0)).isFalse();
 			}
 		}
+	}
+
+	/**
+	 * If claims waited again and again, none would take less than a second.
+	 */
+	@Test
+	void aClaimWaitsForAnotherClaimOfTheNameOnceAndNotForLong() throws SQLException {
+		enqueue("k", Duration.ZERO);
+		assertThat(claim(this.other, TWO)).hasSize(1);
+		enqueue("l", Duration.ZERO);
+		try (HikariDataSource pool = TestDatabase.newPool(this.nodes.url(), 1);
+				Connection claiming = pool.getConnection()) {
+			claiming.setAutoCommit(false);
+			new JdbcTemplate(new SingleConnectionDataSource(claiming, true))
+				.queryForList("select name from timingwheel_task_limit where name = ? for update", NAME);
+			await().until(() -> {
+				long start = System.nanoTime();
+				assertThat(claim(this.store, TWO)).isEmpty();
+				return System.nanoTime() - start < TimeUnit.SECONDS.toNanos(1);
+			});
+			claiming.rollback();
+		}
+		await().until(() -> claim(this.store, TWO).size() == 1);
 	}
 
 }

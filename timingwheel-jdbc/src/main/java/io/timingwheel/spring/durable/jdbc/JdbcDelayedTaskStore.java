@@ -121,7 +121,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public Claimed claim(ClaimRequest request) {
 		return request.startLimits().isEmpty() ? transitions().claim(request)
-				: operations().limitedClaims().claim(request, transitions());
+				: operations().limitedClaims().claim(request);
 	}
 
 	@Override
@@ -332,8 +332,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			LimitRows limits = new LimitRows(database);
 			Transitions transitions = database.dialect().transitions(database);
 			result = new Operations(database, transitions, new TaskQueries(database), new RowCounts(database),
-					new DeadRows(database), new DueForecasts(database), limits, new LimitedClaims(database, limits),
-					new ScheduleRows(database, transitions), new NodeRows(database));
+					new DeadRows(database), new DueForecasts(database), limits,
+					new JdbcLimitedClaims(database, limits, transitions), new ScheduleRows(database, transitions),
+					new NodeRows(database));
 			this.operations = result;
 		}
 		return result;
@@ -350,7 +351,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	private record Operations(Database database, Transitions transitions, TaskQueries queries, RowCounts counts,
-			DeadRows dead, DueForecasts forecasts, LimitRows limits, LimitedClaims limitedClaims,
+			DeadRows dead, DueForecasts forecasts, LimitRows limits, JdbcLimitedClaims limitedClaims,
 			ScheduleRows schedules, NodeRows nodes) {
 
 	}

@@ -4,8 +4,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -13,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
@@ -25,17 +22,13 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
-import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
-import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
-import io.timingwheel.spring.durable.jdbc.CountedClaim.Places;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.ArgumentPreparedStatementSetter;
 import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -58,11 +51,6 @@ final class PostgresTransitions extends Transitions {
 	static final String PLANNED_ANEW = "(select count(*) from generate_series(1, ?::int) a, generate_series(1, ?::int) b,"
 			+ " generate_series(1, ?::int) c) > 0";
 
-	/** How many tasks that are due soon a claim looks at, to see when a lease ends. */
-	private static final int MAX_LOOK = 100;
-
-	private static final int PAGE_BYTES = 8192;
-
 	/**
 	 * Lets the commit of a statement return before the disk has it. A crash of the server
 	 * may then undo the statement. This is for acknowledgements, after which the task
@@ -71,25 +59,13 @@ final class PostgresTransitions extends Transitions {
 	 * although the body has run. A renewal has to wait too: the node trusts its new lease
 	 * for longer than the store would.
 	 */
-	private static final String WITHOUT_DISK = "select set_config('synchronous_commit', 'off', true)";
+	static final String WITHOUT_DISK = "select set_config('synchronous_commit', 'off', true)";
 
 	/**
 	 * How long a statement with the tasks of several callers waits for a lock, in
 	 * milliseconds.
 	 */
 	private static final int SHARED_LOCK_MILLIS = 20;
-
-	/**
-	 * How long a claim of a limited name waits for another claim of the name, in
-	 * milliseconds.
-	 */
-	private static final int LIMIT_LOCK_MILLIS = 100;
-
-	/** The setting with the limited name whose row the transaction has locked. */
-	private static final String LOCKED_NAME = "timingwheel.locked_name";
-
-	/** What a statement adds its first parameter to, to get the time. */
-	private final String now;
 
 	private final Database database;
 
@@ -105,11 +81,9 @@ final class PostgresTransitions extends Transitions {
 
 	private final ClaimStatement claim;
 
-	private final ClaimStatement claimLimited;
+	private final LimitedClaimStatement claimLimited;
 
 	private final ClaimFloors floors;
-
-	private volatile long tableSize;
 
 	private final LeaseStatement begin;
 
@@ -122,28 +96,26 @@ final class PostgresTransitions extends Transitions {
 		this.database = database;
 		this.dialect = database.dialect();
 		TableName table = database.table();
-		this.now = PostgresDialect.clock(database.time());
+		String now = PostgresDialect.clock(database.time());
 		String one = "(select ?::text as id, ?::text as name, ?::text as task_key, ?::text as payload,"
 				+ " ?::text as traceparent, ?::boolean as absolute,"
 				+ " ?::bigint as millis, ?::bigint as look_ahead, ?::bigint as lease, ?::text as owner) as one";
 		String many = "unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[], ?::bigint[],"
 				+ " ?::bigint[], ?::text[]) as many (id, name, task_key, payload, traceparent, absolute, millis,"
 				+ " look_ahead, lease, owner)";
-		this.enqueueOne = EnqueueStatements.of(table, this.now, "", one);
-		this.enqueueMany = EnqueueStatements.of(table, this.now, "", many);
+		this.enqueueOne = EnqueueStatements.of(table, now, "", one);
+		this.enqueueMany = EnqueueStatements.of(table, now, "", many);
 		String timeout = ", set_config('lock_timeout', '%dms', true)".formatted(SHARED_LOCK_MILLIS);
-		this.shareOne = EnqueueStatements.of(table, this.now, timeout, one);
-		this.shareMany = EnqueueStatements.of(table, this.now, timeout, many);
-		this.claim = new ClaimStatement("", claim(table, """
-				wanted as (select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]),
-					(select ?::bigint[])) as w (name, due, soon, since))""", ""));
-		this.claimLimited = new ClaimStatement(lockLimit(table), claim(table, wantedOfLimited(table), """
-				, (select locked from places), (select missing from places), (select has_lost from places),
-				(select free from places)"""));
+		this.shareOne = EnqueueStatements.of(table, now, timeout, one);
+		this.shareMany = EnqueueStatements.of(table, now, timeout, many);
 		// With a given clock there is no time after which a task would be late.
 		this.floors = database.time().isGiven() ? new ClaimFloors(() -> 0, Duration.ZERO)
 				: new ClaimFloors(System::nanoTime, ClaimFloors.SWEEP);
-		String lease = "next_at = least(%s + ? + ?, %d)".formatted(this.now, MAX_TIME);
+		this.claim = new ClaimStatement(database, "", """
+				wanted as (select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]),
+					(select ?::bigint[])) as w (name, due, soon, since))""", "");
+		this.claimLimited = new LimitedClaimStatement(database, this.floors);
+		String lease = "next_at = least(%s + ? + ?, %d)".formatted(now, MAX_TIME);
 		String update = "update %s t set %s where t.id = any(array(select id from held)) returning t.id, t.fence";
 		this.begin = LeaseStatement.of(table, "status <> " + TaskRow.DEAD, true, update.formatted(table,
 				("deliveries = t.deliveries + case when t.status = %d or t.suspect = 1 then 1 else 0 end,"
@@ -262,128 +234,6 @@ final class PostgresTransitions extends Transitions {
 				rs.getBoolean("leased"));
 	}
 
-	/**
-	 * The statement that claims tasks. The statement is cheap if there are none. It reads
-	 * the index once for each name from the time that {@link ClaimFloors} gives, and no
-	 * tasks of other names. Of tasks whose delivery was lost it makes suspects
-	 * ({@code taken} is false). The subqueries around the parameters hide their values
-	 * from the planner. Otherwise PostgreSQL would plan the statement for each claim,
-	 * which takes a third of its time.
-	 *
-	 * <p>
-	 * The rows are locked and updated by their places in the table ({@code ctid}), which
-	 * saves a search in the index for each. If a row has changed since the statement
-	 * began, its place is not the one that this statement sees: the statement leaves the
-	 * row, and the next claim takes it.
-	 *
-	 * <p>
-	 * The commit waits for the disk only if a task has begun with the claim.
-	 */
-	private String claim(TableName table, String wanted, String columns) {
-		return """
-				with clock as (select %1$s + ? as now, ? as look_ahead),
-				%8$s,
-				suspect as (
-					select first.place, first.next_at from wanted w, clock, lateral (
-						select ctid as place, next_at from %2$s
-						where name = w.name and suspect = 1 and next_at <= clock.now
-						order by next_at limit 1 for update skip locked) first
-					where (select ?::boolean)
-					order by first.next_at limit 1),
-				found as (
-					select first.*, w.due, w.soon, first.next_at <= clock.now as is_due
-					from wanted w, clock, lateral (
-						select ctid as place, name, next_at, status from %2$s
-						where name = w.name and suspect = 0
-							and next_at >= w.since and next_at <= clock.now + clock.look_ahead
-							and (owner is null or next_at <= clock.now)
-						order by next_at limit w.due + w.soon for update skip locked) first
-					where not exists (select 1 from suspect)),
-				ranked as (
-					select *, row_number() over (partition by name, is_due, status order by next_at) as rank from found),
-				chosen as (
-					(select place, next_at, status <> %4$d as taken from ranked
-						where status = %4$d or rank <= case when is_due then due else soon end
-						order by next_at limit (select ?::int))
-					union all select place, next_at, true from suspect),
-				claimed as (
-					update %2$s t set owner = case when taken then ? end,
-						fence = greatest(t.fence + 1, clock.now * 1000),
-						next_at = case when taken then least(greatest(t.due_at, clock.now) + ?, %3$d) else t.next_at end,
-						lost_deliveries = t.lost_deliveries + t.alone,
-						suspect = case when taken then t.suspect else 1 end,
-						alone = 0,
-						deliveries = t.deliveries + case when %5$s then 1 else 0 end,
-						pending_key = case when %5$s then null else t.pending_key end,
-						status = case when %5$s then %4$d else t.status end
-					from chosen, clock where t.ctid = chosen.place
-					returning chosen.next_at as found_at, taken, t.*)
-				select id, found_at, name, taken, suspect, fence, task_key,
-					case when taken and octet_length(payload) <= ? then payload end, traceparent, due_at, status, attempt,
-					deliveries, lost_deliveries, claimed.next_at, schedule, scheduled_at,
-					clock.now, pg_relation_size('%2$s'),
-					(select count(*) from chosen) > (select count(*) from claimed),
-					case when (select count(*) from claimed) < ? then (
-						select min(least(later.next_at, soon.next_at)) from wanted w left join lateral (
-							select next_at from %2$s
-							where name = w.name and suspect = 0 and next_at > (select now + look_ahead from clock)
-							order by next_at limit 1) later on true left join lateral (
-							select min(next_at) filter (where owner is not null or number = %6$d) as next_at from (
-								select next_at, owner, row_number() over (order by next_at) as number from %2$s
-								where name = w.name and suspect = 0 and next_at > (select now from clock)
-									and next_at <= (select now + look_ahead from clock)
-								order by next_at limit %6$d) first) soon on true) end,
-					(%7$s where not exists (select 1 from claimed where taken and status = %4$d))%9$s
-				from clock left join claimed on true
-				"""
-			.formatted(this.now, table, MAX_TIME, TaskRow.RUNNING,
-					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
-					WITHOUT_DISK, wanted, columns);
-	}
-
-	/**
-	 * The statement that locks the row of a limited name, and remembers the name for the
-	 * next statement of the transaction. Claims of other nodes wait in a queue, which
-	 * costs less than to try again and again.
-	 */
-	private static String lockLimit(TableName table) {
-		return """
-				select set_config('%s', name, true) from (
-					select name from %s where name = (select ?::text)
-						and set_config('lock_timeout', '%dms', true) is not null for update) locked;
-				""".formatted(LOCKED_NAME, table.limitTable(), LIMIT_LOCK_MILLIS);
-	}
-
-	/**
-	 * What a claim wants of a limited name: no more than there are free places, and
-	 * nothing without the lock of the name. The statement begins after the lock was
-	 * taken, so that it sees all tasks that earlier claims have begun. If runs were lost,
-	 * it takes nothing, since {@link LimitedClaims} deals with them.
-	 */
-	private static String wantedOfLimited(TableName table) {
-		return """
-				limited as (select (select ?::text) as name, (select ?::int) as concurrent),
-				running as (
-					select count(*) as number, coalesce(bool_or(next_at <= (select now from clock)), false) as has_ended from (
-						select next_at from %1$s
-						where name = (select name from limited) and status = %2$d and owner is not null
-							and current_setting('%3$s', true) = (select name from limited)
-						order by name, status, due_at, id limit (select concurrent from limited)) counted),
-				places as (
-					select coalesce(current_setting('%3$s', true) = limited.name, false) as locked,
-						not exists (select 1 from %4$s where name = (select name from limited)) as missing,
-						running.has_ended or exists (
-							select 1 from %1$s where name = (select name from limited) and suspect = 1
-								and next_at is not null) as has_lost,
-						greatest(limited.concurrent - running.number, 0)::int as free
-					from limited, running),
-				wanted as (
-					select limited.name, case when locked and not has_lost then least((select ?::int), free) else 0 end as due,
-						0 as soon, (select ?::bigint) as since
-					from limited, places)"""
-			.formatted(table, TaskRow.RUNNING, LOCKED_NAME, table.limitTable());
-	}
-
 	@Override
 	Claimed claim(ClaimRequest request) {
 		List<String> names = List.copyOf(request.names().keySet());
@@ -392,49 +242,11 @@ final class PostgresTransitions extends Transitions {
 			Search[] search = new Search[1];
 			// The parameters are set once there is a connection, for which the search
 			// does not wait then.
-			return jdbc.query(this.claim.forTableOf(this.tableSize), (ps) -> {
+			return jdbc.query(this.claim.text(), (ps) -> {
 				search[0] = this.floors.search(names);
 				new ArgumentPreparedStatementSetter(parameters(request, names, limits, search[0])).setValues(ps);
 			}, (ResultSetExtractor<Claimed>) (rs) -> claimed(rs, request, search[0]));
 		});
-	}
-
-	/**
-	 * Locks the name and claims in one request. The two statements are one transaction,
-	 * also if each request is a transaction: the driver sends both before it ends the
-	 * request. If a driver did not, the claim would take nothing.
-	 */
-	@Override
-	CountedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
-		Object text = this.dialect.text(name);
-		return this.database.store()
-			.single((jdbc) -> Objects.requireNonNull(jdbc.execute(this.claimLimited.forTableOf(this.tableSize),
-					(PreparedStatementCallback<CountedClaim>) (ps) -> {
-						Search search = this.floors.search(List.of(name));
-						new ArgumentPreparedStatementSetter(new Object[] { text, this.database.time().parameter(), 0,
-								text, concurrent, room, search.floors().get(0), false, room, request.owner(),
-								LeaseTimes.millis(request.lease()), request.maxPayloadBytes(), room })
-							.setValues(ps);
-						ps.execute();
-						// The result of the first statement is not needed.
-						ps.getMoreResults();
-						try (ResultSet rs = ps.getResultSet()) {
-							return claimedLimited(rs, request, name, room, search);
-						}
-					})));
-	}
-
-	private CountedClaim claimedLimited(ResultSet rs, ClaimRequest request, String name, int room, Search search)
-			throws SQLException {
-		ClaimReply reply = ClaimReply.read(rs, true);
-		this.tableSize = reply.tableSize();
-		Places places = Objects.requireNonNull(reply.places());
-		if (places.usable()) {
-			Limit limit = new Limit(Math.min(room, places.free()), 0);
-			this.floors.searched(search, new ClaimRequest(request.owner(), Map.of(name, limit), room, false,
-					Duration.ZERO, request.lease(), request.maxPayloadBytes()), reply.found(), reply.now());
-		}
-		return new CountedClaim(reply.tasks(), reply.now(), reply.nextAt(), places);
 	}
 
 	private Object[] parameters(ClaimRequest request, List<String> names, List<Limit> limits, Search search) {
@@ -447,13 +259,17 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	private Claimed claimed(ResultSet rs, ClaimRequest request, Search search) throws SQLException {
-		ClaimReply reply = ClaimReply.read(rs, false);
-		this.tableSize = reply.tableSize();
+		ClaimReply reply = this.claim.read(rs, false);
 		if (reply.tasks().stream().noneMatch((row) -> row.task().suspect())) {
 			// A claim that takes a suspect does not search for other tasks.
 			this.floors.searched(search, request, reply.found(), reply.now());
 		}
 		return ClaimedRow.claim(reply.tasks(), reply.now(), reply.nextAt());
+	}
+
+	@Override
+	CountedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
+		return this.claimLimited.claim(request, name, room, concurrent);
 	}
 
 	/**
@@ -568,159 +384,6 @@ final class PostgresTransitions extends Transitions {
 							"""
 							+ returning,
 					insert + "nothing" + returning);
-		}
-
-	}
-
-	/**
-	 * The columns of the result of a claim. A place takes less time than a name, which
-	 * the driver looks up for each value.
-	 */
-	private static final class ClaimColumn {
-
-		static final int ID = 1;
-
-		static final int FOUND_AT = 2;
-
-		static final int NAME = 3;
-
-		static final int TAKEN = 4;
-
-		static final int SUSPECT = 5;
-
-		static final int FENCE = 6;
-
-		static final int TASK_KEY = 7;
-
-		static final int PAYLOAD = 8;
-
-		static final int TRACEPARENT = 9;
-
-		static final int DUE_AT = 10;
-
-		static final int STATUS = 11;
-
-		static final int ATTEMPT = 12;
-
-		static final int DELIVERIES = 13;
-
-		static final int LOST_DELIVERIES = 14;
-
-		static final int LEASE_END = 15;
-
-		static final int SCHEDULE = 16;
-
-		static final int SCHEDULED_AT = 17;
-
-		/** This and the following columns have the same value in each row. */
-		static final int NOW = 18;
-
-		static final int TABLE_SIZE = 19;
-
-		static final int HAS_LEFT = 20;
-
-		static final int LATER_AT = 21;
-
-		/**
-		 * This and the following columns are those of a limited name. The column before
-		 * has no use but its side effect.
-		 */
-		static final int LOCKED = 23;
-
-		static final int MISSING = 24;
-
-		static final int HAS_LOST = 25;
-
-		static final int FREE = 26;
-
-	}
-
-	/**
-	 * A statement for tables of different sizes. PostgreSQL keeps a plan for a text, and
-	 * a plan for a small table may scan the whole table. So the text changes with the
-	 * size, by powers of four.
-	 */
-	private static final class ClaimStatement {
-
-		private final String prefix;
-
-		private final String text;
-
-		private final Map<Integer, String> bySize = new ConcurrentHashMap<>();
-
-		/**
-		 * Creates the texts.
-		 * @param prefix another statement before it in the same request, empty for none
-		 */
-		ClaimStatement(String prefix, String text) {
-			this.prefix = prefix;
-			this.text = text;
-		}
-
-		String forTableOf(long bytes) {
-			int size = (Long.SIZE - Long.numberOfLeadingZeros(bytes / PAGE_BYTES) + 1) / 2;
-			return this.bySize.computeIfAbsent(size,
-					(power) -> this.prefix + "/* at most 4^%d pages */ ".formatted(power) + this.text);
-		}
-
-	}
-
-	/**
-	 * What a claim returns.
-	 *
-	 * @param tasks the claimed tasks, in the order of the times by which it found them
-	 * @param found the times of the tasks that it found, by name, in order
-	 * @param places of a limited name, {@code null} for other names
-	 */
-	private record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long now, long nextAt,
-			long tableSize, @Nullable Places places) {
-
-		static ClaimReply read(ResultSet rs, boolean limited) throws SQLException {
-			List<ClaimedRow> tasks = new ArrayList<>();
-			Map<String, List<Long>> found = new HashMap<>();
-			long now = 0;
-			long nextAt = Long.MAX_VALUE;
-			long tableSize = 0;
-			Places places = null;
-			boolean first = true;
-			while (rs.next()) {
-				if (first) {
-					first = false;
-					now = rs.getLong(ClaimColumn.NOW);
-					Long later = rs.getBoolean(ClaimColumn.HAS_LEFT) ? Long.valueOf(now)
-							: rs.getObject(ClaimColumn.LATER_AT, Long.class);
-					nextAt = (later != null) ? later : Long.MAX_VALUE;
-					tableSize = rs.getLong(ClaimColumn.TABLE_SIZE);
-					places = limited ? new Places(rs.getBoolean(ClaimColumn.LOCKED), rs.getBoolean(ClaimColumn.MISSING),
-							rs.getBoolean(ClaimColumn.HAS_LOST), rs.getInt(ClaimColumn.FREE)) : null;
-				}
-				if (rs.getString(ClaimColumn.ID) == null) {
-					continue;
-				}
-				long foundAt = rs.getLong(ClaimColumn.FOUND_AT);
-				found.computeIfAbsent(rs.getString(ClaimColumn.NAME), (key) -> new ArrayList<>()).add(foundAt);
-				if (rs.getBoolean(ClaimColumn.TAKEN)) {
-					tasks.add(new ClaimedRow(task(rs), foundAt, rs.getLong(ClaimColumn.LEASE_END)));
-				}
-				else {
-					nextAt = Math.min(nextAt, foundAt);
-				}
-			}
-			found.values().forEach(Collections::sort);
-			tasks.sort(Comparator.comparingLong(ClaimedRow::foundAt));
-			return new ClaimReply(tasks, found, now, nextAt, tableSize, places);
-		}
-
-		private static LeasedTask task(ResultSet rs) throws SQLException {
-			boolean suspect = rs.getInt(ClaimColumn.SUSPECT) != 0;
-			String schedule = rs.getString(ClaimColumn.SCHEDULE);
-			return new LeasedTask(rs.getString(ClaimColumn.ID), rs.getLong(ClaimColumn.FENCE),
-					rs.getString(ClaimColumn.NAME), rs.getString(ClaimColumn.TASK_KEY),
-					rs.getString(ClaimColumn.PAYLOAD), rs.getString(ClaimColumn.TRACEPARENT),
-					rs.getLong(ClaimColumn.DUE_AT), !suspect && rs.getInt(ClaimColumn.STATUS) == TaskRow.RUNNING,
-					rs.getInt(ClaimColumn.ATTEMPT), rs.getInt(ClaimColumn.DELIVERIES),
-					rs.getInt(ClaimColumn.LOST_DELIVERIES), suspect,
-					(schedule != null) ? new StoredSchedule(schedule, rs.getLong(ClaimColumn.SCHEDULED_AT)) : null);
 		}
 
 	}

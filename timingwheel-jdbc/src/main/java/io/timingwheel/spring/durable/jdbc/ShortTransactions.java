@@ -121,6 +121,10 @@ final class ShortTransactions {
 	 * @param single whether it is a single statement
 	 */
 	<T extends @Nullable Object> T once(boolean single, Function<JdbcOperations, T> statements) {
+		JdbcOperations current = current();
+		if (current != null) {
+			return statements.apply(current);
+		}
 		if (single && this.autoCommit && !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return statements.apply(this.jdbc);
 		}

@@ -17,6 +17,8 @@
  * statement each, for any number of tasks. {@code PortableTransitions} has the same for
  * H2, MariaDB and MySQL, which first lock the rows and then change all with one
  * statement.
+ * <li>{@code JdbcLimitedClaims} claims tasks of names whose starts are limited over all
+ * nodes; {@code LimitedClaimStatement} does so on PostgreSQL in one request.
  * <li>{@code ClaimFloors} remembers how far the claims on PostgreSQL have come.
  * {@code RowCounts} counts or estimates the tasks of each name.
  * <li>{@code TaskQueries} reads without locks. {@code Dialect} and its subclasses have

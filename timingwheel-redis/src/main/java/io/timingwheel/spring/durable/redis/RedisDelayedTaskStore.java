@@ -93,7 +93,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	private final Places places;
 
-	private final LimitedRounds limitedClaims;
+	private final RedisLimitedClaims limitedClaims;
 
 	private final DueForecasts forecasts;
 
@@ -122,7 +122,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks, this::giveBack);
 		this.claims = new ClaimRounds(this.outages, options.partitions(), severalClocks);
 		this.places = new Places(this.partitions, this.outages);
-		this.limitedClaims = new LimitedRounds(this.outages, options.partitions(), this.claims, this.places);
+		this.limitedClaims = new RedisLimitedClaims(this.outages, options.partitions(), this.claims, this.places);
 		this.pausedNames = new PausedNames(this.connection, this.outages, options.namespace());
 		this.nodes = new ReportedNodes(this.connection, this.outages, options.namespace(), this::now);
 		this.pending = new PendingEntries(this.partitions, this.scripts);
@@ -218,7 +218,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		}
 		Map<TaskRef, Reply> replies = new HashMap<>();
 		this.places.keep(List.copyOf(limited), lease).forEach((end, kept) -> {
-			List<Reply> ofEnd = settle(kept, batch(script, LimitedRounds.until(end)));
+			List<Reply> ofEnd = settle(kept, batch(script, RedisLimitedClaims.until(end)));
 			for (int i = 0; i < kept.size(); i++) {
 				replies.put(kept.get(i), ofEnd.get(i));
 			}

@@ -1,13 +1,19 @@
 package io.timingwheel.spring.durable.support;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.LeasedTask;
 
 /**
  * How many tasks the next claim takes. Claims grow while the store has a backlog and
- * answers quickly, since a large claim costs less per task. The first claim that leaves
- * room has the usual size again, so that the nodes share what is due soon. A slow claim
- * makes the next one smaller, because a claim locks its tasks while it runs. Only the
- * poller uses it.
+ * answers quickly, since a large claim costs less per task. After a claim that leaves
+ * nothing behind, claims have the usual size again, so that the nodes share what is due
+ * soon. A slow claim makes the next one smaller, because a claim locks its tasks while it
+ * runs. Only the poller uses it.
  */
 final class ClaimSize {
 
@@ -54,20 +60,36 @@ final class ClaimSize {
 
 	/**
 	 * Learns from a claim.
-	 * @param wanted how many tasks that are due the claim could take
-	 * @param due how many tasks that are due it has taken
+	 * @param room how many tasks the claim could take of all names together
+	 * @param limits what the claim could take of each name
+	 * @param claimed what the claim has taken
 	 * @param nanos how long it has taken
 	 */
-	void claimed(int wanted, int due, long nanos) {
-		if (due < wanted) {
+	void claimed(int room, Map<String, Limit> limits, Claimed claimed, long nanos) {
+		Map<String, Integer> due = new HashMap<>();
+		claimed.tasks().stream().filter(LeasedTask::begun).forEach((task) -> due.merge(task.name(), 1, Integer::sum));
+		int total = due.values().stream().mapToInt(Integer::intValue).sum();
+		boolean backlog = total >= room || limits.entrySet()
+			.stream()
+			.anyMatch((limit) -> hasBacklog(limit.getValue().due(), due.getOrDefault(limit.getKey(), 0))
+					|| claimed.heldBack().contains(limit.getKey()));
+		if (!backlog) {
 			this.size = this.usual;
 		}
 		else if (nanos > SLOW_NANOS) {
 			this.size = Math.max(this.usual, this.size / 2);
 		}
-		else if (due >= this.size && nanos <= QUICK_NANOS) {
+		else if (total >= this.size && nanos <= QUICK_NANOS) {
 			this.size = Math.min(2 * this.size, this.max);
 		}
+	}
+
+	/**
+	 * Tells whether a name has more tasks that are due. The room of the other names says
+	 * nothing about it: most of them may have no tasks at all.
+	 */
+	private static boolean hasBacklog(int limit, int taken) {
+		return limit > 0 && taken >= limit;
 	}
 
 }

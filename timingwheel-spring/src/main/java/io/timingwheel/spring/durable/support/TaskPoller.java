@@ -256,9 +256,7 @@ final class TaskPoller {
 		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
 		this.suspectClaimed = claimed.tasks().stream().anyMatch(LeasedTask::suspect);
 		if (!this.suspectClaimed) {
-			int wanted = limits.values().stream().mapToInt(Limit::due).sum();
-			int due = (int) claimed.tasks().stream().filter(LeasedTask::begun).count();
-			this.size.claimed(Math.min(room, wanted), due, nanos);
+			this.size.claimed(room, limits, claimed, nanos);
 		}
 		if (suspect) {
 			this.moreSuspects = this.suspectClaimed;

@@ -7,6 +7,10 @@
  * A new call goes through {@code DurableTaskManager} and {@code TaskEnqueuer} to the
  * store. A stored task goes through {@code TaskPoller}, {@code TaskIntake}, the wheel,
  * {@code TaskBeginner}, {@code TaskRunner} and {@code TaskSettler}.
+ *
+ * <p>
+ * {@code LimitedClaims} is for the stores: what their claims of limited names have in
+ * common.
  */
 @NullMarked
 package io.timingwheel.spring.durable.support;

@@ -2,9 +2,15 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.task.support.Backoff;
 import org.junit.jupiter.api.Test;
 
@@ -31,9 +37,21 @@ class ClaimSizeTests {
 		List<Integer> sizes = new ArrayList<>();
 		for (int i = 0; i < claims; i++) {
 			sizes.add(size.next());
-			size.claimed(size.next(), size.next(), nanos);
+			claim(size, size.next(), size.next(), nanos);
 		}
 		return sizes;
+	}
+
+	/**
+	 * Claims of one name.
+	 */
+	private static void claim(ClaimSize size, int limit, int due, long nanos) {
+		size.claimed(size.next(), Map.of("a", new Limit(limit, 0)), tasks(due, Set.of()), nanos);
+	}
+
+	private static Claimed tasks(int due, Set<String> heldBack) {
+		LeasedTask task = new LeasedTask("id", 1, "a", null, "", null, 0, true, 1, 1, 0, false, null);
+		return new Claimed(Collections.nCopies(due, task), 0, Long.MAX_VALUE, Long.MAX_VALUE, heldBack);
 	}
 
 	@Test
@@ -62,14 +80,14 @@ class ClaimSizeTests {
 	void aClaimThatLeavesRoomEndsTheGrowth() {
 		ClaimSize size = size(100, 1000);
 		claimFull(size, 4, QUICK);
-		size.claimed(500, 499, QUICK);
+		claim(size, 500, 499, QUICK);
 		assertThat(size.next()).isEqualTo(100);
 	}
 
 	@Test
 	void aClaimDoesNotGrowIfItsTasksAreLimitedByTheirNames() {
 		ClaimSize size = size(100, 1000);
-		size.claimed(40, 40, QUICK);
+		claim(size, 40, 40, QUICK);
 		assertThat(size.next()).isEqualTo(100);
 	}
 
@@ -77,8 +95,34 @@ class ClaimSizeTests {
 	void aNameThatMayTakeLessDoesNotEndTheGrowth() {
 		ClaimSize size = size(100, 1000);
 		claimFull(size, 3, QUICK);
-		size.claimed(40, 40, QUICK);
+		claim(size, 40, 40, QUICK);
 		assertThat(size.next()).isEqualTo(500);
+	}
+
+	@Test
+	void namesWithoutTasksDoNotEndTheGrowthOfANameWithABacklog() {
+		ClaimSize size = size(100, 1000);
+		claimFull(size, 4, QUICK);
+		size.claimed(500, Map.of("a", new Limit(350, 0), "idle", new Limit(8, 8)), tasks(350, Set.of()), QUICK);
+		assertThat(size.next()).isEqualTo(500);
+	}
+
+	@Test
+	void namesThatShareTheRoomDoNotEndTheGrowth() {
+		ClaimSize size = size(100, 1000);
+		claimFull(size, 4, QUICK);
+		size.claimed(500, Map.of("a", new Limit(501, 0), "b", new Limit(400, 0)), tasks(500, Set.of()), QUICK);
+		assertThat(size.next()).isEqualTo(500);
+	}
+
+	@Test
+	void aNameWithoutFreePlacesDoesNotEndTheGrowth() {
+		ClaimSize size = size(100, 1000);
+		claimFull(size, 4, QUICK);
+		size.claimed(500, Map.of("a", new Limit(500, 0)), tasks(50, Set.of("a")), QUICK);
+		assertThat(size.next()).isEqualTo(500);
+		size.claimed(500, Map.of("a", new Limit(500, 0)), tasks(50, Set.of()), QUICK);
+		assertThat(size.next()).isEqualTo(100);
 	}
 
 	@Test

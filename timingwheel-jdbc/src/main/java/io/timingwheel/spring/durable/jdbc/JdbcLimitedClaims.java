@@ -1,28 +1,27 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.ClaimRequest.Limit;
-import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StartLimits;
+import io.timingwheel.spring.durable.jdbc.JdbcLimitedClaims.Outlook;
+import io.timingwheel.spring.durable.support.LimitedClaims;
+import io.timingwheel.spring.durable.support.PartialClaim;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
@@ -48,7 +47,7 @@ import org.springframework.jdbc.core.JdbcOperations;
  * <p>
  * A suspect takes its place when a node leases the suspect. Thread-safe.
  */
-final class LimitedClaims {
+final class JdbcLimitedClaims extends LimitedClaims<Outlook> {
 
 	private static final int LOCK_ATTEMPTS = 4;
 
@@ -68,71 +67,26 @@ final class LimitedClaims {
 
 	private final LimitRows rows;
 
-	private final AtomicInteger turn = new AtomicInteger();
+	private final Transitions transitions;
 
-	/** The names of which the last claim took tasks, in one request. */
-	private final Set<String> busy = ConcurrentHashMap.newKeySet();
-
-	LimitedClaims(Database database, LimitRows rows) {
+	JdbcLimitedClaims(Database database, LimitRows rows, Transitions transitions) {
 		this.database = database;
+		this.transitions = transitions;
 		this.dialect = database.dialect();
 		this.table = database.table();
 		this.rows = rows;
 	}
 
-	/**
-	 * Claims tasks of limited and of other names. Either comes first in every second
-	 * claim, so that each has its turn. A suspect is claimed alone.
-	 */
-	Claimed claim(ClaimRequest request, Transitions transitions) {
-		List<Outlook> outlooks = needsOutlooks(request) ? outlooks(request) : List.of();
-		if (request.suspect()) {
-			Claimed suspect = claimSuspect(request, outlooks);
-			if (suspect != null) {
-				return suspect;
-			}
-		}
-		Result result = new Result();
-		try {
-			claim(request, transitions, outlooks, result);
-		}
-		catch (RuntimeException ex) {
-			result.endedBy(ex);
-		}
-		return result.claimed();
-	}
-
-	/**
-	 * Whether it pays to look for tasks before the names are locked. If the only limited
-	 * name had tasks a moment ago, the claim itself looks.
-	 */
-	private boolean needsOutlooks(ClaimRequest request) {
-		return request.suspect() || request.startLimits().size() > 1
-				|| request.startLimits()
-					.keySet()
-					.stream()
-					.anyMatch((name) -> !this.busy.contains(name)
-							|| Objects.requireNonNull(request.names().get(name)).due() == 0);
-	}
-
-	private void claim(ClaimRequest request, Transitions transitions, List<Outlook> outlooks, Result result) {
-		boolean limitedFirst = !request.suspect() && (this.turn.getAndIncrement() & 1) == 0;
-		if (limitedFirst) {
-			claimLimited(request, transitions, outlooks, result);
-		}
-		ClaimRequest others = request.withoutStartLimits(request.limit() - result.tasks.size());
-		if (others.limit() > 0 && !others.names().isEmpty()) {
-			result.add(transitions.claim(others));
-		}
-		if (!limitedFirst && !result.hasSuspect()) {
-			claimLimited(request, transitions, outlooks, result);
-		}
+	@Override
+	protected Claimed claimOthers(ClaimRequest request) {
+		return this.transitions.claim(request);
 	}
 
 	/**
 	 * Looks at the first tasks of each limited name, without locks.
 	 */
-	private List<Outlook> outlooks(ClaimRequest request) {
+	@Override
+	protected Map<String, Outlook> look(ClaimRequest request) {
 		List<String> names = List.copyOf(request.startLimits().keySet());
 		String first = "(select next_at from " + this.table + " where name = ? and suspect = %d and next_at %s ?"
 				+ " order by name, suspect, next_at limit 1)";
@@ -147,16 +101,29 @@ final class LimitedClaims {
 				searches.add(sql.formatted(i));
 				parameters.addAll(List.of(name, now, name, now, name, now));
 			}
-			return jdbc.query(String.join(" union all ", searches),
-					(rs, rowNum) -> new Outlook(names.get(rs.getInt("number")), now, rs.getObject("due_at", Long.class),
-							rs.getObject("suspect_at", Long.class), rs.getObject("later_at", Long.class)),
-					parameters.toArray());
+			Map<String, Outlook> outlooks = new HashMap<>();
+			jdbc.query(String.join(" union all ", searches), (rs) -> {
+				outlooks.put(names.get(rs.getInt("number")),
+						new Outlook(now, time(rs, "due_at"), time(rs, "suspect_at"), time(rs, "later_at")));
+			}, parameters.toArray());
+			return outlooks;
 		});
 	}
 
-	private @Nullable Claimed claimSuspect(ClaimRequest request, List<Outlook> outlooks) {
-		for (Outlook outlook : sorted(outlooks, Outlook::suspectAt)) {
-			Taken taken = take(request, outlook.name(), Claim::takeSuspect);
+	private static long time(ResultSet rs, String column) throws SQLException {
+		Long time = rs.getObject(column, Long.class);
+		return (time != null) ? time : Long.MAX_VALUE;
+	}
+
+	@Override
+	protected @Nullable Claimed claimSuspect(ClaimRequest request, Map<String, Outlook> looks) {
+		List<String> names = looks.keySet()
+			.stream()
+			.filter((name) -> suspectAt(looks, name) < Long.MAX_VALUE)
+			.sorted(Comparator.comparingLong((name) -> suspectAt(looks, name)))
+			.toList();
+		for (String name : names) {
+			Taken taken = take(request, name, Claim::takeSuspect);
 			if (!taken.tasks().isEmpty()) {
 				return new Claimed(taken.tasks().stream().map(ClaimedRow::task).toList(), taken.now(), taken.now());
 			}
@@ -164,29 +131,36 @@ final class LimitedClaims {
 		return null;
 	}
 
-	private void claimLimited(ClaimRequest request, Transitions transitions, List<Outlook> outlooks, Result result) {
-		for (Outlook outlook : outlooks) {
-			result.lookedAt(outlook);
+	private static long suspectAt(Map<String, Outlook> looks, String name) {
+		return Objects.requireNonNull(looks.get(name)).suspectAt();
+	}
+
+	@Override
+	protected void claimLimited(ClaimRequest request, String name, @Nullable Outlook look, int room,
+			PartialClaim claim) {
+		if (look != null && look.dueAt() == Long.MAX_VALUE) {
+			setBusy(name, false, true);
+			return;
 		}
-		List<String> names = outlooks.isEmpty() ? List.copyOf(request.startLimits().keySet())
-				: sorted(outlooks, Outlook::dueAt).stream().map(Outlook::name).toList();
-		this.busy.retainAll(names);
-		for (String name : names) {
-			Limit limit = Objects.requireNonNull(request.names().get(name));
-			int room = Math.min(request.limit() - result.tasks.size(), limit.due());
-			if (room > 0) {
-				Taken taken = claimByCount(request, transitions, name, room);
-				if (taken != null && !taken.tasks().isEmpty()) {
-					this.busy.add(name);
-				}
-				else {
-					this.busy.remove(name);
-				}
-				if (taken == null && outlooks.isEmpty()) {
-					outlooks(request).forEach(result::lookedAt);
-				}
-				result.add(name, (taken != null) ? taken : take(request, name, (claim) -> claim.take(room)));
+		if (room == 0) {
+			return;
+		}
+		Taken taken = claimByCount(request, name, room, look != null);
+		if (taken == null) {
+			setBusy(name, false, look != null);
+			if (look == null) {
+				lookAfter(request, claim);
 			}
+			taken = take(request, name, (one) -> one.take(room));
+		}
+		claim.add(taken.tasks().stream().map(ClaimedRow::task).toList());
+		claim.heard(taken.now());
+		claim.startsAt(taken.startAt());
+		if (taken.heldBack()) {
+			claim.heldBack(name);
+		}
+		if (taken.more()) {
+			claim.goesOnAt(taken.now());
 		}
 	}
 
@@ -195,20 +169,20 @@ final class LimitedClaims {
 	 * @return {@code null} if the name has other limits than a number of running tasks,
 	 * if the database has no such request, or if runs of the name were lost
 	 */
-	private @Nullable Taken claimByCount(ClaimRequest request, Transitions transitions, String name, int room) {
-		StartLimits limits = Objects.requireNonNull(request.startLimits().get(name));
+	private @Nullable Taken claimByCount(ClaimRequest request, String name, int room, boolean looked) {
+		StartLimits limits = limits(request, name);
 		if (limits.concurrent() == 0 || limits.perKey() > 0 || limits.intervalMicros() > 0) {
 			return null;
 		}
 		CountedClaim claim;
 		try {
-			claim = transitions.claimLimited(request, name, room, limits.concurrent());
+			claim = this.transitions.claimLimited(request, name, room, limits.concurrent());
 			if (claim != null && claim.places().missing()) {
 				this.rows.create(name);
-				claim = transitions.claimLimited(request, name, room, limits.concurrent());
+				claim = this.transitions.claimLimited(request, name, room, limits.concurrent());
 			}
 		}
-		catch (CannotAcquireLockException ex) {
+		catch (ConcurrencyFailureException ex) {
 			return Taken.locked(this.database.store().single(this.database::now));
 		}
 		if (claim == null || claim.places().hasLost()) {
@@ -218,16 +192,12 @@ final class LimitedClaims {
 			return Taken.locked(claim.now());
 		}
 		int taken = claim.tasks().size();
+		if (claim.places().free() > 0) {
+			setBusy(name, taken == Math.min(room, claim.places().free()), looked);
+		}
 		boolean more = claim.nextAt() <= claim.now();
 		return new Taken(claim.tasks(), claim.now(), more ? Long.MAX_VALUE : claim.nextAt(),
 				claim.places().free() <= taken, more);
-	}
-
-	private static List<Outlook> sorted(List<Outlook> outlooks, TimeOf time) {
-		return outlooks.stream()
-			.filter((outlook) -> time.of(outlook) != null)
-			.sorted(Comparator.comparing((outlook) -> Objects.requireNonNull(time.of(outlook))))
-			.toList();
 	}
 
 	/**
@@ -279,9 +249,9 @@ final class LimitedClaims {
 		Claim(JdbcOperations jdbc, ClaimRequest request, String name, long nextStart) {
 			this.jdbc = jdbc;
 			this.request = request;
-			this.name = LimitedClaims.this.dialect.text(name);
-			this.limits = Objects.requireNonNull(request.startLimits().get(name));
-			this.now = LimitedClaims.this.database.now(jdbc);
+			this.name = JdbcLimitedClaims.this.dialect.text(name);
+			this.limits = limits(request, name);
+			this.now = JdbcLimitedClaims.this.database.now(jdbc);
 			this.storedNextStart = nextStart;
 			this.nextStart = (this.limits.intervalMicros() > 0)
 					? this.limits.atMost(nextStart, TaskRow.micros(this.now)) : nextStart;
@@ -335,14 +305,14 @@ final class LimitedClaims {
 		 * Leases the tasks, and takes their starts from the rate.
 		 */
 		private Taken taken(List<FoundRow> chosen, int starts, boolean heldBack, boolean suspects) {
-			List<ClaimedRow> tasks = FoundRow.lease(LimitedClaims.this.database, this.jdbc, this.request, chosen,
+			List<ClaimedRow> tasks = FoundRow.lease(JdbcLimitedClaims.this.database, this.jdbc, this.request, chosen,
 					this.now, this.now);
 			long next = this.nextStart;
 			if (!chosen.isEmpty() && this.limits.intervalMicros() > 0) {
 				next = this.limits.nextStart(next, TaskRow.micros(this.now), chosen.size());
 			}
 			if (next != this.storedNextStart) {
-				LimitedClaims.this.rows.setNextStart(this.jdbc, this.name, next);
+				JdbcLimitedClaims.this.rows.setNextStart(this.jdbc, this.name, next);
 			}
 			return new Taken(tasks, this.now,
 					(starts <= chosen.size()) ? this.limits.startsAgainAt(next) : Long.MAX_VALUE, heldBack, suspects);
@@ -361,7 +331,7 @@ final class LimitedClaims {
 					+ " and suspect = 1 and owner is not null and next_at <= ?) as ended_suspects,"
 					+ " (select count(*) from %1$s where name = ?"
 					+ " and suspect = 1 and owner is null and next_at <= ?) as waiting_suspects")
-				.formatted(LimitedClaims.this.table, TaskRow.RUNNING, TaskRow.PENDING),
+				.formatted(JdbcLimitedClaims.this.table, TaskRow.RUNNING, TaskRow.PENDING),
 					(rs, rowNum) -> new Running(rs.getLong("running"), rs.getLong("ended"),
 							rs.getLong("leased_suspects"), rs.getLong("ended_suspects"),
 							rs.getLong("waiting_suspects")),
@@ -383,9 +353,9 @@ final class LimitedClaims {
 		private int takeAway(String condition) {
 			List<String> ids = this.jdbc.query(
 					("select id from %s where name = ? and owner is not null and %s limit %d for update skip locked")
-						.formatted(LimitedClaims.this.table, condition, MAX_ENDED),
+						.formatted(JdbcLimitedClaims.this.table, condition, MAX_ENDED),
 					(rs, rowNum) -> rs.getString("id"), this.name, this.now);
-			FoundRow.takeAway(LimitedClaims.this.database, this.jdbc, ids, this.now);
+			FoundRow.takeAway(JdbcLimitedClaims.this.database, this.jdbc, ids, this.now);
 			return ids.size();
 		}
 
@@ -407,8 +377,8 @@ final class LimitedClaims {
 					("select %s, next_at, case when octet_length(payload) <= ? then payload end as payload, traceparent"
 							+ " from %s where name = ? and suspect = ? and next_at <= ? and %s"
 							+ " order by name, suspect, next_at limit %d for update skip locked")
-						.formatted(TaskRow.COLUMNS, LimitedClaims.this.table, condition, powerOfTwo(limit)),
-					(rs, rowNum) -> FoundRow.read(rs, LimitedClaims.this.dialect), this.request.maxPayloadBytes(),
+						.formatted(TaskRow.COLUMNS, JdbcLimitedClaims.this.table, condition, powerOfTwo(limit)),
+					(rs, rowNum) -> FoundRow.read(rs, JdbcLimitedClaims.this.dialect), this.request.maxPayloadBytes(),
 					this.name, suspect, this.now);
 		}
 
@@ -444,9 +414,9 @@ final class LimitedClaims {
 		}
 
 		private void count(String condition, Map<String, Integer> keys) {
-			this.jdbc.query("select task_key from " + LimitedClaims.this.table
+			this.jdbc.query("select task_key from " + JdbcLimitedClaims.this.table
 					+ " where name = ? and task_key is not null and " + condition, (rs) -> {
-						keys.merge(Objects.requireNonNull(LimitedClaims.this.dialect.text(rs, "task_key")), 1,
+						keys.merge(Objects.requireNonNull(JdbcLimitedClaims.this.dialect.text(rs, "task_key")), 1,
 								Integer::sum);
 					}, this.name);
 		}
@@ -454,14 +424,13 @@ final class LimitedClaims {
 	}
 
 	/**
-	 * The first times of a name, {@code null} for none.
+	 * The first times of a name, {@link Long#MAX_VALUE} for none.
 	 *
 	 * @param dueAt of the tasks that are due, or whose leases have ended
 	 * @param suspectAt of the suspects
 	 * @param laterAt of the tasks to claim later
 	 */
-	private record Outlook(String name, long now, @Nullable Long dueAt, @Nullable Long suspectAt,
-			@Nullable Long laterAt) {
+	record Outlook(long now, long dueAt, long suspectAt, long laterAt) implements Look {
 
 	}
 
@@ -493,74 +462,6 @@ final class LimitedClaims {
 		 */
 		static Taken locked(long now) {
 			return new Taken(List.of(), now, now + LOCKED_MILLIS, true, false);
-		}
-
-	}
-
-	private interface TimeOf {
-
-		@Nullable Long of(Outlook outlook);
-
-	}
-
-	/**
-	 * The result of a claim of several names.
-	 */
-	private static final class Result {
-
-		private final List<LeasedTask> tasks = new ArrayList<>();
-
-		private final Set<String> heldBack = new HashSet<>();
-
-		private long now;
-
-		private long nextAt = Long.MAX_VALUE;
-
-		private long startAt = Long.MAX_VALUE;
-
-		void lookedAt(Outlook outlook) {
-			this.now = Math.max(this.now, outlook.now());
-			if (outlook.laterAt() != null) {
-				this.startAt = Math.min(this.startAt, outlook.laterAt());
-			}
-		}
-
-		void add(String name, Taken taken) {
-			taken.tasks().forEach((row) -> this.tasks.add(row.task()));
-			this.now = Math.max(this.now, taken.now());
-			this.startAt = Math.min(this.startAt, taken.startAt());
-			if (taken.heldBack()) {
-				this.heldBack.add(name);
-			}
-			if (taken.more()) {
-				this.nextAt = Math.min(this.nextAt, taken.now());
-			}
-		}
-
-		void add(Claimed others) {
-			this.tasks.addAll(others.tasks());
-			this.now = Math.max(this.now, others.now());
-			this.nextAt = Math.min(this.nextAt, others.nextAt());
-		}
-
-		/**
-		 * Ends the claim early. Tasks that have begun are returned, since nobody else
-		 * would run them until their leases end. The next claim follows at once, and
-		 * shows whether the database still fails.
-		 */
-		void endedBy(RuntimeException failure) {
-			if (this.tasks.isEmpty()) {
-				throw failure;
-			}
-			this.nextAt = this.now;
-		}
-
-		boolean hasSuspect() {
-			return this.tasks.stream().anyMatch(LeasedTask::suspect);
-		}
-
-		Claimed claimed() {
-			return new Claimed(List.copyOf(this.tasks), this.now, this.nextAt, this.startAt, Set.copyOf(this.heldBack));
 		}
 
 	}

@@ -1,0 +1,142 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+
+/**
+ * The statement that claims tasks on PostgreSQL. PostgreSQL keeps a plan for a text, and
+ * a plan for a small table may scan the whole table. So the text changes with the size of
+ * the table, by powers of four. Thread-safe.
+ */
+final class ClaimStatement {
+
+	/** How many tasks that are due soon a claim looks at, to see when a lease ends. */
+	private static final int MAX_LOOK = 100;
+
+	private static final int PAGE_BYTES = 8192;
+
+	private final String prefix;
+
+	private final String sql;
+
+	private final Map<Integer, String> bySize = new ConcurrentHashMap<>();
+
+	/** The size of the table in bytes, as the latest claim saw it. */
+	private volatile long tableSize;
+
+	/**
+	 * Creates the statement.
+	 * @param prefix another statement before it in the same request, empty for none
+	 * @param wanted defines {@code wanted}: how many tasks that are due, and how many
+	 * that are due soon, to claim of each name, and since which time to search for them
+	 * @param columns more columns of the result, each after a comma, empty for none
+	 */
+	ClaimStatement(Database database, String prefix, String wanted, String columns) {
+		this.prefix = prefix;
+		this.sql = sql(database, wanted, columns);
+	}
+
+	/**
+	 * The text to execute.
+	 */
+	String text() {
+		int size = (Long.SIZE - Long.numberOfLeadingZeros(this.tableSize / PAGE_BYTES) + 1) / 2;
+		return this.bySize.computeIfAbsent(size,
+				(power) -> this.prefix + "/* at most 4^%d pages */ ".formatted(power) + this.sql);
+	}
+
+	/**
+	 * Reads the result.
+	 * @param limited whether the other columns are those of a limited name
+	 */
+	ClaimReply read(ResultSet rs, boolean limited) throws SQLException {
+		ClaimReply reply = ClaimReply.read(rs, limited);
+		this.tableSize = reply.tableSize();
+		return reply;
+	}
+
+	/**
+	 * The statement is cheap if there are no tasks to claim. It reads the index once for
+	 * each name from the time that {@link ClaimFloors} gives, and no tasks of other
+	 * names. Of tasks whose delivery was lost it makes suspects ({@code taken} is false).
+	 * The subqueries around the parameters hide their values from the planner. Otherwise
+	 * PostgreSQL would plan the statement for each claim, which takes a third of its
+	 * time.
+	 *
+	 * <p>
+	 * The rows are locked and updated by their places in the table ({@code ctid}), which
+	 * saves a search in the index for each. If a row has changed since the statement
+	 * began, its place is not the one that this statement sees: the statement leaves the
+	 * row, and the next claim takes it.
+	 *
+	 * <p>
+	 * The commit waits for the disk only if a task has begun with the claim.
+	 */
+	private static String sql(Database database, String wanted, String columns) {
+		String now = PostgresDialect.clock(database.time());
+		return """
+				with clock as (select %1$s + ? as now, ? as look_ahead),
+				%8$s,
+				suspect as (
+					select first.place, first.next_at from wanted w, clock, lateral (
+						select ctid as place, next_at from %2$s
+						where name = w.name and suspect = 1 and next_at <= clock.now
+						order by next_at limit 1 for update skip locked) first
+					where (select ?::boolean)
+					order by first.next_at limit 1),
+				found as (
+					select first.*, w.due, w.soon, first.next_at <= clock.now as is_due
+					from wanted w, clock, lateral (
+						select ctid as place, name, next_at, status from %2$s
+						where name = w.name and suspect = 0
+							and next_at >= w.since and next_at <= clock.now + clock.look_ahead
+							and (owner is null or next_at <= clock.now)
+						order by next_at limit w.due + w.soon for update skip locked) first
+					where not exists (select 1 from suspect)),
+				ranked as (
+					select *, row_number() over (partition by name, is_due, status order by next_at) as rank from found),
+				chosen as (
+					(select place, next_at, status <> %4$d as taken from ranked
+						where status = %4$d or rank <= case when is_due then due else soon end
+						order by next_at limit (select ?::int))
+					union all select place, next_at, true from suspect),
+				claimed as (
+					update %2$s t set owner = case when taken then ? end,
+						fence = greatest(t.fence + 1, clock.now * 1000),
+						next_at = case when taken then least(greatest(t.due_at, clock.now) + ?, %3$d) else t.next_at end,
+						lost_deliveries = t.lost_deliveries + t.alone,
+						suspect = case when taken then t.suspect else 1 end,
+						alone = 0,
+						deliveries = t.deliveries + case when %5$s then 1 else 0 end,
+						pending_key = case when %5$s then null else t.pending_key end,
+						status = case when %5$s then %4$d else t.status end
+					from chosen, clock where t.ctid = chosen.place
+					returning chosen.next_at as found_at, taken, t.*)
+				select id, found_at, name, taken, suspect, fence, task_key,
+					case when taken and octet_length(payload) <= ? then payload end, traceparent, due_at, status, attempt,
+					deliveries, lost_deliveries, claimed.next_at, schedule, scheduled_at,
+					clock.now, pg_relation_size('%2$s'),
+					(select count(*) from chosen) > (select count(*) from claimed),
+					case when (select count(*) from claimed) < ? then (
+						select min(least(later.next_at, soon.next_at)) from wanted w left join lateral (
+							select next_at from %2$s
+							where name = w.name and suspect = 0 and next_at > (select now + look_ahead from clock)
+							order by next_at limit 1) later on true left join lateral (
+							select min(next_at) filter (where owner is not null or number = %6$d) as next_at from (
+								select next_at, owner, row_number() over (order by next_at) as number from %2$s
+								where name = w.name and suspect = 0 and next_at > (select now from clock)
+									and next_at <= (select now + look_ahead from clock)
+								order by next_at limit %6$d) first) soon on true) end,
+					(%7$s where not exists (select 1 from claimed where taken and status = %4$d))%9$s
+				from clock left join claimed on true
+				"""
+			.formatted(now, database.table(), DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
+					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
+					PostgresTransitions.WITHOUT_DISK, wanted, columns);
+	}
+
+}

@@ -1,0 +1,273 @@
+package io.timingwheel.spring.durable.redis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.StartLimits;
+import io.timingwheel.spring.durable.redis.Places.Grant;
+import io.timingwheel.spring.durable.redis.RedisLimitedClaims.Outlook;
+import io.timingwheel.spring.durable.redis.Script.Call;
+import io.timingwheel.spring.durable.support.LimitedClaims;
+import io.timingwheel.spring.durable.support.PartialClaim;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Claims tasks of names whose starts are limited over all nodes. A claim first looks
+ * whether a name has tasks that are due, then takes places for them ({@link Places}), and
+ * then begins the tasks. Thread-safe.
+ */
+final class RedisLimitedClaims extends LimitedClaims<Outlook> {
+
+	private final PartitionOutages scripts;
+
+	private final int partitions;
+
+	private final ClaimRounds rounds;
+
+	private final Places places;
+
+	RedisLimitedClaims(PartitionOutages scripts, int partitions, ClaimRounds rounds, Places places) {
+		this.scripts = scripts;
+		this.partitions = partitions;
+		this.rounds = rounds;
+		this.places = places;
+	}
+
+	@Override
+	protected Claimed claimOthers(ClaimRequest request) {
+		return this.rounds.claim(request);
+	}
+
+	@Override
+	protected Map<String, Outlook> look(ClaimRequest request) {
+		List<String> names = List.copyOf(request.startLimits().keySet());
+		List<Call> calls = new ArrayList<>();
+		for (int partition = 0; partition < this.partitions; partition++) {
+			calls.add(Script.LOOK_LIMITED.on(partition, names.toArray()));
+		}
+		Map<String, Outlook> outlooks = new HashMap<>();
+		names.forEach((name) -> outlooks.put(name, new Outlook()));
+		RuntimeException failure = null;
+		boolean reached = false;
+		for (ScriptReply reply : this.scripts.run(calls)) {
+			if (reply.failure() != null) {
+				failure = reply.failure();
+				continue;
+			}
+			reached = true;
+			for (int i = 0; i < names.size(); i++) {
+				Objects.requireNonNull(outlooks.get(names.get(i))).add(reply, 1 + 4 * i);
+			}
+		}
+		if (failure != null && !reached) {
+			throw failure;
+		}
+		return outlooks;
+	}
+
+	@Override
+	protected @Nullable Claimed claimSuspect(ClaimRequest request, Map<String, Outlook> looks) {
+		for (Map.Entry<String, Outlook> one : looks.entrySet()) {
+			List<Integer> partitions = one.getValue().suspectPartitions();
+			if (!partitions.isEmpty()) {
+				try {
+					Claimed claimed = claimSuspect(request, one.getKey(), partitions);
+					if (claimed != null) {
+						return claimed;
+					}
+				}
+				catch (RuntimeException ex) {
+					skipIfMissing(ex);
+				}
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Leaves out a name whose partition does not answer, while others do. The name does
+	 * not hold up the names whose partitions answer.
+	 */
+	private void skipIfMissing(RuntimeException failure) {
+		if (this.scripts.partial() == null) {
+			throw failure;
+		}
+	}
+
+	/**
+	 * Claims a suspect of a name.
+	 * @param partitions the partitions that have suspects
+	 * @return {@code null} if no suspect may start
+	 */
+	private @Nullable Claimed claimSuspect(ClaimRequest request, String name, List<Integer> partitions) {
+		StartLimits limits = limits(request, name);
+		Grant grant = this.places.take(name, limits, 1, 0, request.lease());
+		if (grant.places().isEmpty()) {
+			return null;
+		}
+		RuntimeException failure = null;
+		for (int partition : partitions) {
+			ScriptReply reply = this.scripts.run(List
+				.of(Script.SUSPECT.on(partition, true, until(grant.ends()), request.maxPayloadBytes(), limits.perKey())
+					.with(name)))
+				.get(0);
+			failure = reply.failure();
+			if (failure != null && reply.mayHaveRun()) {
+				throw failure;
+			}
+			if (failure == null && reply.size() > 2) {
+				LeasedTask task = reply.list(2).leasedTask();
+				hold(name, limits, task, grant.places().get(0));
+				return new Claimed(List.of(task), reply.number(0), reply.number(0));
+			}
+		}
+		this.places.giveBack(name, limits, grant.places());
+		if (failure != null) {
+			throw failure;
+		}
+		return null;
+	}
+
+	@Override
+	protected void claimLimited(ClaimRequest request, String name, @Nullable Outlook look, int room,
+			PartialClaim claim) {
+		boolean due = look == null || look.isDue();
+		if ((look != null && look.ended) || (due && room > 0)) {
+			try {
+				claim(request, name, look, due ? room : 0, claim);
+			}
+			catch (RuntimeException ex) {
+				skipIfMissing(ex);
+			}
+		}
+	}
+
+	private void claim(ClaimRequest request, String name, @Nullable Outlook look, int room, PartialClaim claim) {
+		StartLimits limits = limits(request, name);
+		boolean due = look == null || look.isDue();
+		boolean ended = look != null && look.ended;
+		boolean suspects = ended || (look != null && !look.suspects.isEmpty());
+		// Some node takes a suspect soon. Without a free place the suspect could wait for
+		// ever.
+		int left = suspects ? 1 : 0;
+		Grant grant = this.places.take(name, limits, room, left, request.lease());
+		List<String> unused = new ArrayList<>(grant.places());
+		if (!unused.isEmpty() || ended) {
+			ClaimRounds.Limited claimed = this.rounds.claimLimited(request, name, unused.size(), until(grant.ends()),
+					limits.perKey());
+			claim.add(claimed.claimed());
+			for (LeasedTask task : claimed.claimed().tasks()) {
+				hold(name, limits, task, unused.remove(0));
+			}
+			// What became of these is not known.
+			unused.subList(0, Math.min(unused.size(), claimed.unknown())).clear();
+			this.places.giveBack(name, limits, unused);
+			if (limits.perKey() > 0 && !unused.isEmpty()) {
+				claim.heldBack(name);
+			}
+		}
+		claim.heard(grant.now());
+		int free = grant.free() - grant.places().size();
+		if (!grant.places().isEmpty()) {
+			setBusy(name, unused.isEmpty() && !suspects, look != null);
+			if (look == null && !unused.isEmpty()) {
+				// When the next task is due is not known. The next claim looks.
+				claim.startsAt(grant.now());
+			}
+		}
+		if (due && free <= left) {
+			claim.heldBack(name);
+		}
+		if (due && grant.starts() <= grant.places().size()) {
+			claim.startsAt(limits.startsAgainAt(grant.nextStart()));
+		}
+		if (ended && free > 0) {
+			// The suspect is a new one. Each node asks for earlier ones now and then.
+			claim.goesOnAt(grant.now());
+		}
+	}
+
+	private void hold(String name, StartLimits limits, LeasedTask task, String place) {
+		if (limits.concurrent() > 0) {
+			this.places.hold(task.ref(), name, place);
+		}
+	}
+
+	/**
+	 * A lease that ends at a time.
+	 * @param ends the end, in milliseconds since the epoch
+	 */
+	static String until(long ends) {
+		return "=" + ends;
+	}
+
+	/**
+	 * The first tasks of a name in all partitions.
+	 */
+	static final class Outlook implements Look {
+
+		private boolean ended;
+
+		private long dueAt = Long.MAX_VALUE;
+
+		/** The times of the first suspects by partition. */
+		private final Map<Integer, Long> suspects = new HashMap<>();
+
+		private long laterAt = Long.MAX_VALUE;
+
+		private long now;
+
+		void add(ScriptReply reply, int first) {
+			this.now = Math.max(this.now, reply.number(0));
+			this.dueAt = earliest(this.dueAt, reply.number(first));
+			this.ended |= reply.number(first + 1) >= 0;
+			long suspect = reply.number(first + 2);
+			if (suspect >= 0) {
+				this.suspects.put(reply.partition(), suspect);
+			}
+			this.laterAt = earliest(this.laterAt, reply.number(first + 3));
+		}
+
+		private static long earliest(long time, long other) {
+			return (other >= 0) ? Math.min(time, other) : time;
+		}
+
+		@Override
+		public long now() {
+			return this.now;
+		}
+
+		@Override
+		public long dueAt() {
+			return this.dueAt;
+		}
+
+		@Override
+		public long laterAt() {
+			return this.laterAt;
+		}
+
+		boolean isDue() {
+			return this.dueAt < Long.MAX_VALUE;
+		}
+
+		/**
+		 * The partitions with suspects, that of the earliest one first.
+		 */
+		List<Integer> suspectPartitions() {
+			return this.suspects.entrySet()
+				.stream()
+				.sorted(Map.Entry.comparingByValue())
+				.map(Map.Entry::getKey)
+				.toList();
+		}
+
+	}
+
+}
