@@ -1,5 +1,6 @@
 package io.timingwheel;
 
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -54,6 +55,26 @@ class ConcurrencyStressTests {
 	void shutDown() {
 		this.wheel.close();
 		this.pool.shutdownNow();
+	}
+
+	/**
+	 * After half a second the loop is compiled. The code of the second compiler would
+	 * read a plain field only once.
+	 */
+	@Test
+	void loopThatQueriesATimerNoticesItsEnd() {
+		TimerHandle handle = this.wheel.schedule(() -> {
+		}, 1, TimeUnit.HOURS);
+		Thread looking = new Thread(() -> {
+			while (handle.isPending()) {
+				// Nothing here forces another read of the field.
+			}
+		});
+		looking.setDaemon(true);
+		looking.start();
+		await().until(() -> ManagementFactory.getThreadMXBean().getThreadCpuTime(looking.getId()) > 500_000_000);
+		handle.cancel();
+		Latches.join(looking);
 	}
 
 	@Test

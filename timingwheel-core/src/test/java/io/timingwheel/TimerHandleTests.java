@@ -1,6 +1,5 @@
 package io.timingwheel;
 
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +17,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link TimerHandle}.
@@ -332,25 +330,6 @@ class TimerHandleTests {
 		}
 		assertThat(this.wheel.snapshot().cancelled()).isEqualTo(500);
 		assertThat(this.wheel.pending()).isZero();
-	}
-
-	/**
-	 * After half a second the loop is compiled. The compiled code would read a plain
-	 * field only once.
-	 */
-	@Test
-	void loopThatQueriesATimerNoticesItsEnd() throws InterruptedException {
-		TimerHandle handle = this.wheel.schedule(this.task, 1, TimeUnit.HOURS);
-		Thread looking = new Thread(() -> {
-			while (handle.isPending()) {
-				// Nothing here forces another read of the field.
-			}
-		});
-		looking.setDaemon(true);
-		looking.start();
-		await().until(() -> ManagementFactory.getThreadMXBean().getThreadCpuTime(looking.getId()) > 500_000_000);
-		handle.cancel();
-		Latches.join(looking);
 	}
 
 	@Test

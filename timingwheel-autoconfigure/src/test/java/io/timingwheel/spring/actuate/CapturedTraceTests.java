@@ -4,22 +4,17 @@ import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 
 import com.sun.management.ThreadMXBean;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.tracing.TraceContext;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
 import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
 import io.micrometer.tracing.otel.bridge.OtelTracer;
-import io.opentelemetry.context.Context;
-import io.opentelemetry.sdk.trace.ReadWriteSpan;
-import io.opentelemetry.sdk.trace.ReadableSpan;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
-import io.opentelemetry.sdk.trace.SpanProcessor;
-import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.annotation.Delayed;
@@ -60,8 +55,6 @@ class CapturedTraceTests {
 
 	private final ObservationRegistry registry = ObservationRegistry.create();
 
-	private final List<SpanData> spans = new CopyOnWriteArrayList<>();
-
 	private final ApplicationContextRunner contextRunner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class,
 				TimingWheelAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class))
@@ -73,24 +66,26 @@ class CapturedTraceTests {
 	void theRunIsAChildOfTheSpanInWhichTheCallWasMade() {
 		withTracer(Sampler.alwaysOn()).run((context) -> {
 			Observation caller = Observation.start("caller", this.registry);
-			DelayedTask<String> task = caller.scoped(() -> context.getBean(Drivers.class).silent(5));
+			Tracer tracer = context.getBean(Tracer.class);
+			DelayedTask<TraceContext> task = caller.scoped(() -> context.getBean(Drivers.class).silent(5));
+			TraceContext call = caller.scoped(() -> tracer.currentSpan().context());
 			caller.stop();
 			this.time.advance(DELAY);
-			await().until(() -> this.spans.size() == 2);
-			assertThat(this.spans.get(1).getTraceId()).isEqualTo(this.spans.get(0).getTraceId());
-			assertThat(this.spans.get(1).getParentSpanId()).isEqualTo(this.spans.get(0).getSpanId());
 			await().until(task::isDone);
-			assertThat(context.getBean(Tracer.class).currentSpan()).isNull();
+			assertThat(task.get().traceId()).isEqualTo(call.traceId());
+			assertThat(task.get().parentId()).isEqualTo(call.spanId());
+			assertThat(tracer.currentSpan()).isNull();
 		});
 	}
 
 	@Test
 	void aCallOutsideOfATraceBeginsATrace() {
 		withTracer(Sampler.alwaysOn()).run((context) -> {
-			DelayedTask<String> task = context.getBean(Drivers.class).silent(5);
+			DelayedTask<TraceContext> task = context.getBean(Drivers.class).silent(5);
 			this.time.advance(DELAY);
-			await().until(() -> task.isDone() && this.spans.size() == 1);
-			assertThat(this.spans.get(0).getParentSpanContext().isValid()).isFalse();
+			await().until(task::isDone);
+			assertThat(task.get().traceId()).isNotEmpty();
+			assertThat(task.get().parentId()).isNull();
 		});
 	}
 
@@ -98,13 +93,13 @@ class CapturedTraceTests {
 	void aTraceThatIsNotSampledStaysSo() {
 		withTracer(Sampler.parentBased(Sampler.alwaysOff())).run((context) -> {
 			Observation caller = Observation.start("caller", this.registry);
-			DelayedTask<String> task = caller.scoped(() -> context.getBean(Drivers.class).silent(5));
+			DelayedTask<TraceContext> task = caller.scoped(() -> context.getBean(Drivers.class).silent(5));
 			String trace = caller.scoped(() -> context.getBean(Tracer.class).currentSpan().context().traceId());
 			caller.stop();
 			this.time.advance(DELAY);
 			await().until(task::isDone);
-			assertThat(task.get()).isEqualTo(trace);
-			assertThat(this.spans).isEmpty();
+			assertThat(task.get().traceId()).isEqualTo(trace);
+			assertThat(task.get().sampled()).isFalse();
 		});
 	}
 
@@ -146,10 +141,8 @@ class CapturedTraceTests {
 				// What other threads allocate meanwhile may spoil a measurement.
 				await().untilAsserted(() -> {
 					tasks.atShutdown().cancelPending();
-					this.spans.clear();
 					long before = usedHeap();
 					IntStream.range(0, CALLS).forEach((driver) -> callWithinRequest(drivers, driver));
-					this.spans.clear();
 					long bytes = (usedHeap() - before) / CALLS;
 					logger.info("%d bytes of heap per pending call within a request".formatted(bytes));
 					assertThat(bytes).isLessThan(350);
@@ -170,10 +163,7 @@ class CapturedTraceTests {
 	}
 
 	private ApplicationContextRunner withTracer(Sampler sampler) {
-		SdkTracerProvider provider = SdkTracerProvider.builder()
-			.setSampler(sampler)
-			.addSpanProcessor(new Recorder())
-			.build();
+		SdkTracerProvider provider = SdkTracerProvider.builder().setSampler(sampler).build();
 		Tracer tracer = new OtelTracer(provider.get("test"), new OtelCurrentTraceContext(), (event) -> {
 		});
 		this.registry.observationConfig().observationHandler(new DefaultTracingObservationHandler(tracer));
@@ -203,29 +193,6 @@ class CapturedTraceTests {
 		return used;
 	}
 
-	private final class Recorder implements SpanProcessor {
-
-		@Override
-		public void onStart(Context parent, ReadWriteSpan span) {
-		}
-
-		@Override
-		public boolean isStartRequired() {
-			return false;
-		}
-
-		@Override
-		public void onEnd(ReadableSpan span) {
-			CapturedTraceTests.this.spans.add(span.toSpanData());
-		}
-
-		@Override
-		public boolean isEndRequired() {
-			return true;
-		}
-
-	}
-
 	static class Drivers {
 
 		private static Tracer tracer;
@@ -235,8 +202,8 @@ class CapturedTraceTests {
 		}
 
 		@Delayed("30m")
-		public DelayedTask<String> silent(long driver) {
-			return DelayedTask.completed(tracer.currentSpan().context().traceId());
+		public DelayedTask<TraceContext> silent(long driver) {
+			return DelayedTask.completed(tracer.currentSpan().context());
 		}
 
 	}

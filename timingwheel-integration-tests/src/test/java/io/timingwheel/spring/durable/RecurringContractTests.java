@@ -396,7 +396,7 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	@Test
 	void eachTimeHasOneRunInAllNodes() throws Exception {
 		Map<Integer, Queue<Instant>> runs = new ConcurrentHashMap<>();
-		TestNode.Body body = (number, context) -> runs.computeIfAbsent(number, (key) -> new ConcurrentLinkedQueue<>())
+		NumberBody body = (number, context) -> runs.computeIfAbsent(number, (key) -> new ConcurrentLinkedQueue<>())
 			.add(context.dueAt());
 		for (DelayedTaskStore store : List.of(this.store, this.other, node())) {
 			this.nodes.add(TestNode.start(store, body));

@@ -1,29 +1,22 @@
 package io.timingwheel.spring.durable;
 
-import java.lang.reflect.Method;
-import java.lang.reflect.Type;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.support.DurableHandler;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.NodeTurns;
 import io.timingwheel.spring.durable.support.PayloadCodec;
-import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.support.Backoff;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskPolicies;
-import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -49,7 +42,8 @@ final class SimulatedNode {
 	 * @param names the names of the tasks, and what becomes of missed times
 	 * @param body what each task does
 	 */
-	SimulatedNode(String id, ManualTimeSource time, DelayedTaskStore store, Map<String, Missed> names, Body body) {
+	SimulatedNode(String id, ManualTimeSource time, DelayedTaskStore store, Map<String, Missed> names,
+			NumberBody body) {
 		this.wheel = TimingWheel.builder(Runnable::run).timeSource(time).tick(Duration.ofMillis(1)).shards(1).build();
 		HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
 		DelayedTaskRegistry tasks = new DelayedTaskRegistry(this.wheel, time, Clock.systemUTC(), handOvers, null, null,
@@ -60,8 +54,13 @@ final class SimulatedNode {
 		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
 				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel, tasks,
 				handOvers, null, NodeTurns.simulated(this.wheel));
-		names.forEach((name, missed) -> this.durable.register(new Handler(name, missed, body)));
+		names.forEach((name, missed) -> this.durable
+			.register(new NumberHandler(name, missed, body, () -> Runnable::run, SimulatedNode::fail)));
 		this.durable.start();
+	}
+
+	private static void fail(Throwable error) {
+		throw new IllegalStateException(error);
 	}
 
 	DurableTaskManager durable() {
@@ -93,65 +92,6 @@ final class SimulatedNode {
 	 */
 	void kill() {
 		this.wheel.close();
-	}
-
-	/**
-	 * What a task does.
-	 */
-	@FunctionalInterface
-	interface Body {
-
-		void run(int argument, DelayedTaskContext context);
-
-	}
-
-	private record Handler(String name, Missed missed, Body body) implements DurableHandler {
-
-		@Override
-		public List<String> aliases() {
-			return List.of();
-		}
-
-		@Override
-		public Method method() {
-			try {
-				return Handler.class.getDeclaredMethod("run", int.class);
-			}
-			catch (NoSuchMethodException ex) {
-				throw new IllegalStateException(ex);
-			}
-		}
-
-		@Override
-		public List<Type> argumentTypes() {
-			return List.of(int.class);
-		}
-
-		@Override
-		public Supplier<? extends Executor> executor() {
-			return () -> Runnable::run;
-		}
-
-		@Override
-		public @Nullable Duration expireAfter() {
-			return null;
-		}
-
-		@Override
-		public @Nullable Object invoke(@Nullable Object[] arguments) {
-			run((Integer) arguments[0]);
-			return null;
-		}
-
-		void run(int argument) {
-			this.body.run(argument, DelayedTaskContext.current().orElseThrow());
-		}
-
-		@Override
-		public void handleError(Throwable error, @Nullable Object[] arguments) {
-			throw new IllegalStateException(error);
-		}
-
 	}
 
 }

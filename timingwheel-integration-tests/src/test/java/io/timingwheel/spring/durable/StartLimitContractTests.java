@@ -616,7 +616,7 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	/** Much less than {@link #LONG_POLL}, and enough for a busy machine. */
 	private static final Duration SOON_ENOUGH = Duration.ofMinutes(1);
 
-	private List<TestNode> startFour(PolicySettings policy, TestNode.Body body) throws Exception {
+	private List<TestNode> startFour(PolicySettings policy, NumberBody body) throws Exception {
 		List<TestNode> four = new ArrayList<>();
 		for (DelayedTaskStore store : List.of(this.store, this.other, node(), node())) {
 			four.add(node(TestNode.start(store, Map.of(TestNode.NAME, body), policy, 12, LONG_POLL)));

@@ -1,17 +1,14 @@
 package io.timingwheel.spring.durable;
 
-import java.lang.reflect.Method;
-import java.lang.reflect.Type;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import io.timingwheel.TimingWheel;
@@ -22,8 +19,8 @@ import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.PayloadCodec;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.PolicyOverrides;
@@ -53,9 +50,11 @@ public final class TestNode implements AutoCloseable {
 
 	private final DurableTaskManager durable;
 
-	private final Handler handler;
+	private final DurableHandler handler;
 
-	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, Body> bodies, int threads,
+	private final Map<String, Throwable> finalErrors = new ConcurrentHashMap<>();
+
+	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, NumberBody> bodies, int threads,
 			long maxPending, PolicySettings policy) {
 		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
 		this.wheel = TimingWheel.builder(this.executor).maxPending(maxPending).build();
@@ -65,23 +64,28 @@ public final class TestNode implements AutoCloseable {
 		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
 				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel,
 				this.tasks, handOvers, null);
-		this.handler = new Handler(NAME, bodies.get(NAME), this.executor);
-		bodies.forEach((name, body) -> this.durable
-			.register(name.equals(NAME) ? this.handler : new Handler(name, body, this.executor)));
+		this.handler = handler(NAME, bodies.get(NAME));
+		bodies.forEach((name, body) -> this.durable.register(name.equals(NAME) ? this.handler : handler(name, body)));
 	}
 
-	public static TestNode start(DelayedTaskStore store, Body body) {
+	private DurableHandler handler(String name, @Nullable NumberBody body) {
+		return new NumberHandler(name, Missed.ONCE, body, () -> this.executor,
+				(error) -> this.finalErrors.put(name, error));
+	}
+
+	public static TestNode start(DelayedTaskStore store, NumberBody body) {
 		return start(store, body, UnaryOperator.identity());
 	}
 
-	public static TestNode start(DelayedTaskStore store, Body body, UnaryOperator<DurableSettings> settings) {
+	public static TestNode start(DelayedTaskStore store, NumberBody body, UnaryOperator<DurableSettings> settings) {
 		return start(store, Map.of(NAME, body), settings);
 	}
 
 	/**
 	 * Starts a node that has a handler for each of these names.
 	 */
-	static TestNode start(DelayedTaskStore store, Map<String, Body> bodies, UnaryOperator<DurableSettings> settings) {
+	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies,
+			UnaryOperator<DurableSettings> settings) {
 		return start(store, bodies, settings, Long.MAX_VALUE);
 	}
 
@@ -89,8 +93,8 @@ public final class TestNode implements AutoCloseable {
 	 * Starts a node.
 	 * @param maxPending how many tasks its wheel takes
 	 */
-	static TestNode start(DelayedTaskStore store, Map<String, Body> bodies, UnaryOperator<DurableSettings> settings,
-			long maxPending) {
+	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies,
+			UnaryOperator<DurableSettings> settings, long maxPending) {
 		TestNode node = new TestNode(store, settings.apply(SETTINGS), bodies, 4, maxPending, PolicySettings.NONE);
 		node.durable.start();
 		return node;
@@ -100,8 +104,8 @@ public final class TestNode implements AutoCloseable {
 	 * Starts a node on which the tasks of a name have a policy.
 	 * @param policy the policy of {@link #NAME}
 	 */
-	public static TestNode start(DelayedTaskStore store, Map<String, Body> bodies, PolicySettings policy, int threads,
-			Duration pollInterval) {
+	public static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, PolicySettings policy,
+			int threads, Duration pollInterval) {
 		TestNode node = new TestNode(store, polling(pollInterval), bodies, threads, Long.MAX_VALUE, policy);
 		node.durable.start();
 		return node;
@@ -175,7 +179,7 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	@Nullable Throwable finalError() {
-		return this.handler.finalError;
+		return this.finalErrors.get(NAME);
 	}
 
 	public void shutdown(Duration period) throws InterruptedException {
@@ -205,84 +209,6 @@ public final class TestNode implements AutoCloseable {
 		this.durable.shutdown(Duration.ZERO);
 		this.wheel.close();
 		this.executor.shutdownNow();
-	}
-
-	/**
-	 * What a task does.
-	 */
-	@FunctionalInterface
-	public interface Body {
-
-		void run(int argument, DelayedTaskContext context) throws Exception;
-
-	}
-
-	private static final class Handler implements DurableHandler {
-
-		private final String name;
-
-		private final @Nullable Body body;
-
-		private final Executor executor;
-
-		private volatile @Nullable Throwable finalError;
-
-		Handler(String name, @Nullable Body body, Executor executor) {
-			this.name = name;
-			this.body = body;
-			this.executor = executor;
-		}
-
-		@Override
-		public String name() {
-			return this.name;
-		}
-
-		@Override
-		public List<String> aliases() {
-			return List.of();
-		}
-
-		@Override
-		public Method method() {
-			try {
-				return Handler.class.getDeclaredMethod("count", int.class);
-			}
-			catch (NoSuchMethodException ex) {
-				throw new IllegalStateException(ex);
-			}
-		}
-
-		@Override
-		public List<Type> argumentTypes() {
-			return List.of(int.class);
-		}
-
-		@Override
-		public Supplier<? extends Executor> executor() {
-			return () -> this.executor;
-		}
-
-		@Override
-		public @Nullable Duration expireAfter() {
-			return null;
-		}
-
-		@Override
-		public @Nullable Object invoke(@Nullable Object[] arguments) throws Exception {
-			count((Integer) arguments[0]);
-			return null;
-		}
-
-		void count(int argument) throws Exception {
-			this.body.run(argument, DelayedTaskContext.current().orElseThrow());
-		}
-
-		@Override
-		public void handleError(Throwable error, @Nullable Object[] arguments) {
-			this.finalError = error;
-		}
-
 	}
 
 }

@@ -1,0 +1,13 @@
+package io.timingwheel.spring.durable;
+
+import io.timingwheel.spring.task.DelayedTaskContext;
+
+/**
+ * What a task does that takes a number.
+ */
+@FunctionalInterface
+public interface NumberBody {
+
+	void run(int argument, DelayedTaskContext context) throws Exception;
+
+}

@@ -1,0 +1,68 @@
+package io.timingwheel.spring.durable;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.durable.support.DurableHandler;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.Missed;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A handler of tasks that take a number.
+ *
+ * @param name the name of the tasks
+ * @param missed what becomes of missed times
+ * @param body what each task does, {@code null} if no task runs
+ * @param executor where the tasks run
+ * @param onError called with the last exception of a task that has failed for good
+ */
+record NumberHandler(String name, Missed missed, @Nullable NumberBody body, Supplier<? extends Executor> executor,
+		Consumer<Throwable> onError) implements DurableHandler {
+
+	@Override
+	public List<String> aliases() {
+		return List.of();
+	}
+
+	@Override
+	public Method method() {
+		try {
+			return NumberHandler.class.getDeclaredMethod("run", int.class);
+		}
+		catch (NoSuchMethodException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public List<Type> argumentTypes() {
+		return List.of(int.class);
+	}
+
+	@Override
+	public @Nullable Duration expireAfter() {
+		return null;
+	}
+
+	@Override
+	public @Nullable Object invoke(@Nullable Object[] arguments) throws Exception {
+		run((Integer) arguments[0]);
+		return null;
+	}
+
+	void run(int argument) throws Exception {
+		this.body.run(argument, DelayedTaskContext.current().orElseThrow());
+	}
+
+	@Override
+	public void handleError(Throwable error, @Nullable Object[] arguments) {
+		this.onError.accept(error);
+	}
+
+}
