@@ -1,6 +1,7 @@
 package io.timingwheel.sample;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import io.timingwheel.test.AutoConfigureVirtualTime;
 import io.timingwheel.test.VirtualTime;
@@ -9,6 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.test.json.JsonContent;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,13 +44,13 @@ class VirtualTimeTests {
 	@Test
 	void heartbeatsKeepADriverOnlineAndSilenceTakesItOffline() {
 		for (int i = 0; i < 6; i++) {
-			heartbeat();
+			heartbeat("ada");
 			this.time.advance(Duration.ofMinutes(9));
 			expect("/drivers/ada", "ONLINE");
 		}
 		this.time.advance(Duration.ofMinutes(1));
 		expect("/drivers/ada", "OFFLINE");
-		heartbeat();
+		heartbeat("ada");
 		expect("/drivers/ada", "ONLINE");
 	}
 
@@ -63,6 +65,38 @@ class VirtualTimeTests {
 		expectBuilds(2, 12);
 	}
 
+	@Test
+	void endpointsAndMetersGoByVirtualTime() {
+		this.time.advance(Duration.ofDays(3));
+		heartbeat("bob");
+		Instant due = this.time.now().plus(Duration.ofMinutes(10));
+		assertThat(get("/actuator/timingwheel")).extractingPath("$.nextExpiry")
+			.asString()
+			.satisfies((text) -> assertThat(Instant.parse(text)).isBetween(this.time.now(), due));
+		assertThat(get("/actuator/delayedtasks/driver-silent")).extractingPath("$.next[0].dueAt")
+			.isEqualTo(due.toString());
+		String pending = "/actuator/metrics/timingwheel.tasks.pending?tag=name:driver-silent";
+		assertThat(get(pending)).extractingPath("$.measurements[0].value").isEqualTo(1.0);
+		this.time.advance(Duration.ofMinutes(10));
+		assertThat(get(pending)).extractingPath("$.measurements[0].value").isEqualTo(0.0);
+		assertThat(get("/actuator/metrics/timingwheel.tasks.lateness?tag=name:driver-silent"))
+			.extractingPath("$.measurements[?(@.statistic=='MAX')].value")
+			.asArray()
+			.containsExactly(0.0);
+		assertThat(get("/actuator/health")).extractingPath("$.components.timingWheel.status").isEqualTo("UP");
+	}
+
+	private JsonContent get(String uri) {
+		return new JsonContent(this.http.get()
+			.uri(uri)
+			.exchange()
+			.expectStatus()
+			.isOk()
+			.expectBody(String.class)
+			.returnResult()
+			.getResponseBody());
+	}
+
 	private void expectBuilds(int builds, int indexed) {
 		this.http.get()
 			.uri("/search")
@@ -74,8 +108,8 @@ class VirtualTimeTests {
 			.isEqualTo(indexed);
 	}
 
-	private void heartbeat() {
-		this.http.post().uri("/drivers/ada/heartbeat").exchange().expectStatus().isOk();
+	private void heartbeat(String driver) {
+		this.http.post().uri("/drivers/{id}/heartbeat", driver).exchange().expectStatus().isOk();
 	}
 
 	private void expect(String uri, String status) {

@@ -7,19 +7,19 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
  * The virtual time of one wheel and, if there is one, one store.
  */
-final class DefaultVirtualTime implements VirtualTime {
+final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleton {
 
 	/** How many bodies {@link #runAll()} runs at most. */
 	static final int MAX_RUNS = 20_000;
@@ -33,15 +33,7 @@ final class DefaultVirtualTime implements VirtualTime {
 
 	private final InjectedFaults faults;
 
-	private final TimingWheel wheel;
-
-	private final DelayedTaskRegistry tasks;
-
-	private final @Nullable VirtualNode node;
-
-	private final @Nullable DurableTaskManager durableTasks;
-
-	private final @Nullable DelayedTaskStore store;
+	private final Supplier<VirtualParts> parts;
 
 	private final PendingTasks pending;
 
@@ -59,27 +51,34 @@ final class DefaultVirtualTime implements VirtualTime {
 	/** Whether the application itself has paused its node. */
 	private boolean pausedFromTheStart;
 
-	DefaultVirtualTime(VirtualClock clock, InjectedFaults faults, TimingWheel wheel, TestTimers timers,
-			DelayedTaskRegistry tasks, @Nullable VirtualNode node, @Nullable DurableTaskManager durableTasks,
-			@Nullable DelayedTaskStore store) {
+	/**
+	 * Creates virtual time.
+	 * @param parts gives the parts of the application, always the same; not called before
+	 * somebody needs them
+	 */
+	DefaultVirtualTime(VirtualClock clock, InjectedFaults faults, TestTimers timers, Supplier<VirtualParts> parts) {
 		this.clock = clock;
 		this.faults = faults;
-		this.wheel = wheel;
 		this.timers = timers;
-		this.tasks = tasks;
-		this.node = node;
-		this.durableTasks = durableTasks;
-		this.store = store;
-		this.pending = new PendingTasks(tasks, durableTasks);
-		this.names = new TaskNames(tasks, durableTasks, faults);
+		this.parts = parts;
+		this.pending = new PendingTasks(parts);
+		this.names = new TaskNames(parts, faults);
+	}
+
+	/**
+	 * Fails the start if the application cannot have virtual time.
+	 */
+	@Override
+	public void afterSingletonsInstantiated() {
+		Objects.requireNonNull(this.parts.get());
 	}
 
 	@Override
 	public void advance(Duration by) {
 		Objects.requireNonNull(by, "by");
 		if (by.isNegative()) {
-			throw new IllegalArgumentException("The time cannot go back by %s: the duration must be zero or more"
-				.formatted(PendingTasks.print(by.negated())));
+			throw new IllegalArgumentException(
+					"The time cannot go back: the duration is %s, and must be zero or more".formatted(by));
 		}
 		move(by);
 		throwFailures();
@@ -121,13 +120,15 @@ final class DefaultVirtualTime implements VirtualTime {
 	 * @return the time, {@code null} if nothing is pending but what repeats
 	 */
 	private @Nullable Duration nextStep() {
-		WheelSnapshot stored = (this.node != null) ? this.node.wheel().snapshot() : null;
-		boolean storedOnce = stored != null && stored.pending() > 0
-				&& Objects.requireNonNull(this.durableTasks).hasUnfinishedOnce();
-		if (!this.tasks.hasPendingOnce() && !storedOnce) {
+		VirtualParts parts = this.parts.get();
+		VirtualParts.Durable durable = parts.durable();
+		WheelSnapshot stored = (durable != null) ? durable.node().wheel().snapshot() : null;
+		boolean storedOnce = durable != null && stored != null && stored.pending() > 0
+				&& durable.tasks().hasUnfinishedOnce();
+		if (!parts.tasks().hasPendingOnce() && !storedOnce) {
 			return null;
 		}
-		return Stream.of(this.wheel.snapshot(), stored)
+		return Stream.of(parts.wheel().snapshot(), stored)
 			.filter(Objects::nonNull)
 			.map(WheelSnapshot::nextExpiry)
 			.filter(Objects::nonNull)
@@ -138,7 +139,7 @@ final class DefaultVirtualTime implements VirtualTime {
 	private void move(Duration by) {
 		rouseNode();
 		this.clock.advance(by);
-		if (this.node != null && now().getNano() % NANOS_PER_MILLI != 0) {
+		if (this.parts.get().durable() != null && now().getNano() % NANOS_PER_MILLI != 0) {
 			// The store has milliseconds. The node may have rounded a delay up.
 			rouseNode();
 			this.clock.advance(Duration.ZERO);
@@ -150,13 +151,15 @@ final class DefaultVirtualTime implements VirtualTime {
 	 * Lets the node look at the store when the time is moved next.
 	 */
 	private void rouseNode() {
-		if (this.node != null) {
-			this.node.turns().rouse();
+		VirtualParts.Durable durable = this.parts.get().durable();
+		if (durable != null) {
+			durable.node().turns().rouse();
 		}
 	}
 
 	private void checkStore() {
-		Throwable error = (this.durableTasks != null) ? this.durableTasks.storeError().orElse(null) : null;
+		VirtualParts.Durable durable = this.parts.get().durable();
+		Throwable error = (durable != null) ? durable.tasks().storeError().orElse(null) : null;
 		if (error != null) {
 			throw withFailures(new IllegalStateException(
 					"The store of the durable tasks does not answer, so they did not run", error));
@@ -245,7 +248,7 @@ final class DefaultVirtualTime implements VirtualTime {
 	}
 
 	private void checkDurable(String method) {
-		if (this.node == null) {
+		if (this.parts.get().durable() == null) {
 			throw new IllegalStateException(method + " is about durable tasks, but the application of this test has no"
 					+ " store for them. Set timingwheel.store.type");
 		}
@@ -275,29 +278,31 @@ final class DefaultVirtualTime implements VirtualTime {
 
 	@Override
 	public synchronized void reset() {
-		this.clock.checkNotInBody("begin anew");
+		this.clock.checkStandsStill("begin anew");
+		DelayedTaskRegistry tasks = this.parts.get().tasks();
+		VirtualParts.Durable durable = this.parts.get().durable();
 		Set<String> spared = this.repeatingFromTheStart;
 		if (spared == null) {
-			spared = this.tasks.repeating();
+			spared = tasks.repeating();
 			this.repeatingFromTheStart = spared;
-			this.pausedFromTheStart = this.durableTasks != null && !this.durableTasks.isClaiming();
+			this.pausedFromTheStart = durable != null && !durable.tasks().isClaiming();
 		}
 		this.names.reset();
-		this.tasks.cancelAll(spared);
-		this.tasks.resetLimits();
-		if (this.store != null) {
-			this.store.deleteAll();
+		tasks.cancelAll(spared);
+		tasks.resetLimits();
+		if (durable != null) {
+			durable.store().deleteAll();
 		}
 		this.faults.reset();
 		this.onFailure = OnFailure.THROW;
 		this.clock.reset();
-		this.tasks.wallClockSet();
+		tasks.wallClockSet();
 		this.timers.reset();
-		if (this.durableTasks != null) {
+		if (durable != null) {
 			if (!this.pausedFromTheStart) {
-				this.durableTasks.resume();
+				durable.tasks().resume();
 			}
-			this.durableTasks.storeSchedules();
+			durable.tasks().storeSchedules();
 		}
 	}
 

@@ -1,5 +1,6 @@
 package io.timingwheel.test;
 
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -31,10 +32,10 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 	 */
 	public PendingTaskAssert dueIn(Duration delay) {
 		Instant now = this.time.now();
-		if (!isDueAt(now.plus(delay))) {
+		if (!isDueAt(after(now, delay))) {
 			throw failureWithActualExpected(Duration.between(now, this.actual.dueAt()), delay,
 					"expected %s to be due in %s, but it %s; %s", this.description, PendingTasks.print(delay),
-					PendingTasks.due(this.actual.dueAt(), now), PendingTasks.describe(this.time.tasks(), now));
+					PendingTasks.due(this.actual.dueAt(), now), describePending(now));
 		}
 		return this;
 	}
@@ -48,9 +49,25 @@ public final class PendingTaskAssert extends AbstractAssert<PendingTaskAssert, P
 		if (!isDueAt(instant)) {
 			throw failureWithActualExpected(this.actual.dueAt(), instant,
 					"expected %s to be due at %s, but it is due at %s; %s", this.description, instant,
-					this.actual.dueAt(), PendingTasks.describe(this.time.tasks(), this.time.now()));
+					this.actual.dueAt(), describePending(this.time.now()));
 		}
 		return this;
+	}
+
+	/**
+	 * The time after a delay, or the end of all times.
+	 */
+	private static Instant after(Instant now, Duration delay) {
+		try {
+			return now.plus(delay);
+		}
+		catch (ArithmeticException | DateTimeException ex) {
+			return delay.isNegative() ? Instant.MIN : Instant.MAX;
+		}
+	}
+
+	private String describePending(Instant now) {
+		return PendingTasks.describe(this.time.tasks(), this.actual.name(), now);
 	}
 
 	private boolean isDueAt(Instant instant) {

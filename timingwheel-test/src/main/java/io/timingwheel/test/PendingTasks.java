@@ -7,11 +7,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
-
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -24,29 +22,31 @@ final class PendingTasks {
 	/** How many tasks a message names. */
 	private static final int NAMED = 10;
 
-	private final DelayedTaskRegistry tasks;
+	private final Supplier<VirtualParts> parts;
 
-	private final @Nullable DurableTaskManager durableTasks;
-
-	PendingTasks(DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks) {
-		this.tasks = tasks;
-		this.durableTasks = durableTasks;
+	PendingTasks(Supplier<VirtualParts> parts) {
+		this.parts = parts;
 	}
 
 	List<PendingTask> all() {
-		Set<String> names = new TreeSet<>(this.tasks.names());
-		if (this.durableTasks != null) {
-			names.addAll(this.durableTasks.counts().keySet());
+		VirtualParts parts = this.parts.get();
+		Set<String> names = new TreeSet<>(parts.tasks().names());
+		if (parts.durable() != null) {
+			names.addAll(parts.durable().tasks().counts().keySet());
 		}
 		return sorted(names.stream().flatMap((name) -> of(name).stream()).distinct().toList());
 	}
 
 	List<PendingTask> of(String name) {
+		VirtualParts parts = this.parts.get();
 		List<PendingTask> pending = new ArrayList<>();
-		this.tasks.pending(name, Integer.MAX_VALUE)
+		parts.tasks()
+			.pending(name, Integer.MAX_VALUE)
 			.forEach((task) -> pending.add(new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), false)));
-		if (this.durableTasks != null) {
-			this.durableTasks.pending(name, Integer.MAX_VALUE)
+		if (parts.durable() != null) {
+			parts.durable()
+				.tasks()
+				.pending(name, Integer.MAX_VALUE)
 				.forEach((task) -> pending.add(
 						new PendingTask(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()), true)));
 		}
@@ -55,6 +55,18 @@ final class PendingTasks {
 
 	private static List<PendingTask> sorted(List<PendingTask> tasks) {
 		return tasks.stream().sorted(Comparator.comparing(PendingTask::dueAt)).toList();
+	}
+
+	/**
+	 * Describes tasks for a message.
+	 * @param tasks the tasks in their order
+	 * @param first the name whose tasks come first
+	 */
+	static String describe(List<PendingTask> tasks, String first, Instant now) {
+		return describe(Stream
+			.concat(tasks.stream().filter((task) -> task.name().equals(first)),
+					tasks.stream().filter((task) -> !task.name().equals(first)))
+			.toList(), now);
 	}
 
 	/**

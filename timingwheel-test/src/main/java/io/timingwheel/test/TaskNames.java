@@ -5,10 +5,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.support.DurableHandler;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.RelaxedNames;
 import org.jspecify.annotations.Nullable;
@@ -23,18 +23,15 @@ final class TaskNames {
 	/** How many names a message has at most. */
 	private static final int NEAREST = 3;
 
-	private final DelayedTaskRegistry tasks;
-
-	private final @Nullable DurableTaskManager durableTasks;
+	private final Supplier<VirtualParts> parts;
 
 	private final InjectedFaults faults;
 
 	/** The names of the application itself, {@code null} before the first test method. */
 	private @Nullable Set<String> fromTheStart;
 
-	TaskNames(DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks, InjectedFaults faults) {
-		this.tasks = tasks;
-		this.durableTasks = durableTasks;
+	TaskNames(Supplier<VirtualParts> parts, InjectedFaults faults) {
+		this.parts = parts;
 		this.faults = faults;
 	}
 
@@ -48,7 +45,8 @@ final class TaskNames {
 	}
 
 	private Set<String> inMemory() {
-		return this.tasks.names().stream().filter(this.tasks::isKnown).collect(Collectors.toSet());
+		DelayedTaskRegistry tasks = this.parts.get().tasks();
+		return tasks.names().stream().filter(tasks::isKnown).collect(Collectors.toSet());
 	}
 
 	/**
@@ -91,16 +89,19 @@ final class TaskNames {
 	}
 
 	private @Nullable String handlerName(String name) {
-		DurableHandler handler = (this.durableTasks != null) ? this.durableTasks.handler(name) : null;
+		VirtualParts.Durable durable = this.parts.get().durable();
+		DurableHandler handler = (durable != null) ? durable.tasks().handler(name) : null;
 		return (handler != null) ? handler.name() : null;
 	}
 
 	private Set<String> durableNames() {
-		return (this.durableTasks != null) ? this.durableTasks.handlerNames() : Set.of();
+		VirtualParts.Durable durable = this.parts.get().durable();
+		return (durable != null) ? durable.tasks().handlerNames() : Set.of();
 	}
 
 	private boolean isInMemory(String name) {
-		return known().contains(name) || this.faults.hasRun(name) || !this.tasks.pending(name, 1).isEmpty();
+		return known().contains(name) || this.faults.hasRun(name)
+				|| !this.parts.get().tasks().pending(name, 1).isEmpty();
 	}
 
 	private synchronized Set<String> known() {

@@ -7,7 +7,6 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.task.support.ManualTime;
@@ -20,6 +19,9 @@ final class VirtualClock implements ManualTime {
 
 	/** The tick of wheels on this clock: whatever is due at the target is not late. */
 	static final Duration TICK = Duration.ofNanos(1);
+
+	/** The last time that a task in memory can be due. */
+	private static final Instant END = Instant.EPOCH.plusNanos(Long.MAX_VALUE);
 
 	private final ManualTimeSource timeSource = new ManualTimeSource();
 
@@ -80,12 +82,16 @@ final class VirtualClock implements ManualTime {
 
 	/**
 	 * Moves the time.
-	 * @throws IllegalArgumentException if the time would go beyond its end
+	 * @throws IllegalArgumentException if the time would go beyond its end, or all tests
+	 * together beyond that of the time source
 	 * @throws IllegalStateException if a body calls this method, or another thread moves
 	 * the time
 	 */
 	void advance(Duration by) {
-		if (TimeUnit.NANOSECONDS.convert(by) > Long.MAX_VALUE - this.timeSource.nanoTime()) {
+		if (by.compareTo(Duration.between(now(), END)) > 0) {
+			throw new IllegalArgumentException("Virtual time ends at %s. Move it less far".formatted(END));
+		}
+		if (by.toNanos() > Long.MAX_VALUE - this.timeSource.nanoTime()) {
 			throw new IllegalArgumentException(
 					"The time of one application context ends after 292 years, which all its tests share. Move it less far,"
 							+ " or close the context earlier with @DirtiesContext");
@@ -100,19 +106,24 @@ final class VirtualClock implements ManualTime {
 	}
 
 	private synchronized void beginMove() {
-		checkNotInBody("move the time that it runs in");
-		Thread moving = this.movingThread;
-		if (moving != null) {
-			throw new IllegalStateException("The thread \"" + moving.getName()
-					+ "\" is moving the time. Only one thread at a time can move it");
-		}
+		checkStandsStill("move the time that it runs in");
 		this.movingThread = Thread.currentThread();
 	}
 
-	void checkNotInBody(String what) {
-		if (this.movingThread == Thread.currentThread()) {
+	/**
+	 * Checks that no thread moves the time.
+	 * @param what what the caller is about to do, for the case that it is a body
+	 * @throws IllegalStateException if a thread does
+	 */
+	void checkStandsStill(String what) {
+		Thread moving = this.movingThread;
+		if (moving == Thread.currentThread()) {
 			throw new IllegalStateException(
 					"The body of a task cannot " + what + ". Do that in the test, after the call that runs this body");
+		}
+		if (moving != null) {
+			throw new IllegalStateException("The thread \"" + moving.getName()
+					+ "\" is moving the time. No other thread can move or reset it meanwhile");
 		}
 	}
 

@@ -27,8 +27,9 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * schedules within the span runs too. When this method returns, all bodies have run
 	 * and their futures are complete.
 	 * @param by how far to move the time; zero runs what is due now
-	 * @throws IllegalArgumentException if the duration is negative, or the tests of this
-	 * application context together have moved the time by more than 292 years
+	 * @throws IllegalArgumentException if the duration is negative, if the time would go
+	 * beyond the year 2262, or if the tests of this application context together would
+	 * move the time by more than 292 years
 	 * @throws IllegalStateException if a body calls this method, if another thread moves
 	 * the time, or if the store of durable tasks did not answer
 	 * @see #onFailure what happens with the exceptions of bodies
@@ -46,7 +47,9 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	/**
 	 * Moves the time until nothing is pending any more. What repeats does not count, and
 	 * runs when it is due meanwhile: periodic tasks, {@code @Scheduled} methods, and
-	 * anything else that was scheduled with a {@code TaskScheduler}.
+	 * anything else that was scheduled with a {@code TaskScheduler}. What cannot run does
+	 * not count either: tasks of a paused name, durable tasks while the node is paused,
+	 * and durable tasks that the application has no method for.
 	 * @throws IllegalStateException if the tasks do not come to an end within 20,000 runs
 	 * @see #advance
 	 */
@@ -141,7 +144,8 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * count, and pauses. What the application has started before the first test method
 	 * stays: periodic tasks, schedules and timers. The test framework calls this method
 	 * before and after each test method.
-	 * @throws IllegalStateException if a body calls this method
+	 * @throws IllegalStateException if a body calls this method, or another thread moves
+	 * the time
 	 */
 	void reset();
 

@@ -42,9 +42,13 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 		isNotNull();
 		PendingTask found = this.actual.tasks(name).stream().filter(predicate).findFirst().orElse(null);
 		if (found == null) {
-			throw failure("expected a pending %s; %s", description, describePending());
+			throw failure("expected a pending %s; %s", description, describePending(name));
 		}
-		return new PendingTaskAssert(found, description, this.actual);
+		PendingTaskAssert assertion = new PendingTaskAssert(found, description, this.actual);
+		// A description of the user goes on.
+		assertion.info.description(this.info.description());
+		assertion.info.useRepresentation(this.info.representation());
+		return assertion;
 	}
 
 	/**
@@ -86,7 +90,7 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 		List<PendingTask> tasks = tasks(name);
 		if (tasks.size() != count) {
 			throw failureWithActualExpected(tasks.size(), count, "expected %d pending %s, but there are %d; %s", count,
-					name, tasks.size(), describePending());
+					name, tasks.size(), describePending(name));
 		}
 		return this;
 	}
@@ -107,9 +111,9 @@ public final class VirtualTimeAssert extends AbstractAssert<VirtualTimeAssert, V
 		return this;
 	}
 
-	private String describePending() {
+	private String describePending(String name) {
 		Instant now = this.actual.now();
-		return PendingTasks.describe(this.actual.tasks(), now);
+		return PendingTasks.describe(this.actual.tasks(), name, now);
 	}
 
 }

@@ -11,6 +11,7 @@ import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -19,6 +20,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Auto-configuration of {@link VirtualTime}. Only {@link AutoConfigureVirtualTime} and
@@ -79,15 +81,22 @@ public final class VirtualTimeAutoConfiguration {
 		return new VirtualTimeProcessor(clock, timers, wheel);
 	}
 
+	/**
+	 * Needs none of the parts that it moves until all singletons are there: a part may
+	 * need the {@code Clock} of the application, which may be that of this object.
+	 */
 	@Bean
 	@Lazy(false)
-	VirtualTime timingWheelVirtualTime(VirtualClock clock, InjectedFaults faults, TestTimers timers, VirtualNode node,
-			ObjectProvider<TimingWheel> wheels, ObjectProvider<DelayedTaskRegistry> tasks,
-			ObjectProvider<DurableTaskManager> durableTasks, ObjectProvider<DelayedTaskStore> store,
-			Environment environment) {
-		TimingWheel wheel = wheels.getIfAvailable();
-		DelayedTaskRegistry registry = tasks.getIfAvailable();
-		if (wheel == null || registry == null) {
+	VirtualTime timingWheelVirtualTime(VirtualClock clock, InjectedFaults faults, TestTimers timers,
+			BeanFactory beanFactory, Environment environment) {
+		SingletonSupplier<VirtualParts> parts = SingletonSupplier.of(() -> findParts(clock, beanFactory, environment));
+		return new DefaultVirtualTime(clock, faults, timers, parts::obtain);
+	}
+
+	private static VirtualParts findParts(VirtualClock clock, BeanFactory beanFactory, Environment environment) {
+		TimingWheel wheel = beanFactory.getBeanProvider(TimingWheel.class).getIfAvailable();
+		DelayedTaskRegistry tasks = beanFactory.getBeanProvider(DelayedTaskRegistry.class).getIfAvailable();
+		if (wheel == null || tasks == null) {
 			throw missing(environment);
 		}
 		if (wheel.timeSource() != clock.timeSource()) {
@@ -96,9 +105,10 @@ public final class VirtualTimeAutoConfiguration {
 					"Remove the TimingWheel bean or the TimingWheelCustomizer that sets another time source from this"
 							+ " test, or remove @AutoConfigureVirtualTime.");
 		}
-		DurableTaskManager manager = durableTasks.getIfAvailable();
-		return new DefaultVirtualTime(clock, faults, wheel, timers, registry, (manager != null) ? node : null, manager,
-				(manager != null) ? store.getIfAvailable() : null);
+		DurableTaskManager durableTasks = beanFactory.getBeanProvider(DurableTaskManager.class).getIfAvailable();
+		return new VirtualParts(wheel, tasks,
+				(durableTasks != null) ? new VirtualParts.Durable(beanFactory.getBean(VirtualNode.class), durableTasks,
+						beanFactory.getBean(DelayedTaskStore.class)) : null);
 	}
 
 	private static VirtualTimeException missing(Environment environment) {

@@ -85,17 +85,22 @@ public final class VirtualTimeExtension implements ParameterResolver {
 		Fixture() {
 			VirtualClock clock = new VirtualClock();
 			InjectedFaults faults = new InjectedFaults(clock);
-			this.wheel = TimingWheel.builder(Runnable::run)
+			TestTimers timers = new TestTimers();
+			HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
+			this.wheel = new TestWheel(TimingWheel.builder(handOvers.safe(Runnable::run))
 				.timeSource(clock.timeSource())
 				.tick(VirtualClock.TICK)
 				.onError((task, error) -> clock.failed("unnamed", error))
-				.build();
-			DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel, clock,
-					HandOverExecutors.onCallingThread(), null, faults, TaskPolicies.none());
+				.build(), timers);
+			DelayedTaskRegistry registry = new DelayedTaskRegistry(this.wheel, clock, handOvers, null, faults,
+					TaskPolicies.none());
 			TaskExecutors executors = new TaskExecutors(new DefaultListableBeanFactory(), () -> Runnable::run);
 			this.tasks = new DelayedTaskTemplate(
 					new DefaultDelayedTaskOperations(registry, executors, new SimpleAsyncUncaughtExceptionHandler()));
-			this.time = new DefaultVirtualTime(clock, faults, this.wheel, new TestTimers(), registry, null, null, null);
+			this.time = new DefaultVirtualTime(clock, faults, timers,
+					() -> new VirtualParts(this.wheel, registry, null));
+			// Nothing is the application's, so all that repeats ends with a reset.
+			this.time.reset();
 		}
 
 		Object get(Class<?> type) {

@@ -1,7 +1,7 @@
 package io.timingwheel.test;
 
-import org.jspecify.annotations.Nullable;
-
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestExecutionListener;
@@ -16,45 +16,67 @@ class VirtualTimeTestExecutionListener implements TestExecutionListener, Ordered
 	/** After the injection of dependencies (2000), before transactions (4000). */
 	private static final int ORDER = 2900;
 
-	private static final String TIME = VirtualTimeTestExecutionListener.class.getName() + ".time";
+	private static final String TURN = VirtualTimeTestExecutionListener.class.getName() + ".turn";
 
 	@Override
 	public void beforeTestMethod(TestContext testContext) {
-		VirtualTime time = find(testContext);
-		if (time instanceof DefaultVirtualTime turns) {
-			turns.beginMethod(testContext);
-			testContext.setAttribute(TIME, turns);
+		if (!testContext.hasApplicationContext()) {
+			return;
 		}
+		ApplicationContext context = testContext.getApplicationContext();
+		VirtualTime time = context.getBeanProvider(VirtualTime.class).getIfAvailable();
 		if (time != null) {
+			Turn turn = new Turn(testContext, context, time);
+			turn.begin();
+			testContext.setAttribute(TURN, turn);
 			time.reset();
 		}
 	}
 
 	@Override
 	public void afterTestMethod(TestContext testContext) {
-		Object began = testContext.removeAttribute(TIME);
-		try {
-			// With @DirtiesContext the context may be closed by now.
-			VirtualTime time = find(testContext);
-			if (time != null && (time == began || !(time instanceof DefaultVirtualTime))) {
-				time.reset();
+		if (testContext.removeAttribute(TURN) instanceof Turn turn) {
+			try {
+				if (turn.isContextActive()) {
+					turn.time().reset();
+				}
+			}
+			finally {
+				turn.end();
 			}
 		}
-		finally {
-			if (began instanceof DefaultVirtualTime turns) {
-				turns.endMethod(testContext);
-			}
-		}
-	}
-
-	private static @Nullable VirtualTime find(TestContext testContext) {
-		return testContext.hasApplicationContext()
-				? testContext.getApplicationContext().getBeanProvider(VirtualTime.class).getIfAvailable() : null;
 	}
 
 	@Override
 	public int getOrder() {
 		return ORDER;
+	}
+
+	/**
+	 * The turn of a test method.
+	 */
+	private record Turn(TestContext method, ApplicationContext context, VirtualTime time) {
+
+		void begin() {
+			if (this.time instanceof DefaultVirtualTime shared) {
+				shared.beginMethod(this.method);
+			}
+		}
+
+		void end() {
+			if (this.time instanceof DefaultVirtualTime shared) {
+				shared.endMethod(this.method);
+			}
+		}
+
+		/**
+		 * Whether nobody has closed the context, as the test or {@code @DirtiesContext}
+		 * may.
+		 */
+		boolean isContextActive() {
+			return !(this.context instanceof ConfigurableApplicationContext closeable) || closeable.isActive();
+		}
+
 	}
 
 }

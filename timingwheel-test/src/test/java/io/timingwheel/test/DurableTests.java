@@ -28,6 +28,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.context.transaction.TestTransaction;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -230,6 +231,30 @@ class DurableTests {
 	}
 
 	@Test
+	@Transactional
+	void whatATransactionWithinTheTestRollsBackDoesNotRun() {
+		this.stored.run("rolled back", HOUR);
+		TestTransaction.end();
+		assertThat(this.time).hasNothingPending();
+		this.time.advance(HOUR);
+		TestTransaction.start();
+		this.stored.run("committed", HOUR);
+		TestTransaction.flagForCommit();
+		TestTransaction.end();
+		this.time.advance(HOUR);
+		assertThat(this.stored.keys()).containsExactly("committed");
+	}
+
+	@Test
+	void metersHaveTheCountsOfThisMoment() {
+		assertThat(this.manager.recentCounts().get("run").pending()).isZero();
+		this.stored.run("a", HOUR);
+		assertThat(this.manager.recentCounts().get("run").pending()).isOne();
+		this.time.advance(HOUR);
+		assertThat(this.manager.recentCounts().get("run").pending()).isZero();
+	}
+
+	@Test
 	void runAllRunsStoredTasksToo() {
 		this.stored.setBody((key) -> {
 			if (key.length() < 3) {
@@ -306,8 +331,14 @@ class DurableTests {
 
 	@Test
 	@Tag("faults")
-	void aYearWithTenThousandTasksTakesSeconds() {
-		assertThat(millisForAYearWith(10_000)).isLessThan(30_000);
+	void aYearWithTenThousandTasksTakesLessThanTenSeconds() {
+		long millis = Long.MAX_VALUE;
+		// Work of other processes on the same core costs CPU time here too.
+		for (int attempt = 0; attempt < 3 && millis >= 10_000; attempt++) {
+			this.stored.clear();
+			millis = Math.min(millis, millisForAYearWith(10_000));
+		}
+		assertThat(millis).isLessThan(10_000);
 	}
 
 	/**

@@ -2,6 +2,8 @@ package io.timingwheel.test;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -131,6 +133,30 @@ class IsolationTests {
 				context.getBean(Forgetful.class).forget();
 				context.getBean(VirtualTime.class).advance(Duration.ofMinutes(1));
 			});
+	}
+
+	@Test
+	void eachContextHasATimeOfItsOwn() {
+		ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
+				AutoConfigurations.of(TimingWheelAutoConfiguration.class, VirtualTimeAutoConfiguration.class));
+		runner.run((outer) -> runner.run((inner) -> {
+			VirtualTime outerTime = outer.getBean(VirtualTime.class);
+			VirtualTime innerTime = inner.getBean(VirtualTime.class);
+			Instant start = outerTime.now();
+			Instant innerStart = innerTime.now();
+			List<String> ran = new ArrayList<>();
+			outer.getBean(DelayedTaskOperations.class).schedule(Duration.ofHours(1), () -> {
+				ran.add("outer");
+				innerTime.advance(Duration.ofHours(1));
+			});
+			inner.getBean(DelayedTaskOperations.class).schedule(Duration.ofHours(1), () -> {
+				ran.add("inner");
+			});
+			outerTime.advance(Duration.ofHours(2));
+			assertThat(ran).containsExactly("outer", "inner");
+			assertThat(outerTime.now()).isEqualTo(start.plus(Duration.ofHours(2)));
+			assertThat(innerTime.now()).isEqualTo(innerStart.plus(Duration.ofHours(1)));
+		}));
 	}
 
 	static class Forgetful {

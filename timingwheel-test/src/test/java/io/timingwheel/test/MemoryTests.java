@@ -46,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 @SpringBootTest(properties = { "timingwheel.task-scheduler.enabled=true", "timingwheel.tick=1s",
-		"spring.task.execution.propagate-context=true" })
+		"spring.task.execution.propagate-context=true", "spring.threads.virtual.enabled=true" })
 @AutoConfigureVirtualTime
 class MemoryTests {
 
@@ -271,11 +271,9 @@ class MemoryTests {
 	@Test
 	void wrongCallsGetAMessage() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.advance(Duration.ofMinutes(-5)))
-			.withMessageContaining("cannot go back by 5m");
+			.withMessageContaining("cannot go back: the duration is PT-5M");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.advanceTo(this.time.now().minusMillis(1)))
 			.withMessageContaining("cannot go back");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.time.advance(Duration.ofDays(300 * 365)))
-			.withMessageContaining("@DirtiesContext");
 		this.operations.schedule(HOUR, () -> this.time.advance(HOUR));
 		assertThatIllegalStateException().isThrownBy(() -> this.time.advance(HOUR))
 			.withMessageContaining("The body of a task cannot move the time");
@@ -399,7 +397,7 @@ class MemoryTests {
 		long millis = TimeUnit.NANOSECONDS.toMillis(threads.getCurrentThreadCpuTime() - start);
 		System.out.println("A year with 10,000 tasks in memory: " + millis + " ms of CPU time");
 		assertThat(ran[0]).isEqualTo(10_000);
-		assertThat(millis).isLessThan(10_000);
+		assertThat(millis).isLessThan(1000);
 	}
 
 	@Test

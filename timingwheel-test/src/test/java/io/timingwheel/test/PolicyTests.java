@@ -10,6 +10,7 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -112,6 +113,17 @@ class PolicyTests {
 		assertThat(this.runs).containsExactly(start.plusSeconds(30), start.plusSeconds(60));
 	}
 
+	@Test
+	void anUpdateKeepsTheFirstDeadline() {
+		Instant start = this.time.now();
+		this.single.update(this.runs, start);
+		this.time.advance(Duration.ofSeconds(5));
+		this.single.update(this.runs, start.plusSeconds(1));
+		assertThat(this.time).hasPendingCount("update", 1).hasPending("update", "all").dueIn(Duration.ofSeconds(5));
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(this.runs).containsExactly(start.plusSeconds(1));
+	}
+
 	@RepeatedTest(2)
 	void aPauseEndsWithTheMethod() {
 		this.operations.task(() -> this.runs.add(this.time.now())).name("free").after(Duration.ofSeconds(1));
@@ -153,6 +165,11 @@ class PolicyTests {
 		@Delayed(delay = "10s", name = "index", key = "'all'", maxWait = "30s")
 		public void index(List<Instant> runs, VirtualTime time) {
 			runs.add(time.now());
+		}
+
+		@Delayed(delay = "10s", name = "update", key = "'all'", ifPending = IfPending.UPDATE)
+		public void update(List<Instant> runs, Instant argument) {
+			runs.add(argument);
 		}
 
 	}

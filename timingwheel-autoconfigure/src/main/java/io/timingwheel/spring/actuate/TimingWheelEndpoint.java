@@ -8,6 +8,7 @@ import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -24,12 +25,16 @@ public class TimingWheelEndpoint {
 
 	private final TimingWheel wheel;
 
+	private final DelayedTaskRegistry tasks;
+
 	/**
 	 * Creates the endpoint.
 	 * @param wheel the wheel to show
+	 * @param tasks the tasks on the wheel, whose wall clock the endpoint shows
 	 */
-	public TimingWheelEndpoint(TimingWheel wheel) {
+	public TimingWheelEndpoint(TimingWheel wheel, DelayedTaskRegistry tasks) {
 		this.wheel = wheel;
+		this.tasks = tasks;
 	}
 
 	/**
@@ -43,7 +48,7 @@ public class TimingWheelEndpoint {
 		return new WheelDescriptor(wheel.state(), wheel.tick(), wheel.wheelSize(), wheel.shards(), wheel.pending(),
 				wheel.scheduled(), wheel.rescheduled(), wheel.fired(), wheel.cancelled(), wheel.returned(),
 				wheel.rejected(), wheel.refused(), wheel.wakeUps(), wheel.lag(), wheel.maxLag(),
-				(nextExpiry != null) ? Instant.now().plus(nextExpiry) : null, wheel.levels());
+				(nextExpiry != null) ? this.tasks.clock().now().plus(nextExpiry) : null, wheel.levels());
 	}
 
 	/**

@@ -33,8 +33,8 @@ public final class TimingWheelEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnAvailableEndpoint
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	TimingWheelEndpoint timingWheelEndpoint(TimingWheel wheel) {
-		return new TimingWheelEndpoint(wheel);
+	TimingWheelEndpoint timingWheelEndpoint(TimingWheel wheel, DelayedTaskRegistry tasks) {
+		return new TimingWheelEndpoint(wheel, tasks);
 	}
 
 	@Bean

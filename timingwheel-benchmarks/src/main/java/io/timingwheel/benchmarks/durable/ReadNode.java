@@ -73,7 +73,8 @@ final class ReadNode implements AutoCloseable {
 			.properties(settings)
 			.run();
 		this.tasks = this.context.getBean(DelayedTaskOperations.class);
-		this.wheel = new TimingWheelEndpoint(this.context.getBean(TimingWheel.class));
+		this.wheel = new TimingWheelEndpoint(this.context.getBean(TimingWheel.class),
+				this.context.getBean(DelayedTaskRegistry.class));
 		this.endpoint = new DelayedTasksEndpointWebExtension(
 				new DelayedTasksEndpoint(this.context.getBean(DelayedTaskRegistry.class),
 						this.context.getBeanProvider(DurableTaskManager.class).getIfAvailable(), Show.ALWAYS),

@@ -14,6 +14,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -53,7 +54,8 @@ class ReportTests {
 	static class Clocks {
 
 		@Bean
-		Clock clock(VirtualTime time) {
+		@Primary
+		Clock virtualClock(VirtualTime time) {
 			return time.clock();
 		}
 

@@ -2,6 +2,7 @@ package io.timingwheel.test.docs;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.timingwheel.spring.annotation.Delayed;
@@ -14,10 +15,13 @@ import org.springframework.boot.webmvc.test.autoconfigure.WebMvcTest;
 import org.springframework.context.annotation.Import;
 import org.springframework.stereotype.Component;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.asyncDispatch;
 
 // tag::slice[]
 @WebMvcTest(SliceTests.PingController.class)
@@ -42,6 +46,15 @@ class SliceTests {
 	}
 	// end::slice[]
 
+	// tag::async[]
+	@Test
+	void theAnswerOfARequestIsTheResultOfATask() {
+		MvcTestResult request = this.mvc.get().uri("/pings").asyncExchange();
+		this.time.advance(Duration.ofMinutes(5));
+		assertThat(this.mvc.perform(asyncDispatch(request.getMvcResult()))).hasBodyTextEqualTo("pong");
+	}
+	// end::async[]
+
 	@RestController
 	static class PingController {
 
@@ -49,6 +62,11 @@ class SliceTests {
 
 		PingController(Pings pings) {
 			this.pings = pings;
+		}
+
+		@GetMapping("/pings")
+		CompletableFuture<String> pong() {
+			return this.pings.pong();
 		}
 
 		@PostMapping("/pings")
@@ -66,6 +84,11 @@ class SliceTests {
 		@Delayed("5m")
 		void answer() {
 			this.answered.add("pong");
+		}
+
+		@Delayed("5m")
+		CompletableFuture<String> pong() {
+			return CompletableFuture.completedFuture("pong");
 		}
 
 		List<String> answered() {

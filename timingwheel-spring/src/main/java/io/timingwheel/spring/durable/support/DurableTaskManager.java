@@ -127,7 +127,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.schedules = new ScheduleEditor(store, transaction, this.node::dueSoon, settings.pollInterval());
 		this.declaredSchedules = new DeclaredSchedules(turns, this.schedules);
 		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null,
-				this.node::holdsBack);
+				this.node::holdsBack, turns.recentNanos(StoredTaskReader.RECENT_NANOS));
 		this.deadTasks = new DeadTaskEditor(store, handlers);
 	}
 
@@ -427,12 +427,13 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	/**
-	 * Tells whether a stored task of any name is pending or running that is not
-	 * recurring. Reads all recurring tasks, which takes a while if there are many.
+	 * Tells whether a stored task of any name is running, or pending and not held back by
+	 * a pause or for want of a handler, that is not recurring. Reads all recurring tasks,
+	 * which takes a while if there are many.
 	 * @return whether there is one
 	 */
 	public boolean hasUnfinishedOnce() {
-		return this.reader.hasUnfinishedOnce();
+		return this.reader.hasUnfinishedOnce((name) -> isClaiming() && owns(name) && !this.node.isPaused(name));
 	}
 
 	/**

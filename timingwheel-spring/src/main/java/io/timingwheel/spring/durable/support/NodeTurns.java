@@ -155,6 +155,15 @@ public final class NodeTurns {
 	}
 
 	/**
+	 * How long a reading of the store serves again. With virtual time a test asks right
+	 * after its changes.
+	 * @param nanos how long with threads
+	 */
+	long recentNanos(long nanos) {
+		return isVirtual() ? 0 : nanos;
+	}
+
+	/**
 	 * The settings of the node. With virtual time the backoff does not vary, and dead
 	 * tasks stay.
 	 * @param settings the settings with threads

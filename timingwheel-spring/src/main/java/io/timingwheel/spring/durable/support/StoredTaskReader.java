@@ -33,7 +33,8 @@ final class StoredTaskReader {
 
 	private static final Log logger = LogFactory.getLog(StoredTaskReader.class);
 
-	private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(5);
+	/** How long meters get the same counts. */
+	static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private static final int PAGE = 500;
 
@@ -45,6 +46,8 @@ final class StoredTaskReader {
 
 	private final Predicate<String> holdsBack;
 
+	private final long recentNanos;
+
 	private @Nullable Map<String, StoredCounts> latest;
 
 	private long readNanos;
@@ -55,13 +58,15 @@ final class StoredTaskReader {
 	 * @param handlers the handlers of this node
 	 * @param down tells whether the store is known not to answer
 	 * @param holdsBack tells whether a policy may hold back the tasks of a name
+	 * @param recentNanos how long meters get the same counts
 	 */
 	StoredTaskReader(DelayedTaskStore store, DurableHandlerRegistry handlers, BooleanSupplier down,
-			Predicate<String> holdsBack) {
+			Predicate<String> holdsBack, long recentNanos) {
 		this.store = store;
 		this.handlers = handlers;
 		this.down = down;
 		this.holdsBack = holdsBack;
+		this.recentNanos = recentNanos;
 	}
 
 	List<StoredTask> pending(String name, StoredTask.@Nullable Position after, int limit) {
@@ -114,14 +119,15 @@ final class StoredTaskReader {
 	}
 
 	/**
-	 * Whether a task is pending or running that is not recurring.
+	 * Whether a task is running, or pending and may start, that is not recurring.
+	 * @param mayStart tells whether this node may start the tasks of a name
 	 */
-	boolean hasUnfinishedOnce() {
+	boolean hasUnfinishedOnce(Predicate<String> mayStart) {
 		return this.store.counts()
 			.entrySet()
 			.stream()
-			.anyMatch((entry) -> entry.getValue().running() > 0
-					|| (entry.getValue().pending() > 0 && hasPendingOnce(entry.getKey())));
+			.anyMatch((entry) -> entry.getValue().running() > 0 || (entry.getValue().pending() > 0
+					&& mayStart.test(entry.getKey()) && hasPendingOnce(entry.getKey())));
 	}
 
 	private boolean hasPendingOnce(String name) {
@@ -165,7 +171,7 @@ final class StoredTaskReader {
 
 	private synchronized Map<String, StoredCounts> latestCounts() {
 		Map<String, StoredCounts> latest = this.latest;
-		if (latest == null || (System.nanoTime() - this.readNanos > RECENT_NANOS && !this.down.getAsBoolean())) {
+		if (latest == null || (System.nanoTime() - this.readNanos >= this.recentNanos && !this.down.getAsBoolean())) {
 			try {
 				latest = this.store.counts();
 			}

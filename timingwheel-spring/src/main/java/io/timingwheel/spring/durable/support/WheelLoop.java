@@ -72,12 +72,19 @@ final class WheelLoop implements StoreLoop, DirectTask {
 		if (!begin()) {
 			return;
 		}
+		// The interrupt of another call on this thread would break off the round's own.
+		boolean interrupted = Thread.interrupted();
 		try {
 			this.round.run();
 		}
 		catch (Throwable ex) {
 			logger.error("Unexpected error; the loop goes on when the time is moved again", ex);
 			sleep(FOREVER);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
 		if (end()) {
 			this.onWork.run();

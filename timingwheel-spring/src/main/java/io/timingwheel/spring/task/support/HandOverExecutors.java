@@ -41,7 +41,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	/** Reports failures, so that the wheel's thread calls no code of the application. */
 	private static final Executor FAILURES = Runnable::run;
 
-	private static final Executor CALLING_THREAD = Runnable::run;
+	private static final Executor CALLING_THREAD = HandOverExecutors::runHere;
 
 	private final HandOverThreads threads = new HandOverThreads();
 
@@ -114,7 +114,7 @@ public final class HandOverExecutors implements AutoCloseable {
 			return;
 		}
 		if (this.onCallingThread) {
-			task.run();
+			CALLING_THREAD.execute(task);
 			return;
 		}
 		try {
@@ -184,7 +184,7 @@ public final class HandOverExecutors implements AutoCloseable {
 		// Without the lock, for which the wheel's thread may wait.
 		for (HeldBack task : released) {
 			if (this.onCallingThread) {
-				task.task().run();
+				CALLING_THREAD.execute(task.task());
 			}
 			else {
 				this.threads.add(task.executor(), task.task(), task.failed());
@@ -224,6 +224,25 @@ public final class HandOverExecutors implements AutoCloseable {
 	@Override
 	public void close() {
 		this.threads.close();
+	}
+
+	/**
+	 * Runs a task on the current thread. As on the thread of a pool, an interrupt does
+	 * not come from what ran before, nor go to what runs after.
+	 */
+	private static void runHere(Runnable task) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			task.run();
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+			else {
+				Thread.interrupted();
+			}
+		}
 	}
 
 	/**
