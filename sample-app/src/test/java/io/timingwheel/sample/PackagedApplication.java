@@ -12,6 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.test.web.servlet.client.RestTestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -78,6 +80,26 @@ final class PackagedApplication {
 			.returnResult()
 			.getResponseBody()
 			.get("id");
+	}
+
+	/**
+	 * Places an order that is paid in time. On a machine that stalls, an order may close
+	 * before its payment.
+	 */
+	Number paidOrder() {
+		for (int attempt = 1;; attempt++) {
+			Number order = order();
+			HttpStatusCode status = this.http.post()
+				.uri("/orders/{id}/pay", order)
+				.exchange()
+				.returnResult()
+				.getStatus();
+			if (status.is2xxSuccessful()) {
+				return order;
+			}
+			assertThat(status).isEqualTo(HttpStatus.CONFLICT);
+			assertThat(attempt).as("orders that closed before their payment").isLessThan(10);
+		}
 	}
 
 	Map<String, Object> order(Number id) {
