@@ -42,8 +42,8 @@ class JdbcStoreTests {
 		.withPropertyValues("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID());
 
 	private final ApplicationContextRunner poolOfOne = this.runner.withPropertyValues(
-			"spring.datasource.type=com.zaxxer.hikari.HikariDataSource", "spring.datasource.hikari.maximum-pool-size=1",
-			"spring.datasource.hikari.connection-timeout=250");
+			"spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
+			"spring.datasource.hikari.maximum-pool-size=1");
 
 	private final ApplicationContextRunner withTimingWheel = this.runner.withConfiguration(
 			AutoConfigurations.of(TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
