@@ -29,7 +29,7 @@ final class RateLimitedWarning {
 				LOGGER.log(System.Logger.Level.WARNING, message, reason);
 			}
 			catch (Throwable ex) {
-				// See above
+				// There is no other place to report the warning.
 			}
 		}
 	}

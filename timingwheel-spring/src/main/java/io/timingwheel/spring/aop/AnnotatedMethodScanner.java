@@ -66,6 +66,16 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 				&& !beanFactory.containsBeanDefinition(ScopedProxyUtils.getTargetBeanName(name));
 	}
 
+	/**
+	 * Returns the name by which users know a bean. For the target of a scoped proxy, this
+	 * is the name of the proxy.
+	 * @param beanName the name in the bean factory
+	 * @return the name for users
+	 */
+	public static String publicName(String beanName) {
+		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
+	}
+
 	private static @Nullable Class<?> type(ConfigurableListableBeanFactory beanFactory, String name) {
 		try {
 			Class<?> type = beanFactory.getType(name, false);

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.AttributeResolver;
@@ -17,9 +18,7 @@ import io.timingwheel.spring.aop.delayed.DelayedMethod.TaskNames;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.util.Assert;
 import org.springframework.util.StringUtils;
 
 /**
@@ -35,11 +34,14 @@ final class DelayedMethodReader {
 
 	private final DelayedMethodRules rules;
 
+	private final TaskAttributes common;
+
 	DelayedMethodReader(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.attributes = new AttributeResolver(beanFactory);
 		this.rules = new DelayedMethodRules(beanFactory, Delayed.class);
+		this.common = new TaskAttributes(Delayed.class, this.attributes, this.rules);
 	}
 
 	/**
@@ -54,7 +56,7 @@ final class DelayedMethodReader {
 		this.proxyRules.check("@Delayed", method, beanClass, beanName);
 		this.rules.checkReturnType(method);
 		this.rules.checkNotAsync(method, beanClass);
-		String publicName = publicName(beanName);
+		String publicName = AnnotatedMethodScanner.publicName(beanName);
 		if (annotation.durable()) {
 			this.rules.checkDurable(method, beanClass);
 		}
@@ -64,20 +66,14 @@ final class DelayedMethodReader {
 		if (annotation.transactional()) {
 			this.rules.checkTransactional(method, beanClass, annotation.durable());
 		}
-		TaskNames names = new TaskNames(readName(method, annotation, publicName), readAliases(method, annotation));
+		TaskNames names = new TaskNames(this.common.name(method, annotation.name(), publicName, annotation.durable()),
+				readAliases(method, annotation));
 		return new DelayedMethod(publicName, method, names, annotation.durable(), annotation.transactional(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
 				readKey(method, annotation), annotation.ifPending(), readMaxWait(method, annotation),
-				readExecutor(method, annotation), readExpireAfter(method, annotation), annotation.afterCommit(),
+				this.common.executor(method, annotation.executor()),
+				this.common.duration(method, "expireAfter", annotation.expireAfter()), annotation.afterCommit(),
 				method.getReturnType() != void.class, readPolicy(method, annotation), isShared(beanName));
-	}
-
-	/**
-	 * The name by which users know a bean. For the target of a scoped proxy, this is the
-	 * name of the proxy.
-	 */
-	static String publicName(String beanName) {
-		return ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName) : beanName;
 	}
 
 	/**
@@ -87,16 +83,6 @@ final class DelayedMethodReader {
 	private boolean isShared(String beanName) {
 		return this.beanFactory.containsBeanDefinition(beanName)
 				&& this.beanFactory.getMergedBeanDefinition(beanName).isSingleton();
-	}
-
-	private FixedAttribute<String> readName(Method method, Delayed annotation, String publicName) {
-		return this.attributes.text(method, "the name of @Delayed", annotation.name(), (text) -> {
-			String name = StringUtils.hasText(text) ? text : publicName + "." + method.getName();
-			if (annotation.durable()) {
-				this.rules.checkStorable(method, "name", name);
-			}
-			return name;
-		});
 	}
 
 	private List<FixedAttribute<String>> readAliases(Method method, Delayed annotation) {
@@ -130,17 +116,8 @@ final class DelayedMethodReader {
 				? new KeySource("@Delayed(key)", annotation.key(), method, this.beanFactory) : null;
 	}
 
-	private FixedAttribute<String> readExecutor(Method method, Delayed annotation) {
-		return this.attributes.text(method, "the executor of @Delayed", annotation.executor(), (executor) -> {
-			if (StringUtils.hasText(executor)) {
-				this.rules.checkExecutor(method, executor);
-			}
-			return executor;
-		});
-	}
-
 	private PolicyAttribute readPolicy(Method method, Delayed annotation) {
-		PolicyAttribute policy = PolicyAttribute.read(method, "@Delayed", annotation.policy(), this.attributes);
+		PolicyAttribute policy = this.common.policy(method, annotation.policy());
 		if (annotation.policy().maxConcurrentPerKey() > 0 && !StringUtils.hasText(annotation.key())) {
 			throw new InvalidAnnotatedMethodException(method,
 					"the policy of @Delayed limits the runs of a key, but there is no key",
@@ -163,21 +140,7 @@ final class DelayedMethodReader {
 						.formatted(annotation.ifPending()),
 					"remove maxWait, or set ifPending = REPLACE");
 		}
-		return readNonNegative(method, "maxWait", annotation.maxWait());
-	}
-
-	private @Nullable FixedAttribute<Duration> readExpireAfter(Method method, Delayed annotation) {
-		String text = annotation.expireAfter();
-		return StringUtils.hasText(text) ? readNonNegative(method, "expireAfter", text) : null;
-	}
-
-	private FixedAttribute<Duration> readNonNegative(Method method, String attribute, String text) {
-		return this.attributes.duration(text, (duration) -> {
-			Assert.isTrue(!duration.isNegative(), () -> "\"" + text + "\" is negative");
-			return duration;
-		}, (ex) -> new InvalidAnnotatedMethodException(method,
-				"the %s of @Delayed is unusable (%s)".formatted(attribute, ex.getMessage()),
-				"set a duration such as 5m, or remove it", ex));
+		return this.common.duration(method, "maxWait", annotation.maxWait());
 	}
 
 }

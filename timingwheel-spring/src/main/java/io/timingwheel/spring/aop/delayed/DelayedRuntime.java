@@ -12,6 +12,7 @@ import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.TransactionalBodies;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.SecurityContextExecutors;
 import io.timingwheel.spring.task.support.TaskExecutors;
 import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
@@ -140,6 +141,19 @@ public final class DelayedRuntime {
 			TaskExecutors executors = this.beanFactory.getBean(TaskExecutors.class);
 			return name.isEmpty() ? executors.defaultExecutor() : executors.named(name);
 		});
+	}
+
+	/**
+	 * Checks that an executor does not give its tasks the security context of a caller.
+	 * @param method the method that the executor runs
+	 * @param problem what is wrong if it does
+	 * @throws InvalidAnnotatedMethodException if it does
+	 */
+	static void checkNeedsNoCaller(Method method, Supplier<Executor> executor, String problem) {
+		if (SecurityContextExecutors.needsCaller(executor)) {
+			throw new InvalidAnnotatedMethodException(method, problem, "name another executor, or give the "
+					+ executor.get().getClass().getSimpleName() + " a SecurityContext of its own");
+		}
 	}
 
 	/**

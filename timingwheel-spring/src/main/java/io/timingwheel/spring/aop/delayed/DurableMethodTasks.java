@@ -13,7 +13,6 @@ import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.TransactionalBodies;
 import io.timingwheel.spring.durable.support.UnsupportedArgumentException;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.support.SecurityContextExecutors;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
@@ -64,13 +63,9 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 	static DurableMethodTasks register(DelayedMethod method, DelayedRuntime runtime) {
 		try {
 			DurableMethodTasks tasks = new DurableMethodTasks(method, runtime);
-			if (SecurityContextExecutors.needsCaller(tasks.executor)) {
-				throw new InvalidAnnotatedMethodException(method.method(),
-						"its calls are stored, and its executor runs them with the security context of a caller,"
-								+ " which is not stored",
-						"name another executor, or give the " + tasks.executor.get().getClass().getSimpleName()
-								+ " a SecurityContext of its own");
-			}
+			DelayedRuntime.checkNeedsNoCaller(method.method(), tasks.executor,
+					"its calls are stored, and its executor runs them with the security context of a caller,"
+							+ " which is not stored");
 			return tasks;
 		}
 		catch (UnsupportedArgumentException ex) {

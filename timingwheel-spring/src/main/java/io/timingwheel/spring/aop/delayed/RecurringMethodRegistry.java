@@ -1,32 +1,20 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 
-import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
-import io.timingwheel.spring.aop.AttributeResolver;
-import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.aop.PolicyAttribute;
-import io.timingwheel.spring.aop.ProxyRules;
-import io.timingwheel.spring.task.support.SecurityContextExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.util.Assert;
-import org.springframework.util.StringUtils;
 
 /**
  * The {@link Recurring} methods of all beans. Reads and checks them at startup from the
@@ -40,8 +28,6 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 	/** The key of the task of each method. */
 	public static final String KEY = "recurring";
 
-	private static final String ANNOTATION = "@Recurring";
-
 	private final AnnotatedMethods<Recurring> annotated = new AnnotatedMethods<>(Recurring.class);
 
 	private final Map<String, RecurringMethod> byPlace = new ConcurrentHashMap<>();
@@ -54,9 +40,7 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 
 	private final DelayedRuntime runtime;
 
-	private final AttributeResolver attributes;
-
-	private final DelayedMethodRules rules;
+	private final RecurringMethodReader reader;
 
 	private boolean started;
 
@@ -71,14 +55,13 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 		this.beanFactory = beanFactory;
 		this.delayed = delayed;
 		this.runtime = runtime;
-		this.attributes = new AttributeResolver(beanFactory);
-		this.rules = new DelayedMethodRules(beanFactory, Recurring.class);
+		this.reader = new RecurringMethodReader(beanFactory);
 	}
 
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
 		this.annotated.of(beanClass).forEach((method, annotation) -> {
-			RecurringMethod recurring = read(method, annotation, beanClass, beanName);
+			RecurringMethod recurring = this.reader.read(method, annotation, beanClass, beanName);
 			this.byPlace.put(recurring.beanName() + "#" + method.getName(), recurring);
 		});
 	}
@@ -98,65 +81,6 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 			.toList();
 	}
 
-	private RecurringMethod read(Method method, Recurring annotation, Class<?> beanClass, String beanName) {
-		ProxyRules.checkCallable(ANNOTATION, method);
-		this.rules.checkRecurring(method);
-		this.rules.checkNotAsync(method, beanClass);
-		if (annotation.durable()) {
-			this.rules.checkStore(method);
-		}
-		if (AnnotatedElementUtils.hasAnnotation(method, Delayed.class)) {
-			throw new InvalidAnnotatedMethodException(method, "@Recurring and @Delayed are on one method",
-					"remove one of them");
-		}
-		String publicName = DelayedMethodReader.publicName(beanName);
-		return new RecurringMethod(publicName, method, readName(method, annotation, publicName),
-				new RecurringTimes(method, annotation, this.attributes), readInitialDelay(method, annotation),
-				readExecutor(method, annotation), annotation.durable(), annotation.missed(),
-				readPolicy(method, annotation));
-	}
-
-	private FixedAttribute<String> readName(Method method, Recurring annotation, String publicName) {
-		return this.attributes.text(method, "the name of @Recurring", annotation.name(), (text) -> {
-			String name = StringUtils.hasText(text) ? text : publicName + "." + method.getName();
-			if (annotation.durable()) {
-				this.rules.checkStorable(method, "name", name);
-			}
-			return name;
-		});
-	}
-
-	private @Nullable FixedAttribute<Duration> readInitialDelay(Method method, Recurring annotation) {
-		String text = annotation.initialDelay();
-		if (!StringUtils.hasText(text)) {
-			return null;
-		}
-		return this.attributes.duration(text, (delay) -> {
-			Assert.isTrue(!delay.isNegative(), () -> "\"" + text + "\" is negative");
-			return delay;
-		}, (ex) -> new InvalidAnnotatedMethodException(method,
-				"the initialDelay of @Recurring is unusable (" + ex.getMessage() + ")",
-				"set a duration such as 5m, or remove it", ex));
-	}
-
-	private FixedAttribute<String> readExecutor(Method method, Recurring annotation) {
-		return this.attributes.text(method, "the executor of @Recurring", annotation.executor(), (executor) -> {
-			if (StringUtils.hasText(executor)) {
-				this.rules.checkExecutor(method, executor);
-			}
-			return executor;
-		});
-	}
-
-	private PolicyAttribute readPolicy(Method method, Recurring annotation) {
-		if (annotation.policy().maxConcurrentPerKey() > 0) {
-			throw new InvalidAnnotatedMethodException(method,
-					"the policy of @Recurring limits the runs of a key, but the method has only one task",
-					"remove maxConcurrentPerKey: a method never overlaps itself");
-		}
-		return PolicyAttribute.read(method, ANNOTATION, annotation.policy(), this.attributes);
-	}
-
 	@Override
 	public void resolveWithBeans() {
 		readSingletons();
@@ -165,7 +89,8 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 			method.resolve();
 			checkName(method, byName.putIfAbsent(method.name(), method));
 			if (method.times().schedule() != null) {
-				checkExecutor(method);
+				DelayedRuntime.checkNeedsNoCaller(method.method(), this.runtime.executor(method.executor()),
+						"nobody calls it, and its executor runs it with the security context of a caller");
 				register(method);
 			}
 		}
@@ -215,16 +140,6 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 							InvalidAnnotatedMethodException.describe(holder.method()), holder.beanName())
 					: "the name \"%s\" of @Recurring belongs to a @Delayed method already".formatted(method.name()),
 					"give each method a name of its own");
-		}
-	}
-
-	private void checkExecutor(RecurringMethod method) {
-		Supplier<Executor> executor = this.runtime.executor(method.executor());
-		if (SecurityContextExecutors.needsCaller(executor)) {
-			throw new InvalidAnnotatedMethodException(method.method(),
-					"nobody calls it, and its executor runs it with the security context of a caller",
-					"name another executor, or give the " + executor.get().getClass().getSimpleName()
-							+ " a SecurityContext of its own");
 		}
 	}
 

@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
-import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodClassKey;
 import org.springframework.util.ClassUtils;
@@ -103,8 +102,7 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	 * @return the limits by most specific method, often empty
 	 */
 	Map<Method, TimeLimit> overridden(Class<?> beanClass, String beanName) {
-		String publicName = ScopedProxyUtils.isScopedTarget(beanName) ? ScopedProxyUtils.getOriginalBeanName(beanName)
-				: beanName;
+		String publicName = AnnotatedMethodScanner.publicName(beanName);
 		TimeoutOverrides overrides = this.overrides.get();
 		Map<Method, TimeLimit> result = new HashMap<>();
 		of(ClassUtils.getUserClass(beanClass)).forEach((method, limit) -> {

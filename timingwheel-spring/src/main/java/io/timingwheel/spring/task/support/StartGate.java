@@ -3,13 +3,8 @@ package io.timingwheel.spring.task.support;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -38,18 +33,12 @@ import org.jspecify.annotations.Nullable;
  * that the rate allows or for the next call of an executor that has refused. Thread-safe.
  *
  * <p>
- * A task takes a {@link Place} before it is handed over to its executor, and gives the
- * place back when its body has ended. Each place that has not begun also reserves one
- * start of the rate, which the beginning body uses up. An executor that is slow to begin
- * therefore cannot gather starts.
+ * Each task that comes here has a {@link Place}. Before the task is handed over to its
+ * executor, it takes one of the {@link StartPermits}, and gives the permit back when its
+ * body has ended. Until then it waits in the {@link StartQueue}.
  *
  * <p>
- * If an executor refuses a task, the tasks of this executor wait in a {@link Line} of
- * their own. One of them is tried again after a pause. The tasks of the name that have
- * other executors go on.
- *
- * <p>
- * The wheel's thread only takes a free place, or puts the task in a queue of arrivals.
+ * The wheel's thread only takes a free permit, or puts the task in a queue of arrivals.
  * The rest happens on the hand-over threads, in turns of which there is one at a time. An
  * executor whose threads are all occupied therefore delays no turn. The map's lock of a
  * key may be held when the lock of the gate is taken, never the other way round. Under
@@ -62,65 +51,28 @@ final class StartGate {
 	/** How many tasks are taken under one hold of the lock. */
 	private static final int BATCH = 64;
 
-	private static final long MIN_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
-
-	private static final long MAX_PAUSE = TimeUnit.SECONDS.toNanos(1);
-
-	/** Below this number of dead places it is not worth while to remove them. */
-	private static final int FEW = 64;
-
-	private static final Comparator<Place> BY_DUE = (first, second) -> {
-		int byDue = Long.compare(first.dueNanos - second.dueNanos, 0);
-		return (byDue != 0) ? byDue : Long.compare(first.sequence, second.sequence);
-	};
-
 	private final NamedTasks tasks;
 
 	private final Lock lock = new ReentrantLock();
 
-	/** The tasks that wait, without those of {@link #refusing} and {@link #blocked}. */
-	private final PriorityQueue<Place> ready = new PriorityQueue<>(BY_DUE);
+	/** Guarded by the lock. */
+	private final StartPermits permits;
 
-	/** The executors that refuse. */
-	private final Map<Executor, Line> refusing = new IdentityHashMap<>();
-
-	/** How many places their tasks have left that are still in a queue. */
-	private int dead;
-
-	/** The tasks that wait for a run of their key, by slot; a key has only one. */
-	private final Map<Object, Place> blocked = new HashMap<>();
-
-	/** How many bodies of a key hold places, if the key is limited. */
-	private final Map<Object, Integer> heldByKey = new HashMap<>();
-
-	/** Written under the lock. */
-	private volatile PolicySettings limits;
+	/** Guarded by the lock. */
+	private final StartQueue queue = new StartQueue();
 
 	/** Written under the lock. */
 	private volatile boolean paused;
 
-	/** How many places are taken. */
-	private int held;
-
-	/** How many of the taken places have not begun. */
-	private int reserved;
-
-	/** When the next start is due if the starts are spread evenly. */
-	private long nextStartNanos;
-
-	/** How often this gate was reset. The places that were taken before count no more. */
-	private int resets;
-
+	/** Guarded by the lock. */
 	private @Nullable WakeUp wakeUp;
 
-	private int waiting;
-
-	/** Whether a task that falls due has to queue up. */
+	/** Whether a task that falls due has to queue up. Written under the lock. */
 	private volatile boolean congested;
 
 	private final Queue<PendingTask> arrivals = new ConcurrentLinkedQueue<>();
 
-	/** How many tasks queue up that have no place yet; no other task overtakes them. */
+	/** How many tasks are on their way into the queue. No other task overtakes them. */
 	private final AtomicInteger arriving = new AtomicInteger();
 
 	private final AtomicBoolean turnDue = new AtomicBoolean();
@@ -130,10 +82,9 @@ final class StartGate {
 
 	StartGate(NamedTasks tasks, PolicySettings limits) {
 		this.tasks = tasks;
-		this.limits = limits;
+		this.permits = new StartPermits(limits, now());
 		this.paused = limits.isPaused();
 		this.congested = this.paused;
-		this.nextStartNanos = now();
 	}
 
 	/**
@@ -142,7 +93,7 @@ final class StartGate {
 	void setLimits(PolicySettings limits) {
 		this.lock.lock();
 		try {
-			this.limits = limits;
+			this.permits.setLimits(limits);
 		}
 		finally {
 			this.lock.unlock();
@@ -174,18 +125,17 @@ final class StartGate {
 	 * policy does not ask for.
 	 */
 	void reset() {
+		boolean paused;
 		this.lock.lock();
 		try {
-			this.resets++;
-			this.held = 0;
-			this.reserved = 0;
-			this.heldByKey.clear();
-			this.nextStartNanos = now();
+			this.permits.reset(now());
+			this.queue.unblockAll();
+			paused = this.permits.limits().isPaused();
 		}
 		finally {
 			this.lock.unlock();
 		}
-		setPaused(this.limits.isPaused());
+		setPaused(paused);
 	}
 
 	/**
@@ -210,7 +160,7 @@ final class StartGate {
 	long waiting() {
 		this.lock.lock();
 		try {
-			return this.waiting;
+			return this.queue.size();
 		}
 		finally {
 			this.lock.unlock();
@@ -225,7 +175,7 @@ final class StartGate {
 	 * then pending again
 	 */
 	boolean arrive(PendingTask task, Executor executor) {
-		Place place = this.congested ? null : takePlace(task, executor);
+		Place place = this.congested ? null : takePermit(task, executor);
 		if (place == null) {
 			queueUp(task);
 			return false;
@@ -241,16 +191,19 @@ final class StartGate {
 		return true;
 	}
 
-	private @Nullable Place takePlace(PendingTask task, Executor executor) {
+	private @Nullable Place takePermit(PendingTask task, Executor executor) {
 		this.lock.lock();
 		try {
-			if (!this.congested && this.arriving.get() == 0 && hasFreePlace() && !isBusy(task.slot())
-					&& mayStartAt(now())) {
-				Place place = new Place(task, executor);
-				take(place);
-				return place;
+			if (this.congested || this.arriving.get() > 0 || !mayStart() || !this.permits.isFree(task.slot())) {
+				return null;
 			}
-			return null;
+			long now = now();
+			if (this.permits.nextStart(now) - now > 0) {
+				return null;
+			}
+			Place place = new Place(task, executor);
+			place.take();
+			return place;
 		}
 		finally {
 			this.lock.unlock();
@@ -284,7 +237,7 @@ final class StartGate {
 			return;
 		}
 		try {
-			environment().handOvers().runSoon(this::requestedTurn);
+			environment().handOvers().runSoon(this::turn);
 		}
 		catch (RejectedExecutionException ex) {
 			// The application has ended.
@@ -296,17 +249,13 @@ final class StartGate {
 		}
 	}
 
-	private void requestedTurn() {
-		this.turnDue.set(false);
-		turn();
-	}
-
 	/**
 	 * Hands over the tasks that may start now. If another thread is at this, that thread
 	 * goes on in place of this one. A body that runs on the thread that hands it over
 	 * therefore does not nest these calls.
 	 */
 	private void turn() {
+		this.turnDue.set(false);
 		if (this.turns.getAndIncrement() != 0) {
 			return;
 		}
@@ -336,11 +285,11 @@ final class StartGate {
 			this.arrivals.remove();
 			this.arriving.decrementAndGet();
 		}
-		List<Place> places = takePlaces();
+		List<Place> places = takePermits();
 		List<Place> refused = new ArrayList<>();
 		Set<Executor> refusing = Collections.newSetFromMap(new IdentityHashMap<>());
 		for (Place place : places) {
-			if (refusing.contains(place.executor) || !isAccepted(place)) {
+			if (refusing.contains(place.executor) || !tryHandOver(place)) {
 				refusing.add(place.executor);
 				refused.add(place);
 			}
@@ -350,10 +299,11 @@ final class StartGate {
 	}
 
 	/**
-	 * Hands a task over.
-	 * @return {@code false} if its executor refuses it, or cannot take it at the moment
+	 * Hands a task over, unless its executor refuses it.
+	 * @return {@code false} if the executor refuses the task, or cannot take it at the
+	 * moment
 	 */
-	private boolean isAccepted(Place place) {
+	private boolean tryHandOver(Place place) {
 		try {
 			handOver(place);
 			return true;
@@ -385,8 +335,7 @@ final class StartGate {
 		Place place = new Place(task, task.executor());
 		this.lock.lock();
 		try {
-			this.ready.add(place);
-			this.waiting++;
+			this.queue.add(place);
 			this.congested = true;
 		}
 		finally {
@@ -395,30 +344,32 @@ final class StartGate {
 		return place;
 	}
 
-	private List<Place> takePlaces() {
+	/**
+	 * Lets the first tasks of the queue take permits, as far as there are permits.
+	 */
+	private List<Place> takePermits() {
 		List<Place> places = new ArrayList<>();
 		this.lock.lock();
 		try {
 			long now = now();
-			for (Place place = next(now); place != null && places.size() < BATCH && hasFreePlace(); place = next(now)) {
-				if (!mayStartAt(now)) {
-					wakeUpAt(startNanos(now));
+			Place next = this.queue.peek(now);
+			while (next != null && places.size() < BATCH && mayStart()) {
+				long start = this.permits.nextStart(now);
+				if (start - now > 0) {
+					wakeUpAt(start);
 					break;
 				}
-				Line line = this.refusing.get(place.executor);
-				((line != null) ? line.places : this.ready).remove();
-				if (isBusy(place.slot)) {
-					this.blocked.put(place.slot, place);
-					continue;
+				if (this.permits.isFree(next.slot())) {
+					this.queue.remove(next);
+					next.take();
+					places.add(next);
 				}
-				if (line != null) {
-					line.trying = true;
+				else {
+					this.queue.block(next);
 				}
-				this.waiting--;
-				take(place);
-				places.add(place);
+				next = this.queue.peek(now);
 			}
-			this.congested = this.paused || first(this.ready) != null || isAnyRefused(now);
+			this.congested = this.paused || this.queue.hasReady() || this.queue.hasRefused(now, this::retryAt);
 		}
 		finally {
 			this.lock.unlock();
@@ -426,97 +377,16 @@ final class StartGate {
 		return places;
 	}
 
-	/**
-	 * The first task whose executor may be called.
-	 */
-	private @Nullable Place next(long now) {
-		Place next = first(this.ready);
-		if (this.refusing.isEmpty()) {
-			return next;
-		}
-		Line line = (next != null) ? this.refusing.get(next.executor) : null;
-		while (next != null && line != null) {
-			line.places.add(this.ready.remove());
-			next = first(this.ready);
-			line = (next != null) ? this.refusing.get(next.executor) : null;
-		}
-		for (Line other : this.refusing.values()) {
-			Place place = other.mayTry(now) ? first(other.places) : null;
-			if (place != null && (next == null || BY_DUE.compare(place, next) < 0)) {
-				next = place;
-			}
-		}
-		return next;
-	}
-
-	private @Nullable Place first(PriorityQueue<Place> queue) {
-		Place first = queue.peek();
-		while (first != null && first.state != Place.WAITING) {
-			queue.remove();
-			this.dead--;
-			first = queue.peek();
-		}
-		return first;
+	private boolean mayStart() {
+		return !this.paused && this.permits.isFree();
 	}
 
 	/**
-	 * Tells whether tasks wait for executors that refuse, and plans to try these again.
+	 * Plans to call an executor again that has refused, if a task could start then.
 	 */
-	private boolean isAnyRefused(long now) {
-		boolean any = false;
-		for (Iterator<Line> lines = this.refusing.values().iterator(); lines.hasNext();) {
-			Line line = lines.next();
-			if (first(line.places) != null) {
-				any = true;
-				if (hasFreePlace() && line.retryNanos - now > 0) {
-					wakeUpAt(line.retryNanos);
-				}
-			}
-			else if (!line.trying) {
-				lines.remove();
-			}
-		}
-		return any;
-	}
-
-	private boolean hasFreePlace() {
-		Integer max = this.limits.maxConcurrent();
-		return !this.paused && (max == null || this.held < max);
-	}
-
-	private boolean isBusy(Object slot) {
-		Integer max = this.limits.maxConcurrentPerKey();
-		return max != null && this.heldByKey.getOrDefault(slot, 0) >= max;
-	}
-
-	/**
-	 * Whether the rate allows one more start than those that are reserved.
-	 */
-	private boolean mayStartAt(long now) {
-		return startNanos(now) - now <= 0;
-	}
-
-	/**
-	 * When the rate allows one more start than those that are reserved. This is the
-	 * generic cell rate algorithm.
-	 */
-	private long startNanos(long now) {
-		StartRate rate = this.limits.rate();
-		if (rate == null) {
-			return now;
-		}
-		long next = (this.nextStartNanos - now > 0) ? this.nextStartNanos : now;
-		return next + (this.reserved - (rate.burst() - 1)) * rate.intervalNanos();
-	}
-
-	private void take(Place place) {
-		place.state = Place.TAKEN;
-		place.resets = this.resets;
-		this.held++;
-		this.reserved++;
-		if (this.limits.maxConcurrentPerKey() != null) {
-			place.keyed = true;
-			this.heldByKey.merge(place.slot, 1, Integer::sum);
+	private void retryAt(long nanos) {
+		if (mayStart()) {
+			wakeUpAt(nanos);
 		}
 	}
 
@@ -527,18 +397,13 @@ final class StartGate {
 	private void settle(List<Place> places, List<Place> refused, Set<Executor> refusedBy) {
 		this.lock.lock();
 		try {
-			if (!this.refusing.isEmpty()) {
-				places.forEach((place) -> {
-					Line line = refusedBy.contains(place.executor) ? null : this.refusing.remove(place.executor);
-					if (line != null) {
-						this.ready.addAll(line.places);
-					}
-				});
+			for (Place place : places) {
+				if (!refusedBy.contains(place.executor)) {
+					this.queue.accepted(place.executor);
+				}
 			}
 			long now = now();
-			for (Executor executor : refusedBy) {
-				this.refusing.computeIfAbsent(executor, (key) -> new Line()).refused(now);
-			}
+			refusedBy.forEach((executor) -> this.queue.refused(executor, now));
 			if (!refused.isEmpty()) {
 				this.congested = true;
 				this.arriving.addAndGet(refused.size());
@@ -576,33 +441,6 @@ final class StartGate {
 	}
 
 	/**
-	 * The tasks that wait for an executor that refuses, and the time at which one of them
-	 * is tried again. The lock of the gate guards all fields.
-	 */
-	private static final class Line {
-
-		private final PriorityQueue<Place> places = new PriorityQueue<>(BY_DUE);
-
-		private long pauseNanos = MIN_PAUSE;
-
-		private long retryNanos;
-
-		/** Whether the executor is being called for one of its tasks. */
-		private boolean trying;
-
-		boolean mayTry(long now) {
-			return !this.trying && this.retryNanos - now <= 0;
-		}
-
-		void refused(long now) {
-			this.trying = false;
-			this.retryNanos = now + this.pauseNanos;
-			this.pauseNanos = Math.min(2 * this.pauseNanos, MAX_PAUSE);
-		}
-
-	}
-
-	/**
 	 * A turn that is planned.
 	 */
 	private final class WakeUp implements DirectTask {
@@ -622,7 +460,7 @@ final class StartGate {
 			catch (RejectedExecutionException ex) {
 				if (environment().wheel().snapshot().state() == WheelSnapshot.State.RUNNING) {
 					// The wheel is full at the moment.
-					CompletableFuture.delayedExecutor(Math.max(delayNanos, MIN_PAUSE), TimeUnit.NANOSECONDS)
+					CompletableFuture.delayedExecutor(Math.max(delayNanos, StartQueue.MIN_PAUSE), TimeUnit.NANOSECONDS)
 						.execute(this);
 				}
 			}
@@ -643,7 +481,7 @@ final class StartGate {
 					return;
 				}
 				gate.wakeUp = null;
-				if (gate.waiting == 0 && gate.arriving.get() == 0) {
+				if (gate.queue.size() == 0 && gate.arriving.get() == 0) {
 					return;
 				}
 			}
@@ -662,14 +500,6 @@ final class StartGate {
 	 */
 	final class Place implements Runnable, TimerHandle {
 
-		private static final int WAITING = 0;
-
-		private static final int TAKEN = 1;
-
-		private static final int BEGUN = 2;
-
-		private static final int LEFT = 3;
-
 		private final Object slot;
 
 		private final long dueNanos;
@@ -680,12 +510,9 @@ final class StartGate {
 
 		private @Nullable PendingTask task;
 
-		private boolean keyed;
+		private StartPermits.@Nullable Permit permit;
 
-		/** The resets before the task took this place. */
-		private int resets;
-
-		private int state = WAITING;
+		private State state = State.WAITING;
 
 		private Place(PendingTask task, Executor executor) {
 			this.task = task;
@@ -693,6 +520,37 @@ final class StartGate {
 			this.dueNanos = task.dueNanos();
 			this.sequence = task.sequence();
 			this.executor = executor;
+		}
+
+		Object slot() {
+			return this.slot;
+		}
+
+		long dueNanos() {
+			return this.dueNanos;
+		}
+
+		long sequence() {
+			return this.sequence;
+		}
+
+		Executor executor() {
+			return this.executor;
+		}
+
+		/**
+		 * Whether the task is in the queue. The caller holds the lock of the gate.
+		 */
+		boolean isWaiting() {
+			return this.state == State.WAITING;
+		}
+
+		/**
+		 * Takes a permit, which the caller has found free under the lock of the gate.
+		 */
+		private void take() {
+			this.permit = StartGate.this.permits.take(this.slot);
+			this.state = State.TAKEN;
 		}
 
 		private PendingTask task() {
@@ -723,20 +581,10 @@ final class StartGate {
 			StartGate gate = StartGate.this;
 			gate.lock.lock();
 			try {
-				if (this.state != TAKEN) {
-					// The executor has thrown an exception but kept the task.
-					return;
-				}
-				this.state = BEGUN;
-				if (isForgotten()) {
-					return;
-				}
-				gate.reserved--;
-				StartRate rate = gate.limits.rate();
-				if (rate != null) {
-					long now = now();
-					gate.nextStartNanos = ((gate.nextStartNanos - now > 0) ? gate.nextStartNanos : now)
-							+ rate.intervalNanos();
+				// The executor may have thrown an exception but kept the task.
+				if (this.state == State.TAKEN && this.permit != null) {
+					this.state = State.BEGUN;
+					this.permit.begin(now());
 				}
 			}
 			finally {
@@ -745,7 +593,7 @@ final class StartGate {
 		}
 
 		/**
-		 * Starts the tasks that have waited for this place.
+		 * Starts the tasks that have waited for the permit of this one.
 		 */
 		void startNext() {
 			if (StartGate.this.congested || !StartGate.this.arrivals.isEmpty()) {
@@ -754,7 +602,7 @@ final class StartGate {
 		}
 
 		/**
-		 * Gives the place back.
+		 * Gives the permit back.
 		 */
 		void giveBack() {
 			StartGate.this.lock.lock();
@@ -767,12 +615,12 @@ final class StartGate {
 		}
 
 		/**
-		 * Gives the place back unless the task has begun.
+		 * Gives the permit back unless the task has begun.
 		 */
 		void giveBackUnbegun() {
 			StartGate.this.lock.lock();
 			try {
-				if (this.state == TAKEN) {
+				if (this.state == State.TAKEN) {
 					release();
 				}
 			}
@@ -787,7 +635,7 @@ final class StartGate {
 		boolean hasBegun() {
 			StartGate.this.lock.lock();
 			try {
-				return this.state == BEGUN || this.state == LEFT;
+				return this.state == State.BEGUN || this.state == State.LEFT;
 			}
 			finally {
 				StartGate.this.lock.unlock();
@@ -797,37 +645,21 @@ final class StartGate {
 		private boolean isTaken() {
 			StartGate.this.lock.lock();
 			try {
-				return this.state == TAKEN;
+				return this.state == State.TAKEN;
 			}
 			finally {
 				StartGate.this.lock.unlock();
 			}
 		}
 
-		private boolean isForgotten() {
-			return this.resets != StartGate.this.resets;
-		}
-
 		private void release() {
-			StartGate gate = StartGate.this;
-			if (this.state == LEFT) {
-				return;
-			}
-			if (isForgotten()) {
-				this.state = LEFT;
-				return;
-			}
-			gate.held--;
-			if (this.state == TAKEN) {
-				gate.reserved--;
-			}
-			this.state = LEFT;
-			if (this.keyed) {
-				gate.heldByKey.computeIfPresent(this.slot, (slot, count) -> (count > 1) ? count - 1 : null);
-				Place next = gate.blocked.remove(this.slot);
-				if (next != null) {
-					gate.ready.add(next);
-					gate.congested = true;
+			StartPermits.Permit permit = this.permit;
+			if (permit != null) {
+				this.permit = null;
+				this.state = State.LEFT;
+				permit.giveBack();
+				if (StartGate.this.queue.unblock(this.slot)) {
+					StartGate.this.congested = true;
 				}
 			}
 		}
@@ -837,30 +669,17 @@ final class StartGate {
 			StartGate gate = StartGate.this;
 			gate.lock.lock();
 			try {
-				if (this.state != WAITING) {
+				if (!isWaiting()) {
 					return false;
 				}
-				this.state = LEFT;
+				this.state = State.LEFT;
 				this.task = null;
-				gate.waiting--;
-				if (!gate.blocked.remove(this.slot, this)) {
-					gate.dead++;
-					if (gate.dead > FEW && gate.dead > gate.waiting) {
-						removeDead();
-					}
-				}
+				gate.queue.left(this);
 				return true;
 			}
 			finally {
 				gate.lock.unlock();
 			}
-		}
-
-		private void removeDead() {
-			StartGate gate = StartGate.this;
-			gate.ready.removeIf((place) -> place.state != WAITING);
-			gate.refusing.values().forEach((line) -> line.places.removeIf((place) -> place.state != WAITING));
-			gate.dead = 0;
 		}
 
 		@Override
@@ -892,6 +711,22 @@ final class StartGate {
 		public long remaining(TimeUnit unit) {
 			return 0;
 		}
+
+	}
+
+	private enum State {
+
+		/** The task waits in the queue. */
+		WAITING,
+
+		/** The task has a permit, and waits for its executor. */
+		TAKEN,
+
+		/** The body runs. */
+		BEGUN,
+
+		/** The task has given its permit back, or was cancelled before. */
+		LEFT
 
 	}
 

@@ -352,4 +352,21 @@ class StartGateTests {
 		handOvers.close();
 	}
 
+	@Test
+	void aTaskThatWaitsForItsKeyStartsAfterAResetAlthoughTheOtherRunOfTheKeyHasNotEnded() {
+		VirtualTasks tasks = tasks(new PolicySettings(null, BackoffSettings.NONE, null, 1, null, null));
+		List<Integer> startedBeforeAndAfter = new ArrayList<>();
+		tasks.holdBack = true;
+		tasks.template.schedule(TaskId.of("limited", "key"), Duration.ofMillis(1), () -> {
+			schedule(tasks, "limited", "key", 1);
+			tasks.advanceSeconds(1);
+			startedBeforeAndAfter.add(this.ran.size());
+			tasks.registry.resetLimits();
+			startedBeforeAndAfter.add(this.ran.size());
+		});
+		tasks.advanceSeconds(1);
+		tasks.runQueue();
+		assertThat(startedBeforeAndAfter).containsExactly(0, 1);
+	}
+
 }
