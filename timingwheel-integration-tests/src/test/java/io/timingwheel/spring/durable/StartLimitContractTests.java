@@ -227,6 +227,47 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		assertThat(most.get()).isBetween(1, 3);
 	}
 
+	/**
+	 * Each thread keeps its tasks for a while, so that the claims of the others find the
+	 * name locked, and many, few or no free places.
+	 */
+	@Test
+	void nodesThatClaimAtTheSameTimeKeepALargeLimitTogether() throws Exception {
+		int tasks = 800;
+		StartLimits limits = new StartLimits(40, 0, 0, 1);
+		this.store.enqueueAll(Stream.generate(() -> task(NAME, null, new DueTime(1000, true), IfPending.REPLACE, null))
+			.limit(tasks)
+			.toList());
+		AtomicInteger running = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		AtomicInteger ended = new AtomicInteger();
+		List<Thread> threads = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			DelayedTaskStore node = (i < 2) ? this.store : this.other;
+			threads.add(new Thread(() -> {
+				List<LeasedTask> kept = new ArrayList<>();
+				while (ended.get() < tasks) {
+					List<LeasedTask> claimed = claim(node, limits, false, 10).tasks();
+					most.accumulateAndGet(running.addAndGet(claimed.size()), Math::max);
+					kept.addAll(claimed);
+					if (claimed.isEmpty() || kept.size() >= 20) {
+						running.addAndGet(-kept.size());
+						kept.forEach((task) -> acknowledge(node, task.ref()));
+						ended.addAndGet(kept.size());
+						kept.clear();
+					}
+				}
+			}));
+		}
+		threads.forEach(Thread::start);
+		await().until(() -> ended.get() >= tasks);
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		assertThat(ended).hasValue(tasks);
+		assertThat(most.get()).isBetween(10, 40);
+	}
+
 	@Test
 	void aTaskThatIsRetriedGivenBackOrDeadGivesItsPlaceBack() {
 		List<String> ids = enqueueDue(6);
