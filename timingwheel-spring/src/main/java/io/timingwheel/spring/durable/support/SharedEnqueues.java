@@ -4,9 +4,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongUnaryOperator;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.Enqueued;
@@ -16,13 +19,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets callers that store tasks at the same time share a request to the store, and so a
- * commit. A caller sends its task at once, unless two requests are under way. The tasks
- * of the callers that come then make the next request, which the first of them sends.
- * Nobody waits for company. Each caller returns after the commit, with its own result.
- *
- * <p>
- * With one request at a time, callers that store one task after another would wait for
- * two requests each: the caller that comes back first has the next request to itself.
+ * commit. Each caller returns after the commit, with its own result.
+ * <ul>
+ * <li>A caller without company sends its task at once. While callers have no company, two
+ * requests may be under way.</li>
+ * <li>Once a request has the tasks of several callers, no other request begins before it
+ * has ended, unless many tasks wait: one large request takes the store less time than two
+ * small ones.</li>
+ * <li>The callers of a request that has ended often store their next tasks at once. So
+ * the next request waits until as many callers have come, but only briefly. The last of
+ * them sends the request. If the first of them sent its task alone, the others would wait
+ * for two requests.</li>
+ * </ul>
  *
  * <p>
  * If the store cannot take the tasks of a request together, each caller stores its task
@@ -41,22 +49,45 @@ final class SharedEnqueues {
 	/** A request with more characters would be slow, or too large for the store. */
 	private static final int MAX_PAYLOADS = 1_000_000;
 
+	/** A request with this many tasks waits for no more, nor for another request. */
+	private static final int ENOUGH = 16;
+
+	/** The longest wait for callers that may come back. */
+	private static final long MAX_WAIT = TimeUnit.MICROSECONDS.toNanos(500);
+
+	/** A shorter wait would end late, since threads do not wake up more exactly. */
+	private static final long MIN_WAIT = TimeUnit.MICROSECONDS.toNanos(50);
+
+	/** The wait is at most this part of the time of the ended request. */
+	private static final int WAIT_PART = 2;
+
 	private final DelayedTaskStore store;
 
 	private final int maxRequests;
 
+	private final LongUnaryOperator waitNanos;
+
 	private final Map<Object, Lane> lanes = new ConcurrentHashMap<>();
 
 	SharedEnqueues(DelayedTaskStore store) {
-		this(store, MAX_REQUESTS);
+		this(store, MAX_REQUESTS, SharedEnqueues::waitNanos);
 	}
 
 	/**
-	 * Creates an object with a limit of its own, for tests.
+	 * Creates an object with limits of its own, for tests.
+	 * @param maxRequests how many requests may be under way
+	 * @param waitNanos by the time of a request, how long the next request waits for the
+	 * callers of this request; both in nanoseconds
 	 */
-	SharedEnqueues(DelayedTaskStore store, int maxRequests) {
+	SharedEnqueues(DelayedTaskStore store, int maxRequests, LongUnaryOperator waitNanos) {
 		this.store = store;
 		this.maxRequests = maxRequests;
+		this.waitNanos = waitNanos;
+	}
+
+	static long waitNanos(long requestNanos) {
+		long wait = requestNanos / WAIT_PART;
+		return (wait < MIN_WAIT) ? 0 : Math.min(wait, MAX_WAIT);
 	}
 
 	/**
@@ -82,59 +113,133 @@ final class SharedEnqueues {
 
 		private int underWay;
 
+		/** How many tasks the latest request has. */
+		private int latestTasks = 1;
+
+		/** How many callers of ended requests may come back. */
+		private int expected;
+
+		/** Until when they are expected. */
+		private long expectedUntil;
+
+		/**
+		 * The first call of those that wait, while a request could begin. Its caller
+		 * sends the request if nobody else does so before the wait for company ends.
+		 */
+		private @Nullable Call gatherer;
+
 		/**
 		 * Stores a task with those of other callers.
 		 * @return {@code null} if the caller has to store the task alone
 		 */
 		@Nullable Enqueued enqueue(NewTask task) {
 			Call call = new Call(task);
-			if (!begins(call)) {
-				call.await();
+			List<Call> group = join(call);
+			if (group.isEmpty()) {
+				group = await(call);
 			}
-			if (!call.group.isEmpty()) {
-				try {
-					send(call.group);
-				}
-				finally {
-					next();
-				}
+			if (!group.isEmpty()) {
+				send(group);
 			}
 			return call.result();
 		}
 
-		private synchronized boolean begins(Call call) {
-			if (this.underWay == SharedEnqueues.this.maxRequests) {
-				this.waiting.add(call);
-				return false;
+		/**
+		 * Adds a call.
+		 * @return the calls whose request the caller has to send, empty for none
+		 */
+		private synchronized List<Call> join(Call call) {
+			this.waiting.add(call);
+			if (this.expected > 0) {
+				this.expected--;
 			}
-			this.underWay++;
-			call.group = List.of(call);
-			return true;
+			if (!mayBegin()) {
+				return List.of();
+			}
+			if (this.gatherer == null) {
+				appointGatherer();
+			}
+			return isComplete() ? take() : List.of();
 		}
 
 		/**
-		 * Lets the first caller that waits send the next request.
+		 * Waits for the result or the turn of a call, even if the caller is interrupted:
+		 * its task may be under way.
+		 * @return the calls whose request the caller has to send, empty if the call has
+		 * ended
 		 */
-		private synchronized void next() {
-			Call first = this.waiting.peek();
-			if (first == null) {
-				this.underWay--;
-				return;
+		private List<Call> await(Call call) {
+			boolean interrupted = false;
+			List<Call> group = List.of();
+			while (group.isEmpty() && !call.ended) {
+				if (call.gathers) {
+					LockSupport.parkNanos(this, waitNanos());
+				}
+				else {
+					LockSupport.park(this);
+				}
+				interrupted |= Thread.interrupted();
+				group = call.gathers ? gathered(call) : List.of();
 			}
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+			return group;
+		}
+
+		private synchronized long waitNanos() {
+			return Math.max(1, this.expectedUntil - System.nanoTime());
+		}
+
+		/**
+		 * Ends the wait for company, if there is enough of it or the time is over.
+		 */
+		private synchronized List<Call> gathered(Call call) {
+			return (call == this.gatherer && isComplete()) ? take() : List.of();
+		}
+
+		/**
+		 * Whether another request may begin.
+		 */
+		private boolean mayBegin() {
+			return this.underWay == 0 || (this.underWay < SharedEnqueues.this.maxRequests
+					&& (this.latestTasks == 1 || this.waiting.size() >= ENOUGH));
+		}
+
+		private boolean isComplete() {
+			return this.expected == 0 || this.waiting.size() >= ENOUGH || System.nanoTime() - this.expectedUntil >= 0;
+		}
+
+		private List<Call> take() {
+			this.underWay++;
+			Objects.requireNonNull(this.gatherer).gathers = false;
+			this.gatherer = null;
 			List<Call> group = new ArrayList<>();
 			int payloads = 0;
-			for (Call call = first; call != null && group.size() < MAX_TASKS
+			for (Call call = this.waiting.peek(); call != null && group.size() < MAX_TASKS
 					&& (group.isEmpty() || payloads + call.task.payload().length() <= MAX_PAYLOADS); call = this.waiting
 						.peek()) {
 				payloads += call.task.payload().length();
 				group.add(this.waiting.remove());
 			}
-			first.lead(group);
+			this.latestTasks = group.size();
+			if (!this.waiting.isEmpty() && mayBegin()) {
+				appointGatherer().wake();
+			}
+			return group;
+		}
+
+		private Call appointGatherer() {
+			Call first = this.waiting.element();
+			first.gathers = true;
+			this.gatherer = first;
+			return first;
 		}
 
 		private void send(List<Call> group) {
 			List<? extends @Nullable Enqueued> enqueued = null;
 			Throwable failure = null;
+			long start = System.nanoTime();
 			try {
 				enqueued = Thread.currentThread().isInterrupted() ? null
 						: SharedEnqueues.this.store.enqueueShared(group.stream().map((call) -> call.task).toList());
@@ -146,10 +251,32 @@ final class SharedEnqueues {
 			catch (Throwable ex) {
 				failure = ex;
 			}
+			Call next = ended(group.size(), System.nanoTime() - start);
 			for (int i = 0; i < group.size(); i++) {
 				Enqueued one = (enqueued != null) ? enqueued.get(i) : null;
 				group.get(i).end(one, (one == null) ? failure : null);
 			}
+			if (next != null) {
+				// Last, so that the callers of this request may come back before.
+				next.wake();
+			}
+		}
+
+		/**
+		 * Ends a request.
+		 * @return the call whose caller sends the next request, {@code null} for none
+		 */
+		private synchronized @Nullable Call ended(int tasks, long nanos) {
+			this.underWay--;
+			long now = System.nanoTime();
+			if (now - this.expectedUntil >= 0) {
+				this.expected = 0;
+			}
+			if (tasks > 1 || !this.waiting.isEmpty()) {
+				this.expected += tasks;
+				this.expectedUntil = now + SharedEnqueues.this.waitNanos.applyAsLong(nanos);
+			}
+			return (this.gatherer == null && !this.waiting.isEmpty() && mayBegin()) ? appointGatherer() : null;
 		}
 
 	}
@@ -163,47 +290,30 @@ final class SharedEnqueues {
 
 		private final Thread caller = Thread.currentThread();
 
-		/** The calls of the request that the caller has to send; empty for none. */
-		private List<Call> group = List.of();
-
 		private @Nullable Enqueued enqueued;
 
 		private @Nullable Throwable failure;
 
-		private volatile boolean woken;
+		/** Whether this is the gatherer of its lane. */
+		private volatile boolean gathers;
+
+		private volatile boolean ended;
 
 		Call(NewTask task) {
 			this.task = task;
 		}
 
-		/**
-		 * Waits, even if the caller is interrupted: its task may be under way.
-		 */
-		void await() {
-			boolean interrupted = false;
-			while (!this.woken) {
-				LockSupport.park(this);
-				interrupted |= Thread.interrupted();
-			}
-			if (interrupted) {
-				this.caller.interrupt();
-			}
-		}
-
-		void lead(List<Call> group) {
-			this.group = group;
-			wake();
-		}
-
 		void end(@Nullable Enqueued enqueued, @Nullable Throwable failure) {
 			this.enqueued = enqueued;
 			this.failure = failure;
+			this.ended = true;
 			wake();
 		}
 
-		private void wake() {
-			this.woken = true;
-			LockSupport.unpark(this.caller);
+		void wake() {
+			if (this.caller != Thread.currentThread()) {
+				LockSupport.unpark(this.caller);
+			}
 		}
 
 		@Nullable Enqueued result() {

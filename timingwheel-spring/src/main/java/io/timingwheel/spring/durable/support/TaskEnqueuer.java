@@ -1,11 +1,10 @@
 package io.timingwheel.spring.durable.support;
 
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -167,10 +166,11 @@ final class TaskEnqueuer {
 			return;
 		}
 		long sent = this.clock.wheelNanos();
-		List<NewTask> tasks = submissions.stream().map((submission) -> {
+		List<NewTask> tasks = new ArrayList<>(submissions.size());
+		for (DurableSubmission submission : submissions) {
 			DueTime due = due(submission);
-			return submission.newTask(due, this.intake.offer(submission.name(), due));
-		}).toList();
+			tasks.add(submission.newTask(due, this.intake.offer(submission.name(), due)));
+		}
 		List<? extends @Nullable Enqueued> enqueued = List.of();
 		RuntimeException failure = null;
 		try {
@@ -223,17 +223,25 @@ final class TaskEnqueuer {
 	}
 
 	private void withdrawOffers(List<NewTask> tasks, List<? extends @Nullable Enqueued> enqueued) {
-		long offered = tasks.stream().filter((task) -> task.lease() != null).count();
-		long leased = enqueued.stream().filter((task) -> task != null && task.leased()).count();
-		this.intake.withdrawOffers((int) (offered - leased));
+		int unused = 0;
+		for (NewTask task : tasks) {
+			unused += (task.lease() != null) ? 1 : 0;
+		}
+		for (Enqueued task : enqueued) {
+			unused -= (task != null && task.leased()) ? 1 : 0;
+		}
+		this.intake.withdrawOffers(unused);
 	}
 
 	private void stored(List<DurableSubmission> submissions, List<? extends @Nullable Enqueued> enqueued, long sent) {
-		OptionalLong now = enqueued.stream().flatMap(Stream::ofNullable).mapToLong(Enqueued::now).max();
-		if (now.isEmpty()) {
+		long now = Long.MIN_VALUE;
+		for (Enqueued one : enqueued) {
+			now = (one != null) ? Math.max(now, one.now()) : now;
+		}
+		if (now == Long.MIN_VALUE) {
 			return;
 		}
-		long ahead = this.clock.heard(now.getAsLong(), sent);
+		long ahead = this.clock.heard(now, sent);
 		for (int i = 0; i < submissions.size(); i++) {
 			Enqueued one = enqueued.get(i);
 			if (one != null) {

@@ -12,7 +12,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
@@ -38,7 +37,11 @@ class SharedEnqueuesTests {
 
 	private final HeldStore store = new HeldStore();
 
-	private final SharedEnqueues enqueues = new SharedEnqueues(this.store.proxy(), 1);
+	private final SharedEnqueues enqueues = new SharedEnqueues(this.store.proxy(), 1, (nanos) -> 0);
+
+	/** The next request waits for the callers of the request before, however long. */
+	private final SharedEnqueues patient = new SharedEnqueues(this.store.proxy(), 1,
+			(nanos) -> TimeUnit.HOURS.toNanos(1));
 
 	private final List<Thread> threads = new ArrayList<>();
 
@@ -73,8 +76,86 @@ class SharedEnqueuesTests {
 	}
 
 	@Test
+	void theNextRequestWaitsForTheCallersOfTheEndedOneAndTheLastOfThemSendsIt() throws Exception {
+		List<Caller> callers = firstAndOthers(this.patient, 2);
+		this.store.permits.release();
+		assertThat(callers.get(0).get().id()).isEqualTo("0");
+		callers.get(1).awaitWaitingForCompany();
+		assertThat(this.store.shared).hasSize(1);
+		Caller back = call(this.patient, "3");
+		awaitShared(2);
+		assertThat(this.store.shared.get(1)).containsExactlyInAnyOrder("1", "2", "3");
+		assertThat(this.store.senders.get(1)).isEqualTo(back.thread);
+		this.store.permits.release();
+		for (Caller caller : List.of(callers.get(1), callers.get(2), back)) {
+			caller.get();
+		}
+		// Three callers may come back.
+		List<Caller> again = List.of(call(this.patient, "4"), call(this.patient, "5"));
+		again.get(0).awaitWaiting();
+		again.get(1).awaitWaiting();
+		assertThat(this.store.shared).hasSize(2);
+		call(this.patient, "6");
+		awaitShared(3);
+		assertThat(this.store.shared.get(2)).containsExactlyInAnyOrder("4", "5", "6");
+	}
+
+	@Test
+	void theFirstThatWaitsSendsTheRequestIfTheCallersDoNotComeBackInTime() throws Exception {
+		SharedEnqueues brief = new SharedEnqueues(this.store.proxy(), 1, (nanos) -> TimeUnit.MILLISECONDS.toNanos(1));
+		List<Caller> callers = firstAndOthers(brief, 2);
+		this.store.permits.release(2);
+		assertThat(callers.get(1).get().id()).isEqualTo("1");
+		assertThat(callers.get(2).get().id()).isEqualTo("2");
+		assertThat(this.store.shared).hasSize(2);
+		assertThat(this.store.senders.get(1)).isEqualTo(callers.get(1).thread);
+	}
+
+	@Test
+	void aCallerWithoutCompanyNeverWaits() {
+		this.store.permits.release(3);
+		for (String id : List.of("1", "2", "3")) {
+			assertThat(this.patient.enqueue(task(id)).id()).isEqualTo(id);
+		}
+		assertThat(this.store.shared).containsExactly(List.of("1"), List.of("2"), List.of("3"));
+	}
+
+	@Test
+	void enoughTasksWaitForNoMore() throws Exception {
+		List<Caller> callers = firstAndOthers(this.patient, 16);
+		this.store.permits.release(2);
+		for (Caller caller : callers) {
+			caller.get();
+		}
+		assertThat(this.store.shared).extracting(List::size).containsExactly(1, 16);
+	}
+
+	@Test
+	void aCallerThatIsInterruptedWhileItWaitsForCompanyGetsItsResult() throws Exception {
+		List<Caller> callers = firstAndOthers(this.patient, 1);
+		this.store.permits.release();
+		callers.get(1).awaitWaitingForCompany();
+		callers.get(1).thread.interrupt();
+		await(() -> !callers.get(1).thread.isInterrupted());
+		assertThat(this.store.shared).hasSize(1);
+		Caller back = call(this.patient, "2");
+		this.store.permits.release();
+		assertThat(callers.get(1).get().id()).isEqualTo("1");
+		assertThat(back.get().id()).isEqualTo("2");
+		await(() -> callers.get(1).interrupted);
+	}
+
+	@Test
+	void theWaitIsAPartOfTheTimeOfTheRequest() {
+		assertThat(SharedEnqueues.waitNanos(TimeUnit.MICROSECONDS.toNanos(400))).isBetween(1L,
+				TimeUnit.MICROSECONDS.toNanos(200));
+		assertThat(SharedEnqueues.waitNanos(TimeUnit.MICROSECONDS.toNanos(40))).isZero();
+		assertThat(SharedEnqueues.waitNanos(TimeUnit.SECONDS.toNanos(5))).isLessThan(TimeUnit.MILLISECONDS.toNanos(1));
+	}
+
+	@Test
 	void twoRequestsAreUnderWayAtATime() throws Exception {
-		SharedEnqueues two = new SharedEnqueues(this.store.proxy());
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
 		List<Caller> callers = new ArrayList<>();
 		for (int i = 0; i < 5; i++) {
 			callers.add(call(two, "" + i));
@@ -91,6 +172,38 @@ class SharedEnqueuesTests {
 		assertThat(this.store.shared.get(2)).containsExactlyInAnyOrder("2", "3", "4");
 		this.store.permits.release(2);
 		for (int i = 0; i < 5; i++) {
+			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
+		}
+	}
+
+	@Test
+	void whileCallersShareARequestOnlyManyOthersBeginASecondOne() throws Exception {
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
+		List<Caller> callers = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			callers.add(call(two, "" + i));
+			if (i < 2) {
+				awaitShared(i + 1);
+			}
+			else {
+				callers.get(i).awaitWaiting();
+			}
+		}
+		this.store.permits.release();
+		awaitShared(3);
+		assertThat(this.store.shared.get(2)).containsExactlyInAnyOrder("2", "3");
+		this.store.permits.release();
+		assertThat(callers.get(1).get().id()).isEqualTo("1");
+		for (int i = 4; i < 19; i++) {
+			callers.add(call(two, "" + i));
+			callers.get(i).awaitWaiting();
+		}
+		assertThat(this.store.shared).hasSize(3);
+		callers.add(call(two, "19"));
+		awaitShared(4);
+		assertThat(this.store.shared.get(3)).hasSize(16);
+		this.store.permits.release(2);
+		for (int i = 0; i < 20; i++) {
 			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
 		}
 	}
@@ -250,11 +363,17 @@ class SharedEnqueuesTests {
 	 * A caller whose request is under way, and others that wait.
 	 */
 	private List<Caller> firstAndOthers(int others) {
+		return firstAndOthers(this.enqueues, others);
+	}
+
+	private List<Caller> firstAndOthers(SharedEnqueues enqueues, int others) {
 		List<Caller> callers = new ArrayList<>();
-		callers.add(call("0"));
+		callers.add(call(enqueues, "0"));
 		awaitShared(1);
-		IntStream.rangeClosed(1, others).forEach((i) -> callers.add(call("" + i)));
-		callers.subList(1, callers.size()).forEach(Caller::awaitWaiting);
+		for (int i = 1; i <= others; i++) {
+			callers.add(call(enqueues, "" + i));
+			callers.get(i).awaitWaiting();
+		}
 		return callers;
 	}
 
@@ -297,7 +416,12 @@ class SharedEnqueuesTests {
 		}
 
 		void awaitWaiting() {
-			await(() -> this.thread.getState() == Thread.State.WAITING);
+			await(() -> this.thread.getState() == Thread.State.WAITING
+					|| this.thread.getState() == Thread.State.TIMED_WAITING);
+		}
+
+		void awaitWaitingForCompany() {
+			await(() -> this.thread.getState() == Thread.State.TIMED_WAITING);
 		}
 
 	}
@@ -307,9 +431,11 @@ class SharedEnqueuesTests {
 	 */
 	private static final class HeldStore {
 
-		private final Semaphore permits = new Semaphore(0);
+		private final Semaphore permits = new Semaphore(0, true);
 
 		private final List<List<String>> shared = new CopyOnWriteArrayList<>();
+
+		private final List<Thread> senders = new CopyOnWriteArrayList<>();
 
 		private final List<String> alone = new CopyOnWriteArrayList<>();
 
@@ -342,6 +468,7 @@ class SharedEnqueuesTests {
 		}
 
 		private @Nullable List<Enqueued> enqueueShared(List<String> ids) throws Throwable {
+			this.senders.add(Thread.currentThread());
 			this.shared.add(ids);
 			this.permits.acquireUninterruptibly();
 			Throwable failure = this.failure;
