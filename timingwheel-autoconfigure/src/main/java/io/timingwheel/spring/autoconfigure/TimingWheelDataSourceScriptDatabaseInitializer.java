@@ -99,7 +99,7 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 			throw new UnusableTaskStoreException(
 					"the connection pool has %d connection, and the creation of the table needs %d at the same time"
 						.formatted(this.maxConnections, needed),
-					("set the maximum size of the pool (spring.datasource.hikari.maximum-pool-size) to at least %d."
+					("set the maximum size of the pool to at least %d (with HikariCP: spring.datasource.hikari.maximum-pool-size)."
 							+ " A node uses up to 5 connections at the same time, and each thread of the application"
 							+ " that stores tasks uses another one")
 						.formatted(needed));

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -26,11 +25,6 @@ record NumberHandler(String name, Missed missed, @Nullable NumberBody body, Supp
 		Consumer<Throwable> onError) implements DurableHandler {
 
 	@Override
-	public List<String> aliases() {
-		return List.of();
-	}
-
-	@Override
 	public Method method() {
 		try {
 			return NumberHandler.class.getDeclaredMethod("run", int.class);
@@ -43,11 +37,6 @@ record NumberHandler(String name, Missed missed, @Nullable NumberBody body, Supp
 	@Override
 	public List<Type> argumentTypes() {
 		return List.of(int.class);
-	}
-
-	@Override
-	public @Nullable Duration expireAfter() {
-		return null;
 	}
 
 	@Override

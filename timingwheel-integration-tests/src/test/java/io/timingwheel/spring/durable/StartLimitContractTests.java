@@ -251,8 +251,10 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 					most.accumulateAndGet(running.addAndGet(claimed.size()), Math::max);
 					kept.addAll(claimed);
 					if (claimed.isEmpty() || kept.size() >= 20) {
-						running.addAndGet(-kept.size());
-						kept.forEach((task) -> acknowledge(node, task.ref()));
+						kept.forEach((task) -> {
+							running.decrementAndGet();
+							acknowledge(node, task.ref());
+						});
 						ended.addAndGet(kept.size());
 						kept.clear();
 					}
@@ -658,9 +660,13 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	private static final Duration SOON_ENOUGH = Duration.ofMinutes(1);
 
 	private List<TestNode> startFour(PolicySettings policy, NumberBody body) throws Exception {
+		return startFour(policy, LONG_POLL, body);
+	}
+
+	private List<TestNode> startFour(PolicySettings policy, Duration pollInterval, NumberBody body) throws Exception {
 		List<TestNode> four = new ArrayList<>();
 		for (DelayedTaskStore store : List.of(this.store, this.other, node(), node())) {
-			four.add(node(TestNode.start(store, Map.of(TestNode.NAME, body), policy, 12, LONG_POLL)));
+			four.add(node(TestNode.start(store, Map.of(TestNode.NAME, body), policy, 12, pollInterval)));
 		}
 		return four;
 	}
@@ -713,7 +719,8 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		Map<String, AtomicInteger> running = new ConcurrentHashMap<>();
 		Queue<String> overlaps = new ConcurrentLinkedQueue<>();
 		TestNode storing = node(TestNode.withoutHandler(this.store));
-		startFour(policy(null, 1, null), (number, context) -> {
+		// Nodes find the tasks of the storing node when they poll.
+		startFour(policy(null, 1, null), Duration.ofSeconds(1), (number, context) -> {
 			String key = context.taskId().key();
 			if (running.computeIfAbsent(key, (any) -> new AtomicInteger()).incrementAndGet() > 1) {
 				overlaps.add(key);

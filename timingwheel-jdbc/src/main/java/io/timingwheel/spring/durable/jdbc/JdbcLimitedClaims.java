@@ -138,11 +138,7 @@ final class JdbcLimitedClaims extends LimitedClaims<Outlook> {
 	@Override
 	protected void claimLimited(ClaimRequest request, String name, @Nullable Outlook look, int room,
 			PartialClaim claim) {
-		if (look != null && look.dueAt() == Long.MAX_VALUE) {
-			setBusy(name, false, true);
-			return;
-		}
-		if (room == 0) {
+		if (room == 0 || (look != null && look.dueAt() == Long.MAX_VALUE)) {
 			return;
 		}
 		Taken taken = claimByCount(request, name, room, look != null);

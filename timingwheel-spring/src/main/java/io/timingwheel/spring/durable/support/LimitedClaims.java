@@ -70,7 +70,7 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	private void claim(ClaimRequest request, Map<String, L> looks, PartialClaim claim) {
 		int turn = this.turn.getAndIncrement();
 		boolean limitedFirst = !request.suspect() && (turn & 1) == 0;
-		List<String> names = inOrder(request, looks, turn);
+		List<String> names = inOrder(request, looks, turn >> 1);
 		if (limitedFirst) {
 			claimLimited(request, names, looks, claim);
 		}
@@ -90,7 +90,7 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	private List<String> inOrder(ClaimRequest request, Map<String, L> looks, int turn) {
 		List<String> names = new ArrayList<>(request.startLimits().keySet());
 		if (looks.isEmpty()) {
-			Collections.rotate(names, turn % names.size());
+			Collections.rotate(names, Math.floorMod(turn, names.size()));
 		}
 		else {
 			names.sort(Comparator.comparingLong((name) -> Objects.requireNonNull(looks.get(name)).dueAt()));
@@ -106,6 +106,9 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 			L look = looks.get(name);
 			if (look == null) {
 				this.busy.computeIfPresent(name, (key, left) -> Math.max(0, left - 1));
+			}
+			else if (look.dueAt() == Long.MAX_VALUE) {
+				this.busy.remove(name);
 			}
 			claimLimited(request, name, look, room, claim);
 		}
@@ -127,7 +130,7 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 
 	/**
 	 * Tells whether a name had tasks for all its free places. A claim that found no free
-	 * place does not know.
+	 * place does not call this method, since it does not know.
 	 * @param name the limited name
 	 * @param busy whether it had
 	 * @param looked whether the claim looked before

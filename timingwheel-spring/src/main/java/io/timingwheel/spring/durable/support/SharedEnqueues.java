@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -36,9 +37,8 @@ import org.jspecify.annotations.Nullable;
  * If the store cannot take the tasks of a request together, each caller stores its task
  * alone, while the others go on. So a task that the store refuses, or that has to wait
  * for a lock, does not harm its neighbours. If the store cannot be reached, all callers
- * of the request get the same exception. An interrupt of the caller that sends harms
- * nobody: if the caller is interrupted before it sends, each caller stores its task
- * alone. Thread-safe.
+ * of the request get the same exception. If the caller that sends is interrupted before
+ * it sends, each caller stores its task alone. Thread-safe.
  */
 final class SharedEnqueues {
 
@@ -65,27 +65,30 @@ final class SharedEnqueues {
 
 	private final int maxRequests;
 
-	private final LongUnaryOperator waitNanos;
+	private final LongUnaryOperator companyNanos;
 
 	private final Map<Object, Lane> lanes = new ConcurrentHashMap<>();
 
+	/** The threads that send a request. */
+	private final Set<Thread> senders = ConcurrentHashMap.newKeySet();
+
 	SharedEnqueues(DelayedTaskStore store) {
-		this(store, MAX_REQUESTS, SharedEnqueues::waitNanos);
+		this(store, MAX_REQUESTS, SharedEnqueues::companyNanos);
 	}
 
 	/**
 	 * Creates an object with limits of its own, for tests.
 	 * @param maxRequests how many requests may be under way
-	 * @param waitNanos by the time of a request, how long the next request waits for the
-	 * callers of this request; both in nanoseconds
+	 * @param companyNanos by the time of a request, how long the next request waits for
+	 * the callers of this request; both in nanoseconds
 	 */
-	SharedEnqueues(DelayedTaskStore store, int maxRequests, LongUnaryOperator waitNanos) {
+	SharedEnqueues(DelayedTaskStore store, int maxRequests, LongUnaryOperator companyNanos) {
 		this.store = store;
 		this.maxRequests = maxRequests;
-		this.waitNanos = waitNanos;
+		this.companyNanos = companyNanos;
 	}
 
-	static long waitNanos(long requestNanos) {
+	static long companyNanos(long requestNanos) {
 		long wait = requestNanos / WAIT_PART;
 		return (wait < MIN_WAIT) ? 0 : Math.min(wait, MAX_WAIT);
 	}
@@ -96,8 +99,10 @@ final class SharedEnqueues {
 	 */
 	Enqueued enqueue(NewTask task) {
 		Object lane = this.store.sharedRequest(task);
-		// An interrupt may end the request, and must not end it for others.
-		if (lane == null || Thread.currentThread().isInterrupted()) {
+		Thread caller = Thread.currentThread();
+		// An interrupt may end the request, and must not end it for others. A call within
+		// the request of its own thread must not wait for the end of this request.
+		if (lane == null || caller.isInterrupted() || this.senders.contains(caller)) {
 			return this.store.enqueue(task);
 		}
 		Enqueued enqueued = this.lanes.computeIfAbsent(lane, (key) -> new Lane()).enqueue(task);
@@ -111,6 +116,9 @@ final class SharedEnqueues {
 
 		private final Queue<Call> waiting = new ArrayDeque<>();
 
+		/** The characters of their payloads. */
+		private long payloads;
+
 		private int underWay;
 
 		/** How many tasks the latest request has. */
@@ -123,8 +131,8 @@ final class SharedEnqueues {
 		private long expectedUntil;
 
 		/**
-		 * The first call of those that wait, while a request could begin. Its caller
-		 * sends the request if nobody else does so before the wait for company ends.
+		 * The first call of those that wait, while a request may begin. Its caller sends
+		 * the request if nobody else does so before the wait for company ends.
 		 */
 		private @Nullable Call gatherer;
 
@@ -146,34 +154,42 @@ final class SharedEnqueues {
 
 		/**
 		 * Adds a call.
-		 * @return the calls whose request the caller has to send, empty for none
+		 * @return the calls whose request the caller has to send, this call among them;
+		 * empty for none
 		 */
 		private synchronized List<Call> join(Call call) {
 			this.waiting.add(call);
+			this.payloads += call.payload();
 			if (this.expected > 0) {
 				this.expected--;
 			}
 			if (!mayBegin()) {
 				return List.of();
 			}
-			if (this.gatherer == null) {
-				appointGatherer();
+			Call first = (this.gatherer != null) ? this.gatherer : appointGatherer();
+			if (!isComplete()) {
+				return List.of();
 			}
-			return isComplete() ? take() : List.of();
+			if (!fitsOneRequest()) {
+				// The next request does not have this call, but has the first one.
+				first.wake();
+				return List.of();
+			}
+			return take();
 		}
 
 		/**
 		 * Waits for the result or the turn of a call, even if the caller is interrupted:
 		 * its task may be under way.
-		 * @return the calls whose request the caller has to send, empty if the call has
-		 * ended
+		 * @return the calls whose request the caller has to send, this call among them;
+		 * empty if the call has ended
 		 */
 		private List<Call> await(Call call) {
 			boolean interrupted = false;
 			List<Call> group = List.of();
 			while (group.isEmpty() && !call.ended) {
 				if (call.gathers) {
-					LockSupport.parkNanos(this, waitNanos());
+					LockSupport.parkNanos(this, remainingNanos());
 				}
 				else {
 					LockSupport.park(this);
@@ -187,7 +203,7 @@ final class SharedEnqueues {
 			return group;
 		}
 
-		private synchronized long waitNanos() {
+		private synchronized long remainingNanos() {
 			return Math.max(1, this.expectedUntil - System.nanoTime());
 		}
 
@@ -210,18 +226,28 @@ final class SharedEnqueues {
 			return this.expected == 0 || this.waiting.size() >= ENOUGH || System.nanoTime() - this.expectedUntil >= 0;
 		}
 
+		/**
+		 * Whether a request can have all calls that wait.
+		 */
+		private boolean fitsOneRequest() {
+			return this.waiting.size() <= MAX_TASKS && this.payloads <= MAX_PAYLOADS;
+		}
+
+		/**
+		 * Takes the first calls that wait, as many as a request can have.
+		 */
 		private List<Call> take() {
 			this.underWay++;
 			Objects.requireNonNull(this.gatherer).gathers = false;
 			this.gatherer = null;
 			List<Call> group = new ArrayList<>();
-			int payloads = 0;
+			long taken = 0;
 			for (Call call = this.waiting.peek(); call != null && group.size() < MAX_TASKS
-					&& (group.isEmpty() || payloads + call.task.payload().length() <= MAX_PAYLOADS); call = this.waiting
-						.peek()) {
-				payloads += call.task.payload().length();
+					&& (group.isEmpty() || taken + call.payload() <= MAX_PAYLOADS); call = this.waiting.peek()) {
+				taken += call.payload();
 				group.add(this.waiting.remove());
 			}
+			this.payloads -= taken;
 			this.latestTasks = group.size();
 			if (!this.waiting.isEmpty() && mayBegin()) {
 				appointGatherer().wake();
@@ -240,9 +266,11 @@ final class SharedEnqueues {
 			List<? extends @Nullable Enqueued> enqueued = null;
 			Throwable failure = null;
 			long start = System.nanoTime();
+			SharedEnqueues.this.senders.add(Thread.currentThread());
 			try {
-				enqueued = Thread.currentThread().isInterrupted() ? null
-						: SharedEnqueues.this.store.enqueueShared(group.stream().map((call) -> call.task).toList());
+				if (!Thread.currentThread().isInterrupted()) {
+					enqueued = enqueueShared(group.stream().map((call) -> call.task).toList());
+				}
 			}
 			catch (PartlyStoredException ex) {
 				enqueued = ex.enqueued();
@@ -250,6 +278,9 @@ final class SharedEnqueues {
 			}
 			catch (Throwable ex) {
 				failure = ex;
+			}
+			finally {
+				SharedEnqueues.this.senders.remove(Thread.currentThread());
 			}
 			Call next = ended(group.size(), System.nanoTime() - start);
 			for (int i = 0; i < group.size(); i++) {
@@ -260,6 +291,15 @@ final class SharedEnqueues {
 				// Last, so that the callers of this request may come back before.
 				next.wake();
 			}
+		}
+
+		private @Nullable List<? extends @Nullable Enqueued> enqueueShared(List<NewTask> tasks) {
+			List<? extends @Nullable Enqueued> enqueued = SharedEnqueues.this.store.enqueueShared(tasks);
+			if (enqueued != null && enqueued.size() != tasks.size()) {
+				throw new IllegalStateException("The store returned %d results for %d tasks, which may be stored"
+					.formatted(enqueued.size(), tasks.size()));
+			}
+			return enqueued;
 		}
 
 		/**
@@ -274,7 +314,7 @@ final class SharedEnqueues {
 			}
 			if (tasks > 1 || !this.waiting.isEmpty()) {
 				this.expected += tasks;
-				this.expectedUntil = now + SharedEnqueues.this.waitNanos.applyAsLong(nanos);
+				this.expectedUntil = now + SharedEnqueues.this.companyNanos.applyAsLong(nanos);
 			}
 			return (this.gatherer == null && !this.waiting.isEmpty() && mayBegin()) ? appointGatherer() : null;
 		}
@@ -301,6 +341,10 @@ final class SharedEnqueues {
 
 		Call(NewTask task) {
 			this.task = task;
+		}
+
+		int payload() {
+			return this.task.payload().length();
 		}
 
 		void end(@Nullable Enqueued enqueued, @Nullable Throwable failure) {

@@ -94,6 +94,7 @@ final class StartGate {
 		this.lock.lock();
 		try {
 			this.permits.setLimits(limits);
+			waitForTurn();
 		}
 		finally {
 			this.lock.unlock();
@@ -129,13 +130,21 @@ final class StartGate {
 		this.lock.lock();
 		try {
 			this.permits.reset(now());
-			this.queue.unblockAll();
+			waitForTurn();
 			paused = this.permits.limits().isPaused();
 		}
 		finally {
 			this.lock.unlock();
 		}
 		setPaused(paused);
+	}
+
+	/**
+	 * Lets the next turn decide which tasks start, also those that wait for their keys.
+	 */
+	private void waitForTurn() {
+		this.queue.unblockAll();
+		this.congested = true;
 	}
 
 	/**
@@ -175,7 +184,7 @@ final class StartGate {
 	 * then pending again
 	 */
 	boolean arrive(PendingTask task, Executor executor) {
-		Place place = this.congested ? null : takePermit(task, executor);
+		Place place = this.congested ? null : tryTakeAtOnce(task, executor);
 		if (place == null) {
 			queueUp(task);
 			return false;
@@ -191,10 +200,10 @@ final class StartGate {
 		return true;
 	}
 
-	private @Nullable Place takePermit(PendingTask task, Executor executor) {
+	private @Nullable Place tryTakeAtOnce(PendingTask task, Executor executor) {
 		this.lock.lock();
 		try {
-			if (this.congested || this.arriving.get() > 0 || !mayStart() || !this.permits.isFree(task.slot())) {
+			if (this.congested || this.arriving.get() > 0 || !mayStart() || !this.permits.isKeyFree(task.slot())) {
 				return null;
 			}
 			long now = now();
@@ -285,7 +294,7 @@ final class StartGate {
 			this.arrivals.remove();
 			this.arriving.decrementAndGet();
 		}
-		List<Place> places = takePermits();
+		List<Place> places = takeFromQueue();
 		List<Place> refused = new ArrayList<>();
 		Set<Executor> refusing = Collections.newSetFromMap(new IdentityHashMap<>());
 		for (Place place : places) {
@@ -347,7 +356,7 @@ final class StartGate {
 	/**
 	 * Lets the first tasks of the queue take permits, as far as there are permits.
 	 */
-	private List<Place> takePermits() {
+	private List<Place> takeFromQueue() {
 		List<Place> places = new ArrayList<>();
 		this.lock.lock();
 		try {
@@ -359,7 +368,7 @@ final class StartGate {
 					wakeUpAt(start);
 					break;
 				}
-				if (this.permits.isFree(next.slot())) {
+				if (this.permits.isKeyFree(next.slot())) {
 					this.queue.remove(next);
 					next.take();
 					places.add(next);
@@ -369,7 +378,7 @@ final class StartGate {
 				}
 				next = this.queue.peek(now);
 			}
-			this.congested = this.paused || this.queue.hasReady() || this.queue.hasRefused(now, this::retryAt);
+			this.congested = this.paused || this.queue.hasReady() || this.queue.planRetries(now, this::retryAt);
 		}
 		finally {
 			this.lock.unlock();

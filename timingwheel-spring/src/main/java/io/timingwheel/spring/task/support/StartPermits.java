@@ -69,7 +69,7 @@ final class StartPermits {
 	/**
 	 * Whether one more body of a key may run.
 	 */
-	boolean isFree(Object slot) {
+	boolean isKeyFree(Object slot) {
 		Integer max = this.limits.maxConcurrentPerKey();
 		return max == null || this.heldByKey.getOrDefault(slot, 0) < max;
 	}

@@ -174,11 +174,12 @@ final class StartQueue {
 	}
 
 	/**
-	 * Tells whether tasks wait for executors that refuse.
+	 * Plans the next calls of the executors that refuse.
 	 * @param onRetry takes the time at which such an executor may be called again, for
 	 * each of them that may not be called now
+	 * @return whether tasks wait for such executors
 	 */
-	boolean hasRefused(long now, LongConsumer onRetry) {
+	boolean planRetries(long now, LongConsumer onRetry) {
 		boolean any = false;
 		for (Iterator<Line> lines = this.refusing.values().iterator(); lines.hasNext();) {
 			Line line = lines.next();

@@ -70,7 +70,7 @@ final class TaskRun implements TaskExecution {
 	/** The payload for another attempt, {@code null} if this is the last one. */
 	private @Nullable Object again;
 
-	/** Whether the tasks have been started that wait for the place of this one. */
+	/** Whether the tasks have been started that wait for the permit of this one. */
 	private boolean nextStarted;
 
 	/** Whether the handler has to be told of the error if there is no other attempt. */
@@ -105,7 +105,7 @@ final class TaskRun implements TaskExecution {
 		}
 		if (this.definition.isExpired(this.latenessNanos)) {
 			tasks.recorder().ended(TaskOutcome.EXPIRED);
-			giveBackPlace();
+			giveBackPermit();
 			startNextBeforeOthers();
 			if (this.future != null) {
 				this.future.cancelled();
@@ -158,7 +158,7 @@ final class TaskRun implements TaskExecution {
 		return (payload instanceof CapturedPayload captured) ? captured.payload() : payload;
 	}
 
-	private void giveBackPlace() {
+	private void giveBackPermit() {
 		if (this.place != null) {
 			this.place.giveBack();
 		}
@@ -186,7 +186,7 @@ final class TaskRun implements TaskExecution {
 	 * Leaves the gate without a run.
 	 */
 	private void leave() {
-		giveBackPlace();
+		giveBackPermit();
 		startNext();
 	}
 
@@ -396,7 +396,7 @@ final class TaskRun implements TaskExecution {
 			recordFailure(cause);
 		}
 		executed();
-		giveBackPlace();
+		giveBackPermit();
 		try {
 			Object again = this.again;
 			this.again = null;
@@ -453,7 +453,7 @@ final class TaskRun implements TaskExecution {
 	 */
 	private boolean repeat(Repetition repetition, Object payload) {
 		executed();
-		giveBackPlace();
+		giveBackPermit();
 		try {
 			return repeatOrEnd(repetition, payload);
 		}

@@ -88,6 +88,30 @@ class LimitedClaimsTests {
 	}
 
 	@Test
+	void withoutALookEachOfTwoNamesHasItsTurnToComeBeforeAllOthers() {
+		this.claims.due("a", 1).due("b", 1);
+		this.claims.claim(request(false, "a", "b", "other"));
+		this.claims.taken.clear();
+		IntStream.range(0, 8).forEach((i) -> this.claims.claim(request(false, "a", "b", "other")));
+		Map<String, Long> firsts = IntStream.range(0, 8)
+			.mapToObj((i) -> this.claims.taken.get(3 * i))
+			.collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
+		assertThat(firsts).isEqualTo(Map.of("a", 2L, "b", 2L, "other", 4L));
+	}
+
+	@Test
+	void aNameThatALookShowsEmptyIsNotBusy() {
+		this.claims.due("a", 1);
+		this.claims.claim(request(false, "a"));
+		this.claims.due("a", Long.MAX_VALUE);
+		this.claims.busy = null;
+		this.claims.claim(request(true, "a"));
+		assertThat(this.claims.looks).isEqualTo(2);
+		this.claims.claim(request(false, "a"));
+		assertThat(this.claims.looks).isEqualTo(3);
+	}
+
+	@Test
 	void limitedAndOtherNamesComeFirstInTurn() {
 		this.claims.due("a", 1);
 		IntStream.range(0, 4).forEach((i) -> this.claims.claim(request(false, "a", "other")));
@@ -146,7 +170,8 @@ class LimitedClaimsTests {
 
 		private int looks;
 
-		private boolean busy = true;
+		/** What a claim says of the name, {@code null} for nothing. */
+		private @Nullable Boolean busy = true;
 
 		Names due(String name, long dueAt) {
 			this.names.put(name, new TestLook(dueAt));
@@ -176,7 +201,9 @@ class LimitedClaimsTests {
 				throw new IllegalStateException("broken");
 			}
 			if (room > 0) {
-				setBusy(name, this.busy, look != null);
+				if (this.busy != null) {
+					setBusy(name, this.busy, look != null);
+				}
 				claim.heard(NOW);
 				claim.add(List.of(task(name)));
 			}

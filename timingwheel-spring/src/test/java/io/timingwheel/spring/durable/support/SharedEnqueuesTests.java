@@ -52,6 +52,7 @@ class SharedEnqueuesTests {
 			thread.join(TimeUnit.SECONDS.toMillis(30));
 			assertThat(thread.isAlive()).isFalse();
 		}
+		assertThat(this.store.shared.stream().flatMap(List::stream)).doesNotHaveDuplicates();
 	}
 
 	@Test
@@ -147,10 +148,11 @@ class SharedEnqueuesTests {
 
 	@Test
 	void theWaitIsAPartOfTheTimeOfTheRequest() {
-		assertThat(SharedEnqueues.waitNanos(TimeUnit.MICROSECONDS.toNanos(400))).isBetween(1L,
+		assertThat(SharedEnqueues.companyNanos(TimeUnit.MICROSECONDS.toNanos(400))).isBetween(1L,
 				TimeUnit.MICROSECONDS.toNanos(200));
-		assertThat(SharedEnqueues.waitNanos(TimeUnit.MICROSECONDS.toNanos(40))).isZero();
-		assertThat(SharedEnqueues.waitNanos(TimeUnit.SECONDS.toNanos(5))).isLessThan(TimeUnit.MILLISECONDS.toNanos(1));
+		assertThat(SharedEnqueues.companyNanos(TimeUnit.MICROSECONDS.toNanos(40))).isZero();
+		assertThat(SharedEnqueues.companyNanos(TimeUnit.SECONDS.toNanos(5)))
+			.isLessThan(TimeUnit.MILLISECONDS.toNanos(1));
 	}
 
 	@Test
@@ -225,6 +227,53 @@ class SharedEnqueuesTests {
 			caller.get();
 		}
 		assertThat(this.store.shared).extracting(List::size).containsExactly(1, 100, 30);
+	}
+
+	@Test
+	void aCallerThatCompletesARequestWithoutRoomForItsTaskWaitsForTheNextOne() throws Exception {
+		Caller first = call(this.patient, task("0"));
+		awaitShared(1);
+		List<Caller> large = new ArrayList<>();
+		for (String id : List.of("1", "2")) {
+			large.add(call(this.patient, task(id, "x".repeat(600_000))));
+			large.get(large.size() - 1).awaitWaiting();
+		}
+		this.store.permits.release();
+		assertThat(first.get().id()).isEqualTo("0");
+		large.get(0).awaitWaitingForCompany();
+		Caller last = call(this.patient, task("3"));
+		awaitShared(2);
+		this.store.permits.release();
+		assertThat(large.get(0).get().id()).isEqualTo("1");
+		large.get(1).awaitWaitingForCompany();
+		Caller back = call(this.patient, task("4"));
+		this.store.permits.release();
+		for (Caller caller : List.of(large.get(1), last, back)) {
+			caller.get();
+		}
+		assertThat(this.store.shared).containsExactly(List.of("0"), List.of("1"), List.of("2", "3", "4"));
+		assertThat(this.store.alone).isEmpty();
+	}
+
+	@Test
+	void aCallWithinTheRequestOfItsOwnThreadIsSentAlone() throws Exception {
+		this.store.permits.release();
+		this.store.whileShared = () -> this.enqueues.enqueue(task("inner"));
+		Caller outer = call("in its request");
+		await(outer::isDone);
+		assertThat(outer.get().id()).isEqualTo("in its request");
+		assertThat(this.store.alone).containsExactly("inner");
+	}
+
+	@Test
+	void aStoreWithTooFewResultsFailsAndTheNextRequestGoesOn() throws Exception {
+		List<Caller> callers = firstAndOthers(2);
+		this.store.tooFew = true;
+		this.store.permits.release(2);
+		for (Caller caller : callers) {
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(caller::get)
+				.withCauseInstanceOf(IllegalStateException.class);
+		}
 	}
 
 	@Test
@@ -390,14 +439,22 @@ class SharedEnqueuesTests {
 	}
 
 	private Caller call(SharedEnqueues enqueues, String id) {
-		Caller caller = new Caller(enqueues, id);
+		return call(enqueues, task(id));
+	}
+
+	private Caller call(SharedEnqueues enqueues, NewTask task) {
+		Caller caller = new Caller(enqueues, task);
 		this.threads.add(caller.thread);
 		caller.thread.start();
 		return caller;
 	}
 
 	private static NewTask task(String id) {
-		return new NewTask(id, "name", null, "payload", DueTime.after(Duration.ZERO), IfPending.REPLACE, null);
+		return task(id, "payload");
+	}
+
+	private static NewTask task(String id, String payload) {
+		return new NewTask(id, "name", null, payload, DueTime.after(Duration.ZERO), IfPending.REPLACE, null);
 	}
 
 	private final class Caller extends FutureTask<Enqueued> {
@@ -406,8 +463,8 @@ class SharedEnqueuesTests {
 
 		private volatile boolean interrupted;
 
-		Caller(SharedEnqueues enqueues, String id) {
-			super(() -> enqueues.enqueue(task(id)));
+		Caller(SharedEnqueues enqueues, NewTask task) {
+			super(() -> enqueues.enqueue(task));
 		}
 
 		@Override
@@ -449,6 +506,11 @@ class SharedEnqueuesTests {
 
 		private volatile @Nullable Throwable failure;
 
+		private volatile boolean tooFew;
+
+		private volatile Runnable whileShared = () -> {
+		};
+
 		DelayedTaskStore proxy() {
 			return (DelayedTaskStore) Proxy.newProxyInstance(getClass().getClassLoader(),
 					new Class<?>[] { DelayedTaskStore.class }, (proxy, method, arguments) -> switch (method.getName()) {
@@ -471,6 +533,7 @@ class SharedEnqueuesTests {
 			this.senders.add(Thread.currentThread());
 			this.shared.add(ids);
 			this.permits.acquireUninterruptibly();
+			this.whileShared.run();
 			Throwable failure = this.failure;
 			if (failure != null) {
 				throw failure;
@@ -483,7 +546,7 @@ class SharedEnqueuesTests {
 					.map((id) -> this.missing.contains(id) ? null : stored(id))
 					.toArray(Enqueued[]::new)), new IllegalStateException("not stored"));
 			}
-			return ids.stream().map(HeldStore::stored).toList();
+			return ids.stream().skip(this.tooFew ? 1 : 0).map(HeldStore::stored).toList();
 		}
 
 		private Enqueued enqueue(String id) throws InterruptedException {

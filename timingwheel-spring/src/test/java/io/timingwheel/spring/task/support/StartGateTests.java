@@ -39,6 +39,9 @@ class StartGateTests {
 
 	private static final PolicySettings FIVE_AT_ONCE = limits(5, null);
 
+	private static final PolicySettings ONE_PER_KEY = new PolicySettings(null, BackoffSettings.NONE, null, 1, null,
+			null);
+
 	private final List<String> ran = new ArrayList<>();
 
 	private final Queue<Runnable> ownWork = new ArrayDeque<>();
@@ -354,14 +357,25 @@ class StartGateTests {
 
 	@Test
 	void aTaskThatWaitsForItsKeyStartsAfterAResetAlthoughTheOtherRunOfTheKeyHasNotEnded() {
-		VirtualTasks tasks = tasks(new PolicySettings(null, BackoffSettings.NONE, null, 1, null, null));
+		VirtualTasks tasks = tasks(ONE_PER_KEY);
+		aTaskThatWaitsForItsKeyStartsAfter(tasks, tasks.registry::resetLimits);
+	}
+
+	@Test
+	void aTaskThatWaitsForItsKeyStartsWhenKeysHaveNoLimitAnyMore() {
+		VirtualTasks tasks = new VirtualTasks(Map.of());
+		tasks.registry.declare("limited", ONE_PER_KEY);
+		aTaskThatWaitsForItsKeyStartsAfter(tasks, () -> tasks.registry.declare("limited", PolicySettings.NONE));
+	}
+
+	private void aTaskThatWaitsForItsKeyStartsAfter(VirtualTasks tasks, Runnable change) {
 		List<Integer> startedBeforeAndAfter = new ArrayList<>();
 		tasks.holdBack = true;
 		tasks.template.schedule(TaskId.of("limited", "key"), Duration.ofMillis(1), () -> {
 			schedule(tasks, "limited", "key", 1);
 			tasks.advanceSeconds(1);
 			startedBeforeAndAfter.add(this.ran.size());
-			tasks.registry.resetLimits();
+			change.run();
 			startedBeforeAndAfter.add(this.ran.size());
 		});
 		tasks.advanceSeconds(1);
