@@ -113,10 +113,10 @@ public final class DurableCommand implements Callable<Integer> {
 	private void check() {
 		require(this.warmUp >= 1, "--warm-up must be at least 1");
 		require(!this.commitLatency.isNegative() && this.commitLatency.compareTo(PostgresServer.MAX_LATENCY) <= 0,
-				"--commit-latency must be from 0ms to 100ms");
+				"--commit-latency must be from 0ms to " + PostgresServer.MAX_LATENCY.toMillis() + "ms");
 		require(this.commitLatency.isZero() || this.store == Store.POSTGRESQL,
 				"--commit-latency needs --store postgresql, whose commits wait for the disk");
-		require(this.pending >= 0 && this.pending <= MAX_PENDING, "--pending must be from 0 to 100000000");
+		require(this.pending >= 0 && this.pending <= MAX_PENDING, "--pending must be from 0 to " + MAX_PENDING);
 		require(this.heldTasks >= 10 * SizeMeasurements.TENTHS && this.heldTasks / SizeMeasurements.TENTHS <= Probe.MAX,
 				"--held-tasks must be from 100 to " + Probe.MAX * SizeMeasurements.TENTHS);
 		require(this.growthTime.compareTo(Duration.ofSeconds(10)) >= 0

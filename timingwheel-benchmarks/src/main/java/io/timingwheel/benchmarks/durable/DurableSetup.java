@@ -49,8 +49,8 @@ record DurableSetup(Store store, Supplier<Server> server, Effort effort, int war
 	String conditions() {
 		return (hasLatency() ? " Each commit that waits for the disk takes %s ms more."
 			.formatted(this.commitLatency.toNanos() / 1e6) : "") + (hasPending()
-					? " %,d other tasks are pending, nine of ten with the same name as those that run. They are due in %s."
-						.formatted(this.pending, "one to eight days")
+					? " %,d other tasks are pending, nine of ten with the same name as those that run. They are due in one to eight days."
+						.formatted(this.pending)
 					: "");
 	}
 

@@ -7,14 +7,21 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -198,76 +205,67 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	 */
 	@Test
 	void nodesThatClaimAtTheSameTimeKeepTheLimitTogether() throws Exception {
-		int tasks = 120;
-		enqueueDue(tasks);
-		AtomicInteger running = new AtomicInteger();
-		AtomicInteger most = new AtomicInteger();
-		AtomicInteger ended = new AtomicInteger();
-		List<Thread> threads = new ArrayList<>();
-		for (int i = 0; i < 4; i++) {
-			DelayedTaskStore node = (i < 2) ? this.store : this.other;
-			StartLimits limits = new StartLimits(3, (i % 2 == 0) ? 0 : 3, 0, 1);
-			threads.add(new Thread(() -> {
-				while (ended.get() < tasks) {
-					List<LeasedTask> claimed = claim(node, limits);
-					most.accumulateAndGet(running.addAndGet(claimed.size()), Math::max);
-					Thread.yield();
-					running.addAndGet(-claimed.size());
-					claimed.forEach((task) -> acknowledge(node, task.ref()));
-					ended.addAndGet(claimed.size());
-				}
-			}));
-		}
-		threads.forEach(Thread::start);
-		await().until(() -> ended.get() >= tasks);
-		for (Thread thread : threads) {
-			thread.join();
-		}
-		assertThat(ended).hasValue(tasks);
-		assertThat(most.get()).isBetween(1, 3);
+		enqueueDue(120);
+		assertThat(mostThatRunAtOnce(120, 1, (node) -> new StartLimits(3, (node % 2 == 0) ? 0 : 3, 0, 1))).isBetween(1,
+				3);
 	}
 
 	/**
-	 * Each thread keeps its tasks for a while, so that the claims of the others find the
+	 * Each node keeps its tasks for a while, so that the claims of the others find the
 	 * name locked, and many, few or no free places.
 	 */
 	@Test
 	void nodesThatClaimAtTheSameTimeKeepALargeLimitTogether() throws Exception {
-		int tasks = 800;
-		StartLimits limits = new StartLimits(40, 0, 0, 1);
 		this.store.enqueueAll(Stream.generate(() -> task(NAME, null, new DueTime(1000, true), IfPending.REPLACE, null))
-			.limit(tasks)
+			.limit(800)
 			.toList());
+		assertThat(mostThatRunAtOnce(800, 20, (node) -> new StartLimits(40, 0, 0, 1))).isBetween(10, 40);
+	}
+
+	/**
+	 * Lets four nodes, two on each store, claim at the same time until all tasks have
+	 * run.
+	 * @param tasks how many tasks are due
+	 * @param kept a node that has so many tasks, or finds no more, acknowledges them
+	 * @param limits the limits of each node
+	 */
+	private int mostThatRunAtOnce(int tasks, int kept, IntFunction<StartLimits> limits) throws Exception {
 		AtomicInteger running = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
-		AtomicInteger ended = new AtomicInteger();
-		List<Thread> threads = new ArrayList<>();
+		Set<String> ended = ConcurrentHashMap.newKeySet();
+		List<Callable<Void>> nodes = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {
 			DelayedTaskStore node = (i < 2) ? this.store : this.other;
-			threads.add(new Thread(() -> {
-				List<LeasedTask> kept = new ArrayList<>();
-				while (ended.get() < tasks) {
-					List<LeasedTask> claimed = claim(node, limits, false, 10).tasks();
+			StartLimits own = limits.apply(i);
+			nodes.add(() -> {
+				List<LeasedTask> tasksOfNode = new ArrayList<>();
+				while (ended.size() < tasks && !Thread.currentThread().isInterrupted()) {
+					List<LeasedTask> claimed = claim(node, own, false, 10).tasks();
 					most.accumulateAndGet(running.addAndGet(claimed.size()), Math::max);
-					kept.addAll(claimed);
-					if (claimed.isEmpty() || kept.size() >= 20) {
-						kept.forEach((task) -> {
+					tasksOfNode.addAll(claimed);
+					if (claimed.isEmpty() || tasksOfNode.size() >= kept) {
+						for (LeasedTask task : tasksOfNode) {
 							running.decrementAndGet();
 							acknowledge(node, task.ref());
-						});
-						ended.addAndGet(kept.size());
-						kept.clear();
+							assertThat(ended.add(task.id())).as("the only run of %s", task).isTrue();
+						}
+						tasksOfNode.clear();
 					}
 				}
-			}));
+				return null;
+			});
 		}
-		threads.forEach(Thread::start);
-		await().until(() -> ended.get() >= tasks);
-		for (Thread thread : threads) {
-			thread.join();
+		ExecutorService threads = Executors.newFixedThreadPool(nodes.size());
+		try {
+			for (Future<Void> node : threads.invokeAll(nodes, 1, TimeUnit.MINUTES)) {
+				node.get();
+			}
 		}
-		assertThat(ended).hasValue(tasks);
-		assertThat(most.get()).isBetween(10, 40);
+		finally {
+			threads.shutdownNow();
+		}
+		assertThat(ended).hasSize(tasks);
+		return most.get();
 	}
 
 	@Test

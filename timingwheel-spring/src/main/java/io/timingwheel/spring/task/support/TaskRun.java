@@ -344,8 +344,9 @@ final class TaskRun implements TaskExecution {
 	 * @return whether anybody can see an exception of the task
 	 */
 	private boolean finish() {
+		// Read before, since followResult forgets it.
 		Object result = this.result;
-		return endsLater(this::end) || end(result, this.error);
+		return followResult(this::end) || end(result, this.error);
 	}
 
 	/**
@@ -353,7 +354,7 @@ final class TaskRun implements TaskExecution {
 	 * future that the body returned, calls back when this future is done.
 	 * @return {@code false} if there is no such future, so that nobody calls back
 	 */
-	private boolean endsLater(BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
+	private boolean followResult(BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
 		Object result = this.result;
 		this.result = null;
 		boolean followed = this.error == null && this.definition.flattens();
@@ -438,7 +439,7 @@ final class TaskRun implements TaskExecution {
 	 * @return whether anybody can see the exception
 	 */
 	private boolean finish(Repetition repetition, Object payload) {
-		return endsLater((value, error) -> {
+		return followResult((value, error) -> {
 			Throwable cause = FutureCompletion.unwrapped(error);
 			if (cause != null) {
 				handleError(cause, payload);
