@@ -7,8 +7,12 @@ import java.lang.annotation.Target;
 
 /**
  * How long a task that has failed waits for its next attempt: an exponential backoff with
- * jitter. What is not set comes from {@code timingwheel.store.backoff.*} for a durable
- * task. For a task in memory it is {@code 1s}, {@code 2}, {@code 10m} and {@code 0.2}.
+ * jitter. The properties {@code timingwheel.tasks.<name>.backoff.*} override each value.
+ *
+ * <p>
+ * The defaults for a durable task are {@code timingwheel.store.backoff.*}. The defaults
+ * for a task in memory are an initial delay of {@code 1s}, a multiplier of 2, a longest
+ * delay of {@code 10m} and a jitter of 0.2.
  *
  * @since 0.1
  * @see TaskPolicy#backoff
@@ -19,28 +23,29 @@ import java.lang.annotation.Target;
 public @interface Backoff {
 
 	/**
-	 * The delay after the first failure: a duration, as in {@link Delayed#delay}.
-	 * @return the duration
+	 * The delay after the first failure: a duration, as in {@link Delayed#delay}. Must
+	 * not be negative.
+	 * @return the duration, empty for the default
 	 */
 	String initial() default "";
 
 	/**
-	 * How many times longer each delay is than the one before, at least 1. With 0, the
-	 * default holds.
-	 * @return the factor
+	 * How many times longer each delay is than the one before. Must be at least 1.
+	 * @return the factor, 0 for the default
 	 */
 	double multiplier() default 0;
 
 	/**
-	 * The longest delay: a duration, as in {@link Delayed#delay}.
-	 * @return the duration
+	 * The longest delay before the jitter: a duration, as in {@link Delayed#delay}. Must
+	 * not be shorter than {@link #initial}.
+	 * @return the duration, empty for the default
 	 */
 	String max() default "";
 
 	/**
-	 * How much a delay varies at most, as a part of the delay, from 0 to 1. With a
-	 * negative number, the default holds.
-	 * @return the part
+	 * By how much a delay may be longer or shorter, at random: a fraction of the delay,
+	 * from 0 to 1. With 0.2, a delay of 10 s becomes 8 s to 12 s.
+	 * @return the fraction, a negative number for the default
 	 */
 	double jitter() default -1;
 

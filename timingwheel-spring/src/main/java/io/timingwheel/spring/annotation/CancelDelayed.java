@@ -14,8 +14,8 @@ import org.springframework.aot.hint.annotation.Reflective;
  * the future has completed normally. If it returns a {@code Mono}, a {@code Flux} or
  * another reactive type, or if it is a Kotlin {@code suspend} function, the task is
  * cancelled at the normal completion of each subscription. An exception leaves the task
- * pending. If no task is pending, nothing happens. The handle of a durable task does not
- * show when that task ends, so a call that returns one counts as a normal return.
+ * pending. If no task is pending, nothing happens. A method that returns the handle of a
+ * durable task counts as returned at once, since such a handle does not complete.
  *
  * <pre class="code">
  * &#64;CancelDelayed(name = "close-order", key = "#orderId")
@@ -24,9 +24,9 @@ import org.springframework.aot.hint.annotation.Reflective;
  *
  * <p>
  * In a transaction, also a reactive one, the task is cancelled after the commit, and not
- * after a rollback. If a database keeps the durable tasks and takes part in the
- * transaction, a durable task is cancelled within the transaction. A task that is
- * scheduled after the call, by the same transaction or by another thread, stays.
+ * after a rollback. A durable task whose database takes part in the transaction is
+ * cancelled within the transaction. A task that is scheduled after the call, by the same
+ * transaction or by another thread, stays.
  *
  * @since 0.1
  */
@@ -37,21 +37,26 @@ import org.springframework.aot.hint.annotation.Reflective;
 public @interface CancelDelayed {
 
 	/**
-	 * The name of the {@link Delayed} task. If no method has the name, the application
-	 * does not start. With a store this causes only a warning, since another application
-	 * may have the method.
+	 * The name of the {@link Delayed} task. May hold <code>${placeholders}</code> and
+	 * <code>#{bean expressions}</code>. If no method has the name, the application does
+	 * not start. With a store, startup only logs a warning, since another application may
+	 * have the method.
 	 * @return the name
 	 */
 	String name();
 
 	/**
 	 * A SpEL expression on the arguments that gives the key, such as {@code #orderId}.
+	 * The value is converted by {@code String.valueOf}; {@code null} is an error.
 	 * @return the expression
 	 */
 	String key();
 
 	/**
-	 * Whether to cancel before the method runs, however the method ends.
+	 * Whether to cancel the task before the method runs, so that the task does not run
+	 * even if the method throws an exception. A task in memory is then cancelled at once,
+	 * in a transaction too. A durable task is cancelled with the transaction, as
+	 * described above.
 	 * @return whether to cancel first
 	 */
 	boolean beforeInvocation() default false;

@@ -28,11 +28,11 @@ import org.springframework.core.annotation.AliasFor;
  * {@link io.timingwheel.spring.task.DelayedTaskTemplate DelayedTaskTemplate} there.
  *
  * <p>
- * Exceptions complete the future; those of a {@code void} method go to the
- * {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
+ * An exception of the body completes the future. An exception of a {@code void} method
+ * goes to the {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
  * AsyncUncaughtExceptionHandler}. {@code @Retryable}, {@code @Transactional} and the like
- * on the same method act on the body. The annotation may be a meta-annotation, and may be
- * on interface methods.
+ * on the same method act on the body. {@code @Async} on the same method fails at startup.
+ * The annotation may be a meta-annotation, and may be on interface methods.
  *
  * <p>
  * {@link #durable() Durable} calls are stored as JSON and run at least once. A body that
@@ -107,7 +107,8 @@ public @interface Delayed {
 	String key() default "";
 
 	/**
-	 * What to do when a task with the same key is pending.
+	 * What to do when a task with the same key is pending. A task is pending until it
+	 * begins, so the new task may be pending while an earlier one runs.
 	 * @return replace it, update it, keep it, or reject the call
 	 */
 	IfPending ifPending() default IfPending.REPLACE;
@@ -115,7 +116,7 @@ public @interface Delayed {
 	/**
 	 * How long calls that replace the pending task can put it off: a duration, as in
 	 * {@link #delay}. The task is due at most this long after the first call since it
-	 * last began, so a debounce comes to its run however often it is called. Only for
+	 * last began, so a debounced method runs even if the calls never pause. Only for
 	 * {@link IfPending#REPLACE}, with a {@link #key}. Default: no limit.
 	 * @return the duration
 	 */

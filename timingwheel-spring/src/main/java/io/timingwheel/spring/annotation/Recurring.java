@@ -22,15 +22,16 @@ import org.springframework.aot.hint.annotation.Reflective;
  * Set one of {@link #cron}, {@link #every} and {@link #fixedDelay}. The method has no
  * arguments and returns {@code void} or a future. A run has ended when its future is
  * complete. A method never overlaps itself. The runs begin when the application has
- * started, and end when it shuts down.
+ * started, and end when the application shuts down.
  *
  * <p>
  * The method runs on the bean with all of its advice, such as {@code @Transactional},
  * {@code @Retryable} and {@link Timeout}. The exception of a run that is not tried again
  * goes to the {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
  * AsyncUncaughtExceptionHandler}, and the runs go on. Static, private and final methods
- * fail at startup, as do other return types, arguments, and texts that cannot be read.
- * The annotation may be a meta-annotation, and may be on interface methods.
+ * fail at startup, as do other return types, arguments, and texts that cannot be read,
+ * and {@code @Async} or {@link Delayed} on the same method. The annotation may be a
+ * meta-annotation, and may be on interface methods.
  *
  * <p>
  * All texts take <code>${placeholders}</code> and <code>#{bean expressions}</code>. They
@@ -82,9 +83,10 @@ public @interface Recurring {
 	String zone() default "";
 
 	/**
-	 * How long after the start of the application the first run is due, for
+	 * How long after the start of the application the first run is due: a duration, for
 	 * {@link #every} and {@link #fixedDelay}. Default: at once. If {@link #durable()},
-	 * this is the first start of all, or the first one with this schedule.
+	 * only the start counts at which a node stores this schedule. Later starts find the
+	 * schedule in the store, and leave its next run as it is.
 	 * @return the duration
 	 */
 	String initialDelay() default "";
@@ -111,11 +113,12 @@ public @interface Recurring {
 	 * whose method has another schedule, that one takes the place of the stored one.
 	 *
 	 * <p>
-	 * A run may be repeated if its node ends before the store has heard of the end of the
-	 * run, as any {@linkplain Delayed#durable() durable task}. A run that fails is tried
+	 * Like any {@linkplain Delayed#durable() durable task}, a run may be repeated if its
+	 * node ends before the store knows of the end of the run. A run that fails is tried
 	 * again as {@link #policy} or the settings of the store say, but not later than the
-	 * next time of the schedule. If the method returns a future, its thread waits for it.
-	 * @return whether it runs once in all nodes together
+	 * next time of the schedule. If the method returns a future, the thread that called
+	 * the method waits for the future.
+	 * @return whether all nodes together have one run at each time
 	 */
 	boolean durable() default false;
 
@@ -130,8 +133,10 @@ public @interface Recurring {
 	/**
 	 * How often a run that fails is tried, and what limits the starts of the method. The
 	 * next attempt never comes later than the next time of the schedule. The properties
-	 * {@code timingwheel.tasks.<name>.*} override its values.
-	 * @return the policy
+	 * {@code timingwheel.tasks.<name>.*} override each value.
+	 * {@link TaskPolicy#maxConcurrentPerKey} is an error here, since the method has only
+	 * one task.
+	 * @return the policy; by default there are no limits
 	 */
 	TaskPolicy policy() default @TaskPolicy;
 

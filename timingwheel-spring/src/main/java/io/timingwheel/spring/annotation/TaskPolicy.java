@@ -17,10 +17,11 @@ import java.lang.annotation.Target;
  * </pre>
  *
  * <p>
- * The properties {@code timingwheel.tasks.<name>.*} override each of these values. In
- * memory the limits hold for the JVM, with a store for all of its nodes together. A task
- * that has to wait for a limit stays pending: it can be cancelled, replaced, moved and
- * found. The tasks of a name start in the order in which they are due.
+ * The properties {@code timingwheel.tasks.<name>.*} override each of these values. The
+ * limits of tasks in memory hold for the JVM, those of durable tasks for all nodes of the
+ * store together. A task that has to wait for a limit stays pending: it can be cancelled,
+ * replaced, moved and found. The tasks of a name start in the order in which they are
+ * due.
  *
  * @since 0.1
  * @see Delayed#policy
@@ -31,10 +32,9 @@ import java.lang.annotation.Target;
 public @interface TaskPolicy {
 
 	/**
-	 * How often a task is tried. After this many failures it has failed. With 0, the
-	 * default holds: one attempt in memory, {@code timingwheel.store.max-attempts} for a
-	 * durable task.
-	 * @return the number of attempts
+	 * How often a task is tried before it has failed for good. Default: one attempt in
+	 * memory, {@code timingwheel.store.max-attempts} for a durable task.
+	 * @return the number of attempts, 0 for the default
 	 */
 	int maxAttempts() default 0;
 
@@ -45,15 +45,15 @@ public @interface TaskPolicy {
 	Backoff backoff() default @Backoff;
 
 	/**
-	 * How many bodies of the name run at once. With 0, there is no limit.
-	 * @return the number of bodies
+	 * How many bodies of the name run at once.
+	 * @return the number of bodies, 0 for no limit
 	 */
 	int maxConcurrent() default 0;
 
 	/**
 	 * How many bodies of one key run at once. With 1, the runs of a key follow one
-	 * another. With 0, there is no limit. Needs a {@link Delayed#key key}.
-	 * @return the number of bodies
+	 * another. Needs a {@link Delayed#key key}.
+	 * @return the number of bodies, 0 for no limit
 	 */
 	int maxConcurrentPerKey() default 0;
 
@@ -62,8 +62,8 @@ public @interface TaskPolicy {
 	 * {@code 100/s}, {@code 20/m}, {@code 5000/h}, {@code 10000/d}. The starts are spread
 	 * evenly: a burst is no larger than what is allowed in a tenth of a second, and at
 	 * least one. May hold <code>${placeholders}</code> and
-	 * <code>#{bean expressions}</code>. Empty for no limit.
-	 * @return the rate
+	 * <code>#{bean expressions}</code>.
+	 * @return the rate, empty for no limit
 	 */
 	String rate() default "";
 

@@ -75,7 +75,8 @@ public @interface Timeout {
 	/**
 	 * The limit: {@code 800ms}, {@code PT1S}, <code>${property:default}</code> or
 	 * <code>#{bean expression}</code>. A number without a unit counts milliseconds. The
-	 * limit is resolved once, at startup, and must be positive.
+	 * limit is resolved once, at startup, and must be positive. The property
+	 * {@code timingwheel.timeout.limits.<bean>.<method>} overrides the limit.
 	 * @return the limit
 	 */
 	@AliasFor("value")
