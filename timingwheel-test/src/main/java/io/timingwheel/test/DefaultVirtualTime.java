@@ -124,7 +124,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		VirtualParts.Durable durable = parts.durable();
 		WheelSnapshot stored = (durable != null) ? durable.node().wheel().snapshot() : null;
 		boolean storedOnce = durable != null && stored != null && stored.pending() > 0
-				&& durable.tasks().hasUnfinishedOnce();
+				&& durable.tasks().storedTasks().hasUnfinishedOnce();
 		if (!parts.tasks().hasPendingOnce() && !storedOnce) {
 			return null;
 		}

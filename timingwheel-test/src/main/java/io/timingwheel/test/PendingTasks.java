@@ -32,7 +32,7 @@ final class PendingTasks {
 		VirtualParts parts = this.parts.get();
 		Set<String> names = new TreeSet<>(parts.tasks().names());
 		if (parts.durable() != null) {
-			names.addAll(parts.durable().tasks().counts().keySet());
+			names.addAll(parts.durable().tasks().storedTasks().counts().keySet());
 		}
 		return sorted(names.stream().flatMap((name) -> of(name).stream()).distinct().toList());
 	}
@@ -46,6 +46,7 @@ final class PendingTasks {
 		if (parts.durable() != null) {
 			parts.durable()
 				.tasks()
+				.storedTasks()
 				.pending(name, Integer.MAX_VALUE)
 				.forEach((task) -> pending.add(
 						new PendingTask(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()), true)));

@@ -158,7 +158,7 @@ class DurableTests {
 			.containsExactly(start.plusSeconds(3600).toString(), start.plusSeconds(3601).toString(),
 					start.plusSeconds(3603).toString());
 		assertThat(this.time.failures()).hasSize(3);
-		assertThat(this.manager.dead("run", 10)).hasSize(1);
+		assertThat(this.manager.storedTasks().dead("run", 10)).hasSize(1);
 		assertThat(this.time).hasNothingPending();
 	}
 
@@ -170,7 +170,7 @@ class DurableTests {
 		});
 		this.stored.run("a", HOUR);
 		this.time.advance(Duration.ofDays(30));
-		assertThat(this.manager.dead("run", 10)).hasSize(1);
+		assertThat(this.manager.storedTasks().dead("run", 10)).hasSize(1);
 	}
 
 	@Test
@@ -247,11 +247,11 @@ class DurableTests {
 
 	@Test
 	void metersHaveTheCountsOfThisMoment() {
-		assertThat(this.manager.recentCounts().get("run").pending()).isZero();
+		assertThat(this.manager.storedTasks().recentCounts().get("run").pending()).isZero();
 		this.stored.run("a", HOUR);
-		assertThat(this.manager.recentCounts().get("run").pending()).isOne();
+		assertThat(this.manager.storedTasks().recentCounts().get("run").pending()).isOne();
 		this.time.advance(HOUR);
-		assertThat(this.manager.recentCounts().get("run").pending()).isZero();
+		assertThat(this.manager.storedTasks().recentCounts().get("run").pending()).isZero();
 	}
 
 	@Test

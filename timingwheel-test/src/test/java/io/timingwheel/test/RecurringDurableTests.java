@@ -135,7 +135,7 @@ class RecurringDurableTests {
 		run(Runs.class, (context) -> {
 			time(context).advance(Duration.ofHours(1));
 			assertThat(schedule(context)).contains("every(PT1M)");
-			assertThat(manager(context).unknownCount()).isEqualTo(1);
+			assertThat(manager(context).storedTasks().unknownCount()).isEqualTo(1);
 			assertThat(tasks(context).cancel(REPORT)).isTrue();
 			assertThat(tasks(context).find(REPORT)).isEmpty();
 		});

@@ -14,6 +14,7 @@ import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.support.DeadByError;
 import io.timingwheel.spring.durable.support.DeadStep;
+import io.timingwheel.spring.durable.support.DeadTaskEditor;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
@@ -47,14 +48,14 @@ final class EndpointStore {
 	}
 
 	Map<String, StoredCounts> counts() {
-		return (this.tasks != null) ? this.tasks.counts() : Map.of();
+		return (this.tasks != null) ? this.tasks.storedTasks().counts() : Map.of();
 	}
 
 	/**
 	 * The counts of one name, {@code null} if its tasks are not stored.
 	 */
 	@Nullable StoredCounts counts(String name) {
-		return (this.tasks != null) ? this.tasks.counts(name).orElse(null) : null;
+		return (this.tasks != null) ? this.tasks.storedTasks().counts(name) : null;
 	}
 
 	/**
@@ -75,11 +76,13 @@ final class EndpointStore {
 	 * seconds old.
 	 */
 	boolean isKnown(String name) {
-		return this.tasks != null && (this.tasks.owns(name) || this.tasks.recentCounts().containsKey(name));
+		return this.tasks != null
+				&& (this.tasks.owns(name) || this.tasks.storedTasks().recentCounts().containsKey(name));
 	}
 
 	List<TaskDescriptor> pending(String name, @Nullable PendingCursor after, int limit) {
-		return required().pending(name, (after != null) ? after.inStore() : null, limit)
+		return required().storedTasks()
+			.pending(name, (after != null) ? after.inStore() : null, limit)
 			.stream()
 			.map(TaskDescriptor::of)
 			.toList();
@@ -89,29 +92,29 @@ final class EndpointStore {
 	 * The dead tasks of a name, grouped by their errors.
 	 */
 	DeadByError deadByError(String name, @Nullable String cursor) {
-		return withCursor((tasks) -> tasks.deadByError(name, cursor));
+		return withCursor((dead) -> dead.byError(name, cursor));
 	}
 
 	/**
 	 * Requeues dead tasks of a name, in one bounded step.
 	 */
 	DeadStep requeueDead(String name, @Nullable String error, @Nullable String cursor) {
-		return withCursor((tasks) -> tasks.requeueDead(name, error, cursor));
+		return withCursor((dead) -> dead.requeueAll(name, error, cursor));
 	}
 
 	/**
 	 * Deletes dead tasks of a name, in one bounded step.
 	 */
 	DeadStep deleteDead(String name, @Nullable String error, @Nullable String cursor) {
-		return withCursor((tasks) -> tasks.deleteDead(name, error, cursor));
+		return withCursor((dead) -> dead.deleteAll(name, error, cursor));
 	}
 
 	/**
 	 * Makes a request with a cursor, which a user may have made up.
 	 */
-	private <T> T withCursor(Function<DurableTaskManager, T> request) {
+	private <T> T withCursor(Function<DeadTaskEditor, T> request) {
 		try {
-			return request.apply(required());
+			return request.apply(required().deadTasks());
 		}
 		catch (IllegalArgumentException ex) {
 			throw DelayedTasksEndpoint.invalid(String.valueOf(ex.getMessage()), ex);
@@ -119,7 +122,7 @@ final class EndpointStore {
 	}
 
 	List<TaskDescriptor> dead(String name, int limit) {
-		return required().dead(name, limit).stream().map(TaskDescriptor::of).toList();
+		return required().storedTasks().dead(name, limit).stream().map(TaskDescriptor::of).toList();
 	}
 
 	Optional<TaskDescriptor> find(String name, String keyOrId) {
@@ -129,7 +132,7 @@ final class EndpointStore {
 		DurableTaskManager tasks = this.tasks;
 		return tasks.find(new TaskId(name, keyOrId))
 			.map(DelayedTask::id)
-			.flatMap(tasks::find)
+			.flatMap(tasks.storedTasks()::find)
 			.or(() -> byId(name, keyOrId))
 			.map(TaskDescriptor::of);
 	}
@@ -170,12 +173,12 @@ final class EndpointStore {
 		if (task == null) {
 			return false;
 		}
-		return (task.state() == State.DEAD) ? this.tasks.discard(keyOrId) : this.tasks.cancel(name, keyOrId);
+		return (task.state() == State.DEAD) ? this.tasks.deadTasks().delete(keyOrId) : this.tasks.cancel(name, keyOrId);
 	}
 
 	TaskChange requeue(String name, String id) {
 		required();
-		return byId(name, id).isEmpty() ? TaskChange.NOT_FOUND : switch (required().requeue(id)) {
+		return byId(name, id).isEmpty() ? TaskChange.NOT_FOUND : switch (required().deadTasks().requeue(id)) {
 			case REQUEUED -> TaskChange.DONE;
 			case NOT_DEAD -> TaskChange.NOT_FOUND;
 			case KEY_PENDING -> TaskChange.KEY_PENDING;
@@ -199,7 +202,7 @@ final class EndpointStore {
 	}
 
 	private Optional<StoredTask> byId(String name, String id) {
-		return required().find(id).filter((task) -> required().isSame(name, task.name()));
+		return required().storedTasks().find(id).filter((task) -> required().isSame(name, task.name()));
 	}
 
 }

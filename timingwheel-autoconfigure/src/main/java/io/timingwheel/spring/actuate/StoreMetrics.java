@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.NodeFigures;
+import io.timingwheel.spring.durable.support.StoredTaskReader;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 /**
@@ -51,7 +52,7 @@ public class StoreMetrics implements MeterBinder {
 			.description("Durable tasks that this node has claimed and that wait or run")
 			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
-		Gauge.builder("timingwheel.store.unknown", this.durableTasks, DurableTaskManager::unknownCount)
+		Gauge.builder("timingwheel.store.unknown", this.durableTasks.storedTasks(), StoredTaskReader::unknownCount)
 			.description("Pending durable tasks for which this node has no handler")
 			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
@@ -65,7 +66,7 @@ public class StoreMetrics implements MeterBinder {
 		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", "leases",
 				NodeFigures::lostLeases);
 		bindToDeleted(registry, "retention", (tasks) -> tasks.figures().expiredDead());
-		bindToDeleted(registry, "limit", DurableTaskManager::droppedDead);
+		bindToDeleted(registry, "limit", (tasks) -> tasks.deadTasks().dropped());
 		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
 			bindTo(registry, tag, names, "overdue", "Stored tasks that are past their due time and have not begun",
 					StoredCounts::overdue);
@@ -97,7 +98,7 @@ public class StoreMetrics implements MeterBinder {
 	private void bindTo(MeterRegistry registry, String tag, Collection<String> names, String meter, String description,
 			ToLongFunction<StoredCounts> count) {
 		Gauge
-			.builder("timingwheel.store." + meter, this.durableTasks,
+			.builder("timingwheel.store." + meter, this.durableTasks.storedTasks(),
 					(tasks) -> sum(tasks.recentCounts(), names, count))
 			.description(description)
 			.baseUnit(BaseUnits.TASKS)

@@ -65,7 +65,8 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	 */
 	private static void checkStore(DurableTaskManager tasks, Health.Builder builder) {
 		builder.withDetail("claiming", tasks.isClaiming());
-		builder.withDetail("dead", tasks.recentCounts().values().stream().mapToLong(StoredCounts::dead).sum());
+		builder.withDetail("dead",
+				tasks.storedTasks().recentCounts().values().stream().mapToLong(StoredCounts::dead).sum());
 		tasks.storeError().ifPresentOrElse((error) -> {
 			builder.down(error).withDetail("store", Status.DOWN.getCode());
 			tasks.storeDownSince().ifPresent((since) -> builder.withDetail("storeDownSince", since));

@@ -90,7 +90,8 @@ public class TimingWheelMetrics implements MeterBinder {
 	}
 
 	private double pending(String name) {
-		StoredCounts stored = (this.durableTasks != null) ? this.durableTasks.recentCounts().get(name) : null;
+		StoredCounts stored = (this.durableTasks != null) ? this.durableTasks.storedTasks().recentCounts().get(name)
+				: null;
 		return (stored != null) ? stored.pending() : this.tasks.counts(name).pending();
 	}
 

@@ -332,7 +332,7 @@ final class ConsoleReader {
 		}
 		return new NodeFigures(tasks.isClaiming(), tasks.inFlight(), tasks.figures().claims(),
 				tasks.figures().claimed(), tasks.figures().retried(), tasks.figures().released(),
-				tasks.figures().lostLeases(), tasks.unknownCount(),
+				tasks.figures().lostLeases(), tasks.storedTasks().unknownCount(),
 				tasks.storeError().map(Throwable::toString).orElse(null));
 	}
 

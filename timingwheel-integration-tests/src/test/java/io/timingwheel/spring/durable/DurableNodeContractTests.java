@@ -211,7 +211,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThat(dead.state()).isEqualTo(State.DEAD);
 		assertThat(dead.error()).contains("broken");
 		assertThat(node.counts().failed()).isEqualTo(3);
-		assertThat(node.durable().requeue(task.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
+		assertThat(node.durable().deadTasks().requeue(task.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
 		await().until(() -> this.runs.get(1).get() == 2);
 	}
 
@@ -359,8 +359,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}
 		clockAhead(LATE.multipliedBy(4));
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
-		await().until(() -> node.durable().dead(TestNode.NAME, 10).size() == 1);
-		assertThat(node.durable().dead(TestNode.NAME, 10).get(0).error()).contains("max-lost-deliveries");
+		await().until(() -> node.durable().storedTasks().dead(TestNode.NAME, 10).size() == 1);
+		assertThat(node.durable().storedTasks().dead(TestNode.NAME, 10).get(0).error()).contains("max-lost-deliveries");
 		assertThat(this.runs).isEmpty();
 	}
 
@@ -393,8 +393,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		clockAhead(LATE.multipliedBy(4));
 		TestNode node = node(TestNode.start(this.other, (argument, context) -> count(argument)));
 		int before = ran.size();
-		await().until(() -> before + this.runs.size() == 9 && node.durable().dead(TestNode.NAME, 10).size() == 1);
-		assertThat(node.durable().dead(TestNode.NAME, 10)).extracting(StoredTask::id).containsExactly(poison);
+		await().until(() -> before + this.runs.size() == 9
+				&& node.durable().storedTasks().dead(TestNode.NAME, 10).size() == 1);
+		assertThat(node.durable().storedTasks().dead(TestNode.NAME, 10)).extracting(StoredTask::id)
+			.containsExactly(poison);
 		assertThat(ran).doesNotContain(poison);
 	}
 
@@ -632,14 +634,14 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		store(TestNode.NAME, "{\"v\":1,\"handler\":\"count\",\"args\":[5]}");
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
 		await().until(() -> node.counts().completed() == 1);
-		await().until(() -> node.durable().dead(TestNode.NAME, 10).size() == 3);
-		assertThat(node.durable().dead(TestNode.NAME, 10)).allMatch((task) -> task.error() != null)
+		await().until(() -> node.durable().storedTasks().dead(TestNode.NAME, 10).size() == 3);
+		assertThat(node.durable().storedTasks().dead(TestNode.NAME, 10)).allMatch((task) -> task.error() != null)
 			.allMatch((task) -> task.attempt() == 3);
 		// The node counts a failure after the store knows of it.
 		await().until(() -> node.counts().failed() == 9);
 		assertThat(this.runs).containsOnlyKeys(5);
-		assertThat(node.durable().counts().get("unknown").pending()).isEqualTo(1);
-		await().until(() -> node.durable().unknownCount() == 1);
+		assertThat(node.durable().storedTasks().counts().get("unknown").pending()).isEqualTo(1);
+		await().until(() -> node.durable().storedTasks().unknownCount() == 1);
 	}
 
 	@Test
@@ -681,23 +683,23 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
 				.toList());
 		await().until(() -> dead(TestNode.NAME) == tasks);
-		DeadByError groups = node.durable().deadByError(TestNode.NAME, null);
+		DeadByError groups = node.durable().deadTasks().byError(TestNode.NAME, null);
 		assertThat(groups.groups()).extracting(DeadByError.Group::error)
 			.containsExactlyInAnyOrder("java.lang.IllegalStateException: bad argument",
 					"java.lang.IllegalStateException: connection refused");
 		outage.set(false);
 		TestNode operator = node(TestNode.withoutHandler(this.other));
 		int requeued = 0;
-		DeadStep step = operator.durable().requeueDead(TestNode.NAME, "refused", null);
+		DeadStep step = operator.durable().deadTasks().requeueAll(TestNode.NAME, "refused", null);
 		while (step.remaining()) {
 			assertThat(step.affected()).isLessThanOrEqualTo(500);
 			requeued += step.affected();
-			step = operator.durable().requeueDead(TestNode.NAME, "refused", step.cursor());
+			step = operator.durable().deadTasks().requeueAll(TestNode.NAME, "refused", step.cursor());
 		}
 		assertThat(requeued + step.affected()).isEqualTo(600);
 		await().until(() -> node.counts().completed() == 600);
 		assertThat(this.runs).hasSize(600).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
-		assertThat(operator.durable().deleteDead(TestNode.NAME, null, null))
+		assertThat(operator.durable().deadTasks().deleteAll(TestNode.NAME, null, null))
 			.isEqualTo(new DeadStep(100, 0, false, null));
 		await().until(() -> this.store.counts().isEmpty());
 	}

@@ -107,7 +107,7 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		first.enqueue("a", Duration.ofMillis(1), 2);
 		second.enqueue("b", Duration.ZERO, 3);
 		await().until(() -> this.store.counts().get(TestNode.NAME).overdue() == 3);
-		await().until(() -> second.durable().counts().get(TestNode.NAME).waiting() == 3);
+		await().until(() -> second.durable().storedTasks().counts().get(TestNode.NAME).waiting() == 3);
 		assertThat(this.runs).isEmpty();
 		assertThat(this.store.cancel(TaskId.of(TestNode.NAME, "b"))).isTrue();
 		assertThat(this.store.find(TaskId.of(TestNode.NAME, "a"))).isPresent();

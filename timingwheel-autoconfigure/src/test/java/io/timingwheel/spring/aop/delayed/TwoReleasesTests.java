@@ -138,8 +138,8 @@ class TwoReleasesTests {
 	 */
 	private static void awaitNothingStored(ApplicationContext context) {
 		await().untilAsserted(() -> {
-			assertThat(tasks(context).dead(NAME, 100)).isEmpty();
-			assertThat(tasks(context).pending(NAME, 100)).isEmpty();
+			assertThat(tasks(context).storedTasks().dead(NAME, 100)).isEmpty();
+			assertThat(tasks(context).storedTasks().pending(NAME, 100)).isEmpty();
 			assertThat(tasks(context).inFlight()).isZero();
 		});
 	}

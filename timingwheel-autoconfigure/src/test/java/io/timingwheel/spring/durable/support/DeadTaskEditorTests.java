@@ -32,7 +32,8 @@ class DeadTaskEditorTests {
 
 	private final MemoryStore store = new MemoryStore();
 
-	private final DeadTaskEditor dead = new DeadTaskEditor(this.store, new DurableHandlerRegistry());
+	private final DeadTaskEditor dead = new DeadTaskEditor(this.store, new DurableHandlerRegistry(), () -> {
+	});
 
 	private long seconds;
 
@@ -40,13 +41,13 @@ class DeadTaskEditorTests {
 	void aStepRequeuesAtMost500TasksThoseThatDiedFirst() {
 		bury(1200, (key) -> key, (key) -> "failed");
 		List<String> ids = allDead();
-		DeadStep first = this.dead.requeue(NAME, null, null);
+		DeadStep first = this.dead.requeueAll(NAME, null, null);
 		assertThat(first.affected()).isEqualTo(500);
 		assertThat(first.remaining()).isTrue();
 		assertThat(allDead()).isEqualTo(ids.subList(500, 1200));
-		DeadStep second = this.dead.requeue(NAME, null, first.cursor());
+		DeadStep second = this.dead.requeueAll(NAME, null, first.cursor());
 		assertThat(second.affected()).isEqualTo(500);
-		DeadStep third = this.dead.requeue(NAME, null, second.cursor());
+		DeadStep third = this.dead.requeueAll(NAME, null, second.cursor());
 		assertThat(third).isEqualTo(new DeadStep(200, 0, false, null));
 		assertThat(this.store.pending(NAME, 2000)).hasSize(1200);
 	}
@@ -54,7 +55,7 @@ class DeadTaskEditorTests {
 	@Test
 	void theLoopEndsWithoutTheCursorToo() {
 		bury(1200, (key) -> key, (key) -> "failed");
-		assertThat(IntStream.range(0, 3).mapToObj((i) -> this.dead.delete(NAME, null, null)))
+		assertThat(IntStream.range(0, 3).mapToObj((i) -> this.dead.deleteAll(NAME, null, null)))
 			.extracting(DeadStep::affected, DeadStep::remaining)
 			.containsExactly(tuple(500, true), tuple(500, true), tuple(200, false));
 	}
@@ -62,19 +63,19 @@ class DeadTaskEditorTests {
 	@Test
 	void aStepGoesOnUntilItFindsATaskWithTheText() {
 		bury(3000, (key) -> key, (key) -> key.endsWith("999") ? "timed out after 5 s" : "refused");
-		assertThat(this.dead.requeue(NAME, "timed out", null)).isEqualTo(new DeadStep(3, 0, false, null));
+		assertThat(this.dead.requeueAll(NAME, "timed out", null)).isEqualTo(new DeadStep(3, 0, false, null));
 		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::key)
 			.containsExactlyInAnyOrder("k999", "k1999", "k2999");
-		assertThat(this.dead.requeue(NAME, "Timed", null)).isEqualTo(new DeadStep(0, 0, false, null));
-		assertThat(this.dead.delete(NAME, "refused", null).affected()).isEqualTo(500);
+		assertThat(this.dead.requeueAll(NAME, "Timed", null)).isEqualTo(new DeadStep(0, 0, false, null));
+		assertThat(this.dead.deleteAll(NAME, "refused", null).affected()).isEqualTo(500);
 	}
 
 	@Test
 	void aTaskWhoseKeyIsPendingIsSkippedAndStaysDead() {
 		bury(800, (key) -> key, (key) -> "failed");
 		IntStream.range(0, 700).forEach((i) -> this.store.insert(NAME, "k" + i, "newer"));
-		assertThat(this.dead.requeue(NAME, null, null)).isEqualTo(new DeadStep(100, 700, false, null));
-		assertThat(this.dead.requeue(NAME, null, null)).isEqualTo(new DeadStep(0, 700, false, null));
+		assertThat(this.dead.requeueAll(NAME, null, null)).isEqualTo(new DeadStep(100, 700, false, null));
+		assertThat(this.dead.requeueAll(NAME, null, null)).isEqualTo(new DeadStep(0, 700, false, null));
 		assertThat(allDead()).hasSize(700);
 	}
 
@@ -82,25 +83,25 @@ class DeadTaskEditorTests {
 	void ofTwoDeadTasksWithOneKeyTheOneThatDiedFirstIsRequeued() {
 		List<String> first = bury(1, (key) -> "same", (key) -> "failed");
 		bury(1, (key) -> "same", (key) -> "failed");
-		assertThat(this.dead.requeue(NAME, null, null)).isEqualTo(new DeadStep(1, 1, false, null));
+		assertThat(this.dead.requeueAll(NAME, null, null)).isEqualTo(new DeadStep(1, 1, false, null));
 		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::id).isEqualTo(first);
 	}
 
 	@Test
 	void tasksThatDieAgainAreLeftToTheNextLoop() {
 		bury(501, (key) -> key, (key) -> "failed");
-		DeadStep step = this.dead.requeue(NAME, null, null);
+		DeadStep step = this.dead.requeueAll(NAME, null, null);
 		Set<String> requeued = new HashSet<>(this.store.pending(NAME, 2000).stream().map(StoredTask::id).toList());
 		buryClaimed((key) -> "failed again");
 		assertThat(allDead()).hasSize(501);
-		assertThat(this.dead.requeue(NAME, null, step.cursor())).isEqualTo(new DeadStep(1, 0, false, null));
+		assertThat(this.dead.requeueAll(NAME, null, step.cursor())).isEqualTo(new DeadStep(1, 0, false, null));
 		assertThat(new HashSet<>(allDead())).isEqualTo(requeued);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "x", "0", "0-", "0-1-2", "-1-1", "0-9999999999999999999", "0-1-1-a\nb" })
 	void aCursorOfNoReplyIsRefused(String cursor) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.requeue(NAME, null, cursor))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.requeueAll(NAME, null, cursor))
 			.withMessageContaining("cursor");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.byError(NAME, cursor))
 			.withMessageContaining("cursor");

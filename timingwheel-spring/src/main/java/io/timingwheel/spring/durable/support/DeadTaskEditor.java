@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
  * pages of dead tasks in the order of their deaths, and filters them by their errors
  * here, since no index finds a part of a text. No call holds a lock longer than for one
  * page. Thread-safe.
+ *
+ * @since 0.1
  */
-final class DeadTaskEditor {
+public final class DeadTaskEditor {
 
 	/** How many tasks a call affects at most. */
 	private static final int MAX_AFFECTED = DelayedTaskStore.MAX_STEP;
@@ -37,14 +39,55 @@ final class DeadTaskEditor {
 
 	private final DurableHandlerRegistry handlers;
 
-	DeadTaskEditor(DelayedTaskStore store, DurableHandlerRegistry handlers) {
+	private final Runnable changed;
+
+	/**
+	 * Creates an editor.
+	 * @param store the store
+	 * @param handlers the handlers of this node
+	 * @param changed is told when a task is pending again
+	 */
+	DeadTaskEditor(DelayedTaskStore store, DurableHandlerRegistry handlers, Runnable changed) {
 		this.store = store;
 		this.handlers = handlers;
+		this.changed = changed;
 	}
 
-	DeadStep requeue(String name, @Nullable String error, @Nullable String cursor) {
+	/**
+	 * Makes a dead task pending again.
+	 * @param id its id
+	 * @return the result
+	 */
+	public Requeue requeue(String id) {
+		Requeue result = this.store.requeue(id);
+		this.changed.run();
+		return result;
+	}
+
+	/**
+	 * Deletes a dead task.
+	 * @param id its id
+	 * @return whether it was dead
+	 */
+	public boolean delete(String id) {
+		return this.store.discard(id);
+	}
+
+	/**
+	 * Makes dead tasks of a name, and of the earlier names of its handler, pending again.
+	 * Those that died first come first. A task whose key has a pending task stays dead.
+	 * One call makes a limited number pending; the caller goes on with the cursor of the
+	 * reply.
+	 * @param name the name
+	 * @param error text that the error of a task contains, {@code null} for all tasks
+	 * @param cursor the cursor of the reply before, {@code null} for the first call
+	 * @return the result
+	 * @throws IllegalArgumentException if there is no such cursor
+	 */
+	public DeadStep requeueAll(String name, @Nullable String error, @Nullable String cursor) {
 		return step(name, error, cursor, (ids) -> {
 			List<Requeue> results = this.store.requeueAll(ids);
+			this.changed.run();
 			return new int[] { count(results, Requeue.REQUEUED), count(results, Requeue.KEY_PENDING) };
 		});
 	}
@@ -53,7 +96,15 @@ final class DeadTaskEditor {
 		return (int) results.stream().filter((one) -> one == result).count();
 	}
 
-	DeadStep delete(String name, @Nullable String error, @Nullable String cursor) {
+	/**
+	 * Deletes dead tasks as {@link #requeueAll} requeues them.
+	 * @param name the name
+	 * @param error text that the error of a task contains, {@code null} for all tasks
+	 * @param cursor the cursor of the reply before, {@code null} for the first call
+	 * @return the result
+	 * @throws IllegalArgumentException if there is no such cursor
+	 */
+	public DeadStep deleteAll(String name, @Nullable String error, @Nullable String cursor) {
 		return step(name, error, cursor, (ids) -> new int[] { this.store.discardAll(ids), 0 });
 	}
 
@@ -105,11 +156,15 @@ final class DeadTaskEditor {
 	}
 
 	/**
-	 * Groups dead tasks of a name, the latest first. Reads pages until it has read
-	 * enough, has enough groups, or the time is over.
-	 * @param cursor where the groups before have ended, {@code null} for the latest
+	 * Reads the dead tasks of a name that died last, and groups them by their errors.
+	 * Reads pages until it has read enough, has enough groups, or the time is over.
+	 * @param name the name
+	 * @param cursor the cursor of the groups before, to go on with the tasks that died
+	 * earlier; {@code null} to begin with the latest
+	 * @return the groups of at most {@link DeadByError#MAX_EXAMINED} tasks
+	 * @throws IllegalArgumentException if there is no such cursor
 	 */
-	DeadByError byError(String name, @Nullable String cursor) {
+	public DeadByError byError(String name, @Nullable String cursor) {
 		List<String> names = this.handlers.allNames(name);
 		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor)
 				: new DeadCursor(0, DelayedTaskStore.MAX_TIME, null);
@@ -139,6 +194,15 @@ final class DeadTaskEditor {
 			.sorted(Comparator.comparing(DeadByError.Group::last).reversed())
 			.toList();
 		return new DeadByError(latest, examined, end && cursor == null, end ? null : at.toString());
+	}
+
+	/**
+	 * How many dead tasks the store has deleted through this node because it keeps only
+	 * so many.
+	 * @return the number since the start
+	 */
+	public long dropped() {
+		return this.store.droppedDead();
 	}
 
 	private static DeadByError.Group group(DeadTask task) {

@@ -4,20 +4,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Forecast;
 import io.timingwheel.spring.durable.ReportedNode;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
@@ -35,8 +30,9 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * The durable tasks of a store, as this application sees them. Stores, cancels, moves and
- * finds tasks of all nodes, and runs those that this application has handlers for.
- * Thread-safe.
+ * finds pending tasks of all nodes, and runs those that this application has handlers
+ * for. {@link #storedTasks()} has the lists and the counts that operators see, and
+ * {@link #deadTasks()} what operators do with dead tasks. Thread-safe.
  *
  * <p>
  * The application can store tasks before {@link #start()}, which begins to run them. If
@@ -70,7 +66,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 
 	private final DeclaredSchedules declaredSchedules;
 
-	private final StoredTaskReader reader;
+	private final StoredTaskReader storedTasks;
 
 	private final DeadTaskEditor deadTasks;
 
@@ -126,9 +122,9 @@ public final class DurableTaskManager implements DurableTaskOperations {
 				this.node::changed);
 		this.schedules = new ScheduleEditor(store, transaction, this.node::dueSoon, settings.pollInterval());
 		this.declaredSchedules = new DeclaredSchedules(turns, this.schedules);
-		this.reader = new StoredTaskReader(store, handlers, () -> this.node.availability().error() != null,
-				this.node::holdsBack, turns.recentNanos(StoredTaskReader.RECENT_NANOS));
-		this.deadTasks = new DeadTaskEditor(store, handlers);
+		this.storedTasks = new StoredTaskReader(store, handlers, this.node,
+				turns.recentNanos(StoredTaskReader.RECENT_NANOS));
+		this.deadTasks = new DeadTaskEditor(store, handlers, this.node::changed);
 	}
 
 	/**
@@ -321,141 +317,25 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		return this.pendingTasks.reschedule(name, id, delay, false);
 	}
 
-	/**
-	 * Makes a dead task pending again.
-	 * @param id its id
-	 * @return the result
-	 */
-	public Requeue requeue(String id) {
-		Requeue result = this.store.requeue(id);
-		this.node.changed();
-		return result;
-	}
-
-	/**
-	 * Deletes a dead task.
-	 * @param id its id
-	 * @return whether it was dead
-	 */
-	public boolean discard(String id) {
-		return this.store.discard(id);
-	}
-
-	/**
-	 * Makes dead tasks of a name, and of the earlier names of its handler, pending again.
-	 * Those that died first come first. A task whose key has a pending task stays dead.
-	 * One call makes a limited number pending; the caller goes on with the cursor of the
-	 * reply.
-	 * @param name the name
-	 * @param error text that the error of a task contains, {@code null} for all tasks
-	 * @param cursor the cursor of the reply before, {@code null} for the first call
-	 * @return the result
-	 * @throws IllegalArgumentException if there is no such cursor
-	 */
-	public DeadStep requeueDead(String name, @Nullable String error, @Nullable String cursor) {
-		return this.deadTasks.requeue(name, error, cursor);
-	}
-
-	/**
-	 * Deletes dead tasks as {@link #requeueDead} requeues them.
-	 * @param name the name
-	 * @param error text that the error of a task contains, {@code null} for all tasks
-	 * @param cursor the cursor of the reply before, {@code null} for the first call
-	 * @return the result
-	 * @throws IllegalArgumentException if there is no such cursor
-	 */
-	public DeadStep deleteDead(String name, @Nullable String error, @Nullable String cursor) {
-		return this.deadTasks.delete(name, error, cursor);
-	}
-
-	/**
-	 * Reads the dead tasks of a name that died last, and groups them by their errors.
-	 * @param name the name
-	 * @param cursor the cursor of the groups before, to go on with the tasks that died
-	 * earlier; {@code null} to begin with the latest
-	 * @return the groups of at most {@link DeadByError#MAX_EXAMINED} tasks
-	 * @throws IllegalArgumentException if there is no such cursor
-	 */
-	public DeadByError deadByError(String name, @Nullable String cursor) {
-		return this.deadTasks.byError(name, cursor);
-	}
-
-	/**
-	 * How many dead tasks the store has deleted through this node because it keeps only
-	 * so many.
-	 * @return the number since the start
-	 */
-	public long droppedDead() {
-		return this.store.droppedDead();
-	}
-
 	@Override
 	public Optional<DelayedTask<?>> find(TaskId id) {
 		return this.pendingTasks.find(id).map((task) -> new DurableTaskHandle(this.pendingTasks, task));
 	}
 
 	/**
-	 * Finds a task in any state.
-	 * @param id its id
-	 * @return the task, empty if it does not exist (any more)
+	 * The lists and the counts of the stored tasks.
+	 * @return always the same object
 	 */
-	public Optional<StoredTask> find(String id) {
-		return this.store.find(id);
+	public StoredTaskReader storedTasks() {
+		return this.storedTasks;
 	}
 
 	/**
-	 * Reads the pending tasks of a name and of the earlier names of its handler.
-	 * @param name the name
-	 * @param limit how many at most
-	 * @return the tasks, the first one due first
+	 * The dead tasks, to requeue, delete and group them.
+	 * @return always the same object
 	 */
-	public List<StoredTask> pending(String name, int limit) {
-		return pending(name, null, limit);
-	}
-
-	/**
-	 * Reads a page of the pending tasks of a name and of the earlier names of its
-	 * handler.
-	 * @param name the name
-	 * @param after the last task of the page before, {@code null} for the first page
-	 * @param limit how many at most
-	 * @return the tasks, the first one due first; fewer than the limit only if there are
-	 * no more
-	 */
-	public List<StoredTask> pending(String name, StoredTask.@Nullable Position after, int limit) {
-		return this.reader.pending(name, after, limit);
-	}
-
-	/**
-	 * Tells whether a stored task of any name is running, or pending and not held back by
-	 * a pause or for want of a handler, that is not recurring. Reads all recurring tasks,
-	 * which takes a while if there are many.
-	 * @return whether there is one
-	 */
-	public boolean hasUnfinishedOnce() {
-		return this.reader.hasUnfinishedOnce((name) -> isClaiming() && owns(name) && !this.node.isPaused(name));
-	}
-
-	/**
-	 * Reads the dead tasks of a name and of the earlier names of its handler.
-	 * @param name the name
-	 * @param limit how many at most
-	 * @return the tasks, the one that died last first
-	 */
-	public List<StoredTask> dead(String name, int limit) {
-		return this.reader.dead(name, limit);
-	}
-
-	/**
-	 * Counts how many pending tasks fall due in equal spans of the time ahead. The names
-	 * are at most a few seconds old.
-	 * @param span the length of a span, at least a millisecond
-	 * @param spans the number of spans
-	 * @param maxNames for how many names at most, those with the most pending tasks
-	 * @return the counts, which are estimates for names with many tasks
-	 */
-	public Forecast forecast(Duration span, int spans, int maxNames) {
-		return this.reader.forecast(span, spans, maxNames);
+	public DeadTaskEditor deadTasks() {
+		return this.deadTasks;
 	}
 
 	/**
@@ -466,42 +346,6 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	 */
 	public boolean isSame(String name, String other) {
 		return this.handlers.canonicalName(name).equals(this.handlers.canonicalName(other));
-	}
-
-	/**
-	 * Counts the stored tasks of each name, over all nodes. While the store is known not
-	 * to answer, these are the latest counts.
-	 * @return the counts by name, of all names that have a task or a handler here
-	 */
-	public Map<String, StoredCounts> counts() {
-		return this.reader.counts();
-	}
-
-	/**
-	 * Counts the stored tasks of one name, over all nodes. Where {@link #counts()}
-	 * estimates the figures of a name with many tasks, these may be exact.
-	 * @param name the name
-	 * @return the counts, empty if the name has no task and no handler here
-	 */
-	public Optional<StoredCounts> counts(String name) {
-		return Optional.ofNullable(this.reader.counts(name));
-	}
-
-	/**
-	 * The counts of {@link #counts()}, at most five seconds old. Does not call a store
-	 * that is known not to answer.
-	 * @return the counts by name; without those of the store if it has never answered
-	 */
-	public Map<String, StoredCounts> recentCounts() {
-		return this.reader.recentCounts();
-	}
-
-	/**
-	 * Counts the pending tasks that this node has no handler for.
-	 * @return the number, at most five seconds old
-	 */
-	public long unknownCount() {
-		return this.reader.unknownCount();
 	}
 
 	/**

@@ -6,12 +6,11 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -26,10 +25,13 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lists and counts of stored tasks, and adds up the names of each handler. Counting
- * many tasks takes a while, so meters get counts that are a few seconds old. Thread-safe.
+ * Reads lists and counts of the stored tasks of all nodes, and adds up the names of each
+ * handler. Counting many tasks takes a while, so meters get counts that are a few seconds
+ * old. Thread-safe.
+ *
+ * @since 0.1
  */
-final class StoredTaskReader {
+public final class StoredTaskReader {
 
 	private static final Log logger = LogFactory.getLog(StoredTaskReader.class);
 
@@ -42,9 +44,7 @@ final class StoredTaskReader {
 
 	private final DurableHandlerRegistry handlers;
 
-	private final BooleanSupplier down;
-
-	private final Predicate<String> holdsBack;
+	private final DurableNode node;
 
 	private final long recentNanos;
 
@@ -56,25 +56,56 @@ final class StoredTaskReader {
 	 * Creates a reader.
 	 * @param store the store
 	 * @param handlers the handlers of this node
-	 * @param down tells whether the store is known not to answer
-	 * @param holdsBack tells whether a policy may hold back the tasks of a name
+	 * @param node tells which names this node may start, and whether the store answers
 	 * @param recentNanos how long meters get the same counts
 	 */
-	StoredTaskReader(DelayedTaskStore store, DurableHandlerRegistry handlers, BooleanSupplier down,
-			Predicate<String> holdsBack, long recentNanos) {
+	StoredTaskReader(DelayedTaskStore store, DurableHandlerRegistry handlers, DurableNode node, long recentNanos) {
 		this.store = store;
 		this.handlers = handlers;
-		this.down = down;
-		this.holdsBack = holdsBack;
+		this.node = node;
 		this.recentNanos = recentNanos;
 	}
 
-	List<StoredTask> pending(String name, StoredTask.@Nullable Position after, int limit) {
+	/**
+	 * Finds a task in any state.
+	 * @param id its id
+	 * @return the task, empty if it does not exist (any more)
+	 */
+	public Optional<StoredTask> find(String id) {
+		return this.store.find(id);
+	}
+
+	/**
+	 * Reads the pending tasks of a name and of the earlier names of its handler.
+	 * @param name the name
+	 * @param limit how many at most
+	 * @return the tasks, the first one due first
+	 */
+	public List<StoredTask> pending(String name, int limit) {
+		return pending(name, null, limit);
+	}
+
+	/**
+	 * Reads a page of the pending tasks of a name and of the earlier names of its
+	 * handler.
+	 * @param name the name
+	 * @param after the last task of the page before, {@code null} for the first page
+	 * @param limit how many at most
+	 * @return the tasks, the first one due first; fewer than the limit only if there are
+	 * no more
+	 */
+	public List<StoredTask> pending(String name, StoredTask.@Nullable Position after, int limit) {
 		Comparator<StoredTask> order = Comparator.comparing(StoredTask::dueAt).thenComparing(StoredTask::id);
 		return merged(name, limit, order, (each) -> this.store.pending(new PendingQuery(each, after, limit)));
 	}
 
-	List<StoredTask> dead(String name, int limit) {
+	/**
+	 * Reads the dead tasks of a name and of the earlier names of its handler.
+	 * @param name the name
+	 * @param limit how many at most
+	 * @return the tasks, the one that died last first
+	 */
+	public List<StoredTask> dead(String name, int limit) {
 		return merged(name, limit, Comparator.comparing(StoredTask::dueAt).reversed(),
 				(each) -> this.store.dead(each, limit));
 	}
@@ -89,10 +120,14 @@ final class StoredTaskReader {
 	}
 
 	/**
-	 * Counts how many tasks fall due in equal spans of the time ahead, for the names with
-	 * the most pending tasks.
+	 * Counts how many pending tasks fall due in equal spans of the time ahead. The names
+	 * are at most a few seconds old.
+	 * @param span the length of a span, at least a millisecond
+	 * @param spans the number of spans
+	 * @param maxNames for how many names at most, those with the most pending tasks
+	 * @return the counts, which are estimates for names with many tasks
 	 */
-	Forecast forecast(Duration span, int spans, int maxNames) {
+	public Forecast forecast(Duration span, int spans, int maxNames) {
 		Map<String, Long> names = new HashMap<>();
 		latestCounts().forEach((name, counts) -> names.put(name, counts.pending()));
 		// The latest counts may be from before the first tasks of these names.
@@ -119,15 +154,22 @@ final class StoredTaskReader {
 	}
 
 	/**
-	 * Whether a task is running, or pending and may start, that is not recurring.
-	 * @param mayStart tells whether this node may start the tasks of a name
+	 * Tells whether a stored task of any name is running, or pending and not held back by
+	 * a pause or for want of a handler, that is not recurring. Reads all recurring tasks,
+	 * which takes a while if there are many.
+	 * @return whether there is one
 	 */
-	boolean hasUnfinishedOnce(Predicate<String> mayStart) {
+	public boolean hasUnfinishedOnce() {
 		return this.store.counts()
 			.entrySet()
 			.stream()
-			.anyMatch((entry) -> entry.getValue().running() > 0 || (entry.getValue().pending() > 0
-					&& mayStart.test(entry.getKey()) && hasPendingOnce(entry.getKey())));
+			.anyMatch((entry) -> entry.getValue().running() > 0
+					|| (entry.getValue().pending() > 0 && mayStart(entry.getKey()) && hasPendingOnce(entry.getKey())));
+	}
+
+	private boolean mayStart(String name) {
+		return this.node.isClaiming() && this.handlers.find(name) != null
+				&& !this.node.isPaused(this.handlers.canonicalName(name));
 	}
 
 	private boolean hasPendingOnce(String name) {
@@ -145,33 +187,41 @@ final class StoredTaskReader {
 	}
 
 	/**
-	 * The counts as they are now or, while the store is known not to answer, the latest
-	 * ones.
+	 * Counts the stored tasks of each name, over all nodes. While the store is known not
+	 * to answer, these are the latest counts.
+	 * @return the counts by name, of all names that have a task or a handler here
 	 */
-	Map<String, StoredCounts> counts() {
-		return this.down.getAsBoolean() ? recentCounts() : byHandler(this.store.counts());
+	public Map<String, StoredCounts> counts() {
+		return isStoreDown() ? recentCounts() : byHandler(this.store.counts());
 	}
 
 	/**
-	 * The counts of one handler, or of one other name that has a task, as
-	 * {@link #counts()} would give them.
-	 * @return the counts, {@code null} if there is no such handler and no such task
+	 * Counts the stored tasks of one name, over all nodes. Where {@link #counts()}
+	 * estimates the figures of a name with many tasks, these may be exact.
+	 * @param name the name
+	 * @return the counts, {@code null} if the name has no task and no handler here
 	 */
-	@Nullable StoredCounts counts(String name) {
-		return this.down.getAsBoolean() ? recentCounts().get(name)
+	public @Nullable StoredCounts counts(String name) {
+		return isStoreDown() ? recentCounts().get(name)
 				: byHandler(this.store.counts(this.handlers.allNames(name))).get(name);
 	}
 
 	/**
-	 * The counts as they were a few seconds ago, empty if the store has never answered.
+	 * The counts of {@link #counts()}, at most five seconds old. Does not call a store
+	 * that is known not to answer.
+	 * @return the counts by name; without those of the store if it has never answered
 	 */
-	Map<String, StoredCounts> recentCounts() {
+	public Map<String, StoredCounts> recentCounts() {
 		return byHandler(latestCounts());
+	}
+
+	private boolean isStoreDown() {
+		return this.node.availability().error() != null;
 	}
 
 	private synchronized Map<String, StoredCounts> latestCounts() {
 		Map<String, StoredCounts> latest = this.latest;
-		if (latest == null || (System.nanoTime() - this.readNanos >= this.recentNanos && !this.down.getAsBoolean())) {
+		if (latest == null || (System.nanoTime() - this.readNanos >= this.recentNanos && !isStoreDown())) {
 			try {
 				latest = this.store.counts();
 			}
@@ -186,10 +236,10 @@ final class StoredTaskReader {
 	}
 
 	/**
-	 * The number of pending tasks that this node has no handler for, at most a few
-	 * seconds old.
+	 * Counts the pending tasks that this node has no handler for.
+	 * @return the number, at most five seconds old
 	 */
-	long unknownCount() {
+	public long unknownCount() {
 		Set<String> known = this.handlers.names();
 		return recentCounts().entrySet()
 			.stream()
@@ -206,7 +256,7 @@ final class StoredTaskReader {
 		Map<String, StoredCounts> result = new TreeMap<>();
 		this.handlers.names().forEach((name) -> result.put(this.handlers.canonicalName(name), StoredCounts.NONE));
 		counts.forEach((name, count) -> result.merge(this.handlers.canonicalName(name),
-				this.holdsBack.test(name) ? count.heldBack() : count, StoredCounts::plus));
+				this.node.holdsBack(name) ? count.heldBack() : count, StoredCounts::plus));
 		return result;
 	}
 
