@@ -12,7 +12,7 @@ const NAMES = ["ada", "alan", "barbara", "donald", "edsger", "frances", "grace",
 const $ = (id) => document.getElementById(id);
 const any = (values) => values[Math.floor(Math.random() * values.length)];
 
-/** Orders whose task was called off here: nothing closes them any more. */
+/** Orders whose task was cancelled on this page. Nothing closes them. */
 const keptOpen = new Set();
 
 let drivers = [];
@@ -30,7 +30,7 @@ async function call(method, path, body) {
 	return answer;
 }
 
-/** Has an action say in its card how it went, and refreshes the page at once. */
+/** Runs an action, shows its outcome in a card, and refreshes the page. */
 async function act(card, action) {
 	const outcome = $(`${card}-outcome`);
 	outcome.className = "";
@@ -101,12 +101,12 @@ const showOrders = list($("orders"), $("order-row"), (order) => order.id, (row, 
 	row.querySelector(".name").textContent = `${order.id} · ${order.item}`;
 	button(row, ".pay", open, () => act("orders", async () => {
 		await call("POST", `orders/${order.id}/pay`);
-		return `Order ${order.id} is paid, and its closing called off.`;
+		return `Order ${order.id} is paid, and its task is cancelled.`;
 	}));
 	button(row, ".keep", open && !kept, () => act("orders", async () => {
 		await call("DELETE", `actuator/delayedtasks/close-order/${order.id}`);
 		keptOpen.add(order.id);
-		return `Order ${order.id} stays open: its task was called off through the actuator.`;
+		return `Order ${order.id} stays open: its task is cancelled through the actuator.`;
 	}));
 	const settled = Date.parse(order.settledAt);
 	switch (order.status) {
@@ -131,7 +131,7 @@ const showDrivers = list($("drivers"), $("driver-row"), (driver) => driver.id, (
 	}
 });
 
-/** Shows or hides a row's button; one that had the focus gives it to the card's first. */
+/** Shows or hides a button of a row. The focus of a button that is hidden moves to the main button of the card. */
 function button(row, selector, visible, action) {
 	const element = row.querySelector(selector);
 	element.onclick = action;

@@ -1,9 +1,9 @@
-const DURATION = /^(-)?PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?$/;
+const DURATION = /^PT(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?[\d.]+)S)?$/;
 
-/** Milliseconds of an ISO-8601 duration as Java writes it: PT1M5.536S. */
+/** Milliseconds of an ISO-8601 duration as Java writes it: PT1M5.536S, PT-0.5S. */
 export function millis(duration) {
-	const [, minus, hours = 0, minutes = 0, seconds = 0] = DURATION.exec(duration);
-	return (minus ? -1 : 1) * ((hours * 60 + +minutes) * 60 + +seconds) * 1000;
+	const [, hours = 0, minutes = 0, seconds = 0] = DURATION.exec(duration);
+	return ((hours * 60 + +minutes) * 60 + +seconds) * 1000;
 }
 
 const UNITS = [["year", 31_557_600_000], ["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000], ["ms", 1]];

@@ -50,7 +50,7 @@ function fill(cell, part, whole) {
 	cell.querySelector(".bar span").style.width = `${100 * part / whole}%`;
 }
 
-/** Draws the last minute, level upon level, and gives the top of its scale. */
+/** Draws the last minute, level upon level, and returns the top of its scale. */
 function showChart(wheel) {
 	const sample = [];
 	wheel.levels.forEach((level) => sample[level.level] = level.pending);

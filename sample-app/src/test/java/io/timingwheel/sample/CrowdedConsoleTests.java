@@ -54,7 +54,7 @@ class CrowdedConsoleTests extends ConsoleBrowserTests {
 		for (String view : List.of("now", "names", "dead", "name/name-000", "node")) {
 			open(view);
 			eventually().until(() -> text("#state-text").equals("Live"));
-			// A machine that is busy may interrupt the page, but hardly three times.
+			// A busy machine may interrupt the page, so a later span counts too.
 			eventually().until(() -> longTasks(2000).isEmpty());
 			eventually().untilAsserted(() -> assertThat(largestAnswer()).as(view).isBetween(1_000L, 100_000L));
 			assertThat(visibleButtons()).as(view).doesNotContainAnyElementsOf(ACTIONS);
@@ -62,7 +62,7 @@ class CrowdedConsoleTests extends ConsoleBrowserTests {
 		assertThat(text("#access")).isEqualTo("Read-only");
 		open("now");
 		eventually().until(() -> text(".figures dd").equals("10M"));
-		assertThat(text("#dead-badge")).isEqualTo("100,000");
+		eventually().until(() -> text("#dead-badge").equals("100,000"));
 		assertThat(errors()).isEmpty();
 	}
 

@@ -69,7 +69,7 @@ final class PackagedApplication {
 		return this.http;
 	}
 
-	Number order() {
+	Number placeOrder() {
 		return (Number) this.http.post()
 			.uri("/orders")
 			.exchange()
@@ -86,9 +86,9 @@ final class PackagedApplication {
 	 * Places an order that is paid in time. On a machine that stalls, an order may close
 	 * before its payment.
 	 */
-	Number paidOrder() {
+	Number placePaidOrder() {
 		for (int attempt = 1;; attempt++) {
-			Number order = order();
+			Number order = placeOrder();
 			HttpStatusCode status = this.http.post()
 				.uri("/orders/{id}/pay", order)
 				.exchange()

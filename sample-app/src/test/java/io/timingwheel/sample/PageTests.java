@@ -1,26 +1,13 @@
 package io.timingwheel.sample;
 
-import java.time.Duration;
-import java.util.List;
-import java.util.logging.Level;
-
-import org.apache.commons.logging.LogFactory;
-import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
-import org.openqa.selenium.WebElement;
-import org.openqa.selenium.chrome.ChromeDriver;
-import org.openqa.selenium.logging.LogType;
 
 import org.springframework.boot.test.context.SpringBootTest;
-import org.springframework.boot.test.web.server.LocalServerPort;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * The page in a browser.
@@ -28,32 +15,11 @@ import static org.awaitility.Awaitility.await;
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "orders.payment-window=20s", "drivers.silence=15s", "quotes.limit=1s", "reports.cron=-" })
 @Order(2)
-class PageTests {
-
-	private static final String NO_BROWSER = "The page is not tested, as chromium and chromedriver"
-			+ " are neither on the PATH nor in /usr/bin";
-
-	@LocalServerPort
-	private int port;
-
-	private ChromeDriver browser;
+class PageTests extends BrowserTests {
 
 	@BeforeEach
 	void openPage() {
-		Browser installed = Browser.find().orElse(null);
-		if (installed == null) {
-			LogFactory.getLog(PageTests.class).warn(NO_BROWSER);
-		}
-		Assumptions.assumeTrue(installed != null, NO_BROWSER);
-		this.browser = installed.start();
-		this.browser.get("http://localhost:" + this.port + "/");
-	}
-
-	@AfterEach
-	void closePage() {
-		if (this.browser != null) {
-			this.browser.quit();
-		}
+		load("/");
 	}
 
 	@Test
@@ -108,25 +74,9 @@ class PageTests {
 			eventually().until(() -> text("#quotes-outcome").matches("(After|504 after) .*"));
 			return text("#quotes-outcome").matches("After .*: tea costs \\d+\\.\\d\\d\\.");
 		});
-		assertThat(errors()).allMatch((error) -> error.contains(" 504 "));
 		click("[data-work='2s']");
 		eventually().until(() -> text("#quotes-outcome").startsWith("504 after"));
-	}
-
-	private static ConditionFactory eventually() {
-		return await().atMost(Duration.ofMinutes(2));
-	}
-
-	private void click(String selector) {
-		eventually().ignoreExceptions().until(() -> {
-			this.browser.findElement(By.cssSelector(selector)).click();
-			return true;
-		});
-	}
-
-	private String text(String selector) {
-		List<WebElement> found = this.browser.findElements(By.cssSelector(selector));
-		return found.isEmpty() ? "" : found.get(0).getText();
+		assertThat(errors()).isNotEmpty().allMatch((error) -> error.contains(" 504 "));
 	}
 
 	private int secondsLeft() {
@@ -138,17 +88,6 @@ class PageTests {
 			.stream()
 			.mapToInt((count) -> Integer.parseInt(count.getText().replace(",", "")))
 			.sum();
-	}
-
-	private List<String> errors() {
-		return this.browser.manage()
-			.logs()
-			.get(LogType.BROWSER)
-			.getAll()
-			.stream()
-			.filter((entry) -> entry.getLevel().intValue() >= Level.SEVERE.intValue())
-			.map(Object::toString)
-			.toList();
 	}
 
 }

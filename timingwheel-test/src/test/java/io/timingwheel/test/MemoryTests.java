@@ -172,7 +172,9 @@ class MemoryTests {
 			try {
 				result.complete(this.tasks.limited(() -> {
 					entered.countDown();
-					LockSupport.park();
+					while (!Thread.currentThread().isInterrupted()) {
+						LockSupport.park();
+					}
 				}));
 			}
 			catch (RuntimeException ex) {

@@ -395,41 +395,12 @@ class RecurringDurableTests {
 	}
 
 	private static List<Instant> runs(ApplicationContext context) {
-		return context.getBean(Runs.class).of(null);
+		return context.getBean(Runs.class).all();
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@Import(DatabaseInitializationDependencyConfigurer.class)
 	static class Initialization {
-
-	}
-
-	static class Runs {
-
-		private final List<String> names = new ArrayList<>();
-
-		private final List<Instant> times = new ArrayList<>();
-
-		private final VirtualTime time;
-
-		Runs(VirtualTime time) {
-			this.time = time;
-		}
-
-		void add(String name) {
-			this.names.add(name);
-			this.times.add(this.time.now());
-		}
-
-		List<Instant> of(String name) {
-			List<Instant> found = new ArrayList<>();
-			for (int i = 0; i < this.names.size(); i++) {
-				if (name == null || this.names.get(i).equals(name)) {
-					found.add(this.times.get(i));
-				}
-			}
-			return found;
-		}
 
 	}
 
@@ -521,7 +492,7 @@ class RecurringDurableTests {
 		@Recurring(every = "1m", name = "future", durable = true)
 		public CompletableFuture<Void> run() {
 			this.runs.add("future");
-			return (this.runs.times.size() == 1) ? CompletableFuture.completedFuture(null)
+			return (this.runs.all().size() == 1) ? CompletableFuture.completedFuture(null)
 					: CompletableFuture.failedFuture(new IllegalStateException("failed"));
 		}
 

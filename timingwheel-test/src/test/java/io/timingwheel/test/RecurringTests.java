@@ -48,17 +48,17 @@ class RecurringTests {
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
 			AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
 					VirtualTimeAutoConfiguration.class, TimingWheelAutoConfiguration.class))
-		.withBean(Times.class);
+		.withBean(Runs.class);
 
 	@Test
 	void everyBeginsAtOnceAndKeepsItsRhythm() {
 		run(Every.class, (context) -> {
-			Times times = times(context);
+			Runs runs = runs(context);
 			VirtualTime time = context.getBean(VirtualTime.class);
 			Instant start = time.now();
 			time.advance(Duration.ofSeconds(25));
-			assertThat(times.of("every")).containsExactly(start, start.plusSeconds(10), start.plusSeconds(20));
-			assertThat(times.of("later")).containsExactly(start.plusSeconds(7), start.plusSeconds(17));
+			assertThat(runs.of("every")).containsExactly(start, start.plusSeconds(10), start.plusSeconds(20));
+			assertThat(runs.of("later")).containsExactly(start.plusSeconds(7), start.plusSeconds(17));
 		});
 	}
 
@@ -74,7 +74,7 @@ class RecurringTests {
 				.requireNonNull(schedule.next(next))) {
 				expected.add(next);
 			}
-			assertThat(times(context).of("nightly")).hasSize(400).isEqualTo(expected);
+			assertThat(runs(context).of("nightly")).hasSize(400).isEqualTo(expected);
 		}, "report.zone=Europe/Berlin");
 	}
 
@@ -84,12 +84,12 @@ class RecurringTests {
 			VirtualTime time = context.getBean(VirtualTime.class);
 			time.advance(Duration.ofDays(3).plusHours(5).plusMinutes(17));
 			time.reset();
-			times(context).clear();
+			runs(context).clear();
 			ZonedDateTime now = time.now().atZone(ZoneId.of("UTC"));
 			ZonedDateTime today = now.truncatedTo(ChronoUnit.DAYS).plusHours(3);
 			ZonedDateTime next = today.isAfter(now) ? today : today.plusDays(1);
 			time.advance(Duration.ofDays(2));
-			assertThat(times(context).of("nightly")).containsExactly(next.toInstant(), next.plusDays(1).toInstant());
+			assertThat(runs(context).of("nightly")).containsExactly(next.toInstant(), next.plusDays(1).toInstant());
 		}, "report.zone=UTC");
 	}
 
@@ -97,7 +97,7 @@ class RecurringTests {
 	void aMethodThatIsSwitchedOffDoesNotRun() {
 		run(Switched.class, (context) -> {
 			context.getBean(VirtualTime.class).advance(Duration.ofDays(2));
-			assertThat(times(context).of("switched")).isEmpty();
+			assertThat(runs(context).of("switched")).isEmpty();
 		}, "report.cron=-");
 	}
 
@@ -109,12 +109,11 @@ class RecurringTests {
 			VirtualTime time = context.getBean(VirtualTime.class);
 			Instant start = time.now();
 			time.advance(Duration.ofMillis(3500));
-			assertThat(times(context).of(name)).hasSize(1);
+			assertThat(runs(context).of(name)).hasSize(1);
 			slow.future.complete(null);
 			time.advance(Duration.ofMillis(1500));
-			assertThat(times(context).of(name)
-				.stream()
-				.map((at) -> String.valueOf(Duration.between(start, at).toMillis())))
+			assertThat(
+					runs(context).of(name).stream().map((at) -> String.valueOf(Duration.between(start, at).toMillis())))
 				.containsExactly(expected.split(" "));
 		});
 	}
@@ -128,7 +127,7 @@ class RecurringTests {
 			time.advance(Duration.ofMillis(3500));
 			slow.future.complete(null);
 			time.advance(Duration.ofMillis(2500));
-			assertThat(times(context).of("pause")).containsExactly(start, start.plusMillis(4500),
+			assertThat(runs(context).of("pause")).containsExactly(start, start.plusMillis(4500),
 					start.plusMillis(5500));
 		});
 	}
@@ -141,8 +140,8 @@ class RecurringTests {
 			assertThatIllegalStateException().isThrownBy(() -> time.advance(MINUTE)).withMessage("async");
 			time.onFailure(VirtualTime.OnFailure.COLLECT);
 			time.advance(MINUTE);
-			assertThat(times(context).of("sync")).hasSize(3);
-			assertThat(times(context).of("async")).hasSize(2);
+			assertThat(runs(context).of("sync")).hasSize(3);
+			assertThat(runs(context).of("async")).hasSize(2);
 			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 			assertThat(tasks.counts("failing.sync").failed()).isEqualTo(3);
 			assertThat(tasks.counts("failing.async").failed()).isEqualTo(2);
@@ -157,10 +156,10 @@ class RecurringTests {
 			time.onFailure(VirtualTime.OnFailure.COLLECT);
 			Instant start = time.now();
 			time.advance(Duration.ofSeconds(12));
-			assertThat(times(context).of("often")).as("attempts after 2, 4 s; the next one would come too late")
+			assertThat(runs(context).of("often")).as("attempts after 2, 4 s; the next one would come too late")
 				.containsExactly(start, start.plusSeconds(2), start.plusSeconds(6), start.plusSeconds(10),
 						start.plusSeconds(12));
-			assertThat(times(context).of("twice")).containsExactly(start, start.plusSeconds(2), start.plusSeconds(10),
+			assertThat(runs(context).of("twice")).containsExactly(start, start.plusSeconds(2), start.plusSeconds(10),
 					start.plusSeconds(12));
 			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
 			assertThat(tasks.counts("often").failed()).isEqualTo(1);
@@ -176,7 +175,7 @@ class RecurringTests {
 			context.getBean(DelayedTaskOperations.class).schedule(Duration.ofSeconds(21), () -> {
 			});
 			time.runAll();
-			assertThat(times(context).of("every")).hasSize(3);
+			assertThat(runs(context).of("every")).hasSize(3);
 			time.reset();
 			assertThat(context.getBean(DelayedTaskRegistry.class).pendingCount()).isEqualTo(2);
 		});
@@ -193,27 +192,27 @@ class RecurringTests {
 			assertThat(tasks.find(id)).get().extracting(DelayedTask::dueAt).isEqualTo(start.plusSeconds(10));
 			assertThat(tasks.reschedule(id, Duration.ofSeconds(2))).isTrue();
 			time.advance(Duration.ofSeconds(20));
-			assertThat(times(context).of("every")).as("an additional run, and the rhythm as before")
+			assertThat(runs(context).of("every")).as("an additional run, and the rhythm as before")
 				.containsExactly(start, start.plusSeconds(3), start.plusSeconds(10), start.plusSeconds(20));
 			assertThat(tasks.cancel(id)).isTrue();
 			time.advance(MINUTE);
-			assertThat(times(context).of("every")).hasSize(4);
+			assertThat(runs(context).of("every")).hasSize(4);
 		});
 	}
 
 	@Test
 	void aScheduleOfTheTemplateRunsUntilItIsCancelledOrFails() {
-		run(Times.class, (context) -> {
+		run(Runs.class, (context) -> {
 			VirtualTime time = context.getBean(VirtualTime.class);
 			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
-			Times times = times(context);
+			Runs runs = runs(context);
 			Instant start = time.now();
-			DelayedTask<?> task = tasks.task(() -> times.record("code"))
+			DelayedTask<?> task = tasks.task(() -> runs.add("code"))
 				.id(TaskId.of("code", 1))
 				.on(Schedule.every(SECOND));
 			assertThat(task.dueAt()).isEqualTo(start.plusSeconds(1));
 			time.advance(SECOND.multipliedBy(2));
-			assertThat(times.of("code")).containsExactly(start.plusSeconds(1), start.plusSeconds(2));
+			assertThat(runs.of("code")).containsExactly(start.plusSeconds(1), start.plusSeconds(2));
 			assertThat(tasks.cancel(TaskId.of("code", 1))).isTrue();
 			assertThat(task.isCancelled()).isTrue();
 			DelayedTask<?> failing = tasks.task(() -> {
@@ -222,14 +221,14 @@ class RecurringTests {
 			time.onFailure(VirtualTime.OnFailure.COLLECT);
 			time.advance(MINUTE);
 			assertThat(failing.status()).isEqualTo(DelayedTask.Status.FAILED);
-			assertThat(times.of("code")).hasSize(2);
+			assertThat(runs.of("code")).hasSize(2);
 			assertThat(tasks.pendingCount()).isZero();
 		});
 	}
 
 	@Test
 	void aScheduleThatHasNoFurtherTimeEndsWithoutAResult() {
-		run(Times.class, (context) -> {
+		run(Runs.class, (context) -> {
 			VirtualTime time = context.getBean(VirtualTime.class);
 			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
 			assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> tasks.task(() -> {
@@ -255,83 +254,49 @@ class RecurringTests {
 		String name = Character.toLowerCase(beanClass.getSimpleName().charAt(0))
 				+ beanClass.getSimpleName().substring(1);
 		ApplicationContextRunner runner = this.runner.withPropertyValues(properties);
-		((beanClass != Times.class) ? runner.withBean(name, beanClass) : runner).run((context) -> {
+		((beanClass != Runs.class) ? runner.withBean(name, beanClass) : runner).run((context) -> {
 			assertThat(context).hasNotFailed();
 			test.accept(context);
 		});
 	}
 
-	private static Times times(ApplicationContext context) {
-		return context.getBean(Times.class);
+	private static Runs runs(ApplicationContext context) {
+		return context.getBean(Runs.class);
 	}
 
-	static class Times {
-
-		private final List<String> names = new ArrayList<>();
-
-		private final List<Instant> times = new ArrayList<>();
-
-		private final VirtualTime time;
-
-		Times(VirtualTime time) {
-			this.time = time;
-		}
-
-		void record(String name) {
-			this.names.add(name);
-			this.times.add(this.time.now());
-		}
-
-		List<Instant> of(String name) {
-			List<Instant> found = new ArrayList<>();
-			for (int i = 0; i < this.names.size(); i++) {
-				if (this.names.get(i).equals(name)) {
-					found.add(this.times.get(i));
-				}
-			}
-			return found;
-		}
-
-		void clear() {
-			this.names.clear();
-			this.times.clear();
-		}
-
-	}
-
-	record Every(Times times) {
+	record Every(Runs runs) {
 
 		@Recurring(every = "10s", name = "every")
 		public void every() {
-			this.times.record("every");
+			this.runs.add("every");
 		}
 
 		@Recurring(every = "${period:10s}", initialDelay = "#{3 + 4}s")
 		public void later() {
-			this.times.record("later");
+			this.runs.add("later");
 		}
 
 	}
 
-	record Nightly(Times times) {
+	record Nightly(Runs runs) {
 
 		@Recurring(cron = "0 0 3 * * *", zone = "${report.zone}")
 		void run() {
-			this.times.record("nightly");
+			this.runs.add("nightly");
 		}
 
 	}
 
-	record Switched(Times times) {
+	record Switched(Runs runs) {
 
 		@Recurring(cron = "${report.cron}")
 		public void run() {
-			this.times.record("switched");
+			this.runs.add("switched");
 		}
 
 		@Recurring(every = "${report.cron}")
 		public void every() {
-			this.times.record("switched");
+			this.runs.add("switched");
 		}
 
 	}
@@ -340,10 +305,10 @@ class RecurringTests {
 
 		final CompletableFuture<Void> future = new CompletableFuture<>();
 
-		private final Times times;
+		private final Runs runs;
 
-		Slow(Times times) {
-			this.times = times;
+		Slow(Runs runs) {
+			this.runs = runs;
 		}
 
 		@Recurring(every = "1s")
@@ -367,41 +332,41 @@ class RecurringTests {
 		}
 
 		private CompletableFuture<Void> run(String name) {
-			this.times.record(name);
+			this.runs.add(name);
 			return this.future;
 		}
 
 	}
 
-	record Failing(Times times) {
+	record Failing(Runs runs) {
 
 		@Recurring(every = "1m")
 		public void sync() {
-			this.times.record("sync");
+			this.runs.add("sync");
 			throw new IllegalStateException("sync");
 		}
 
 		@Recurring(every = "1m", initialDelay = "30s")
 		public CompletableFuture<Void> async() {
-			this.times.record("async");
+			this.runs.add("async");
 			return CompletableFuture.failedFuture(new IllegalStateException("async"));
 		}
 
 	}
 
-	record Retried(Times times) {
+	record Retried(Runs runs) {
 
 		@Recurring(every = "10s", name = "often",
 				policy = @TaskPolicy(maxAttempts = 5, backoff = @Backoff(initial = "2s", multiplier = 2)))
 		public void often() {
-			this.times.record("often");
+			this.runs.add("often");
 			throw new IllegalStateException("often");
 		}
 
 		@Recurring(every = "10s", name = "twice",
 				policy = @TaskPolicy(maxAttempts = 2, backoff = @Backoff(initial = "2s")))
 		public CompletableFuture<Void> twice() {
-			this.times.record("twice");
+			this.runs.add("twice");
 			return CompletableFuture.failedFuture(new IllegalStateException("twice"));
 		}
 

@@ -1,6 +1,7 @@
 package io.timingwheel.sample.callbacks;
 
 import java.net.URI;
+import java.net.http.HttpRequest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
@@ -28,6 +29,8 @@ class CallbackController {
 	/** The HTTP client sets these itself. */
 	private static final Set<String> RESERVED_HEADERS = Set.of("host", "connection", "content-length",
 			"transfer-encoding", "upgrade", "expect", "idempotency-key");
+
+	private static final int HIGHEST_PORT = 65_535;
 
 	private final CallbackSender sender;
 
@@ -59,6 +62,9 @@ class CallbackController {
 		if (!"http".equalsIgnoreCase(url.getScheme()) && !"https".equalsIgnoreCase(url.getScheme())) {
 			throw badRequest("url must begin with http:// or https://");
 		}
+		if (url.getPort() > HIGHEST_PORT) {
+			throw badRequest("the port of url must be at most " + HIGHEST_PORT);
+		}
 		if (!this.properties.allows(url)) {
 			throw badRequest("url must go to one of " + this.properties.allowedHosts() + " (callbacks.allowed-hosts)");
 		}
@@ -78,12 +84,24 @@ class CallbackController {
 			return Map.of();
 		}
 		headers.forEach((name, value) -> {
-			if (RESERVED_HEADERS.contains(name.toLowerCase(Locale.ROOT)) || value == null
-					|| (name + value).chars().anyMatch((c) -> c < ' ')) {
+			if (!canBeSet(name, value)) {
 				throw badRequest("the header " + name.strip() + " cannot be set");
 			}
 		});
 		return headers;
+	}
+
+	private static boolean canBeSet(String name, @Nullable String value) {
+		if (RESERVED_HEADERS.contains(name.toLowerCase(Locale.ROOT)) || value == null) {
+			return false;
+		}
+		try {
+			HttpRequest.newBuilder().header(name, value);
+			return true;
+		}
+		catch (IllegalArgumentException ex) {
+			return false;
+		}
 	}
 
 	private static Duration delay(@Nullable String text) {
@@ -117,7 +135,7 @@ class CallbackController {
 	}
 
 	/**
-	 * A stored callback.
+	 * A callback that was accepted.
 	 *
 	 * @param id its id, also its {@code Idempotency-Key}
 	 * @param dueAt when it is sent

@@ -17,6 +17,12 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("callbacks")
 record CallbackProperties(@DefaultValue("localhost") Set<String> allowedHosts, @DefaultValue("5s") Duration timeout) {
 
+	CallbackProperties {
+		if (timeout.isNegative() || timeout.isZero()) {
+			throw new IllegalArgumentException("callbacks.timeout must be positive, but is " + timeout);
+		}
+	}
+
 	/**
 	 * Whether callbacks may go to this host. Without a list a client could reach hosts
 	 * that only this application can reach.

@@ -29,9 +29,8 @@ class DriverService {
 		return this.drivers.save(driverId, (known) -> {
 			long heartbeat = (known != null) ? known.heartbeats() + 1 : 1;
 			Driver driver = Driver.online(driverId, heartbeat, this.properties.silence());
-			// Within the save, so that of two simultaneous heartbeats the later one is
-			// also
-			// the last to restart the clock
+			// Within the save: of two heartbeats at the same time, the one that is saved
+			// last is also the last to restart the clock.
 			this.monitor.markOffline(driverId, heartbeat);
 			return driver;
 		});

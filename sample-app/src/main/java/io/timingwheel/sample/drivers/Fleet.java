@@ -35,7 +35,7 @@ class Fleet {
 				this.drivers.heartbeat(driverId);
 			}
 			else {
-				// The template, because each driver has a delay of its own
+				// The template, because each driver has a delay of its own.
 				this.tasks.schedule(TaskId.of("fleet-heartbeat", driverId), delay,
 						() -> this.drivers.heartbeat(driverId));
 			}

@@ -22,8 +22,8 @@ class SilenceMonitor {
 
 	@Delayed(delay = "${drivers.silence:10m}", name = "driver-silent", key = "#driverId")
 	public void markOffline(String driverId, long heartbeat) {
-		// A heartbeat may come after this task has begun, when it can no longer be
-		// cancelled
+		// A heartbeat may come after this task has begun, when nothing can cancel the
+		// task any more.
 		this.drivers.update(driverId, (driver) -> driver.silentSince(heartbeat));
 	}
 

@@ -1,6 +1,6 @@
 package io.timingwheel.sample.orders;
 
-import java.time.Clock;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
@@ -31,8 +31,8 @@ class OrderReports {
 
 	void create() {
 		List<Order> newest = this.orders.newest(EXAMINED);
-		OrderReport report = new OrderReport(Clock.systemUTC().instant(), this.orders.count(),
-				count(newest, Order.Status.PAID), count(newest, Order.Status.CLOSED));
+		OrderReport report = new OrderReport(Instant.now(), this.orders.count(), count(newest, Order.Status.PAID),
+				count(newest, Order.Status.CLOSED));
 		this.newestFirst.addFirst(report);
 		while (this.newestFirst.size() > KEPT) {
 			this.newestFirst.pollLast();

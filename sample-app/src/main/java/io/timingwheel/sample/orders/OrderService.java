@@ -36,7 +36,7 @@ class OrderService {
 	public Order create(String item) {
 		return this.orders.add((orderId) -> {
 			Order order = Order.placed(orderId, item, this.properties.paymentWindow());
-			// Within the add, so that no order stays if the task is refused
+			// Within the add, so that no order stays if the task is refused.
 			this.deadline.closeIfUnpaid(orderId);
 			return order;
 		});

@@ -55,11 +55,15 @@ class DurableOrderTests {
 
 	@Test
 	void anOrderIsClosedOnceHoweverOftenItsTaskIsDelivered() {
-		this.time.deliverTwice(true);
+		this.time.crashBeforeAcknowledge("close-order");
 		Order order = create();
 		this.time.advance(Duration.ofMinutes(30));
-		assertThat(this.orders.find(order.id())).get().extracting(Order::status).isEqualTo(Order.Status.CLOSED);
+		assertThat(tasks(order)).isEqualTo(1);
+		Order closed = this.orders.find(order.id()).orElseThrow();
+		assertThat(closed.status()).isEqualTo(Order.Status.CLOSED);
+		this.time.advance(Duration.ofMinutes(1));
 		assertThat(tasks(order)).isZero();
+		assertThat(this.orders.find(order.id())).contains(closed);
 	}
 
 	@Test

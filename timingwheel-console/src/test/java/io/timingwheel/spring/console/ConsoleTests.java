@@ -161,8 +161,8 @@ class ConsoleTests {
 			ConsoleClient user = user();
 			String request = "{\"action\":\"cancel\",\"name\":\"close-order\",\"task\":\"5\"}";
 			assertThat(user.<Boolean>figure("", "$.acts")).isTrue();
-			// Who sends the login with each request is not yet logged in when the token
-			// is missed.
+			// This client sends its login with each request. A server that looks for the
+			// token first does not know the user yet, and answers 401.
 			assertThat(user.act(null, request).statusCode()).isIn(401, 403);
 			assertThat(task.isCancelled()).isFalse();
 			HttpResponse<String> response = user.act(user.csrfToken(), request);

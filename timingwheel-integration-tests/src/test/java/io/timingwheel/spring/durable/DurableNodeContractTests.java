@@ -604,7 +604,6 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	}
 
 	@Test
-
 	void aNodeWhoseWheelIsFullPausesItsClaims() {
 		TestNode storing = node(TestNode.withoutHandler(this.store));
 		for (int i = 0; i < 20; i++) {

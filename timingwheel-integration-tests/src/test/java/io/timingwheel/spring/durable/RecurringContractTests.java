@@ -430,9 +430,8 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 		}));
 		TaskId id = new TaskId(TestNode.NAME, "k");
 		DelayedTask<?> task = this.nodes.get(0).durable().recur(id, Schedule.every(Duration.ofMillis(1500)), 1);
-		// Three attempts, with 50 ms and 100 ms in between. A busy machine may be late
-		// for
-		// some attempts, and for some times.
+		// Three attempts, with 50 ms and 100 ms in between. On a busy machine some
+		// attempts and some times are late.
 		await().until(() -> attempts.size() >= 3 && attempts.values().stream().anyMatch((each) -> each.size() == 3));
 		assertThat(attempts.keySet()).startsWith(task.dueAt())
 			.allMatch((due) -> Duration.between(task.dueAt(), due).toMillis() % 1500 == 0);
