@@ -149,6 +149,19 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 		assertThat(JdbcStoreSchema.of(this.pool, "two").version()).isEqualTo(JdbcStoreSchema.VERSION);
 	}
 
+	/**
+	 * PostgreSQL cuts the names of indexes. Two names that are then the same would be one
+	 * index.
+	 */
+	@Test
+	void theTableWithTheLongestNameHasAllIndexes() {
+		String longest = "t".repeat(TableName.MAX_LENGTH);
+		initialize(TableName.DEFAULT);
+		initialize(longest);
+		assertThat(indexes(longest)).hasSameSizeAs(indexes());
+		new JdbcDelayedTaskStore(this.pool, this.pool, longest).check();
+	}
+
 	@Test
 	void theScriptsOnlyAdd() {
 		runScript(1);
@@ -257,7 +270,8 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 	 */
 	private Map<String, String> columns() {
 		Map<String, String> columns = new TreeMap<>();
-		read((metaData, table) -> metaData.getColumns(table.getCatalog(), table.getSchema(), tableName(metaData), "%"),
+		read((metaData, table) -> metaData.getColumns(table.getCatalog(), table.getSchema(),
+				tableName(TableName.DEFAULT, metaData), "%"),
 				(rs) -> {
 					boolean required = rs.getString("IS_NULLABLE").equals("NO") && rs.getString("COLUMN_DEF") == null;
 					columns.put(rs.getString("COLUMN_NAME"), rs.getString("TYPE_NAME") + "(" + rs.getInt("COLUMN_SIZE")
@@ -271,9 +285,13 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 	 * the table.
 	 */
 	private Set<String> indexes() {
+		return indexes(TableName.DEFAULT);
+	}
+
+	private Set<String> indexes(String name) {
 		Map<String, String> indexes = new TreeMap<>();
-		read((metaData, table) -> metaData.getIndexInfo(table.getCatalog(), table.getSchema(), tableName(metaData),
-				false, true), (rs) -> {
+		read((metaData, table) -> metaData.getIndexInfo(table.getCatalog(), table.getSchema(),
+				tableName(name, metaData), false, true), (rs) -> {
 					if (rs.getString("INDEX_NAME") != null) {
 						indexes.merge(
 								(rs.getBoolean("NON_UNIQUE") ? "" : "unique ") + rs.getString("INDEX_NAME")
@@ -287,8 +305,8 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 		return result;
 	}
 
-	private static String tableName(DatabaseMetaData metaData) throws SQLException {
-		return metaData.storesUpperCaseIdentifiers() ? TableName.DEFAULT.toUpperCase(Locale.ROOT) : TableName.DEFAULT;
+	private static String tableName(String name, DatabaseMetaData metaData) throws SQLException {
+		return metaData.storesUpperCaseIdentifiers() ? name.toUpperCase(Locale.ROOT) : name;
 	}
 
 	private void read(MetaDataQuery query, RowReader reader) {

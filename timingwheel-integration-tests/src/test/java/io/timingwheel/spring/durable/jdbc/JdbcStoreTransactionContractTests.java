@@ -593,6 +593,23 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		}
 	}
 
+	/**
+	 * Many transactions may be the first after the start. If each waited for a second
+	 * connection, they could have all connections of the pool and wait for each other.
+	 */
+	@Test
+	void theFirstTransactionAfterTheCheckNeedsOneConnection() {
+		try (HikariDataSource single = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
+			// H2 in several processes reads its clock through another connection.
+			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(single, this.pool, TableName.DEFAULT);
+			node.check();
+			single.setConnectionTimeout(Duration.ofSeconds(5).toMillis());
+			new TransactionTemplate(new JdbcTransactionManager(single))
+				.executeWithoutResult((status) -> node.enqueue(task("k", HOUR)));
+		}
+		assertThat(this.store.find(key("k"))).isPresent();
+	}
+
 	@Test
 	void manyNodesCreateTheTableAtTheSameTime() throws Exception {
 		int threads = 8;

@@ -81,8 +81,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	 * may be the same object
 	 * @param tableName the table, such as {@code timingwheel_task} or
 	 * {@code schema.table}
-	 * @throws IllegalArgumentException if the name has other characters than letters,
-	 * digits and underscores
+	 * @throws IllegalArgumentException if the name is too long, or has other characters
+	 * than letters, digits and underscores
 	 */
 	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource storeDataSource, String tableName) {
 		this.applicationDataSource = applicationDataSource;
@@ -278,9 +278,17 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		return operations().forecasts().read(query);
 	}
 
+	/**
+	 * Also reads the settings of the connections. The first operation would otherwise
+	 * need a second connection to read them, while the transaction of its caller holds
+	 * one. A data source that chooses the database by the caller cannot be asked yet.
+	 */
 	@Override
 	public void check() {
 		JdbcStoreSchema.of(this.storeDataSource, this.table.qualified()).check();
+		if (!this.routing) {
+			operations();
+		}
 	}
 
 	@Override

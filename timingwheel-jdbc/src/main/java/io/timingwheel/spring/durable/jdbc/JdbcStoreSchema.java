@@ -57,8 +57,8 @@ public final class JdbcStoreSchema {
 	/**
 	 * Checks the name of a table.
 	 * @param tableName the name, such as {@code timingwheel_task} or {@code schema.table}
-	 * @throws IllegalArgumentException if the name has other characters than letters,
-	 * digits and underscores
+	 * @throws IllegalArgumentException if the name is too long, or has other characters
+	 * than letters, digits and underscores
 	 */
 	public static void checkTableName(String tableName) {
 		new TableName(tableName);
@@ -70,8 +70,8 @@ public final class JdbcStoreSchema {
 	 * @param tableName the table, such as {@code timingwheel_task} or
 	 * {@code schema.table}
 	 * @return the schema for this kind of database
-	 * @throws IllegalArgumentException if the name has other characters than letters,
-	 * digits and underscores
+	 * @throws IllegalArgumentException if the name is too long, or has other characters
+	 * than letters, digits and underscores
 	 * @throws IllegalStateException if the database is of a kind that cannot keep tasks
 	 * @throws org.springframework.dao.DataAccessException if there is no connection
 	 */

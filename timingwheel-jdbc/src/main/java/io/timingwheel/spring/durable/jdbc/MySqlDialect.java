@@ -55,16 +55,18 @@ final class MySqlDialect extends PortableDialect {
 
 	/**
 	 * One second is the shortest limit. InnoDB may also wait for a task with another key
-	 * if that key comes next in the index.
+	 * if that key comes next in the index. The connection keeps its earlier limit in a
+	 * variable, since the data source may have set this limit.
 	 */
 	@Override
 	void limitLockWait(JdbcOperations jdbc) {
-		jdbc.execute("set session innodb_lock_wait_timeout = 1");
+		jdbc.execute("set @timingwheel_lock_wait = @@session.innodb_lock_wait_timeout,"
+				+ " session innodb_lock_wait_timeout = 1");
 	}
 
 	@Override
 	void resetLockWait(JdbcOperations jdbc) {
-		jdbc.execute("set session innodb_lock_wait_timeout = default");
+		jdbc.execute("set session innodb_lock_wait_timeout = @timingwheel_lock_wait");
 	}
 
 	/**

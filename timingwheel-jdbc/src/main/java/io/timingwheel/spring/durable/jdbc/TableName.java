@@ -14,6 +14,12 @@ record TableName(String qualified) {
 
 	static final String DEFAULT = "timingwheel_task";
 
+	/**
+	 * The greatest length of the name without its schema. PostgreSQL cuts a name after 63
+	 * characters, and the longest of the derived names ends with {@code _pending_key}.
+	 */
+	static final int MAX_LENGTH = 51;
+
 	private static final String VERSION = "_version";
 
 	private static final String LIMIT = "_limit";
@@ -28,6 +34,8 @@ record TableName(String qualified) {
 	TableName {
 		Assert.isTrue(PLAIN.matcher(qualified).matches(), () -> "The table name \"" + qualified
 				+ "\" must consist of letters, digits and underscores, with or without a schema: schema.table");
+		Assert.isTrue(simple(qualified).length() <= MAX_LENGTH, () -> "The table name \"" + simple(qualified)
+				+ "\" may have at most " + MAX_LENGTH + " characters, since the names of its indexes are longer");
 	}
 
 	/**
@@ -57,9 +65,13 @@ record TableName(String qualified) {
 	 * @param script a script for the default table
 	 */
 	String appliedTo(String script) {
-		String simple = this.qualified.substring(this.qualified.indexOf('.') + 1);
+		String simple = simple(this.qualified);
 		return IN_SCRIPT.matcher(script)
 			.replaceAll((match) -> match.group(1).equals("_") ? simple + "_" : this.qualified + match.group(1));
+	}
+
+	private static String simple(String qualified) {
+		return qualified.substring(qualified.indexOf('.') + 1);
 	}
 
 	@Override

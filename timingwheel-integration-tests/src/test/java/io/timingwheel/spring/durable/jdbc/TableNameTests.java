@@ -1,0 +1,31 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+/**
+ * The names that a table of tasks may have.
+ */
+class TableNameTests {
+
+	private static final String LONGEST = "t".repeat(TableName.MAX_LENGTH);
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "1", "a.b.c", "a.", ".a", "a b", "a;", "a'", "\"a\"", "a-b", "\u00e4" })
+	void otherCharactersAreRefused(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new TableName(name))
+			.withMessageContaining("\"" + name + "\" must consist of letters, digits and underscores");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "a_schema." })
+	void aNameThatIsTooLongForItsIndexesIsRefused(String schema) {
+		assertThatNoException().isThrownBy(() -> new TableName(schema + LONGEST));
+		assertThatIllegalArgumentException().isThrownBy(() -> new TableName(schema + LONGEST + "t"))
+			.withMessageContaining("may have at most 51 characters");
+	}
+
+}
