@@ -271,8 +271,7 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 	private Map<String, String> columns() {
 		Map<String, String> columns = new TreeMap<>();
 		read((metaData, table) -> metaData.getColumns(table.getCatalog(), table.getSchema(),
-				tableName(TableName.DEFAULT, metaData), "%"),
-				(rs) -> {
+				tableName(TableName.DEFAULT, metaData), "%"), (rs) -> {
 					boolean required = rs.getString("IS_NULLABLE").equals("NO") && rs.getString("COLUMN_DEF") == null;
 					columns.put(rs.getString("COLUMN_NAME"), rs.getString("TYPE_NAME") + "(" + rs.getInt("COLUMN_SIZE")
 							+ ")" + (required ? " required" : ""));
@@ -288,10 +287,10 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 		return indexes(TableName.DEFAULT);
 	}
 
-	private Set<String> indexes(String name) {
+	private Set<String> indexes(String ofTable) {
 		Map<String, String> indexes = new TreeMap<>();
 		read((metaData, table) -> metaData.getIndexInfo(table.getCatalog(), table.getSchema(),
-				tableName(name, metaData), false, true), (rs) -> {
+				tableName(ofTable, metaData), false, true), (rs) -> {
 					if (rs.getString("INDEX_NAME") != null) {
 						indexes.merge(
 								(rs.getBoolean("NON_UNIQUE") ? "" : "unique ") + rs.getString("INDEX_NAME")

@@ -19,20 +19,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Tasks may still appear before that time: an application commits late, a node releases a
- * task, the lease of a task has ended that another claim had locked. So a claim begins at
- * the beginning at least every second. If such a sweep takes long, the next one comes
- * later, so that sweeps take at most a twentieth of the time, but it comes after ten
- * seconds. Thread-safe.
+ * task, or a claim skips a task that another claim has locked. So at least once a second
+ * a claim is a sweep: it searches from the beginning. If a sweep takes long, the next
+ * sweep comes later, at most ten seconds later, so that sweeps take about a twentieth of
+ * the time. Thread-safe.
  */
 final class ClaimFloors {
 
 	/** The floor of a name that has none. */
 	static final long NONE = -DelayedTaskStore.MAX_TIME;
 
-	/** How far a floor stays behind the time, for applications that commit late. */
+	/** How far a floor stays behind the time, for transactions that commit late. */
 	static final long LATE_COMMIT_MILLIS = 1000;
 
-	/** How often a claim begins at the beginning. */
+	/** How often a claim is a sweep. */
 	static final Duration SWEEP = Duration.ofSeconds(1);
 
 	private static final int SHARE = 20;
@@ -121,7 +121,7 @@ final class ClaimFloors {
 	/**
 	 * Learns that a task has become claimable. A claim that is under way may not see the
 	 * task.
-	 * @param time its due time
+	 * @param time the due time of the task
 	 */
 	synchronized void claimable(String name, long time) {
 		this.floors.computeIfPresent(name, (key, floor) -> Math.min(floor, time));

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long now, long nextAt, long tableSize,
 		@Nullable Places places) {
 
-	static ClaimReply read(ResultSet rs, boolean limited) throws SQLException {
+	static ClaimReply read(ResultSet rs, boolean hasPlaces) throws SQLException {
 		List<ClaimedRow> tasks = new ArrayList<>();
 		Map<String, List<Long>> found = new HashMap<>();
 		long now = 0;
@@ -40,7 +40,7 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 						: rs.getObject(ClaimColumn.LATER_AT, Long.class);
 				nextAt = (later != null) ? later : Long.MAX_VALUE;
 				tableSize = rs.getLong(ClaimColumn.TABLE_SIZE);
-				places = limited ? new Places(rs.getBoolean(ClaimColumn.LOCKED), rs.getBoolean(ClaimColumn.MISSING),
+				places = hasPlaces ? new Places(rs.getBoolean(ClaimColumn.LOCKED), rs.getBoolean(ClaimColumn.MISSING),
 						rs.getBoolean(ClaimColumn.HAS_LOST), rs.getInt(ClaimColumn.FREE)) : null;
 			}
 			if (rs.getString(ClaimColumn.ID) == null) {
@@ -122,7 +122,7 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 
 		/**
 		 * This and the following columns are those of a limited name. The column before
-		 * has no use but its side effect.
+		 * them is only there for its side effect.
 		 */
 		static final int LOCKED = 23;
 

@@ -21,6 +21,8 @@ final class ClaimStatement {
 
 	private final String prefix;
 
+	private final boolean hasPlaces;
+
 	private final String sql;
 
 	private final Map<Integer, String> bySize = new ConcurrentHashMap<>();
@@ -33,11 +35,13 @@ final class ClaimStatement {
 	 * @param prefix another statement before it in the same request, empty for none
 	 * @param wanted defines {@code wanted}: how many tasks that are due, and how many
 	 * that are due soon, to claim of each name, and since which time to search for them
-	 * @param columns more columns of the result, each after a comma, empty for none
+	 * @param placeColumns the columns with the places of a limited name, each after a
+	 * comma; empty for names without limits
 	 */
-	ClaimStatement(Database database, String prefix, String wanted, String columns) {
+	ClaimStatement(Database database, String prefix, String wanted, String placeColumns) {
 		this.prefix = prefix;
-		this.sql = sql(database, wanted, columns);
+		this.hasPlaces = !placeColumns.isEmpty();
+		this.sql = sql(database, wanted, placeColumns);
 	}
 
 	/**
@@ -51,10 +55,9 @@ final class ClaimStatement {
 
 	/**
 	 * Reads the result.
-	 * @param limited whether the other columns are those of a limited name
 	 */
-	ClaimReply read(ResultSet rs, boolean limited) throws SQLException {
-		ClaimReply reply = ClaimReply.read(rs, limited);
+	ClaimReply read(ResultSet rs) throws SQLException {
+		ClaimReply reply = ClaimReply.read(rs, this.hasPlaces);
 		this.tableSize = reply.tableSize();
 		return reply;
 	}
@@ -69,14 +72,14 @@ final class ClaimStatement {
 	 *
 	 * <p>
 	 * The rows are locked and updated by their places in the table ({@code ctid}), which
-	 * saves a search in the index for each. If a row has changed since the statement
-	 * began, its place is not the one that this statement sees: the statement leaves the
-	 * row, and the next claim takes it.
+	 * saves a search in the index for each. If a row changes after the statement has
+	 * begun, the row gets another place. The statement then leaves the row to the next
+	 * claim.
 	 *
 	 * <p>
 	 * The commit waits for the disk only if a task has begun with the claim.
 	 */
-	private static String sql(Database database, String wanted, String columns) {
+	private static String sql(Database database, String wanted, String placeColumns) {
 		String now = PostgresDialect.clock(database.time());
 		return """
 				with clock as (select %1$s + ? as now, ? as look_ahead),
@@ -136,7 +139,7 @@ final class ClaimStatement {
 				"""
 			.formatted(now, database.table(), DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
 					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
-					PostgresTransitions.WITHOUT_DISK, wanted, columns);
+					PostgresDialect.WITHOUT_DISK, wanted, placeColumns);
 	}
 
 }

@@ -1,8 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.util.Collection;
-import java.util.Collections;
-import java.util.List;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,37 +24,21 @@ record Database(TableName table, Dialect dialect, ShortTransactions application,
 	}
 
 	/**
-	 * A list of parameters in parentheses. The list has one of few lengths, so that
-	 * statements can be cached.
-	 * @param size the number of values for {@link #addPadded}
+	 * Runs a statement in the caller's transaction. If there is none, runs the statement
+	 * on the application's data source.
 	 */
-	static String placeholders(int size) {
-		return "(" + String.join(", ", Collections.nCopies(paddedSize(size), "?")) + ")";
+	<T extends @Nullable Object> T single(@Nullable JdbcOperations joined, Function<JdbcOperations, T> statement) {
+		return (joined != null) ? statement.apply(joined) : this.application.single(statement);
 	}
 
 	/**
-	 * The condition that a column has one of the values in a list.
-	 * @param size the number of values for {@link #addPadded}
+	 * Runs statements in the caller's transaction. If there is none, runs the statements
+	 * in a short transaction on the application's data source.
 	 */
-	static String isOneOf(int size) {
-		return (size == 1) ? " = ?" : " in " + placeholders(size);
-	}
-
-	/**
-	 * Adds the values for {@link #placeholders}. The last value fills the rest of the
-	 * list.
-	 */
-	static void addPadded(List<@Nullable Object> parameters, Collection<?> values) {
-		Object last = "";
-		for (Object value : values) {
-			parameters.add(value);
-			last = value;
-		}
-		parameters.addAll(Collections.nCopies(paddedSize(values.size()) - values.size(), last));
-	}
-
-	private static int paddedSize(int size) {
-		return (size <= 1) ? 1 : Integer.highestOneBit(size - 1) << 1;
+	<T extends @Nullable Object> T transaction(@Nullable JdbcOperations joined,
+			Function<JdbcOperations, T> statements) {
+		return (joined != null) ? statements.apply(joined)
+				: this.application.transaction((jdbc, status) -> statements.apply(jdbc));
 	}
 
 }

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -125,25 +124,28 @@ final class DeadRows {
 	}
 
 	/**
-	 * Locks the dead among some tasks, but not those that others have locked.
-	 * @return their keys by their ids
+	 * Locks the dead tasks among some tasks. Skips tasks that other transactions have
+	 * locked.
+	 * @return the keys of the locked tasks by their ids
 	 */
 	private Map<String, @Nullable TaskId> lockDead(JdbcOperations jdbc, List<String> ids) {
 		Map<String, @Nullable TaskId> dead = new HashMap<>();
-		jdbc.query("select " + TaskRow.COLUMNS + " from " + this.table + " where id in "
-				+ Database.placeholders(ids.size()) + " and status = " + TaskRow.DEAD
-				+ " order by id for update skip locked", (rs) -> {
+		jdbc.query("select " + TaskRow.COLUMNS + " from " + this.table + " where id" + Parameters.isOneOf(ids.size())
+				+ " and status = " + TaskRow.DEAD + " order by id for update skip locked", (rs) -> {
 					TaskRow row = TaskRow.read(rs, this.dialect);
 					String key = row.key();
 					dead.put(row.id(), (key != null) ? new TaskId(row.name(), key) : null);
-				}, padded(ids));
+				}, Parameters.list(ids));
 		return dead;
 	}
 
 	private Set<String> withPendingKey(JdbcOperations jdbc, Set<String> ids) {
-		return new HashSet<>(jdbc.queryForList(("select d.id from %1$s d where d.id in %2$s and exists"
-				+ " (select 1 from %1$s p where p.name = d.name and p.pending_key = d.task_key)")
-			.formatted(this.table, Database.placeholders(ids.size())), String.class, padded(ids)));
+		return new HashSet<>(
+				jdbc.queryForList(
+						("select d.id from %1$s d where d.id%2$s and exists"
+								+ " (select 1 from %1$s p where p.name = d.name and p.pending_key = d.task_key)")
+							.formatted(this.table, Parameters.isOneOf(ids.size())),
+						String.class, Parameters.list(ids)));
 	}
 
 	/**
@@ -154,14 +156,14 @@ final class DeadRows {
 	private boolean makePending(JdbcOperations jdbc, TransactionStatus status, List<String> ids) {
 		long now = this.database.now(jdbc);
 		List<@Nullable Object> parameters = new ArrayList<>(List.of(now, now, TaskRow.micros(now)));
-		Database.addPadded(parameters, ids);
+		Parameters.addList(parameters, ids);
 		this.dialect.limitLockWait(jdbc);
 		Object savepoint = status.createSavepoint();
 		try {
 			jdbc.update("update " + this.table + " set status = " + TaskRow.PENDING
 					+ ", pending_key = task_key, due_at = ?, first_at = null, next_at = ?, " + TaskRow.RAISE_FENCE
 					+ ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
-					+ " died_at = null where id in " + Database.placeholders(ids.size()), parameters.toArray());
+					+ " died_at = null where id" + Parameters.isOneOf(ids.size()), parameters.toArray());
 			return true;
 		}
 		catch (DuplicateKeyException | CannotAcquireLockException ex) {
@@ -177,10 +179,12 @@ final class DeadRows {
 	 * Discard: deletes dead tasks.
 	 */
 	int discard(List<String> ids) {
-		return ids.isEmpty() ? 0
-				: this.database.store()
-					.single((jdbc) -> jdbc.update("delete from " + this.table + " where id in "
-							+ Database.placeholders(ids.size()) + " and status = " + TaskRow.DEAD, padded(ids)));
+		if (ids.isEmpty()) {
+			return 0;
+		}
+		String sql = "delete from " + this.table + " where id" + Parameters.isOneOf(ids.size()) + " and status = "
+				+ TaskRow.DEAD;
+		return this.database.store().single((jdbc) -> jdbc.update(sql, Parameters.list(ids)));
 	}
 
 	/**
@@ -211,12 +215,6 @@ final class DeadRows {
 				.stream()
 				.findFirst()
 				.orElse(null));
-	}
-
-	private static Object[] padded(Collection<String> ids) {
-		List<@Nullable Object> parameters = new ArrayList<>();
-		Database.addPadded(parameters, ids);
-		return parameters.toArray();
 	}
 
 }

@@ -98,8 +98,8 @@ abstract class Dialect {
 	}
 
 	/**
-	 * The condition that a task is in the sample of the tasks that an index has, one of
-	 * 256.
+	 * The condition for the tasks in a sample, which are about one of 256. An index has
+	 * only these tasks.
 	 * @return the condition, {@code null} if the database has no such index
 	 */
 	@Nullable String isSampled() {
@@ -107,8 +107,8 @@ abstract class Dialect {
 	}
 
 	/**
-	 * Whether a count of all rows is the only way to count many. The database has then no
-	 * {@link #count} and no {@link #estimate}.
+	 * Whether the database can count many rows only by a count of all rows. The database
+	 * then has no {@link #count} and no {@link #estimate}.
 	 */
 	boolean countsAll() {
 		return false;

@@ -17,8 +17,8 @@ import org.springframework.jdbc.core.JdbcOperations;
 /**
  * Counts how many pending tasks fall due in equal spans of the time ahead, from the index
  * on name, status and due time. One statement counts all tasks of the names that have
- * few. For the names with many tasks, a database either counts a sample of them, which it
- * has in an index of its own, or reads a limited number of tasks of each name.
+ * few. For the names with many tasks, PostgreSQL counts a sample, for which it has an
+ * index. The other databases read a limited number of tasks of each name.
  */
 final class DueForecasts {
 
@@ -100,9 +100,10 @@ final class DueForecasts {
 			Map<String, long[]> counts = new LinkedHashMap<>();
 			names.forEach((name) -> counts.put(name, new long[this.query.spans()]));
 			List<@Nullable Object> parameters = new ArrayList<>(List.of(this.from, this.spanMillis));
-			Database.addPadded(parameters, names.stream().map(DueForecasts.this.dialect::text).toList());
+			Parameters.addList(parameters, names.stream().map(DueForecasts.this.dialect::text).toList());
 			parameters.addAll(List.of(this.from, end()));
-			String due = DUE.formatted(DueForecasts.this.database.table(), Database.isOneOf(names.size())) + condition;
+			String due = DUE.formatted(DueForecasts.this.database.table(), Parameters.isOneOf(names.size()))
+					+ condition;
 			this.jdbc.query(COUNT.formatted(due), (rs) -> {
 				long[] spans = counts.get(TaskRow.name(rs, DueForecasts.this.dialect));
 				if (spans != null) {
@@ -113,8 +114,8 @@ final class DueForecasts {
 		}
 
 		/**
-		 * Counts the tasks of a name that are due first. The span of the last one that
-		 * was counted may have more.
+		 * Counts the tasks of a name that are due first. The span of the last counted
+		 * task may have more tasks.
 		 */
 		private void countFirst(String name, int limit) {
 			long[] spans = new long[this.query.spans()];

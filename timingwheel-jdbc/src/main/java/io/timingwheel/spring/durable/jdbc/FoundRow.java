@@ -14,33 +14,43 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * A row that a claim has locked.
+ * A row that a transaction has locked, with the columns that may be large.
  *
- * @param foundAt its {@code next_at}
+ * @param foundAt the {@code next_at} of the row
+ * @param payload the payload, {@code null} if it is larger than a claim takes
  */
 record FoundRow(TaskRow row, long foundAt, @Nullable String payload, @Nullable String traceparent) {
 
 	/**
-	 * Reads a row with the columns {@code next_at}, {@code payload} and
-	 * {@code traceparent}.
+	 * The columns for {@link #read}.
 	 */
+	static final String COLUMNS = TaskRow.COLUMNS + ", next_at, payload, traceparent";
+
+	/**
+	 * The columns for {@link #read}, with the size of the largest payload in bytes as
+	 * their parameter.
+	 */
+	static final String COLUMNS_UP_TO_SIZE = TaskRow.COLUMNS
+			+ ", next_at, case when octet_length(payload) <= ? then payload end as payload, traceparent";
+
 	static FoundRow read(ResultSet rs, Dialect dialect) throws SQLException {
 		return new FoundRow(TaskRow.read(rs, dialect), rs.getLong("next_at"), rs.getString("payload"),
 				rs.getString("traceparent"));
 	}
 
 	/**
-	 * Makes suspects of running tasks whose leases have ended.
+	 * Takes running tasks and suspects whose leases have ended away from their nodes. All
+	 * of them are then suspects.
 	 * @param ids the tasks, which the transaction has locked
 	 * @param now the time by the database's clock
 	 */
 	static void takeAway(Database database, JdbcOperations jdbc, List<String> ids, long now) {
 		if (!ids.isEmpty()) {
 			List<@Nullable Object> values = new ArrayList<>(List.of(TaskRow.micros(now)));
-			Database.addPadded(values, ids);
+			Parameters.addList(values, ids);
 			jdbc.update("update " + database.table() + " set owner = null, " + TaskRow.RAISE_FENCE
-					+ ", lost_deliveries = lost_deliveries + alone, suspect = 1, alone = 0 where id in "
-					+ Database.placeholders(ids.size()), values.toArray());
+					+ ", lost_deliveries = lost_deliveries + alone, suspect = 1, alone = 0 where id"
+					+ Parameters.isOneOf(ids.size()), values.toArray());
 		}
 	}
 
@@ -55,15 +65,15 @@ record FoundRow(TaskRow row, long foundAt, @Nullable String payload, @Nullable S
 		if (!found.isEmpty()) {
 			List<@Nullable Object> values = new ArrayList<>(List.of(request.owner(), TaskRow.micros(leasedAt), now,
 					LeaseTimes.millis(request.lease()), now, now, now));
-			Database.addPadded(values, found.stream().map(FoundRow::id).toList());
+			Parameters.addList(values, found.stream().map(FoundRow::id).toList());
 			jdbc.update(("update %1$s set owner = ?, " + TaskRow.RAISE_FENCE
 					+ ", next_at = least(greatest(due_at, ?) + ?, %2$d),"
 					+ " deliveries = deliveries + case when %4$s then 1 else 0 end,"
 					+ " pending_key = case when %4$s then null else pending_key end,"
-					+ " status = case when %4$s then %3$d else status end where id in %5$s")
+					+ " status = case when %4$s then %3$d else status end where id%5$s")
 				.formatted(database.table(), DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
 						"status = " + TaskRow.PENDING + " and suspect = 0 and due_at <= ?",
-						Database.placeholders(found.size())),
+						Parameters.isOneOf(found.size())),
 					values.toArray());
 		}
 		return found.stream().map((row) -> row.leased(now, leasedAt, request.lease())).toList();
@@ -87,11 +97,20 @@ record FoundRow(TaskRow row, long foundAt, @Nullable String payload, @Nullable S
 	 */
 	private ClaimedRow leased(long now, long leasedAt, Duration lease) {
 		boolean begins = !this.row.suspect() && this.row.dueAt() <= now;
-		LeasedTask task = new LeasedTask(id(), this.row.nextFence(leasedAt), this.row.name(), this.row.key(),
-				this.payload, this.traceparent, this.row.dueAt(), begins, this.row.attempt(),
-				this.row.deliveries() + (begins ? 1 : 0), this.row.lostDeliveries(), this.row.suspect(),
-				this.row.schedule());
-		return new ClaimedRow(task, this.foundAt, LeaseTimes.leaseEnd(this.row.dueAt(), now, lease));
+		return new ClaimedRow(task(leasedAt, this.row.dueAt(), begins), this.foundAt,
+				LeaseTimes.leaseEnd(this.row.dueAt(), now, lease));
+	}
+
+	/**
+	 * The task with its next fence.
+	 * @param now the time by the database's clock
+	 * @param dueAt when the task is due from now on
+	 * @param begins whether the task begins
+	 */
+	LeasedTask task(long now, long dueAt, boolean begins) {
+		return new LeasedTask(id(), this.row.nextFence(now), this.row.name(), this.row.key(), this.payload,
+				this.traceparent, dueAt, begins, this.row.attempt(), this.row.deliveries() + (begins ? 1 : 0),
+				this.row.lostDeliveries(), this.row.suspect(), this.row.schedule());
 	}
 
 }

@@ -141,9 +141,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public boolean acknowledgeInTransaction(TaskRef task) {
-		JdbcOperations joined = this.transaction.current();
-		Assert.state(joined != null, "The thread has no transaction on the DataSource of the application");
-		return transitions().acknowledge(task, joined);
+		return transitions().acknowledge(task, requiredTransaction());
 	}
 
 	@Override
@@ -153,9 +151,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public boolean repeatInTransaction(NextRun run) {
-		JdbcOperations joined = this.transaction.current();
-		Assert.state(joined != null, "The thread has no transaction on the DataSource of the application");
-		return operations().schedules().repeat(run, joined);
+		return operations().schedules().repeat(run, requiredTransaction());
 	}
 
 	@Override
@@ -327,6 +323,12 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	public void deleteAll() {
 		transitions().deleteAll();
 		operations().limits().deleteAll();
+	}
+
+	private JdbcOperations requiredTransaction() {
+		JdbcOperations joined = this.transaction.current();
+		Assert.state(joined != null, "The thread has no transaction on the DataSource of the application");
+		return joined;
 	}
 
 	private Transitions transitions() {

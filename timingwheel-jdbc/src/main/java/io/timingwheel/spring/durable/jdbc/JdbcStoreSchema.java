@@ -144,7 +144,7 @@ public final class JdbcStoreSchema {
 	 * On H2, one node after another runs the scripts. H2 copies a table to alter the
 	 * table, and may lose an index or a column when two connections do so at the same
 	 * time. The lock is a row of the table of the version, so a node that dies does not
-	 * keep the lock. It takes a second connection.
+	 * keep the lock. The lock takes a second connection.
 	 * @param scripts runs the scripts
 	 * @throws org.springframework.dao.DataAccessException if the lock is not free within
 	 * a minute

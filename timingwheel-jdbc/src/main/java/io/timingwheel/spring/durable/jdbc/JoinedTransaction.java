@@ -10,7 +10,7 @@ import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.transaction.TransactionStatus;
 
 /**
- * The status of a transaction that somebody else has begun and ends.
+ * The status of a transaction that other code has begun and will end.
  */
 record JoinedTransaction(JdbcOperations jdbc) implements TransactionStatus {
 

@@ -48,8 +48,8 @@ final class LimitedClaimStatement {
 
 	/**
 	 * The statement that locks the row of a limited name, and remembers the name for the
-	 * next statement of the transaction. Claims of other nodes wait in a queue, which
-	 * costs less than to try again and again.
+	 * next statement of the transaction. Claims of other nodes wait for the lock, which
+	 * costs less than repeated attempts.
 	 */
 	private static String lock(TableName table) {
 		return """
@@ -90,10 +90,10 @@ final class LimitedClaimStatement {
 	}
 
 	/**
-	 * Locks the name and claims. The two statements are one transaction, also if each
-	 * request is a transaction: the driver sends both before it ends the request. If a
-	 * driver did not, the claim would take nothing. A claim that has waited too long for
-	 * the lock is not tried again here, since the node has other names to claim.
+	 * Locks the name and claims. The driver sends the two statements in one request. So
+	 * they are one transaction, even if each request is a transaction of its own. If a
+	 * driver sent two requests, the claim would take nothing. A claim that has waited too
+	 * long for the lock is not tried again here, since the node has other names to claim.
 	 * @param room how many tasks the caller wants
 	 * @param concurrent the limit of the name
 	 */
@@ -118,7 +118,7 @@ final class LimitedClaimStatement {
 
 	private CountedClaim claimed(ResultSet rs, ClaimRequest request, String name, int room, Search search)
 			throws SQLException {
-		ClaimReply reply = this.statement.read(rs, true);
+		ClaimReply reply = this.statement.read(rs);
 		Places places = Objects.requireNonNull(reply.places());
 		if (places.usable()) {
 			Limit limit = new Limit(Math.min(room, places.free()), 0);

@@ -26,8 +26,8 @@ import org.springframework.transaction.TransactionStatus;
  */
 final class LockedTasks {
 
-	/** A lease is this much longer than the time that a transaction waits for keys. */
-	private static final int LEASES_PER_WAIT = 10;
+	/** A transaction waits for keys for at most one of so many parts of a lease. */
+	private static final int PARTS_PER_LEASE = 10;
 
 	private final Database database;
 
@@ -68,8 +68,9 @@ final class LockedTasks {
 	}
 
 	/**
-	 * Locks tasks and changes each, in a short transaction. If there are too many keys to
-	 * wait for, the reply for the last of these tasks is {@link Reply#BUSY}.
+	 * Locks tasks and changes each, in a short transaction. If the waits for keys take
+	 * too long, the reply for the tasks that are left with such keys is
+	 * {@link Reply#BUSY}.
 	 * @param task gives the task of a request
 	 * @param gone the reply if there is no such task
 	 * @param change changes the task of a request
@@ -80,7 +81,7 @@ final class LockedTasks {
 		return database.store().transaction((jdbc, status) -> {
 			LockedTasks locked = lock(database, jdbc, status, requests.stream().map(task).toList());
 			long now = database.now(jdbc);
-			locked.waitNanos = Math.max(1, TimeUnit.MILLISECONDS.toNanos(locked.leaseEnd - now) / LEASES_PER_WAIT);
+			locked.waitNanos = Math.max(1, TimeUnit.MILLISECONDS.toNanos(locked.leaseEnd - now) / PARTS_PER_LEASE);
 			try {
 				return locked.replies(requests, task, gone, (request, row) -> change.apply(request, row, locked, now));
 			}
@@ -91,21 +92,19 @@ final class LockedTasks {
 	}
 
 	private Map<String, TaskRow> read(Collection<String> ids, String suffix) {
-		List<@Nullable Object> parameters = new ArrayList<>();
-		Database.addPadded(parameters, ids);
 		Map<String, TaskRow> rows = new HashMap<>();
-		this.jdbc.query("select " + TaskRow.COLUMNS + ", next_at from " + this.database.table() + " where id in "
-				+ Database.placeholders(ids.size()) + suffix, (rs) -> {
+		this.jdbc.query("select " + TaskRow.COLUMNS + ", next_at from " + this.database.table() + " where id"
+				+ Parameters.isOneOf(ids.size()) + suffix, (rs) -> {
 					TaskRow row = TaskRow.read(rs, this.database.dialect());
 					rows.put(row.id(), row);
 					this.leaseEnd = Math.min(this.leaseEnd, row.leased() ? rs.getLong("next_at") : Long.MAX_VALUE);
-				}, parameters.toArray());
+				}, Parameters.list(ids));
 		return rows;
 	}
 
 	/**
-	 * The replies to requests. Begins anywhere among the requests: if the first of them
-	 * use up the time for waiting again and again, the others have their turn too.
+	 * The replies to requests. Begins with a random request. So even if a few requests
+	 * use up the time for waiting, each other request comes before them in some calls.
 	 * @param task gives the task of a request
 	 * @param gone the reply if there is no such task
 	 * @param change changes a task that is locked, if the task is as the request expects

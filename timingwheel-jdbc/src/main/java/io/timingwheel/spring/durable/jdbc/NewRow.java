@@ -1,7 +1,5 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.util.Arrays;
-
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
@@ -29,7 +27,7 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable Long firstAt, @Nulla
 	 * @param pending the pending task with the key of the new task, {@code null} for none
 	 */
 	static NewRow of(NewTask task, long now, @Nullable TaskRow pending) {
-		// A task that has begun starts anew.
+		// Calls before the task last began do not count.
 		Long firstAt = (pending != null && pending.deliveries() == 0) ? pending.firstAt() : null;
 		if (firstAt == null && task.maxWait() != null) {
 			firstAt = now;
@@ -58,7 +56,7 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable Long firstAt, @Nulla
 
 	Object[] insertValues(Dialect dialect) {
 		Object key = dialect.nullableText(this.task.key());
-		return values(this.task.id(), dialect.text(this.task.name()), key, key, this.task.payload(),
+		return Parameters.of(this.task.id(), dialect.text(this.task.name()), key, key, this.task.payload(),
 				this.task.traceparent(), this.dueAt, this.firstAt, nextAt(), LeaseTimes.owner(this.lease), this.now);
 	}
 
@@ -73,12 +71,8 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable Long firstAt, @Nulla
 	}
 
 	Object[] replaceValues(TaskRow pending) {
-		return values(this.task.id(), this.task.payload(), this.task.traceparent(), this.dueAt, this.firstAt, nextAt(),
-				LeaseTimes.owner(this.lease), TaskRow.micros(this.now), this.now, pending.id());
-	}
-
-	private static Object[] values(@Nullable Object... values) {
-		return Arrays.asList(values).toArray();
+		return Parameters.of(this.task.id(), this.task.payload(), this.task.traceparent(), this.dueAt, this.firstAt,
+				nextAt(), LeaseTimes.owner(this.lease), TaskRow.micros(this.now), this.now, pending.id());
 	}
 
 	private long nextAt() {

@@ -31,8 +31,8 @@ abstract class PortableDialect extends Dialect {
 	}
 
 	/**
-	 * Whether a claim joins the names with their searches, rather than unite a search for
-	 * each name.
+	 * Whether the check of a claim joins the names with one search. Otherwise the check
+	 * unites one search for each name.
 	 */
 	boolean joinsNames() {
 		return false;

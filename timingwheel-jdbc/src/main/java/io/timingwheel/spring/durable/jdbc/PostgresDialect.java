@@ -23,6 +23,16 @@ final class PostgresDialect extends Dialect {
 	private static final int SAMPLED_PAGES = 800;
 
 	/**
+	 * Lets the commit of a statement return before the disk has the statement. A crash of
+	 * the server may then undo the statement. Acknowledgements may be undone: the task
+	 * then runs again. Leases of tasks that have not begun may be undone: the store then
+	 * refuses to begin these tasks. A begin must not be undone: a cancel after the crash
+	 * could succeed although the body has run. A renewal must not be undone either: the
+	 * lease in the store would then end before the lease that the node trusts.
+	 */
+	static final String WITHOUT_DISK = "select set_config('synchronous_commit', 'off', true)";
+
+	/**
 	 * What a statement adds its parameter to, to get the time.
 	 */
 	static String clock(StoreTime time) {

@@ -17,8 +17,8 @@ import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * Counts tasks at a cost that does not grow with the table. Of each name and state the
- * index gives at most some thousand rows, which are counted exactly. What has more rows
- * is estimated as the database can do it. H2 counts all rows.
+ * index gives at most some thousand rows, which are counted exactly. If there are more
+ * rows, the database estimates their number. H2 counts all rows.
  */
 final class RowCounts {
 
@@ -27,7 +27,9 @@ final class RowCounts {
 	 */
 	static final int MAX_EXACT = 5000;
 
-	/** How many are counted exactly, however many names there are. */
+	/**
+	 * How many rows of one name and state are counted exactly if there are many names.
+	 */
 	static final int MIN_EXACT = 100;
 
 	/** How many rows of one state are counted, unless there are very many names. */

@@ -1,10 +1,8 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Function;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
@@ -61,8 +59,7 @@ final class ScheduleRows {
 		TaskLimits.checkKey(schedule.key());
 		Assert.isTrue(schedule.schedule().length() <= DelayedTaskStore.MAX_SCHEDULE_LENGTH,
 				"The text of the schedule is too long");
-		return (joined != null) ? store(schedule, joined)
-				: this.database.application().transaction((jdbc, status) -> store(schedule, jdbc));
+		return this.database.transaction(joined, (jdbc) -> store(schedule, jdbc));
 	}
 
 	private Enqueued store(NewSchedule schedule, JdbcOperations jdbc) {
@@ -89,7 +86,7 @@ final class ScheduleRows {
 	 * @return its id, {@code null} if there is none
 	 */
 	@Nullable String find(TaskId taskId, @Nullable JdbcOperations joined) {
-		return run(joined, (jdbc) -> find(taskId, jdbc, ""));
+		return this.database.<@Nullable String>single(joined, (jdbc) -> find(taskId, jdbc, ""));
 	}
 
 	private @Nullable String find(TaskId taskId, JdbcOperations jdbc, String suffix) {
@@ -120,7 +117,7 @@ final class ScheduleRows {
 							+ " schedule, status, fence, attempt, deliveries, lost_deliveries, created_at)"
 							+ " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + TaskRow.PENDING + ", " + NewRow.FIRST_FENCE
 							+ ", 1, 0, 0, ?)" + this.dialect.unlessTaken(),
-					values(schedule.id(), this.dialect.text(schedule.name()), key, key, schedule.payload(),
+					Parameters.of(schedule.id(), this.dialect.text(schedule.name()), key, key, schedule.payload(),
 							schedule.traceparent(), first, first, first, schedule.schedule(), now));
 			// The count of MySQL does not tell whether there was another row.
 			return this.dialect.unlessTaken().isEmpty()
@@ -153,8 +150,9 @@ final class ScheduleRows {
 						+ " due_at = ?, next_at = ?, owner = null, " + TaskRow.RAISE_FENCE
 						+ ", attempt = ?, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
 						+ " created_at = ? where id = ?",
-				values(schedule.id(), schedule.schedule(), scheduledAt, schedule.payload(), schedule.traceparent(),
-						dueAt, dueAt, TaskRow.micros(now), same ? row.attempt() : 1, now, row.id()));
+				Parameters.of(schedule.id(), schedule.schedule(), scheduledAt, schedule.payload(),
+						schedule.traceparent(), dueAt, dueAt, TaskRow.micros(now), same ? row.attempt() : 1, now,
+						row.id()));
 		return new Enqueued(outcome, schedule.id(), row.nextFence(now), dueAt, now, false);
 	}
 
@@ -225,11 +223,8 @@ final class ScheduleRows {
 	 * @return whether the task had a schedule
 	 */
 	boolean end(String id, @Nullable JdbcOperations joined) {
-		if (!this.transitions.mayFind(id, HAS_SCHEDULE, joined)) {
-			return false;
-		}
-		return (joined != null) ? lockAndEnd(id, joined)
-				: this.database.application().transaction((jdbc, status) -> lockAndEnd(id, jdbc));
+		return this.transitions.mayFind(id, HAS_SCHEDULE, joined)
+				&& this.database.transaction(joined, (jdbc) -> lockAndEnd(id, jdbc));
 	}
 
 	private boolean lockAndEnd(String id, JdbcOperations jdbc) {
@@ -240,14 +235,6 @@ final class ScheduleRows {
 		jdbc.update((current.row().isRunning() ? "update " + this.table + " set " + TaskRow.END_SCHEDULE
 				: "delete from " + this.table) + " where id = ?", id);
 		return true;
-	}
-
-	private <T extends @Nullable Object> T run(@Nullable JdbcOperations joined, Function<JdbcOperations, T> statement) {
-		return (joined != null) ? statement.apply(joined) : this.database.application().single(statement);
-	}
-
-	private static Object[] values(@Nullable Object... values) {
-		return Arrays.asList(values).toArray();
 	}
 
 	private record Current(TaskRow row, String payload) {

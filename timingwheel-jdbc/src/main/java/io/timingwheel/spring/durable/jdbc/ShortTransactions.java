@@ -33,7 +33,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * another transaction, the statements run again.
  *
  * <p>
- * For virtual time they may join the transaction of a test instead.
+ * In virtual time the statements may run in the transaction of a test instead.
  */
 final class ShortTransactions {
 
@@ -85,14 +85,15 @@ final class ShortTransactions {
 	}
 
 	/**
-	 * Transactions that join the one of the calling thread, if it has one.
+	 * Creates an access that runs statements in the transaction of the calling thread, if
+	 * there is one.
 	 */
 	ShortTransactions joining(ApplicationTransaction application) {
 		return new ShortTransactions(this, application);
 	}
 
 	/**
-	 * Runs a single statement.
+	 * Runs a statement, or statements that need no common transaction.
 	 */
 	<T extends @Nullable Object> T single(Function<JdbcOperations, T> statement) {
 		JdbcOperations current = current();
@@ -118,7 +119,7 @@ final class ShortTransactions {
 
 	/**
 	 * Runs statements in a transaction, and does not run them again after a collision.
-	 * @param single whether it is a single statement
+	 * @param single whether there is only one statement
 	 */
 	<T extends @Nullable Object> T once(boolean single, Function<JdbcOperations, T> statements) {
 		JdbcOperations current = current();
@@ -132,7 +133,8 @@ final class ShortTransactions {
 	}
 
 	/**
-	 * Runs an action while a transaction holds a lock. Waits for the lock for a minute.
+	 * Runs an action while a transaction holds a lock. Waits at most a minute for the
+	 * lock.
 	 * @param lock takes the lock
 	 * @param action what to do; uses other connections
 	 */

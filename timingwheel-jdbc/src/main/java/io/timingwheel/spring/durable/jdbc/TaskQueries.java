@@ -47,9 +47,7 @@ final class TaskQueries {
 	}
 
 	private Optional<StoredTask> one(@Nullable JdbcOperations joined, String condition, Object... parameters) {
-		List<StoredTask> tasks = (joined != null) ? list(joined, condition, parameters)
-				: this.database.application().single((jdbc) -> list(jdbc, condition, parameters));
-		return tasks.stream().findFirst();
+		return this.database.single(joined, (jdbc) -> list(jdbc, condition, parameters)).stream().findFirst();
 	}
 
 	/**

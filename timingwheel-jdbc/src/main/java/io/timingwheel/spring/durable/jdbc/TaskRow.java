@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param suspect whether the task waits to be tried alone
  * @param alone whether the task was a suspect when it began
  * @param schedule the schedule of a recurring task, {@code null} for another
- * @param last whether it is the last run of a schedule that was cancelled. Such a run is
- * not tried again
+ * @param last whether the task is in the last run of a schedule that was cancelled. Such
+ * a run is not tried again
  */
 record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullable Long firstAt, int status,
 		boolean leased, long fence, int attempt, int deliveries, int lostDeliveries, boolean suspect, boolean alone,
@@ -34,8 +34,8 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 	static final int DEAD = State.DEAD.ordinal();
 
 	/**
-	 * The assignments that end the schedule of a running task. The time that remains
-	 * without a schedule tells that the run is the last one.
+	 * The assignments that end the schedule of a running task. The column
+	 * {@code scheduled_at} keeps its time, which marks the run as the last one.
 	 */
 	static final String END_SCHEDULE = "schedule = null, schedule_key = null";
 
@@ -86,9 +86,9 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 	}
 
 	/**
-	 * The fence that a claim, a move, a replacement or a requeue gives the task. No fence
-	 * is used again after a failover of the database, even if the failover has lost the
-	 * latest fences of the task: the clock has gone on.
+	 * The fence that a claim, a move, a replacement or a requeue gives the task. A
+	 * failover of the database may lose the latest fences of the task. Because of the
+	 * clock no such fence is used again.
 	 * @param now the time by the database's clock, in milliseconds
 	 */
 	long nextFence(long now) {

@@ -14,7 +14,6 @@ import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
-import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
@@ -32,10 +31,11 @@ import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.transaction.CannotCreateTransactionException;
 
 /**
- * Every transition of a task that is not dead, in the order of the protocol, with its
- * statements ({@link DeadRows} has those of dead tasks). The statements of the most
- * frequent transitions (enqueue, claim, begin, renew, acknowledge) depend on the
- * database: {@link PortableTransitions}, {@link PostgresTransitions}.
+ * The transitions of tasks that are not dead, in the order of the protocol, with their
+ * statements. {@link ScheduleRows} has recur and repeat, and {@link DeadRows} has requeue
+ * and discard. The statements of the most frequent transitions (enqueue, claim, begin,
+ * renew, acknowledge) depend on the database: {@link PortableTransitions},
+ * {@link PostgresTransitions}.
  */
 abstract class Transitions {
 
@@ -79,9 +79,9 @@ abstract class Transitions {
 	}
 
 	/**
-	 * Whether a task may be stored with the tasks of other callers: no lock of another
-	 * transaction holds it up for long. In MariaDB and MySQL a lock of a neighbouring key
-	 * may do so.
+	 * Whether a task may be stored together with the tasks of other callers. It may if no
+	 * lock of another transaction can hold up the task for long. In MariaDB and MySQL a
+	 * lock of a neighbouring key can.
 	 */
 	boolean canShare(NewTask task) {
 		return task.key() == null && !this.dialect.locksAbsentRows();
@@ -89,8 +89,8 @@ abstract class Transitions {
 
 	/**
 	 * Enqueue: stores tasks of several callers, outside of their transactions.
-	 * @return the result for each task, in this order; {@code null} if none was stored,
-	 * since one of them cannot be stored, or is locked
+	 * @return the result for each task, in this order; {@code null} if no task was
+	 * stored, since one of the tasks cannot be stored, or waits for a lock
 	 */
 	final @Nullable List<Enqueued> enqueueShared(List<NewTask> tasks) {
 		List<List<NewTask>> batches = EnqueueBatches.of(tasks);
@@ -195,6 +195,7 @@ abstract class Transitions {
 					return row.kept(pending);
 				}
 				jdbc.update(NewRow.replace(this.table), row.replaceValues(pending));
+				claimable(task.name(), row.dueAt());
 				return row.replaced(pending);
 			}
 			Enqueued stored = storeBatch(jdbc, List.of(task)).get(task.id());
@@ -224,8 +225,8 @@ abstract class Transitions {
 	}
 
 	/**
-	 * Learns that this node has made a task claimable, perhaps one whose due time is long
-	 * past. Another node may learn so only with the next claim that searches everywhere.
+	 * Learns that this node has made a task claimable. The due time may be long past.
+	 * Another node may find such a task only with its next sweep ({@link ClaimFloors}).
 	 */
 	void claimable(String name, long dueAt) {
 	}
@@ -328,7 +329,7 @@ abstract class Transitions {
 	}
 
 	/**
-	 * As for a key, looks up the id first.
+	 * Cancel: as for a key, looks up the row without a lock first.
 	 */
 	final boolean cancel(String id, @Nullable JdbcOperations joined) {
 		return mayFind(id, IS_PENDING, joined) && delete(id, joined);
@@ -347,8 +348,8 @@ abstract class Transitions {
 	}
 
 	private boolean delete(String id, @Nullable JdbcOperations joined) {
-		return run(joined, (jdbc) -> jdbc
-			.update("delete from " + this.table + " where id = ? and status = " + TaskRow.PENDING, id)) > 0;
+		return this.database.single(joined,
+				(jdbc) -> jdbc.update("delete from " + this.table + " where id = ? and " + IS_PENDING, id)) > 0;
 	}
 
 	/**
@@ -375,36 +376,25 @@ abstract class Transitions {
 
 	private @Nullable Rescheduled move(String id, DueTime due, @Nullable LeaseOffer lease,
 			@Nullable JdbcOperations joined) {
-		if (joined != null) {
-			return move(joined, id, due, lease);
-		}
-		return this.database.application()
-			.<@Nullable Rescheduled>transaction((jdbc, status) -> move(jdbc, id, due, lease));
+		return this.database.<@Nullable Rescheduled>transaction(joined, (jdbc) -> move(jdbc, id, due, lease));
 	}
 
 	private @Nullable Rescheduled move(JdbcOperations jdbc, String id, DueTime due, @Nullable LeaseOffer lease) {
-		LockedTask locked = DataAccessUtils.singleResult(jdbc.query(
-				"select " + TaskRow.COLUMNS + ", payload, traceparent from " + this.table
-						+ " where id = ? and status = " + TaskRow.PENDING + " for update",
-				(rs, rowNum) -> new LockedTask(TaskRow.read(rs, this.dialect), rs.getString("payload"),
-						rs.getString("traceparent")),
-				id));
-		if (locked == null) {
+		FoundRow pending = DataAccessUtils
+			.singleResult(jdbc.query("select " + FoundRow.COLUMNS + " from " + this.table + " where id = ? and "
+					+ IS_PENDING + " for update", (rs, rowNum) -> FoundRow.read(rs, this.dialect), id));
+		if (pending == null) {
 			return null;
 		}
 		long now = this.database.now(jdbc);
 		long dueAt = due.resolve(now);
-		LeaseOffer accepted = locked.row().suspect() ? null : LeaseTimes.accepted(lease, dueAt, now);
+		LeaseOffer accepted = pending.row().suspect() ? null : LeaseTimes.accepted(lease, dueAt, now);
 		jdbc.update(
 				"update " + this.table + " set due_at = ?, next_at = ?, owner = ?, " + TaskRow.RAISE_FENCE
 						+ " where id = ?",
 				dueAt, LeaseTimes.nextAt(dueAt, now, accepted), LeaseTimes.owner(accepted), TaskRow.micros(now), id);
-		TaskRow row = locked.row();
-		claimable(row.name(), dueAt);
-		LeasedTask task = new LeasedTask(id, row.nextFence(now), row.name(), row.key(), locked.payload(),
-				locked.traceparent(), dueAt, false, row.attempt(), row.deliveries(), row.lostDeliveries(),
-				row.suspect(), row.schedule());
-		return new Rescheduled(task, now, accepted != null);
+		claimable(pending.row().name(), dueAt);
+		return new Rescheduled(pending.task(now, dueAt, false), now, accepted != null);
 	}
 
 	/**
@@ -414,7 +404,7 @@ abstract class Transitions {
 	 * earlier task
 	 */
 	private @Nullable String pendingId(TaskId taskId, @Nullable String earlier, @Nullable JdbcOperations joined) {
-		List<String> ids = run(joined,
+		List<String> ids = this.database.single(joined,
 				(jdbc) -> jdbc.queryForList("select id from " + this.table + " where name = ? and pending_key = ?",
 						String.class, this.dialect.text(taskId.name()), this.dialect.text(taskId.key())));
 		String id = DataAccessUtils.singleResult(ids);
@@ -426,14 +416,6 @@ abstract class Transitions {
 	 */
 	final void deleteAll() {
 		this.database.store().single((jdbc) -> jdbc.update("delete from " + this.table));
-	}
-
-	private <T extends @Nullable Object> T run(@Nullable JdbcOperations joined, Function<JdbcOperations, T> statement) {
-		return (joined != null) ? statement.apply(joined) : this.database.application().single(statement);
-	}
-
-	private record LockedTask(TaskRow row, String payload, @Nullable String traceparent) {
-
 	}
 
 }

@@ -1,0 +1,32 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.List;
+
+import io.timingwheel.spring.durable.LeasedTask;
+
+/**
+ * What a claim took of one limited name.
+ *
+ * @param rows the tasks
+ * @param now the time by the database's clock
+ * @param startAt when more may start, {@link Long#MAX_VALUE} if no time says so
+ * @param heldBack whether other tasks may be due and wait for the end of a running task
+ * @param more whether there is more to claim at once, such as a new suspect
+ */
+record TakenTasks(List<ClaimedRow> rows, long now, long startAt, boolean heldBack, boolean more) {
+
+	/** How long to stay away from a name whose row another node has locked for long. */
+	private static final long LOCKED_MILLIS = 20;
+
+	/**
+	 * Nothing, since other nodes had the lock of the name.
+	 */
+	static TakenTasks locked(long now) {
+		return new TakenTasks(List.of(), now, now + LOCKED_MILLIS, true, false);
+	}
+
+	List<LeasedTask> tasks() {
+		return this.rows.stream().map(ClaimedRow::task).toList();
+	}
+
+}
