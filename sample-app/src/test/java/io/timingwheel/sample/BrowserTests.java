@@ -55,10 +55,10 @@ abstract class BrowserTests {
 	}
 
 	/**
-	 * Loads a page anew, also if it is shown already.
+	 * Loads a page anew, also if it is shown already. A path that differs only after its
+	 * {@code #} from that of the page shown would not load it.
 	 */
 	final void load(String path) {
-		this.browser.get("about:blank");
 		this.browser.get("http://localhost:" + this.port + path);
 	}
 

@@ -18,13 +18,19 @@ abstract class ConsoleBrowserTests extends BrowserTests {
 				.observe({ type: "longtask" });
 			""";
 
+	private int loads;
+
 	@BeforeAll
 	void observeLongTasks() {
 		this.browser.executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", OBSERVE_LONG_TASKS));
 	}
 
+	/**
+	 * Loads the page with another view. Its address differs from the one before also
+	 * without the view, so that the browser loads the page anew.
+	 */
 	final void open(String view) {
-		load("/actuator/timingwheelconsole#/" + view);
+		load("/actuator/timingwheelconsole?load=" + ++this.loads + "#/" + view);
 	}
 
 	final List<?> longTasks(int millis) {
