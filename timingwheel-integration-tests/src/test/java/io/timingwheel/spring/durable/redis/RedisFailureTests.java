@@ -55,6 +55,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class RedisFailureTests extends StoreTestSupport {
 
+	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
+		.withWaitTimeout(Duration.ofMillis(1));
+
 	@RegisterExtension
 	static final RedisProcess server = RedisProcess.with();
 
@@ -111,8 +114,8 @@ class RedisFailureTests extends StoreTestSupport {
 		finally {
 			server.start();
 		}
-		await().ignoreExceptions().until(() -> this.store.now() > 0);
-		await().ignoreExceptions().until(() -> this.other.now() > 0);
+		awaitUp(this.store);
+		awaitUp(this.other);
 		Set<String> ids = new HashSet<>();
 		claimed.forEach((task) -> ids.add(task.id()));
 		assertThat(this.store.acknowledge(claimed.stream().map(RedisFailureTests::ref).toList()))
@@ -153,7 +156,7 @@ class RedisFailureTests extends StoreTestSupport {
 				return null;
 			});
 		}
-		await().ignoreExceptions().until(() -> this.store.now() > 0);
+		awaitUp(this.store);
 		List<StoredTask> stored = this.store.pending(NAME, Integer.MAX_VALUE);
 		long unanswered = stored.stream().filter((task) -> unknown.contains(task.id().substring(0, 36))).count();
 		assertThat(stored).hasSize((int) (answered.get() + unanswered));
@@ -175,7 +178,7 @@ class RedisFailureTests extends StoreTestSupport {
 		finally {
 			client("UNPAUSE");
 		}
-		await().ignoreExceptions().until(() -> this.store.now() > 0);
+		awaitUp(this.store);
 		assertThat(this.store.find(key("k"))).isEmpty();
 	}
 
@@ -206,6 +209,65 @@ class RedisFailureTests extends StoreTestSupport {
 		assertThat(stored.get(1, TimeUnit.MINUTES)).hasSize(2);
 		assertThat(flag).isTrue();
 		assertThat(this.store.pending(NAME, 10)).hasSize(2);
+	}
+
+	@Test
+	void connectionsThatWaitForReplicasAreClosedIfTheyBreak() {
+		DelayedTaskStore waiting = stores.node(WAITING);
+		enqueueUncertain(waiting);
+		long connections = admin.sync().clientList().lines().count();
+		for (int i = 0; i < 3; i++) {
+			server.close();
+			try {
+				for (int attempt = 0; attempt < 2; attempt++) {
+					assertThatExceptionOfType(DataAccessException.class)
+						.isThrownBy(() -> waiting.enqueue(task(null, HOUR)));
+				}
+			}
+			finally {
+				server.start();
+			}
+			awaitUp(waiting);
+			awaitUp(this.store);
+			awaitUp(this.other);
+			enqueueUncertain(waiting);
+		}
+		await().until(() -> admin.sync().clientList().lines().count() <= connections);
+	}
+
+	@Test
+	void aConnectionThatWaitsForReplicasIsClosedIfItsServerHasBecomeAReplica() {
+		DelayedTaskStore waiting = stores.node(WAITING);
+		enqueueUncertain(waiting);
+		String id = admin.sync()
+			.clientList()
+			.lines()
+			.filter((line) -> line.contains(" cmd=wait "))
+			.map((line) -> line.substring(0, line.indexOf(' ')))
+			.findAny()
+			.orElseThrow();
+		admin.sync().replicaof("127.0.0.1", 1);
+		try {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> waiting.enqueue(task(null, HOUR)))
+				.withStackTraceContaining("READONLY");
+		}
+		finally {
+			admin.sync().replicaofNoOne();
+		}
+		await().until(() -> admin.sync().clientList().lines().noneMatch((line) -> line.startsWith(id + " ")));
+		awaitUp(waiting);
+		enqueueUncertain(waiting);
+	}
+
+	/**
+	 * Stores a task. The call fails, because this server has no replica.
+	 */
+	private static void enqueueUncertain(DelayedTaskStore waiting) {
+		assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> waiting.enqueue(task(null, HOUR)));
+	}
+
+	private static void awaitUp(DelayedTaskStore store) {
+		await().ignoreExceptions().until(() -> store.now() > 0);
 	}
 
 	private static void client(String... arguments) {

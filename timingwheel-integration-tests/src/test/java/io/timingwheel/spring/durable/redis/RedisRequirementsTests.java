@@ -32,6 +32,7 @@ class RedisRequirementsTests {
 	void restore() {
 		configure("maxmemory-policy", "noeviction");
 		configure("appendonly", "yes");
+		configure("maxmemory", "0");
 		stores.clear();
 	}
 
@@ -78,6 +79,13 @@ class RedisRequirementsTests {
 		assertThatIllegalStateException().isThrownBy(stores.node()::check)
 			.withMessageContaining("format 3")
 			.withMessageContaining("newer version of timingwheel");
+	}
+
+	@Test
+	void acceptsAFullRedisThatHasTasks() throws Exception {
+		stores.node().check();
+		configure("maxmemory", "1");
+		check();
 	}
 
 	@ParameterizedTest

@@ -110,6 +110,9 @@ final class PartitionOutages {
 		}
 		Map<Integer, ScriptReply> refused = new HashMap<>();
 		synchronized (this) {
+			if (this.partial == null) {
+				return refused;
+			}
 			this.outages.forEach((partition, outage) -> {
 				if (!outage.isOver(this.partitions.keys(partition))) {
 					refused.put(partition, ScriptReply.notSent(partition, outage.failure));

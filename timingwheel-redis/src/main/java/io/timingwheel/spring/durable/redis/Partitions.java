@@ -8,7 +8,8 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -24,6 +25,9 @@ import org.springframework.util.Assert;
  * partition. Thread-safe.
  */
 final class Partitions {
+
+	/** The id in the partition, a point, and the number of the partition. */
+	private static final Pattern ID = Pattern.compile("([^+].*)\\.(\\d{1,4})", Pattern.DOTALL);
 
 	private final int count;
 
@@ -79,15 +83,16 @@ final class Partitions {
 
 	/**
 	 * Splits an id that callers see.
-	 * @return {@code null} for an id that this store never gave
+	 * @return {@code null} for an id that this store never gave. No id in a partition
+	 * begins with a plus sign, which marks the field of what has changed of a task
 	 */
 	@Nullable StoredId locate(String id) {
-		int point = id.lastIndexOf('.');
-		if (point < 1 || !id.substring(point + 1).matches("\\d{1,4}")) {
+		Matcher matcher = ID.matcher(id);
+		if (!matcher.matches()) {
 			return null;
 		}
-		int partition = Integer.parseInt(id.substring(point + 1));
-		return (partition < this.count) ? new StoredId(partition, id.substring(0, point)) : null;
+		int partition = Integer.parseInt(matcher.group(2));
+		return (partition < this.count) ? new StoredId(partition, matcher.group(1)) : null;
 	}
 
 	/**

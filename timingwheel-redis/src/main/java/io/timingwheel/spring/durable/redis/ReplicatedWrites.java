@@ -88,7 +88,7 @@ final class ReplicatedWrites implements AutoCloseable {
 				return replicated(call, changed, uncertain, waiting);
 			}
 			catch (RuntimeException ex) {
-				return ScriptReply.failed(call.partition(), ex);
+				return ScriptReply.failed(call.partition(), ScriptRunner.translated(ex));
 			}
 		}).toList();
 	}
@@ -98,13 +98,19 @@ final class ReplicatedWrites implements AutoCloseable {
 		Pool pool = pool(call.partition());
 		pool.acquire(waiting);
 		try {
-			StatefulConnection<byte[], byte[]> own = pool.idle.pollFirst();
-			own = (own != null && own.isOpen()) ? own : connect();
+			StatefulConnection<byte[], byte[]> own = pool.take();
+			boolean usable = false;
 			try {
-				return replicated(own, call, changed, uncertain, waiting);
+				ScriptReply reply = replicated(own, call, changed, uncertain, waiting);
+				usable = !ScriptRunner.isReadOnly(reply.failure());
+				return reply;
+			}
+			catch (UncertainWriteException ex) {
+				usable = true;
+				throw ex;
 			}
 			finally {
-				pool.idle.addFirst(own);
+				pool.giveBack(own, usable);
 			}
 		}
 		finally {
@@ -236,6 +242,32 @@ final class ReplicatedWrites implements AutoCloseable {
 			catch (InterruptedException | ExecutionException | TimeoutException ex) {
 				Thread.currentThread().interrupt();
 				throw new RedisSystemException("Interrupted before the write was sent", ex);
+			}
+		}
+
+		/**
+		 * Takes an idle connection, or opens one.
+		 */
+		StatefulConnection<byte[], byte[]> take() {
+			StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
+			while (own != null && !own.isOpen()) {
+				own.closeAsync();
+				own = this.idle.pollFirst();
+			}
+			return (own != null) ? own : connect();
+		}
+
+		/**
+		 * Gives back a connection after a write. A connection that is not used again is
+		 * closed. Otherwise the client would connect it again each time that it breaks.
+		 * @param usable whether the connection may be used again if it is open
+		 */
+		void giveBack(StatefulConnection<byte[], byte[]> own, boolean usable) {
+			if (usable && own.isOpen()) {
+				this.idle.addFirst(own);
+			}
+			else {
+				own.closeAsync();
 			}
 		}
 

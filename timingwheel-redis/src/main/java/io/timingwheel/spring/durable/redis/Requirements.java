@@ -97,11 +97,8 @@ final class Requirements {
 	}
 
 	private void checkPartitions(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		byte[] key = Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
-		byte[] field = Partitions.bytes("partitions");
 		String expected = String.valueOf(this.options.partitions());
-		this.connection.get(commands.hsetnx(key, field, Partitions.bytes(expected)));
-		String found = new String(this.connection.get(commands.hget(key, field)));
+		String found = agreed(commands, "partitions", expected);
 		if (!found.equals(expected)) {
 			throw new IllegalStateException(("The tasks in the Redis namespace '%s' are spread over %s partitions, not"
 					+ " %s: set timingwheel.store.redis.partitions=%s, or start with a new"
@@ -111,21 +108,34 @@ final class Requirements {
 	}
 
 	/**
-	 * Data of an older format is read as it is. Nodes of an older format would not see
-	 * the changes that this version makes, and do not check the format, so they have to
-	 * be stopped before.
+	 * Checks the format. This version reads the data of older formats. Nodes of older
+	 * versions do not check the format, and do not see the changes that this version
+	 * makes. They must be stopped before.
 	 */
 	private void checkFormat(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		byte[] key = Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
-		byte[] field = Partitions.bytes("format");
-		this.connection.get(commands.hsetnx(key, field, Partitions.bytes(String.valueOf(FORMAT))));
-		String found = new String(this.connection.get(commands.hget(key, field)), StandardCharsets.UTF_8);
+		String found = agreed(commands, "format", String.valueOf(FORMAT));
 		if (!found.equals(String.valueOf(FORMAT))) {
 			throw new IllegalStateException(("The tasks in the Redis namespace '%s' have format %s, and this version of"
 					+ " timingwheel writes format %d: use a newer version of timingwheel, or another"
 					+ " timingwheel.store.redis.namespace")
 				.formatted(this.options.namespace(), found, FORMAT));
 		}
+	}
+
+	/**
+	 * Reads a value that all nodes of the namespace agree on, and writes it if there is
+	 * none. A node that finds the value writes nothing, and so can start while Redis is
+	 * full.
+	 */
+	private String agreed(RedisClusterAsyncCommands<byte[], byte[]> commands, String name, String expected) {
+		byte[] key = Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
+		byte[] field = Partitions.bytes(name);
+		byte[] found = this.connection.get(commands.hget(key, field));
+		if (found == null) {
+			this.connection.get(commands.hsetnx(key, field, Partitions.bytes(expected)));
+			found = this.connection.get(commands.hget(key, field));
+		}
+		return new String(found, StandardCharsets.UTF_8);
 	}
 
 }

@@ -17,6 +17,7 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 import org.springframework.util.Assert;
@@ -123,15 +124,19 @@ final class ScriptRunner {
 	 * message.
 	 */
 	static RuntimeException translated(Exception cause) {
+		if (cause instanceof DataAccessException known) {
+			return known;
+		}
 		RuntimeException translated = EXCEPTIONS.convert(cause);
 		return (translated == null || translated.getClass() == RedisSystemException.class)
 				? new RedisSystemException("Redis failed: " + cause.getMessage(), cause) : translated;
 	}
 
 	/**
-	 * Redis before version 7 reports a failed script with this text in the message.
+	 * Whether the server refuses writes because it has become a replica. Redis before
+	 * version 7 gives the reason in the middle of the message.
 	 */
-	private static boolean isReadOnly(@Nullable RuntimeException failure) {
+	static boolean isReadOnly(@Nullable RuntimeException failure) {
 		Throwable cause = (failure != null) ? failure.getCause() : null;
 		return cause != null && String.valueOf(cause.getMessage()).contains("READONLY ");
 	}

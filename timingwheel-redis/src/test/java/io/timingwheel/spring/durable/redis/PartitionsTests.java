@@ -56,6 +56,7 @@ class PartitionsTests {
 		assertThat(this.partitions.locate("id.x")).isNull();
 		assertThat(this.partitions.locate(".3")).isNull();
 		assertThat(this.partitions.locate("id")).isNull();
+		assertThat(this.partitions.locate("+id.3")).isNull();
 	}
 
 }
