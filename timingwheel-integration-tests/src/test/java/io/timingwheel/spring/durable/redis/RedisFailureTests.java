@@ -215,6 +215,9 @@ class RedisFailureTests extends StoreTestSupport {
 	void connectionsThatWaitForReplicasAreClosedIfTheyBreak() {
 		DelayedTaskStore waiting = stores.node(WAITING);
 		enqueueUncertain(waiting);
+		awaitUp(waiting);
+		awaitUp(this.store);
+		awaitUp(this.other);
 		long connections = admin.sync().clientList().lines().count();
 		for (int i = 0; i < 3; i++) {
 			server.close();

@@ -14,6 +14,7 @@ import io.timingwheel.spring.durable.DeadTask;
 import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.redis.Partitions.StoredId;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import org.apache.commons.logging.Log;
@@ -21,15 +22,15 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Buries tasks, and reads, requeues and deletes the dead ones. Each partition keeps a
- * limited number of them. Thread-safe.
+ * limited number of dead tasks. Thread-safe.
  */
 final class DeadEntries {
 
 	private static final Log logger = LogFactory.getLog(RedisDelayedTaskStore.class);
 
 	/**
-	 * The order of death in all partitions. A partition has the tasks in this order too,
-	 * as it has only the first part of each id.
+	 * The order of death in all partitions. Each partition orders its tasks in the same
+	 * way, by the part of the id that the partition knows.
 	 */
 	private static final Comparator<DeadTask> BY_DEATH = Comparator.comparingLong(DeadTask::diedAt)
 		.thenComparing((task) -> Partitions.localId(task.id()));
@@ -95,15 +96,35 @@ final class DeadEntries {
 	}
 
 	/**
+	 * Reads the tasks of a name that died last.
+	 */
+	List<StoredTask> latest(String name, int limit) {
+		List<ScriptReply> tasks = new ArrayList<>();
+		for (ScriptReply reply : this.scripts.run(Script.LATEST_DEAD.onEach(this.partitions.count(), name, limit))) {
+			for (int i = 0; i < reply.size(); i++) {
+				tasks.add(reply.list(i));
+			}
+		}
+		return tasks.stream()
+			.sorted(Comparator.comparingLong(DeadEntries::diedAt).reversed())
+			.limit(limit)
+			.map(ScriptReply::storedTask)
+			.toList();
+	}
+
+	private static long diedAt(ScriptReply task) {
+		return task.number(8);
+	}
+
+	/**
 	 * Reads a page.
 	 */
 	DeadTasks read(DeadQuery query) {
 		int share = PartitionPages.share(query.limit(), this.partitions);
-		List<Call> calls = new ArrayList<>();
-		for (int partition = 0; partition < this.partitions.count(); partition++) {
-			Call call = Script.DEAD.on(partition, query.name(), query.latestFirst(), share);
-			DeadTask.Position after = query.after();
-			calls.add((after != null) ? call.with(after.diedAt(), Partitions.localId(after.id())) : call);
+		List<Call> calls = Script.DEAD.onEach(this.partitions.count(), query.name(), query.latestFirst(), share);
+		DeadTask.Position after = query.after();
+		if (after != null) {
+			calls.forEach((call) -> call.with(after.diedAt(), Partitions.localId(after.id())));
 		}
 		Comparator<DeadTask> order = query.latestFirst() ? BY_DEATH.reversed() : BY_DEATH;
 		PartitionPages<DeadTask> pages = new PartitionPages<>(share, order);
@@ -163,11 +184,8 @@ final class DeadEntries {
 	 * answer.
 	 */
 	int discardOlder(Duration age, int limit) {
-		List<Call> calls = new ArrayList<>();
-		for (int partition = 0; partition < this.partitions.count(); partition++) {
-			calls.add(Script.EXPIRE.on(partition, age, Math.max(1, limit / this.partitions.count())));
-		}
-		return this.outages.run(calls)
+		int share = Math.max(1, limit / this.partitions.count());
+		return this.outages.run(Script.EXPIRE.onEach(this.partitions.count(), age, share))
 			.stream()
 			.filter((reply) -> reply.failure() == null)
 			.mapToInt((reply) -> reply.integer(0))

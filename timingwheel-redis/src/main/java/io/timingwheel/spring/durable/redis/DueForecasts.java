@@ -14,15 +14,15 @@ import io.timingwheel.spring.durable.redis.Script.Call;
 /**
  * Counts how many pending tasks fall due in equal spans of the time ahead. Redis finds
  * the position of a time in its index in logarithmic time. If there are many names, only
- * some partitions count the names with many tasks, and the counts of all partitions are
- * estimated: the partition of a task depends on a hash. Thread-safe.
+ * some partitions count the names with many tasks. These counts give an estimate for all
+ * partitions, because a hash spreads the tasks evenly. Thread-safe.
  */
 final class DueForecasts {
 
-	/** How many positions all partitions look up, about, for names with many tasks. */
+	/** About how many positions the partitions look up for names with many tasks. */
 	private static final int MAX_LOOK_UPS = 16_000;
 
-	/** A name with no more tasks in a partition is counted in all partitions. */
+	/** A name with at most so many tasks per partition is counted in all partitions. */
 	private static final int FEW = 16;
 
 	private final Partitions partitions;

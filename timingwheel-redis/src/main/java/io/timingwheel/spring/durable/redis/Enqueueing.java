@@ -64,16 +64,17 @@ final class Enqueueing {
 	}
 
 	/**
-	 * Which tasks can share a request: those of a partition. A task without a key can be
-	 * in any partition. With one server all these tasks share requests, each of which
-	 * goes to one partition.
+	 * Gives equal values for tasks that can share a request: the tasks of one partition.
+	 * A task without a key can be in any partition. With one server all tasks without a
+	 * key can therefore share a request, which goes to one partition.
 	 */
 	Object sharedRequest(NewTask task) {
 		return (task.key() == null && !this.severalClocks) ? ANY_PARTITION : partition(task);
 	}
 
 	/**
-	 * Stores tasks with equal values of {@link #sharedRequest}.
+	 * Stores tasks with equal values of {@link #sharedRequest} in the partition of the
+	 * first task.
 	 */
 	List<Enqueued> enqueueShared(List<NewTask> tasks) {
 		int partition = partition(tasks.get(0));

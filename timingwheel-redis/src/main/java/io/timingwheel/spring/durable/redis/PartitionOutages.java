@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the scripts of the nodes (claim to bury). On a Cluster this class remembers which
- * partitions do not answer. It fails calls on such a partition at once, until the
- * partition has answered a probe. Thread-safe.
+ * partitions do not answer. A call on such a partition fails at once, until the partition
+ * has answered a probe. Thread-safe.
  *
  * <p>
  * There are two reasons. A call on many partitions must not wait again and again for one

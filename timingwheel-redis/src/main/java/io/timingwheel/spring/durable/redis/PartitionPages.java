@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Merges the pages of all partitions into one page. Each partition gives about its share
- * of twice the limit. The tasks behind the last one of a partition that may have more are
- * left to the next page. Not thread-safe.
+ * of twice the limit. A partition with a full page may have more tasks. The merged page
+ * ends with the last task of such a partition, as the next task by the order may be in
+ * this partition. Not thread-safe.
  */
 final class PartitionPages<T> {
 
@@ -24,7 +25,7 @@ final class PartitionPages<T> {
 
 	private final List<T> tasks = new ArrayList<>();
 
-	/** The first of the last tasks of partitions that may have more. */
+	/** Of the last tasks of full pages, the first one by the order. */
 	private @Nullable T last;
 
 	PartitionPages(int share, Comparator<T> order) {
@@ -64,7 +65,7 @@ final class PartitionPages<T> {
 	}
 
 	/**
-	 * Whether there may be tasks behind a page.
+	 * Whether there may be tasks after a page.
 	 */
 	boolean hasMoreThan(List<T> page) {
 		return page.size() < this.tasks.size() || this.last != null;

@@ -20,8 +20,8 @@ import org.springframework.util.Assert;
 
 /**
  * The partitions of a namespace, their keys in Redis, and the partition of each task. The
- * name and key decide the partition of a task with a key. The id decides the partition of
- * a task without a key. The id that callers see ends with a point and the number of the
+ * name and key decide the partition of a task with a key. A task without a key can be in
+ * any partition. The id that callers see ends with a point and the number of the
  * partition. Thread-safe.
  */
 final class Partitions {
@@ -72,8 +72,9 @@ final class Partitions {
 	}
 
 	/**
-	 * The partition of a task.
-	 * @param value its {@link #holderField} if it has a key, else its id
+	 * The partition for a value.
+	 * @param value the {@link #holderField} of a task with a key, the id of a task
+	 * without a key, or a limited name
 	 */
 	int of(byte[] value) {
 		CRC32 hash = new CRC32();

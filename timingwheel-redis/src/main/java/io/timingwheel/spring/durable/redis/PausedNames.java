@@ -43,7 +43,7 @@ final class PausedNames {
 				this.known = ask();
 			}
 			catch (RuntimeException ex) {
-				// The claims that follow tell whether the other primaries answer.
+				// The next claims show whether the other primaries answer.
 			}
 		}
 		return this.known;

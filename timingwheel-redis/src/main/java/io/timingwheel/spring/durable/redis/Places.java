@@ -15,22 +15,22 @@ import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.redis.Script.Call;
 
 /**
- * The places of this node among the tasks of limited names that run at once. The places
- * of a name are in one key, so the number of places is exact over all partitions.
+ * The places that this node has taken. A limited name has a number of places for the
+ * tasks that run at once on all nodes. All places of a name are in one key, so their
+ * number is exact over all partitions.
  *
  * <p>
  * A place has a lease. A task never runs without a place, by the clock of Redis: the
  * lease of the task ends at the same time as the lease of its place. So the order of the
- * writes is
+ * writes is:
  * <ol>
  * <li>to start: take a place, then begin the task with the end of the place,</li>
  * <li>to renew: renew the place, then renew the task with the new end of the place,</li>
  * <li>to end: acknowledge, repeat, retry, release or bury the task, then give the place
  * back.</li>
  * </ol>
- * If a reply is lost, or the node ends between the two writes, a place is taken for
- * longer than its task runs, at most until its lease ends. There is never a task without
- * a place. Thread-safe.
+ * If a reply is lost, or the node ends between the two writes, the place stays taken
+ * after the end of its task, at most until the lease of the place ends. Thread-safe.
  */
 final class Places {
 
@@ -39,8 +39,8 @@ final class Places {
 	private final PartitionOutages scripts;
 
 	/**
-	 * The places of the tasks that this node runs. A task whose lease the node gives up
-	 * by itself stays here: it is one entry for each lost lease.
+	 * The places of the tasks that this node runs. If the node ends a run because the
+	 * lease has ended, and never asks the store about the task again, the entry stays.
 	 */
 	private final Map<TaskRef, Place> held = new ConcurrentHashMap<>();
 
@@ -66,9 +66,17 @@ final class Places {
 		Call call = call(Script.TAKE_PLACES, name)
 			.with(name, limits.concurrent(), limits.intervalMicros(), limits.burst(), left, lease)
 			.with(places.toArray());
-		ScriptReply reply = run(List.of(call)).get(0);
+		ScriptReply reply = this.scripts.run(List.of(call)).get(0);
 		return new Grant(reply.number(0), places.subList(0, reply.integer(1)), reply.number(2), reply.integer(3),
 				reply.integer(4), reply.number(5));
+	}
+
+	/**
+	 * A lease that ends at a time, as an argument of a script.
+	 * @param end the end, in milliseconds since the epoch
+	 */
+	static String until(long end) {
+		return "=" + end;
 	}
 
 	/**
@@ -79,8 +87,8 @@ final class Places {
 	}
 
 	/**
-	 * Gives back places that were not used, with their starts. Nobody waits for a place
-	 * that could not be given back for longer than its lease.
+	 * Gives back places that were not used, with their starts. A place that could not be
+	 * given back is free when its lease ends.
 	 */
 	void giveBack(String name, StartLimits limits, List<String> places) {
 		if (!places.isEmpty()) {
@@ -111,7 +119,7 @@ final class Places {
 			this.scripts.run(calls);
 		}
 		catch (RuntimeException ex) {
-			// The places are free when their leases end.
+			// The places are free when their leases end
 		}
 	}
 
@@ -122,9 +130,9 @@ final class Places {
 	/**
 	 * Renews the places of tasks.
 	 * @param tasks tasks that have places
-	 * @return the tasks whose places were renewed, by the ends of their leases, in
-	 * milliseconds since the epoch. If the lease of a place has ended, the task has no
-	 * place any more
+	 * @return the tasks whose places were renewed, by the ends of the new leases, in
+	 * milliseconds since the epoch. A task whose place was not renewed, because its lease
+	 * had ended, has no place any more
 	 */
 	Map<Long, List<TaskRef>> keep(List<TaskRef> tasks, Duration lease) {
 		Map<String, List<TaskRef>> byName = new HashMap<>();
@@ -154,16 +162,6 @@ final class Places {
 			}
 		}
 		return kept;
-	}
-
-	private List<ScriptReply> run(List<Call> calls) {
-		List<ScriptReply> replies = this.scripts.run(calls);
-		for (ScriptReply reply : replies) {
-			if (reply.failure() != null) {
-				throw reply.failure();
-			}
-		}
-		return replies;
 	}
 
 	private Call call(Script script, String name) {

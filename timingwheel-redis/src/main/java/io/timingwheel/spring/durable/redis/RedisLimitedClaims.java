@@ -11,69 +11,66 @@ import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.redis.Places.Grant;
-import io.timingwheel.spring.durable.redis.RedisLimitedClaims.Outlook;
+import io.timingwheel.spring.durable.redis.RedisLimitedClaims.FirstTimes;
 import io.timingwheel.spring.durable.redis.Script.Call;
+import io.timingwheel.spring.durable.redis.TaskClaims.Begun;
 import io.timingwheel.spring.durable.support.LimitedClaims;
 import io.timingwheel.spring.durable.support.PartialClaim;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Claims tasks of names whose starts are limited over all nodes. A claim first looks
- * whether a name has tasks that are due, then takes places for them ({@link Places}), and
- * then begins the tasks. Thread-safe.
+ * whether a name has tasks that are due, then takes places for these tasks
+ * ({@link Places}), and then begins the tasks. Thread-safe.
  */
-final class RedisLimitedClaims extends LimitedClaims<Outlook> {
+final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 
 	private final PartitionOutages scripts;
 
 	private final int partitions;
 
-	private final ClaimRounds rounds;
+	private final TaskClaims claims;
 
 	private final Places places;
 
-	RedisLimitedClaims(PartitionOutages scripts, int partitions, ClaimRounds rounds, Places places) {
+	RedisLimitedClaims(PartitionOutages scripts, int partitions, TaskClaims claims, Places places) {
 		this.scripts = scripts;
 		this.partitions = partitions;
-		this.rounds = rounds;
+		this.claims = claims;
 		this.places = places;
 	}
 
 	@Override
 	protected Claimed claimOthers(ClaimRequest request) {
-		return this.rounds.claim(request);
+		return this.claims.claim(request);
 	}
 
 	@Override
-	protected Map<String, Outlook> look(ClaimRequest request) {
+	protected Map<String, FirstTimes> look(ClaimRequest request) {
 		List<String> names = List.copyOf(request.startLimits().keySet());
-		List<Call> calls = new ArrayList<>();
-		for (int partition = 0; partition < this.partitions; partition++) {
-			calls.add(Script.LOOK_LIMITED.on(partition, names.toArray()));
-		}
-		Map<String, Outlook> outlooks = new HashMap<>();
-		names.forEach((name) -> outlooks.put(name, new Outlook()));
+		Map<String, FirstTimes> found = new HashMap<>();
+		names.forEach((name) -> found.put(name, new FirstTimes()));
 		RuntimeException failure = null;
 		boolean reached = false;
-		for (ScriptReply reply : this.scripts.run(calls)) {
+		for (ScriptReply reply : this.scripts.run(Script.LOOK_LIMITED.onEach(this.partitions, names.toArray()))) {
 			if (reply.failure() != null) {
 				failure = reply.failure();
 				continue;
 			}
 			reached = true;
 			for (int i = 0; i < names.size(); i++) {
-				Objects.requireNonNull(outlooks.get(names.get(i))).add(reply, 1 + 4 * i);
+				Objects.requireNonNull(found.get(names.get(i))).add(reply, 1 + 4 * i);
 			}
 		}
 		if (failure != null && !reached) {
 			throw failure;
 		}
-		return outlooks;
+		return found;
 	}
 
 	@Override
-	protected @Nullable Claimed claimSuspect(ClaimRequest request, Map<String, Outlook> looks) {
-		for (Map.Entry<String, Outlook> one : looks.entrySet()) {
+	protected @Nullable Claimed claimSuspect(ClaimRequest request, Map<String, FirstTimes> looks) {
+		for (Map.Entry<String, FirstTimes> one : looks.entrySet()) {
 			List<Integer> partitions = one.getValue().suspectPartitions();
 			if (!partitions.isEmpty()) {
 				try {
@@ -91,8 +88,8 @@ final class RedisLimitedClaims extends LimitedClaims<Outlook> {
 	}
 
 	/**
-	 * Leaves out a name whose partition does not answer, while others do. The name does
-	 * not hold up the names whose partitions answer.
+	 * Ignores the failure of one name while some partitions do not answer, so that the
+	 * claim goes on with the other names.
 	 */
 	private void skipIfMissing(RuntimeException failure) {
 		if (this.scripts.partial() == null) {
@@ -113,10 +110,9 @@ final class RedisLimitedClaims extends LimitedClaims<Outlook> {
 		}
 		RuntimeException failure = null;
 		for (int partition : partitions) {
-			ScriptReply reply = this.scripts.run(List
-				.of(Script.SUSPECT.on(partition, true, until(grant.ends()), request.maxPayloadBytes(), limits.perKey())
-					.with(name)))
-				.get(0);
+			Call call = Script.CLAIM_SUSPECT.on(partition, true, Places.until(grant.ends()), request.maxPayloadBytes(),
+					limits.perKey(), name);
+			ScriptReply reply = this.scripts.run(List.of(call)).get(0);
 			failure = reply.failure();
 			if (failure != null && reply.mayHaveRun()) {
 				throw failure;
@@ -135,7 +131,7 @@ final class RedisLimitedClaims extends LimitedClaims<Outlook> {
 	}
 
 	@Override
-	protected void claimLimited(ClaimRequest request, String name, @Nullable Outlook look, int room,
+	protected void claimLimited(ClaimRequest request, String name, @Nullable FirstTimes look, int room,
 			PartialClaim claim) {
 		boolean due = look == null || look.isDue();
 		if ((look != null && look.ended) || (due && room > 0)) {
@@ -148,7 +144,7 @@ final class RedisLimitedClaims extends LimitedClaims<Outlook> {
 		}
 	}
 
-	private void claim(ClaimRequest request, String name, @Nullable Outlook look, int room, PartialClaim claim) {
+	private void claim(ClaimRequest request, String name, @Nullable FirstTimes look, int room, PartialClaim claim) {
 		StartLimits limits = limits(request, name);
 		boolean due = look == null || look.isDue();
 		boolean ended = look != null && look.ended;
@@ -159,14 +155,16 @@ final class RedisLimitedClaims extends LimitedClaims<Outlook> {
 		Grant grant = this.places.take(name, limits, room, left, request.lease());
 		List<String> unused = new ArrayList<>(grant.places());
 		if (!unused.isEmpty() || ended) {
-			ClaimRounds.Limited claimed = this.rounds.claimLimited(request, name, unused.size(), until(grant.ends()),
+			Begun begun = this.claims.claimLimited(request, name, unused.size(), Places.until(grant.ends()),
 					limits.perKey());
-			claim.add(claimed.claimed());
-			for (LeasedTask task : claimed.claimed().tasks()) {
+			claim.add(begun.claimed());
+			for (LeasedTask task : begun.claimed().tasks()) {
 				hold(name, limits, task, unused.remove(0));
 			}
-			// What became of these is not known.
-			unused.subList(0, Math.min(unused.size(), claimed.unknown())).clear();
+			// Tasks may have begun with these places, so the places stay taken until
+			// their
+			// leases end.
+			unused.subList(0, Math.min(unused.size(), begun.unknown())).clear();
 			this.places.giveBack(name, limits, unused);
 			if (limits.perKey() > 0 && !unused.isEmpty()) {
 				claim.heldBack(name);
@@ -177,7 +175,8 @@ final class RedisLimitedClaims extends LimitedClaims<Outlook> {
 		if (!grant.places().isEmpty()) {
 			setBusy(name, unused.isEmpty() && !suspects, look != null);
 			if (look == null && !unused.isEmpty()) {
-				// When the next task is due is not known. The next claim looks.
+				// This claim has not looked when the next task is due. The next claim
+				// looks.
 				claim.startsAt(grant.now());
 			}
 		}
@@ -188,7 +187,7 @@ final class RedisLimitedClaims extends LimitedClaims<Outlook> {
 			claim.startsAt(limits.startsAgainAt(grant.nextStart()));
 		}
 		if (ended && free > 0) {
-			// The suspect is a new one. Each node asks for earlier ones now and then.
+			// This claim has made a new suspect. The next claim follows at once.
 			claim.goesOnAt(grant.now());
 		}
 	}
@@ -200,18 +199,11 @@ final class RedisLimitedClaims extends LimitedClaims<Outlook> {
 	}
 
 	/**
-	 * A lease that ends at a time.
-	 * @param ends the end, in milliseconds since the epoch
+	 * The times of the first tasks of a name in all partitions.
 	 */
-	static String until(long ends) {
-		return "=" + ends;
-	}
+	static final class FirstTimes implements Look {
 
-	/**
-	 * The first tasks of a name in all partitions.
-	 */
-	static final class Outlook implements Look {
-
+		/** Whether the lease of a running task has ended. */
 		private boolean ended;
 
 		private long dueAt = Long.MAX_VALUE;

@@ -87,8 +87,8 @@ public record RedisStoreOptions(String namespace, int partitions, int waitReplic
 	}
 
 	/**
-	 * Returns these options with another number of dead tasks.
-	 * @param maxDead the number, at least 1
+	 * Returns these options with another limit of dead tasks.
+	 * @param maxDead how many dead tasks the store keeps, at least 1
 	 * @return new options
 	 * @throws IllegalArgumentException if the number is less
 	 */

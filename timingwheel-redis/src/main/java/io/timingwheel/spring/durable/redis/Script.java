@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import io.lettuce.core.codec.Base16;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -23,12 +24,12 @@ import org.springframework.core.io.ClassPathResource;
  */
 enum Script {
 
-	ENQUEUE, RECUR, CLAIM, CLAIM_LIMITED, SUSPECT, BEGIN, RENEW, ACKNOWLEDGE, REPEAT, RETRY, RELEASE, BURY, CANCEL,
-	RESCHEDULE, REQUEUE, DISCARD, EXPIRE,
+	ENQUEUE, RECUR, CLAIM, CLAIM_LIMITED, CLAIM_SUSPECT, BEGIN, RENEW, ACKNOWLEDGE, REPEAT, RETRY, RELEASE, BURY,
+	CANCEL, RESCHEDULE, REQUEUE, DISCARD, EXPIRE,
 
 	TAKE_PLACES, KEEP_PLACES, FREE_PLACES, LOOK_LIMITED,
 
-	FIND, PENDING, LIST, DEAD, COUNTS, FORECAST, NOW, DELETE_ALL;
+	FIND, PENDING, LATEST_DEAD, DEAD, COUNTS, FORECAST, NOW, DELETE_ALL;
 
 	private final byte[] source = Partitions.bytes(read("common") + read(name().toLowerCase(Locale.ROOT)));
 
@@ -39,7 +40,7 @@ enum Script {
 	}
 
 	/**
-	 * The name that Redis gives to the script once it has seen the source.
+	 * The name of the script in Redis, once Redis has read the source.
 	 */
 	String digest() {
 		return this.digest;
@@ -50,6 +51,14 @@ enum Script {
 	 */
 	Call on(int partition, @Nullable Object... arguments) {
 		return new Call(this, partition, new ArrayList<>(), List.of()).with(arguments);
+	}
+
+	/**
+	 * A call of this script on each partition.
+	 * @param partitions the number of partitions
+	 */
+	List<Call> onEach(int partitions, @Nullable Object... arguments) {
+		return IntStream.range(0, partitions).mapToObj((partition) -> on(partition, arguments)).toList();
 	}
 
 	private static String read(String name) {

@@ -13,7 +13,7 @@ import org.springframework.util.Assert;
 
 /**
  * The reply of a script: a list of values, or a failure. If there is a failure, each
- * method that reads a value throws it.
+ * method that reads a value throws the failure.
  */
 final class ScriptReply {
 
@@ -37,14 +37,14 @@ final class ScriptReply {
 	}
 
 	/**
-	 * The reply to a call of which nobody knows whether the script has run.
+	 * The failed reply to a call. The script may have run or not.
 	 */
 	static ScriptReply failed(int partition, RuntimeException failure) {
 		return new ScriptReply(partition, List.of(), failure, true);
 	}
 
 	/**
-	 * The reply to a call that was not sent.
+	 * The failed reply to a call that was not sent.
 	 */
 	static ScriptReply notSent(int partition, RuntimeException failure) {
 		return new ScriptReply(partition, List.of(), failure, false);
@@ -62,6 +62,13 @@ final class ScriptReply {
 	 */
 	@Nullable RuntimeException failure() {
 		return this.failure;
+	}
+
+	/**
+	 * Throws the failure, if there is one.
+	 */
+	void check() {
+		values();
 	}
 
 	/**

@@ -8,12 +8,12 @@ import java.util.concurrent.TimeoutException;
  */
 enum Waiting {
 
-	/** The thread waits for itself. An interrupt ends the wait. */
+	/** The thread waits only for its own call. An interrupt ends the wait. */
 	ALONE,
 
 	/**
-	 * The thread waits for other threads too. An interrupt ends the wait of none of them:
-	 * the thread waits on, and is interrupted afterwards.
+	 * The thread waits for the calls of other threads too. An interrupt does not end the
+	 * wait. The thread is interrupted after the wait.
 	 */
 	FOR_OTHERS;
 
@@ -40,7 +40,8 @@ enum Waiting {
 	}
 
 	/**
-	 * Waits up to some time. A second call waits for the rest of it.
+	 * A wait with a deadline. After an interrupt, a second call waits for the rest of the
+	 * time.
 	 */
 	interface Wait<T> {
 

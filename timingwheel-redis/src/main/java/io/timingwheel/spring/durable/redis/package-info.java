@@ -35,43 +35,47 @@
  * and writes (w). {@link io.timingwheel.spring.durable} says what the words mean.
  *
  * <pre>
- * script       tasks  index  holders  from -&gt; to
- * enqueue      r w    w      r w      new task -&gt; scheduled, or leased if due soon;
- *                                     the pending task that it replaces -&gt; deleted
- * recur        r w    w      r w      schedule -&gt; scheduled; the one that it replaces -&gt; deleted;
- *                                     running -&gt; running, with another schedule
- * claim        r w    r w    w        scheduled and due soon -&gt; leased, or running if due now;
- *                                     leased, lease ended -&gt; the same;
- *                                     running, lease ended -&gt; running suspect
- * suspect      r w    r w             suspect, scheduled and due -&gt; leased;
- *                                     suspect, lost or lease ended -&gt; the same
- * claim_limited r w   r w    w       as claim, of one name, for tasks that are due
- * begin        r w    w      w        leased, or running suspect -&gt; running
- * renew        r w    w               running -&gt; running, with a new end of the lease
- * acknowledge  r w    w               running -&gt; deleted
- * repeat       r w    w      w        leased or running -&gt; scheduled for the next run, or deleted if
- *                                     the schedule has ended
- * retry        r w    w      r w      running -&gt; scheduled, or deleted if a newer pending task has the key
- * release      r w    w      r w      leased or running -&gt; scheduled, or deleted as above
- * bury         r w    r w    w        leased or running -&gt; dead; the oldest dead beyond the limit -&gt; deleted
- * cancel       r w    w      r w      scheduled or leased -&gt; deleted
- * reschedule   r w    w      r        scheduled or leased -&gt; scheduled, or leased if due soon
- * requeue      r w    w      r w      dead -&gt; scheduled, due now
- * discard      r w    w               dead -&gt; deleted
- * expire       w      r w             dead for longer than the retention -&gt; deleted
- * find         r             r        reads only
- * pending      r      r               reads only
- * list         r      r               reads only
- * dead         r      r               reads only
- * counts              r               reads only
- * forecast            r               reads only
- * now                                 reads only the clock
+ * script         tasks  index  holders  from -&gt; to
+ * enqueue        r w    w      r w      new task -&gt; scheduled, or leased if due soon;
+ *                                       the pending task that it replaces -&gt; deleted
+ * recur          r w    w      r w      schedule -&gt; scheduled; the one that it replaces -&gt; deleted;
+ *                                       running -&gt; running, with another schedule
+ * claim          r w    r w    w        scheduled and due soon -&gt; leased, or running if due now;
+ *                                       leased, lease ended -&gt; the same;
+ *                                       running, lease ended -&gt; running suspect
+ * claim_limited  r w    r w    w        as claim, of one name, for tasks that are due
+ * claim_suspect  r w    r w             suspect, scheduled and due -&gt; leased;
+ *                                       suspect, lost or lease ended -&gt; the same
+ * begin          r w    w      w        leased, or running suspect -&gt; running
+ * renew          r w    w               running -&gt; running, with a new end of the lease
+ * acknowledge    r w    w               running -&gt; deleted
+ * repeat         r w    w      w        leased or running -&gt; scheduled for the next run, or deleted if
+ *                                       the schedule has ended
+ * retry          r w    w      r w      running -&gt; scheduled, or deleted if a newer pending task has the key
+ * release        r w    w      r w      leased or running -&gt; scheduled, or deleted as above
+ * bury           r w    r w    w        leased or running -&gt; dead; the oldest dead beyond the limit -&gt; deleted
+ * cancel         r w    w      r w      scheduled or leased -&gt; deleted
+ * reschedule     r w    w      r        scheduled or leased -&gt; scheduled, or leased if due soon
+ * requeue        r w    w      r w      dead -&gt; scheduled, due now
+ * discard        r w    w               dead -&gt; deleted
+ * expire         w      r w             dead for longer than the retention -&gt; deleted
+ * find           r             r        reads only
+ * pending        r      r               reads only
+ * latest_dead    r      r               reads only
+ * dead           r      r               reads only
+ * counts                r               reads only
+ * forecast              r               reads only
+ * now                                   reads only the clock
  * </pre>
  *
  * <p>
  * The scripts {@code take_places}, {@code keep_places} and {@code free_places} change the
  * places and the rate of a name whose starts are limited over all nodes, in the partition
  * of the name. {@code Places} says in which order a node changes places and tasks.
+ *
+ * <p>
+ * The script {@code look_limited} reads the first tasks of limited names, before a claim
+ * takes places for them.
  *
  * <p>
  * Each call names all three keys, even if its script uses fewer. While a Cluster moves
@@ -82,11 +86,18 @@
  *
  * <h2>The way of a call</h2>
  *
- * {@link io.timingwheel.spring.durable.redis.RedisDelayedTaskStore} makes a
- * {@code Script.Call} for one partition, or one {@code TaskBatch} for many tasks. The
- * call goes through {@code ReplicatedWrites} if a user makes it (enqueue, cancel,
- * reschedule), through {@code PartitionOutages} if a node makes it (claim to bury), and
- * in all cases to {@code ScriptRunner}, which gives a {@code ScriptReply}.
+ * {@link io.timingwheel.spring.durable.redis.RedisDelayedTaskStore} passes each method on
+ * to the class that has the words: {@code Enqueueing} (enqueue, recur),
+ * {@code TaskClaims} and {@code RedisLimitedClaims} (claim), {@code LeasedEntries} (begin
+ * to bury), {@code PendingEntries} (cancel, reschedule) and {@code DeadEntries} (requeue,
+ * discard). This class makes a {@code Script.Call} for each partition, or one
+ * {@code TaskBatch} for many tasks.
+ *
+ * <p>
+ * The calls of users (enqueue, cancel, reschedule) go through {@code ReplicatedWrites},
+ * and the calls of nodes (claim to bury) through {@code PartitionOutages}. Both send the
+ * calls with {@code ScriptRunner}, which gives a {@code ScriptReply} for each call.
+ * Queries and the calls of operators go to {@code ScriptRunner} at once.
  */
 @NullMarked
 package io.timingwheel.spring.durable.redis;

@@ -1,5 +1,5 @@
--- leased or running -> dead, or deleted if its schedule has ended; a dead task stays as it is; the oldest dead tasks beyond
--- the limit -> deleted
+-- leased or running -> dead, or deleted if its schedule has ended; a dead task stays as it is; the oldest dead tasks
+-- beyond the limit -> deleted
 -- ARGV: offset, how many dead tasks the partition keeps, then for each task: id, fence, reason
 -- Returns, for each task: a reply; at last how many dead tasks were deleted
 local max = tonumber(ARGV[2])

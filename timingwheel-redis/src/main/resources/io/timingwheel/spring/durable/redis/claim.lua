@@ -1,19 +1,14 @@
 -- scheduled and due within the look-ahead, or leased with an ended lease -> leased, or running if due now;
 -- running with an ended lease -> running suspect that no node has
--- ARGV: offset, limit, how many further times of each name to return, look-ahead, lease, largest payload,
+-- ARGV: offset, limit, how many times of further tasks of each name to return, look-ahead, lease, largest payload,
 -- then for each name, in the order of INDEX: name, limit of the tasks that are due, limit of those that are due soon
 -- Returns: now, the earliest time of the tasks that cannot be claimed yet and of the new suspects (-1 for none), a list
 -- of the earliest times of the tasks that could be claimed too (each followed by the number of its name), tasks...
-local limit, told = tonumber(ARGV[2]), tonumber(ARGV[3])
+local limit, max_times = tonumber(ARGV[2]), tonumber(ARGV[3])
 local ahead, lease = now + ARGV[4], tonumber(ARGV[5])
 local chosen, lost, more, later = {}, {}, {}, math.huge
 
-local function by_time(one, other)
-  return one.at < other.at
-end
-
--- The entries of a section up to a time.
--- first: its first entry, nil if it has none
+-- The entries of a section up to a time; first is the first entry of the section, or nil.
 local function up_to(time, name, state, first, max)
   if not first then
     return {}
@@ -35,7 +30,7 @@ end
 local STATES = { LEASED, RUNNING, SCHEDULED } -- in the order of INDEX
 
 local function choose(number, name, due, soon, first)
-  local max = due + soon + told + 1
+  local max = due + soon + max_times + 1
   local firsts = first_entries(name, STATES, first)
   local found = up_to(ahead, name, SCHEDULED, firsts[SCHEDULED], max)
   for _, one in ipairs(up_to(now, name, LEASED, firsts[LEASED], max)) do
@@ -45,7 +40,7 @@ local function choose(number, name, due, soon, first)
     lost[#lost + 1] = one
   end
   table.sort(found, by_time)
-  local left = told
+  local left = max_times
   for _, one in ipairs(found) do
     one.number = number
     if one.at <= now and due > 0 then
@@ -66,19 +61,11 @@ for_each_known_name(7, 3, STATES[1], function(i, first)
 end)
 
 table.sort(chosen, by_time)
-for i = limit + 1, math.min(limit + told, #chosen) do
+for i = limit + 1, math.min(limit + max_times, #chosen) do
   more[#more + 1] = chosen[i]
 end
-local reply = { now, -1, {} }
-for _, one in ipairs(more) do
-  reply[3][#reply[3] + 1] = one.at
-  reply[3][#reply[3] + 1] = one.number
-end
-for _, task in ipairs(load_claimable(lost, #lost, false)) do
-  later = math.min(later, task.at)
-  raise_fence(task)
-  change(task, { lost = task.lost + (has(task, ALONE) and 1 or 0), suspect = true, alone = false })
-end
+later = math.min(later, make_suspects(lost))
+local reply = { now, later < math.huge and later or -1, times_of(more) }
 for _, task in ipairs(load_claimable(chosen, limit, false)) do
   local found_at = task.at
   local to = { state = LEASED, at = task.due + lease }
@@ -90,6 +77,5 @@ for _, task in ipairs(load_claimable(chosen, limit, false)) do
   change(task, to)
   reply[#reply + 1] = leased_task(task, found_at, tonumber(ARGV[6]))
 end
-reply[2] = later < math.huge and later or -1
 save()
 return reply

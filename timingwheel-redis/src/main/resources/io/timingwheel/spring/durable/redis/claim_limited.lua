@@ -1,14 +1,14 @@
 -- scheduled and due, or leased with an ended lease -> running; running with an ended lease -> running suspect that no
 -- node has; of one name
--- ARGV: offset, name, limit, how many further times to return, when the leases end (or how long they last), how many
--- tasks of a key may run (0: any number), largest payload
+-- ARGV: offset, name, limit, how many times of further tasks to return, lease (or its end), how many tasks of a key may
+-- run (0: any number), largest payload
 -- Returns what claim returns
-local name, limit, told = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local name, limit, max_times = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local ends, per_key = lease_end(ARGV[5]), tonumber(ARGV[6])
 local MAX_ENDED = 1000
 
-if ends <= now then -- the caller has no places any more: nothing may begin
-  limit, told = 0, 0
+if ends <= now then -- the caller has no places any more, so no task may begin
+  limit, max_times = 0, 0
 end
 
 -- A task whose run was lost counts for its key until its next run has ended.
@@ -17,13 +17,14 @@ if per_key > 0 then
   keys, count = busy_keys(name, function() return true end)
 end
 
--- The tasks that are due, without those that have to wait for others with their keys. A key has at most two pending
--- tasks, of which one has a schedule. So there are at most twice as many of these as there are such others.
+-- Finds enough tasks that are due. Some of these tasks may have to wait for running tasks with their keys. A key has at
+-- most two pending tasks, of which one has a schedule. So at most twice as many tasks wait as there are running tasks
+-- with keys.
 local found = {}
 for _, state in ipairs({ SCHEDULED, LEASED }) do
   local list = entries(name, state, 1)
   if list[1] and list[1].at <= now then
-    list = entries(name, state, limit + told + 2 * count + 1)
+    list = entries(name, state, limit + max_times + 2 * count + 1)
   end
   for _, one in ipairs(list) do
     if one.at <= now then
@@ -31,7 +32,7 @@ for _, state in ipairs({ SCHEDULED, LEASED }) do
     end
   end
 end
-table.sort(found, function(one, other) return one.at < other.at end)
+table.sort(found, by_time)
 if per_key > 0 then
   load_entries(found, #found)
 end
@@ -46,33 +47,25 @@ for _, one in ipairs(found) do
       if key then
         keys[key] = (keys[key] or 0) + 1
       end
-    elseif #more < told then
+    elseif #more < max_times then
       more[#more + 1] = one
     end
   end
 end
 
-local lost, later = {}, math.huge
-for _, one in ipairs(entries(name, RUNNING, 1)) do
-  lost = one.at <= now and entries(name, RUNNING, MAX_ENDED) or {}
+local running = entries(name, RUNNING, 1)
+if running[1] and running[1].at <= now then
+  running = entries(name, RUNNING, MAX_ENDED)
 end
 local ended = {}
-for _, one in ipairs(lost) do
+for _, one in ipairs(running) do
   if one.at <= now then
     ended[#ended + 1] = one
   end
 end
 
-local reply = { now, -1, {} }
-for _, one in ipairs(more) do
-  reply[3][#reply[3] + 1] = one.at
-  reply[3][#reply[3] + 1] = 0
-end
-for _, task in ipairs(load_claimable(ended, #ended, false)) do
-  later = math.min(later, task.at)
-  raise_fence(task)
-  change(task, { lost = task.lost + (has(task, ALONE) and 1 or 0), suspect = true, alone = false })
-end
+local later = make_suspects(ended)
+local reply = { now, later < math.huge and later or -1, times_of(more) }
 for _, task in ipairs(load_claimable(chosen, limit, false)) do
   local found_at = task.at
   give_up_key(task)
@@ -80,6 +73,5 @@ for _, task in ipairs(load_claimable(chosen, limit, false)) do
   change(task, { state = RUNNING, at = ends, deliveries = task.deliveries + 1 })
   reply[#reply + 1] = leased_task(task, found_at, tonumber(ARGV[7]))
 end
-reply[2] = later < math.huge and later or -1
 save()
 return reply

@@ -21,8 +21,8 @@
 --   attempt     the number of this attempt, from 1
 --   deliveries  how often the task has begun
 --   lost        how many of the deliveries were lost with their node
---   error       the text of the last failure if the task has FAILED; of a task that has not begun: the time of the first
---               call, if a call had a longest wait
+--   error       the text of the last failure if the task has FAILED; in a task that has not begun: the time of the
+--               first call, if a call had a longest wait
 --   name, key, trace, payload
 --   schedule    of a recurring task: the text of its schedule
 --   scheduled   of a recurring task: the time of its run by the schedule; later than the due time if the run is an
@@ -35,12 +35,17 @@ local TASKS, INDEX, HOLDERS = KEYS[1], KEYS[2], KEYS[3]
 
 local SCHEDULED, LEASED, RUNNING, DEAD = 's', 'l', 'r', 'd' -- states, and letters in INDEX
 local WAITING = 'w' -- the letter of the second member of a leased task, which has the due time
+local PENDING_LETTERS = { SCHEDULED, WAITING, 'S', 'W' } -- the letters of the members of pending tasks with due times
 
--- Flags: has a key; has an error; was leased by its enqueue and not changed since; waits to be tried alone, and has
--- capital letters in INDEX; was a suspect when it began; has the trace of its caller; has a schedule; is the last run of
--- a schedule that was cancelled. A recurring task has a key too, but is not KEYED: it keeps the key of its schedule in
--- all states.
-local KEYED, FAILED, UNTOUCHED, SUSPECT, ALONE, TRACED, RECURRING, ENDED = 1, 2, 4, 8, 16, 32, 64, 128
+-- The flags of a task:
+local KEYED = 1 -- has a key; not set for a recurring task, which keeps the key of its schedule in all states
+local FAILED = 2 -- has an error
+local UNTOUCHED = 4 -- was leased by its enqueue, and has not changed since
+local SUSPECT = 8 -- has lost its last delivery, and waits to be tried alone; has capital letters in INDEX
+local ALONE = 16 -- was a suspect when it began
+local TRACED = 32 -- has the trace of its caller
+local RECURRING = 64 -- has a schedule
+local ENDED = 128 -- is the last run of a schedule that was cancelled
 
 local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies
 
@@ -70,8 +75,9 @@ local function entry(name, bytes)
   return { at = unpacked_as('>I8', bytes, #name + 3), id = sub(bytes, #name + 11), member = bytes }
 end
 
--- The first entries of a section, or its last ones: a list of { at =, id =, member = }. With a bound, those after the
--- bound, or before it: the bytes of a member behind its section.
+-- The first entries of a section, or the last ones if from_the_end: a list of { at =, id =, member = }. With a bound,
+-- only the entries after the bound, or before the bound if from_the_end. A bound is the part of a member after its
+-- section.
 local function entries(name, letter, limit, from_the_end, bound)
   local start = section(name, letter)
   local first, last = '[' .. start, '(' .. start .. '\255'
@@ -202,8 +208,9 @@ local function append_members(task, list)
   list[#list + 1] = member(letter(task, task.state), task.at, task)
 end
 
--- The tasks of the first entries of a list to claim. A node that does not know suspects may have left an entry that is
--- not the task's own. Such an entry is replaced, and the next claim finds the task.
+-- The tasks of the first entries of a list, without those whose entry has another time or letter than the task. Nodes
+-- of older releases, which do not know suspects, may have left such an entry. This function replaces the entry, and the
+-- next claim finds the task.
 local function load_claimable(list, limit, suspect)
   local tasks = load_entries(list, limit)
   local at, claimable = {}, {}
@@ -304,7 +311,7 @@ local function delete(task)
   end
 end
 
--- Raises the fence at least to the current time. So no fence is used again after a
+-- Raises the fence at least to the current time. So no fence comes twice, even after a
 -- failover that lost the last writes.
 local function raise_fence(task)
   task.fence = math.max(task.fence + 1, micros)
@@ -320,12 +327,13 @@ local function first_call(task)
   return task.deliveries == 0 and not has(task, FAILED) and tonumber(task.error) or nil
 end
 
--- In place of an error, which a task that has not begun does not have. Older releases leave the text as it is.
+-- Stores the time of the first call as the error, since a task that has not begun has no error. Older releases leave
+-- the text as it is.
 local function set_first_call(task, time)
   task.error = time and string.format('%.0f', time) or ''
 end
 
--- Makes a task scheduled again, with its key. If a newer pending task has the key: deletes the task, returns false.
+-- Makes a task scheduled again, with its key. If a newer pending task has the key, deletes the task and returns false.
 local function schedule_again(task, to)
   if has(task, KEYED) and not is_pending(task) and holder(holder_field(task)) then
     delete(task)
@@ -488,8 +496,8 @@ local function key_of(task)
   return (has(task, KEYED) or has(task, RECURRING) or has(task, ENDED)) and task.key or false
 end
 
--- How many running tasks of a name each key has, and how many there are in all. Counts those for which counts(task) is
--- true.
+-- How many running tasks of a name each key has, and how many running tasks of the name have keys. Counts only the
+-- tasks for which counts(task) is true. A suspect that a node has leased counts as running.
 local function busy_keys(name, counts)
   local keys, sum = {}, 0
   for _, state in ipairs({ RUNNING, string.upper(LEASED), string.upper(RUNNING) }) do
@@ -521,15 +529,23 @@ local function placed(due, look_ahead, lease)
   return SCHEDULED, due
 end
 
--- Calls transition(task, i, gone) for each task in ARGV, saves, and returns the replies. The arguments of the first
--- task begin at ARGV[from]. Each task has width arguments: id, fence, and others. The task is nil if it is gone or
--- has another fence.
-local function for_each(from, width, transition)
-  local ids, replies = {}, {}
+-- Loads the tasks in ARGV, and returns their ids. The arguments of the first task begin at ARGV[from] with its id. Each
+-- task has width arguments.
+local function load_arguments(from, width)
+  local ids = {}
   for i = from, #ARGV, width do
     ids[#ids + 1] = ARGV[i]
   end
   load(ids)
+  return ids
+end
+
+-- Calls transition(task, i, gone) for each task in ARGV, saves, and returns the replies. The arguments of the first
+-- task begin at ARGV[from]. Each task has width arguments: id, fence, and others. The task is nil if it is gone or
+-- has another fence.
+local function for_each(from, width, transition)
+  local replies = {}
+  load_arguments(from, width)
   for i = from, #ARGV, width do
     local task = read[ARGV[i]]
     local fenced = task and task.fence == tonumber(ARGV[i + 1])
@@ -539,16 +555,42 @@ local function for_each(from, width, transition)
   return replies
 end
 
--- Read by ScriptReply.leasedTask. found_at is the time in INDEX before the claim.
-local function leased_task(task, found_at, max_payload)
-  local text = payload(task)
-  return { task.id, task.fence, task.name, key_of(task),
-    #text <= max_payload and text, task.trace or false, task.due, task.state == RUNNING and not has(task, SUSPECT) and 1 or 0, task.attempt,
-    task.deliveries, task.lost, has(task, SUSPECT) and 1 or 0, found_at, task.schedule or false,
-    task.scheduled or 0 }
+-- The order of a claim.
+local function by_time(one, other)
+  return one.at < other.at
 end
 
--- Read by ScriptReply.storedTask.
+-- Makes suspects of running tasks whose leases have ended, by their entries. Returns the earliest of their times.
+local function make_suspects(list)
+  local earliest = math.huge
+  for _, task in ipairs(load_claimable(list, #list, false)) do
+    earliest = math.min(earliest, task.at)
+    raise_fence(task)
+    change(task, { lost = task.lost + (has(task, ALONE) and 1 or 0), suspect = true, alone = false })
+  end
+  return earliest
+end
+
+-- The times of entries that a claim could give too, each followed by the number of its name.
+local function times_of(list)
+  local times = {}
+  for _, one in ipairs(list) do
+    times[#times + 1] = one.at
+    times[#times + 1] = one.number or 0
+  end
+  return times
+end
+
+-- A task for ScriptReply.leasedTask. found_at is the time in INDEX before the claim.
+local function leased_task(task, found_at, max_payload)
+  local text = payload(task)
+  local has_begun = task.state == RUNNING and not has(task, SUSPECT)
+  return { task.id, task.fence, task.name, key_of(task), #text <= max_payload and text, task.trace or false, task.due,
+    has_begun and 1 or 0, task.attempt, task.deliveries, task.lost, has(task, SUSPECT) and 1 or 0, found_at,
+    task.schedule or false, task.scheduled or 0 }
+end
+
+-- A task for ScriptReply.storedTask.
 local function stored_task(task)
   return { task.id, task.name, key_of(task), task.due, task.state, task.attempt, task.deliveries,
     has(task, FAILED) and task.error or false, task.at, task.schedule or false, task.scheduled or 0 }

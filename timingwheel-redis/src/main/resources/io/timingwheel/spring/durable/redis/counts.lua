@@ -4,7 +4,7 @@
 
 local function count_pending(name, up_to)
   local pending = 0
-  for _, letter in ipairs({ SCHEDULED, WAITING, 'S', 'W' }) do
+  for _, letter in ipairs(PENDING_LETTERS) do
     pending = pending + count(name, letter, up_to)
   end
   return pending

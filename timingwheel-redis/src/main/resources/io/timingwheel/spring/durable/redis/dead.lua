@@ -1,5 +1,6 @@
 -- Reads dead tasks of a name in the order in which they died.
--- ARGV: offset, name, '1' to begin with the last one, limit, then optionally: time and id of the task to go on after
+-- ARGV: offset, name, '1' to begin with the task that died last, limit, then optionally: time and id of the task to go
+-- on after
 -- Returns: tasks..., each as a list of id, time of death and error
 local bound = ARGV[5] and packed_as('>I8', tonumber(ARGV[5])) .. ARGV[6]
 local reply = {}

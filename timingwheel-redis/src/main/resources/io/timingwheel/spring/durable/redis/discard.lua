@@ -1,12 +1,8 @@
 -- dead -> deleted
 -- ARGV: offset, ids...
 -- Returns: the number of tasks that were dead
-local ids, found = {}, 0
-for i = 2, #ARGV do
-  ids[#ids + 1] = ARGV[i]
-end
-load(ids)
-for _, id in ipairs(ids) do
+local found = 0
+for _, id in ipairs(load_arguments(2, 1)) do
   local task = read[id]
   if task and task.state == DEAD then
     delete(task)

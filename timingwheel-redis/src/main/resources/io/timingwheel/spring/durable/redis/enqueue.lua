@@ -42,11 +42,7 @@ local function enqueue(i)
   return outcome, task, task.state == LEASED
 end
 
-local ids = {}
-for i = 2, #ARGV, WIDTH do
-  ids[#ids + 1] = ARGV[i]
-end
-load(ids)
+load_arguments(2, WIDTH)
 local reply = {}
 for i = 2, #ARGV, WIDTH do
   local outcome, task, leased = enqueue(i)
@@ -57,6 +53,7 @@ for i = 2, #ARGV, WIDTH do
   reply[#reply + 1] = now
   reply[#reply + 1] = leased and 1 or 0
 end
-write_additions() -- before the deletions: a full Redis refuses the first write, and the replaced task stays
+-- The additions come first. A full Redis thus refuses the first write, and the task that would be replaced stays.
+write_additions()
 write_deletions()
 return reply

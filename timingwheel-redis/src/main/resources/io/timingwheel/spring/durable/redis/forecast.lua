@@ -31,7 +31,7 @@ for i = 5, #ARGV do
   for j = 1, spans do
     counts[j] = 0
   end
-  for _, letter in ipairs({ SCHEDULED, WAITING, 'S', 'W' }) do
+  for _, letter in ipairs(PENDING_LETTERS) do
     add(counts, ARGV[i], letter)
   end
   for j = 1, spans do

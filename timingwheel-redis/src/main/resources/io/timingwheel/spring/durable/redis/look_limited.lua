@@ -1,7 +1,8 @@
 -- Looks at the first tasks of limited names, without a change.
 -- ARGV: offset, names...
--- Returns: now, then for each name: when the first task is due that is due, when the lease of a running task has ended,
--- when the first suspect is due that is due, when the next of its tasks is due or its lease ends (-1 for none)
+-- Returns: now, then four times for each name (-1 for none): the time of the first task that may start now, the end of
+-- the first lease of a running task if this lease has ended, the time of the first suspect that may start now, the
+-- earliest time of the other tasks
 local reply = { now }
 for i = 2, #ARGV do
   local due, ended, suspect, later = -1, -1, -1, math.huge
@@ -17,10 +18,9 @@ for i = 2, #ARGV do
       due = due < 0 and one.at or math.min(due, one.at)
     end
   end
-  if due >= 0 then -- the next one that is not due yet comes behind those that are
-    local start = section(ARGV[i], SCHEDULED)
-    local next = call('ZRANGEBYLEX', INDEX, '[' .. start .. packed_as('>I8', now + 1), '(' .. start .. '\255', 'LIMIT', 0, 1)[1]
-    later = next and math.min(later, unpacked_as('>I8', next, #start + 1)) or later
+  if due >= 0 then -- the first scheduled task that is not due yet comes after those that are due
+    local next = entries(ARGV[i], SCHEDULED, 1, false, packed_as('>I8', now + 1))[1]
+    later = next and math.min(later, next.at) or later
   end
   reply[#reply + 1] = due
   reply[#reply + 1] = ended

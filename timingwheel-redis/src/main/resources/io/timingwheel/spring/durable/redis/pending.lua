@@ -3,7 +3,7 @@
 -- Returns: tasks...
 local bound = ARGV[4] and packed_as('>I8', tonumber(ARGV[4])) .. ARGV[5]
 local found = {}
-for _, letter in ipairs({ SCHEDULED, WAITING, 'S', 'W' }) do
+for _, letter in ipairs(PENDING_LETTERS) do
   for _, one in ipairs(entries(ARGV[2], letter, ARGV[3], false, bound)) do
     found[#found + 1] = one
   end

@@ -16,12 +16,8 @@ local function requeue(task)
   return REQUEUED
 end
 
-local ids, reply = {}, {}
-for i = 2, #ARGV do
-  ids[#ids + 1] = ARGV[i]
-end
-load(ids)
-for i, id in ipairs(ids) do
+local reply = {}
+for i, id in ipairs(load_arguments(2, 1)) do
   reply[i] = requeue(read[id])
 end
 save()

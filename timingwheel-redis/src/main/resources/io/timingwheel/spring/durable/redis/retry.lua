@@ -1,5 +1,5 @@
--- running -> scheduled, or deleted if its schedule has ended or a newer pending task has the key; a scheduled task stays
--- as it is
+-- running -> scheduled, or deleted if its schedule has ended or a newer pending task has the key; a scheduled task
+-- stays as it is
 -- ARGV: offset, then for each task: id, fence, attempt, delay, error
 -- Returns, for each task: a reply
 return for_each(2, 5, function(task, i)

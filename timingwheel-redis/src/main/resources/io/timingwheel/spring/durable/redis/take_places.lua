@@ -11,7 +11,8 @@ local wanted, first = #ARGV - 7, 8
 call('ZREMRANGEBYSCORE', PLACES, '-inf', now)
 local free = concurrent > 0 and concurrent - call('ZCARD', PLACES) or 1e9
 local stored = tonumber(call('HGET', LIMITS, ARGV[2]) or 0)
--- These limits make it no later. Other limits may have stored it, or the clock was set back.
+-- With these limits the next start is at most a burst away. A stored value that is later comes from other limits, or
+-- from a clock that was set back.
 local next_start = interval > 0 and math.min(stored, now * 1000 + ARGV[5] * interval) or stored
 local starts = interval > 0
     and math.max(0, math.floor((ARGV[5] * interval - math.max(0, next_start - now * 1000)) / interval)) or 1e9

@@ -1,7 +1,7 @@
 -- scheduled and due suspect, or leased suspect with an ended lease -> leased; running suspect that no node has, or with
 -- an ended lease -> running suspect; at most one
--- ARGV: offset, '1' to lease it, lease (or its end), largest payload, how many tasks of a key may run (0: any number; if
--- not 0, there is one name), names in the order of INDEX...
+-- ARGV: offset, '1' to lease the suspect, lease (or its end), largest payload, how many tasks of a key may run (0: any
+-- number; if not 0, there is one name), names in the order of INDEX...
 -- Returns: now, the time of the first suspect (-1 for none), the task if it was leased
 local per_key = tonumber(ARGV[5])
 local found, same_key = {}, {}
@@ -30,7 +30,7 @@ local function find_first_with_free_key(name)
       end
     end
   end
-  table.sort(suspects, function(one, other) return one.at < other.at end)
+  table.sort(suspects, by_time)
   load_entries(suspects, #suspects)
   local chosen
   for _, one in ipairs(suspects) do
@@ -55,7 +55,8 @@ if ARGV[2] == '1' then
   for _, task in ipairs(load_claimable(found, 1, true)) do
     local found_at = task.at
     raise_fence(task)
-    change(task, { state = task.state == RUNNING and RUNNING or LEASED, at = lease_end(ARGV[3]) + math.max(0, task.due - now) })
+    change(task, { state = task.state == RUNNING and RUNNING or LEASED,
+      at = lease_end(ARGV[3]) + math.max(0, task.due - now) })
     reply[3] = leased_task(task, found_at, tonumber(ARGV[4]))
   end
   for _, task in ipairs(same_key) do -- a node whose lease of this suspect has ended must not begin it now

@@ -1,4 +1,4 @@
--- Reads the dead tasks of a name that died last.
+-- Reads those dead tasks of a name that died last.
 -- ARGV: offset, name, limit
 -- Returns: tasks...
 local reply = {}
