@@ -41,7 +41,8 @@ final class PendingTasks {
 		VirtualParts parts = this.parts.get();
 		List<PendingTask> pending = new ArrayList<>();
 		parts.tasks()
-			.pending(name, Integer.MAX_VALUE)
+			.pendingTasks()
+			.first(name, Integer.MAX_VALUE)
 			.forEach((task) -> pending.add(new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), false)));
 		if (parts.durable() != null) {
 			parts.durable()
