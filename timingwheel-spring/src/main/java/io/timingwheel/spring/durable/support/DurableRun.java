@@ -3,9 +3,7 @@ package io.timingwheel.spring.durable.support;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.RoutedTask;
@@ -14,12 +12,8 @@ import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NextRun;
-import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.TaskRef;
-import io.timingwheel.spring.task.Missed;
-import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.Recurrence;
 import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskRecorder;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +37,8 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	private final Lane lane;
 
 	private final long dueNanos;
+
+	private final @Nullable RecurringRun recurring;
 
 	private State state = State.WAITING;
 
@@ -84,6 +80,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		this.runner = runner;
 		this.lane = lane;
 		this.dueNanos = dueNanos;
+		this.recurring = RecurringRun.of(task, handler);
 	}
 
 	LeasedTask task() {
@@ -263,21 +260,28 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	 */
 	boolean isExpired(Duration missedAfter) {
 		Duration expireAfter = this.handler.expireAfter();
-		return (expireAfter != null && lateness().compareTo(expireAfter) > 0)
-				|| (isRecurring() && this.handler.missed() == Missed.SKIP && attempt() == 1 && deliveries() == 1
-						&& lateness().compareTo(missedAfter) > 0);
+		return (expireAfter != null && lateness().compareTo(expireAfter) > 0) || (this.recurring != null
+				&& attempt() == 1 && deliveries() == 1 && this.recurring.isSkipped(lateness(), missedAfter));
 	}
 
 	boolean isRecurring() {
-		return this.task.schedule() != null;
+		return this.recurring != null;
 	}
 
 	/**
-	 * The schedule of a recurring task.
-	 * @throws IllegalArgumentException if this release does not know such a schedule
+	 * This run by its schedule, {@code null} if the task is not recurring.
 	 */
-	Schedule schedule() {
-		return Schedule.parse(Objects.requireNonNull(this.task.schedule()).text());
+	@Nullable RecurringRun recurring() {
+		return this.recurring;
+	}
+
+	/**
+	 * The end of this run of a recurring task, with the time of the next.
+	 * @param error why the run is given up, {@code null} if it is not
+	 * @return {@code null} if the task is not recurring
+	 */
+	@Nullable NextRun nextRun(@Nullable String error) {
+		return (this.recurring != null) ? this.recurring.next(lateness(), now(), error) : null;
 	}
 
 	/**
@@ -285,28 +289,15 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	 */
 	long millisTo(NextRun next) {
 		DueTime due = next.due();
-		if (due == null) {
-			return Long.MAX_VALUE;
-		}
-		long ended = this.task.dueAt() + TimeUnit.NANOSECONDS.toMillis(this.runner.nanoTime() - this.dueNanos);
-		return due.resolve(ended) - ended;
+		long now = now().toEpochMilli();
+		return (due != null) ? due.resolve(now) - now : Long.MAX_VALUE;
 	}
 
 	/**
-	 * The end of this run of a recurring task, with the time of the next.
-	 * @param error why the run is given up, {@code null} if it is not
+	 * The time by the store's clock, as this node knows that clock.
 	 */
-	NextRun nextRun(@Nullable String error) {
-		StoredSchedule stored = Objects.requireNonNull(this.task.schedule());
-		Schedule schedule = schedule();
-		Instant dueAt = Instant.ofEpochMilli(this.task.dueAt());
-		// The store's clock, as this node knows it.
-		Instant ended = dueAt.plusNanos(this.runner.nanoTime() - this.dueNanos);
-		Instant next = new Recurrence(Instant.ofEpochMilli(stored.scheduledAt()), dueAt, dueAt.plus(lateness()))
-			.next(schedule, this.handler.missed(), ended);
-		DueTime due = (next == null) ? null
-				: schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
-		return new NextRun(ref(), stored.text(), due, error);
+	private Instant now() {
+		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
 	}
 
 	void setArguments(@Nullable Object[] arguments) {
@@ -408,15 +399,9 @@ final class DurableRun implements RoutedTask, TaskExecution {
 		return (key != null) ? new TaskId(name(), key) : null;
 	}
 
-	/**
-	 * When the task is due. All attempts at a run of a schedule have the time of the
-	 * schedule.
-	 */
 	@Override
 	public Instant dueAt() {
-		StoredSchedule schedule = this.task.schedule();
-		return Instant
-			.ofEpochMilli((schedule != null) ? Math.min(schedule.scheduledAt(), this.task.dueAt()) : this.task.dueAt());
+		return (this.recurring != null) ? this.recurring.dueAt() : Instant.ofEpochMilli(this.task.dueAt());
 	}
 
 	@Override

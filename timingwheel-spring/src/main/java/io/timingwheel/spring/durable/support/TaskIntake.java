@@ -156,8 +156,10 @@ final class TaskIntake {
 
 	private void accept(DurableRun run, LeaseTerm term) {
 		LeasedTask task = run.task();
-		if (run.isRecurring()) {
-			run.schedule();
+		RecurringRun recurring = run.recurring();
+		if (recurring != null) {
+			// A schedule that this release does not know is left to other nodes.
+			recurring.schedule();
 		}
 		if (this.closed || !this.claiming.getAsBoolean() || isPaused(run)) {
 			// The node or the name may have been paused since the task was leased.

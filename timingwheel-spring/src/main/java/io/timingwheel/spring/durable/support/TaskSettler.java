@@ -103,7 +103,7 @@ final class TaskSettler extends Batcher<Settlement> {
 		int attempt = run.attempt();
 		int maxAttempts = this.tasks.policies().of(run.name()).maxAttempts(this.settings.maxAttempts());
 		String text = limited(describe(error));
-		NextRun next = run.isRecurring() ? run.nextRun(text) : null;
+		NextRun next = run.nextRun(text);
 		Duration delay = (attempt < maxAttempts) ? delay(run, error) : null;
 		if (delay != null && (next == null || delay.toMillis() < run.millisTo(next))) {
 			this.failures.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
@@ -147,7 +147,7 @@ final class TaskSettler extends Batcher<Settlement> {
 				: "The durable task %s is dead: %s")
 			.formatted(run, reason));
 		String text = limited(reason);
-		add(Settlement.givenUp(run, text, run.isRecurring() ? run.nextRun(text) : null));
+		add(Settlement.givenUp(run, text, run.nextRun(text)));
 	}
 
 	/**
@@ -315,7 +315,7 @@ final class TaskSettler extends Batcher<Settlement> {
 		}
 
 		static Settlement ended(DurableRun run, Kind kind) {
-			return new Settlement(run, kind, null, null, run.isRecurring() ? run.nextRun(null) : null);
+			return new Settlement(run, kind, null, null, run.nextRun(null));
 		}
 
 		/**

@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.task.support.Transactions;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -107,8 +108,8 @@ public final class TransactionalBodies {
 			throw new UnexpectedRollbackException(
 					"The body has marked the transaction of the durable task " + run + " as rollback-only");
 		}
-		if (!(run.isRecurring() ? this.store.repeatInTransaction(run.nextRun(null))
-				: this.store.acknowledgeInTransaction(run.ref()))) {
+		NextRun next = run.nextRun(null);
+		if (!((next != null) ? this.store.repeatInTransaction(next) : this.store.acknowledgeInTransaction(run.ref()))) {
 			run.replied(Reply.REFUSED);
 			throw new UnexpectedRollbackException("The lease of the durable task " + run
 					+ " has ended before its transaction: the transaction is rolled back");
