@@ -112,9 +112,9 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 		if (room == 0 || (look != null && look.dueAt() == Long.MAX_VALUE)) {
 			return;
 		}
-		TakenTasks taken = claimByCount(request, name, room, look != null);
+		TakenTasks taken = claimByCount(request, name, room, look);
 		if (taken == null) {
-			setBusy(name, false, look != null);
+			setIdle(name);
 			if (look == null) {
 				lookAfter(request, claim);
 			}
@@ -133,11 +133,11 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 
 	/**
 	 * Claims tasks in one request.
-	 * @param looked whether the claim looked before
+	 * @param look what the claim saw of the name, {@code null} if it has not looked
 	 * @return {@code null} if the name has other limits than a number of running tasks,
 	 * if the database has no such request, or if runs of the name were lost
 	 */
-	private @Nullable TakenTasks claimByCount(ClaimRequest request, String name, int room, boolean looked) {
+	private @Nullable TakenTasks claimByCount(ClaimRequest request, String name, int room, @Nullable FirstTimes look) {
 		StartLimits limits = limits(request, name);
 		if (limits.concurrent() == 0 || limits.perKey() > 0 || limits.intervalMicros() > 0) {
 			return null;
@@ -160,12 +160,15 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 			return TakenTasks.locked(claim.now());
 		}
 		int taken = claim.tasks().size();
-		if (claim.places().free() > 0) {
-			setBusy(name, taken == Math.min(room, claim.places().free()), looked);
+		int free = claim.places().free();
+		if (free > 0 && taken == Math.min(room, free)) {
+			setBusy(name, look);
+		}
+		else if (free > 0) {
+			setIdle(name);
 		}
 		boolean more = claim.nextAt() <= claim.now();
-		return new TakenTasks(claim.tasks(), claim.now(), more ? Long.MAX_VALUE : claim.nextAt(),
-				claim.places().free() <= taken, more);
+		return new TakenTasks(claim.tasks(), claim.now(), more ? Long.MAX_VALUE : claim.nextAt(), free <= taken, more);
 	}
 
 	/**

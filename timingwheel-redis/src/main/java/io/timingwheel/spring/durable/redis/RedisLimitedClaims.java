@@ -173,7 +173,12 @@ final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 		claim.heard(grant.now());
 		int free = grant.free() - grant.places().size();
 		if (!grant.places().isEmpty()) {
-			setBusy(name, unused.isEmpty() && !suspects, look != null);
+			if (unused.isEmpty() && !suspects) {
+				setBusy(name, look);
+			}
+			else {
+				setIdle(name);
+			}
 			if (look == null && !unused.isEmpty()) {
 				// This claim has not looked when the next task is due. The next claim
 				// looks.

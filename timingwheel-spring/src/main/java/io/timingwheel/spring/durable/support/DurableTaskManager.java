@@ -199,7 +199,9 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	private DelayedTask<@Nullable Void> enqueue(DurableSubmission submission) {
-		return enqueueAll(List.of(submission)).get(0);
+		checkAccepting(submission.name());
+		this.enqueuer.enqueue(List.of(submission));
+		return submission.task();
 	}
 
 	private List<DelayedTask<@Nullable Void>> enqueueAll(List<DurableSubmission> submissions) {

@@ -129,19 +129,24 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	}
 
 	/**
-	 * Tells whether a name had tasks for all its free places. A claim that found no free
-	 * place does not call this method, since it does not know.
+	 * Records that a name had tasks for all its free places. A claim that found no free
+	 * place calls neither this method nor {@link #setIdle}, since it does not know.
 	 * @param name the limited name
-	 * @param busy whether it had
-	 * @param looked whether the claim looked before
+	 * @param look what the claim saw of the name, {@code null} if it has not looked
 	 */
-	protected final void setBusy(String name, boolean busy, boolean looked) {
-		if (!busy) {
-			this.busy.remove(name);
-		}
-		else if (looked) {
+	protected final void setBusy(String name, @Nullable L look) {
+		if (look != null) {
 			this.busy.put(name, MAX_CLAIMS_WITHOUT_LOOK);
 		}
+	}
+
+	/**
+	 * Records that a name may have had fewer tasks than free places, so that the next
+	 * claim looks.
+	 * @param name the limited name
+	 */
+	protected final void setIdle(String name) {
+		this.busy.remove(name);
 	}
 
 	/**

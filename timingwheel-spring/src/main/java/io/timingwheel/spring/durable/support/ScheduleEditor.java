@@ -44,7 +44,7 @@ final class ScheduleEditor {
 	 * Stores a schedule of the application.
 	 */
 	void recur(DurableSubmission submission, Schedule schedule) {
-		Transactions.settle();
+		Transactions.runReady();
 		if (!this.transaction.isDeferred()) {
 			store(submission, schedule, null);
 			this.transaction.onRollback(submission.task()::abandon);

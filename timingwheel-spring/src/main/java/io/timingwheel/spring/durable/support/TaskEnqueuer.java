@@ -70,7 +70,7 @@ final class TaskEnqueuer {
 	 * key is pending
 	 */
 	void enqueue(List<DurableSubmission> submissions) {
-		Transactions.settle();
+		Transactions.runReady();
 		if (!this.transaction.isDeferred()) {
 			store(submissions);
 			this.transaction.onRollback(() -> abandon(submissions));

@@ -62,7 +62,7 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 	 * Tells whether the policy can hold a task back that is due.
 	 * @return {@code true} if there is any limit, or a pause
 	 */
-	public boolean limitsStarts() {
+	boolean limitsStarts() {
 		return this.maxConcurrent != null || this.maxConcurrentPerKey != null || this.rate != null || isPaused();
 	}
 

@@ -303,7 +303,7 @@ final class StartGate {
 				refused.add(place);
 			}
 		}
-		settle(places, refused, refusing);
+		queueUpRefused(places, refused, refusing);
 		return !places.isEmpty();
 	}
 
@@ -403,7 +403,7 @@ final class StartGate {
 	 * Lets the tasks of a batch wait again that were refused, and ends the lines of the
 	 * executors that have accepted a task.
 	 */
-	private void settle(List<Place> places, List<Place> refused, Set<Executor> refusedBy) {
+	private void queueUpRefused(List<Place> places, List<Place> refused, Set<Executor> refusedBy) {
 		this.lock.lock();
 		try {
 			for (Place place : places) {

@@ -94,7 +94,7 @@ public final class TaskSubmission {
 		this.keyed = key != null;
 		if (this.keyed) {
 			// What is earlier than this call gets an earlier sequence.
-			Transactions.settle();
+			Transactions.runReady();
 		}
 		this.sequence = tasks.environment().nextSequence();
 		this.slot = tasks.slot(definition.name(),

@@ -71,10 +71,10 @@ public final class Transactions {
 	/**
 	 * Registers what to do when a condition holds: within the thread's transaction if the
 	 * condition holds before the commit, else after the commit. The condition is checked
-	 * before the commit and by {@link #settle()}.
+	 * before the commit and by {@link #runReady()}.
 	 * @param condition once true, stays true
 	 * @param within runs within the transaction; an exception reaches the caller of
-	 * {@code settle()}, or prevents the commit
+	 * {@code runReady()}, or prevents the commit
 	 * @param afterCommit runs after the commit, if {@code within} has not run
 	 */
 	public static void when(BooleanSupplier condition, Runnable within, Runnable afterCommit) {
@@ -85,10 +85,10 @@ public final class Transactions {
 	 * Runs the actions of {@link #when} whose conditions hold by now. They are earlier
 	 * than the call that the thread is about to make.
 	 */
-	public static void settle() {
+	public static void runReady() {
 		Calls calls = PRESENT ? Calls.find() : null;
 		if (calls != null) {
-			calls.settle();
+			calls.runReady();
 		}
 	}
 
@@ -96,7 +96,7 @@ public final class Transactions {
 	 * Whether calls wait for the commit of the thread's transaction.
 	 * @return whether {@link #latest} may find one
 	 */
-	public static boolean hasDeferred() {
+	static boolean hasDeferred() {
 		return PRESENT && Calls.find() != null;
 	}
 
@@ -204,10 +204,10 @@ public final class Transactions {
 			return call;
 		}
 
-		void settle() {
+		void runReady() {
 			for (Awaiting call : this.awaiting.isEmpty() ? List.<Awaiting>of() : List.copyOf(this.awaiting)) {
 				if (call.condition.getAsBoolean() && this.awaiting.remove(call)) {
-					call.settle();
+					call.runWithin();
 				}
 			}
 		}
@@ -224,7 +224,7 @@ public final class Transactions {
 
 		@Override
 		public void beforeCommit(boolean readOnly) {
-			settle();
+			runReady();
 		}
 
 		@Override
@@ -324,7 +324,7 @@ public final class Transactions {
 
 		private final Runnable afterCommit;
 
-		private boolean settled;
+		private boolean hasRun;
 
 		Awaiting(BooleanSupplier condition, Runnable within, Runnable afterCommit) {
 			super(null, Effect.NONE);
@@ -333,14 +333,14 @@ public final class Transactions {
 			this.afterCommit = afterCommit;
 		}
 
-		void settle() {
-			this.settled = true;
+		void runWithin() {
+			this.hasRun = true;
 			this.within.run();
 		}
 
 		@Override
 		protected void commit() {
-			if (!this.settled) {
+			if (!this.hasRun) {
 				this.afterCommit.run();
 			}
 		}

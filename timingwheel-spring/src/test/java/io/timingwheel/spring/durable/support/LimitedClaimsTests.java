@@ -201,8 +201,11 @@ class LimitedClaimsTests {
 				throw new IllegalStateException("broken");
 			}
 			if (room > 0) {
-				if (this.busy != null) {
-					setBusy(name, this.busy, look != null);
+				if (Boolean.TRUE.equals(this.busy)) {
+					setBusy(name, look);
+				}
+				else if (this.busy != null) {
+					setIdle(name);
 				}
 				claim.heard(NOW);
 				claim.add(List.of(task(name)));
