@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.timingwheel.spring.durable.LeasedTask;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -114,7 +115,8 @@ class LaneTests {
 	void tasksAreHeldBackUntilHalfOfTheWindowIsFree() {
 		List<DurableRun> runs = new ArrayList<>();
 		for (int i = 0; i < Lane.MIN_WINDOW + 6; i++) {
-			DurableRun run = new DurableRun(null, null, null, this.lane, i);
+			LeasedTask task = new LeasedTask("id" + i, 1, "name", null, "", null, 0, false, 1, 0, 0, false);
+			DurableRun run = new DurableRun(task, null, null, this.lane, i);
 			assertThat(this.lane.tryBegin(run)).isEqualTo(i < Lane.MIN_WINDOW);
 			runs.add(run);
 		}
