@@ -1,5 +1,7 @@
 package io.timingwheel.benchmarks;
 
+import java.util.Locale;
+
 import io.timingwheel.benchmarks.durable.DurableCommand;
 import io.timingwheel.benchmarks.durable.ReadsCommand;
 import io.timingwheel.benchmarks.report.ReportCommand;
@@ -20,9 +22,11 @@ public final class Benchmarks {
 
 	/**
 	 * Runs a command.
-	 * @param args the command and its options; {@code --help} tells which
+	 * @param args the command and its options; {@code --help} lists them
 	 */
 	public static void main(String[] args) {
+		// Figures look the same in all countries.
+		Locale.setDefault(Locale.ROOT);
 		System.exit(new CommandLine(new Benchmarks()).setCaseInsensitiveEnumValuesAllowed(true).execute(args));
 	}
 

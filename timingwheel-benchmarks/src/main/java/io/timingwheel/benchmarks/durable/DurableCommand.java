@@ -6,12 +6,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 
 import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.report.Effort;
 import io.timingwheel.benchmarks.report.Measurement;
 import io.timingwheel.benchmarks.report.ReportOptions;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,27 +37,28 @@ public final class DurableCommand implements Callable<Integer> {
 
 	private static final Duration GROWTH_TIME = Duration.ofMinutes(10);
 
-	private static final Duration MAX_GROWTH_TIME = Duration
-		.ofSeconds(Probe.MAX / SizeMeasurements.GROWTH_RATE / 60 * 60);
+	private static final Duration MAX_GROWTH_TIME = Duration.ofMinutes(Probe.MAX / (60 * SizeMeasurements.GROWTH_RATE));
 
 	@Mixin
 	private ReportOptions options = new ReportOptions();
 
-	@Option(names = "--store", required = true, description = "The server: ${COMPLETION-CANDIDATES}.")
+	@Option(names = "--store", required = true, paramLabel = "STORE",
+			description = "The server: ${COMPLETION-CANDIDATES}.")
 	private Store store = Store.POSTGRESQL;
 
 	@Option(names = "--peers", split = ",", paramLabel = "PEER",
-			description = "What to compare: ${COMPLETION-CANDIDATES}. Default: all that use the server.")
+			description = "What to compare: ${COMPLETION-CANDIDATES}. Default: all that use the server."
+					+ " QUARTZ and TIMINGWHEEL_BACKLOG take part only in the measurements that are made for them.")
 	private List<DurablePeer> peers = List.of();
 
 	@Option(names = "--warm-up", paramLabel = "TASKS",
-			description = "How many tasks the nodes run before each measurement. Default: ${DEFAULT-VALUE}, which leaves"
-					+ " work to the compiler of a JVM.",
+			description = "How many tasks the nodes run before each measurement. Default: ${DEFAULT-VALUE}, before"
+					+ " the JIT compiler has finished.",
 			defaultValue = "10000")
 	private int warmUp = 10_000;
 
 	@Option(names = "--commit-latency", paramLabel = "TIME", converter = DurationConverter.class,
-			description = "On postgresql: what each commit that waits for the disk takes in addition, such as 5ms, as on a"
+			description = "On postgresql: how much longer each commit that waits for the disk takes, such as 5ms, as on a"
 					+ " slow disk. Default: nothing.")
 	private Duration commitLatency = Duration.ZERO;
 
@@ -75,6 +78,8 @@ public final class DurableCommand implements Callable<Integer> {
 	@SuppressWarnings("NullAway.Init")
 	private CommandSpec spec;
 
+	private @Nullable Server server;
+
 	@Spec
 	void listMeasurements(CommandSpec spec) {
 		this.spec = spec;
@@ -93,15 +98,21 @@ public final class DurableCommand implements Callable<Integer> {
 	@Override
 	public Integer call() throws Exception {
 		check();
-		Effort effort = Effort.of(this.options.isQuick() ? 15 : 60, 0, JVM);
+		Effort effort = Effort.of(this.options.isQuick() ? 15 : 60, JVM);
+		DurableSetup setup = new DurableSetup(this.store, this::server, effort, this.warmUp, this.commitLatency,
+				this.pending);
+		List<Measurement> measurements = measurements(setup).stream()
+			.map((measurement) -> measurement.withRemark(setup.conditions()))
+			.toList();
+		this.options.check(measurements, this::isChosen);
 		try (Server server = this.store.start(this.commitLatency)) {
-			DurableSetup setup = new DurableSetup(this.store, () -> server, effort, this.warmUp, this.commitLatency,
-					this.pending);
-			List<Measurement> measurements = measurements(setup).stream()
-				.map((measurement) -> measurement.withRemark(setup.conditions()))
-				.toList();
+			this.server = server;
 			return this.options.report(setup.name(), measurements, this::isChosen, effort);
 		}
+	}
+
+	private Server server() {
+		return Objects.requireNonNull(this.server, "The server has not started");
 	}
 
 	private List<Measurement> measurements(DurableSetup setup) {
@@ -111,7 +122,9 @@ public final class DurableCommand implements Callable<Integer> {
 	}
 
 	private void check() {
-		require(this.warmUp >= 1, "--warm-up must be at least 1");
+		List<DurablePeer> others = this.peers.stream().filter((peer) -> !peer.uses(this.store)).toList();
+		require(others.isEmpty(), "%s cannot use --store %s".formatted(others, name(this.store)));
+		require(this.warmUp >= 1 && this.warmUp <= Probe.MAX, "--warm-up must be from 1 to " + Probe.MAX);
 		require(!this.commitLatency.isNegative() && this.commitLatency.compareTo(PostgresServer.MAX_LATENCY) <= 0,
 				"--commit-latency must be from 0ms to " + PostgresServer.MAX_LATENCY.toMillis() + "ms");
 		require(this.commitLatency.isZero() || this.store == Store.POSTGRESQL,

@@ -22,8 +22,8 @@ final class DurableMeasurements {
 
 	private static final int LARGE_BACKLOG = 100_000;
 
-	/** How long the load of a high rate lasts before its lateness counts. */
-	private static final double RUN_IN_SECONDS = 5;
+	/** How long a load lasts before its figures count. */
+	static final double RUN_IN_SECONDS = 5;
 
 	private static final int SCHEDULES = 2_000;
 
@@ -70,7 +70,7 @@ final class DurableMeasurements {
 						after %,d other tasks to warm up."""
 					.formatted(count, this.setup.warmUp()),
 				contestants(true),
-				List.of(rate("1", "1 node"), rate("2", "2 nodes"),
+				List.of(Column.perSecond("1", "1 node"), Column.perSecond("2", "2 nodes"),
 						Column.cost("node", "processor time of the node [us/task]", 0),
 						Column.cost("server", "of the server [us/task]", 0)),
 				List.of(step(1, (nodes, peer) -> executionsOfOneNode(nodes, count)),
@@ -100,9 +100,9 @@ final class DurableMeasurements {
 	}
 
 	private Measurement enqueue() {
-		Column single = rate("1", "1 thread");
-		Column eight = rate("8", "8 threads");
-		Column batch = rate("batch", "1 thread, 100 at once");
+		Column single = Column.perSecond("1", "1 thread");
+		Column eight = Column.perSecond("8", "8 threads");
+		Column batch = Column.perSecond("batch", "1 thread, 100 at once");
 		return new Measurement("enqueue", "Storing",
 				"""
 						The tasks are due in an hour. The measurement takes %.0f s, after one thread and then all threads have warmed \
@@ -145,7 +145,7 @@ final class DurableMeasurements {
 
 	private Measurement steadyLateness() {
 		List<Column> columns = new ArrayList<>(latenessColumns());
-		columns.add(rate("rate", "stored"));
+		columns.add(Column.perSecond("rate", "stored"));
 		columns.add(new Column("share", "smaller share [%]", true, 1));
 		columns.add(Column.cost("larger", "larger share [%]", 1));
 		return new Measurement("steady-lateness", "Lateness at a high rate",
@@ -154,9 +154,15 @@ final class DurableMeasurements {
 						that runs none, after %.0f s of the same load. The lateness is that of the node of two whose figure is worse.\
 						"""
 					.formatted(this.store.highRate(), this.effort.seconds(), RUN_IN_SECONDS),
-				this.peers.stream().filter(DurablePeer::canPause).toList(), columns,
-				List.of(step(2, (nodes, peer) -> steadyLateness(nodes))),
+				peersWithClient(), columns, List.of(step(2, (nodes, peer) -> steadyLateness(nodes))),
 				new Chart(Chart.Kind.LOGARITHMIC_BARS, "ms", List.of("p50", "p99")));
+	}
+
+	/**
+	 * The peers that can have a node that only stores tasks.
+	 */
+	private List<DurablePeer> peersWithClient() {
+		return this.peers.stream().filter(DurablePeer::canPause).toList();
 	}
 
 	private Map<String, Double> steadyLateness(Nodes nodes) throws Exception {
@@ -202,7 +208,7 @@ final class DurableMeasurements {
 
 	private Measurement recurring() {
 		List<Column> columns = new ArrayList<>(latenessColumns());
-		columns.add(rate("rate", "runs"));
+		columns.add(Column.perSecond("rate", "runs"));
 		return new Measurement("recurring", "Recurring tasks",
 				"""
 						%,d schedules with a period of %d s, so %d runs a second for %.0f s on two nodes. The lateness is that of \
@@ -221,7 +227,7 @@ final class DurableMeasurements {
 						many runs a second there are in %.0f s.\
 						"""
 					.formatted(FAST_SCHEDULES, this.effort.seconds()),
-				contestantsWithSchedules(), List.of(rate("rate", "runs")),
+				contestantsWithSchedules(), List.of(Column.perSecond("rate", "runs")),
 				List.of(step(2,
 						(nodes, peer) -> Map.of("rate",
 								Nodes.figure(recurring(nodes, FAST_SCHEDULES, FAST_SCHEDULE_SECONDS), "rate")))),
@@ -249,8 +255,8 @@ final class DurableMeasurements {
 						"""
 					.formatted(USER_SCHEDULES, USER_SCHEDULE_SECONDS),
 				List.of(DurablePeer.TIMINGWHEEL),
-				List.of(rate("store", "store"), Column.cost("p50", "lateness p50 [ms]", 1),
-						Column.cost("p99", "p99 [ms]", 1), rate("cancel", "cancel")),
+				List.of(Column.perSecond("store", "store"), Column.cost("p50", "lateness p50 [ms]", 1),
+						Column.cost("p99", "p99 [ms]", 1), Column.perSecond("cancel", "cancel")),
 				List.of(step(1, (nodes, peer) -> userSchedules(nodes.first(), nodes))),
 				new Chart(Chart.Kind.BARS, "schedules/s", List.of("store", "cancel")));
 	}
@@ -280,7 +286,7 @@ final class DurableMeasurements {
 
 	private Map<String, Double> headOfLine(Nodes nodes, DurablePeer peer) throws Exception {
 		if (peer == DurablePeer.TIMINGWHEEL_BACKLOG) {
-			nodes.first().run("backlog 1000000");
+			nodes.first().run("fill-limited 1000000");
 		}
 		nodes.await(load(nodes.first(), HEAD_OF_LINE_RATE, RUN_IN_SECONDS));
 		nodes.all("reset");
@@ -309,7 +315,7 @@ final class DurableMeasurements {
 	private Measurement sharing() {
 		return new Measurement("sharing", "Two nodes share a steady load", """
 				%,d tasks a second for %.0f s, stored by a third node that runs none: the share of the node that runs \
-				fewer.""".formatted(this.store.rate(), this.effort.seconds() / 2), this.peers,
+				fewer.""".formatted(this.store.rate(), this.effort.seconds() / 2), peersWithClient(),
 				List.of(new Column("share", "smaller share [%]", true, 1)),
 				List.of(step(2, (nodes, peer) -> Map.of("share", share(nodes)))),
 				new Chart(Chart.Kind.BARS, "%", List.of("share")));
@@ -324,10 +330,6 @@ final class DurableMeasurements {
 
 	private Step step(int nodes, DurableStep.Work work) {
 		return this.setup.step(nodes, work);
-	}
-
-	private static Column rate(String key, String title) {
-		return new Column(key, title + " [/s]", true, 0);
 	}
 
 }

@@ -1,144 +1,60 @@
 package io.timingwheel.benchmarks.durable;
 
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 import io.timingwheel.benchmarks.Contestant;
+import io.timingwheel.benchmarks.JavaCommand;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A contestant that runs durable tasks.
  */
 enum DurablePeer implements Contestant {
 
-	TIMINGWHEEL("timingwheel", EnumSet.allOf(Store.class)) {
-
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new TimingWheelNode(store, url, Map.of(), probe);
-		}
-
-	},
+	TIMINGWHEEL("timingwheel", EnumSet.allOf(Store.class), ours(Map.of())),
 
 	/** The settings for throughput: fewer and larger requests. */
-	TIMINGWHEEL_500("timingwheel, batch-size 500, max-in-flight 4000", EnumSet.allOf(Store.class)) {
+	TIMINGWHEEL_500("timingwheel, batch-size 500, max-in-flight 4000", EnumSet.allOf(Store.class),
+			ours(Map.of("timingwheel.store.batch-size", 500, "timingwheel.store.max-in-flight", 4000))),
 
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new TimingWheelNode(store, url,
-					Map.of("timingwheel.store.batch-size", 500, "timingwheel.store.max-in-flight", 4000), probe);
-		}
+	/** The same statements, but none of them can turn {@code synchronous_commit} off. */
+	TIMINGWHEEL_ALL_WAIT("timingwheel, each commit waits for the disk", EnumSet.of(Store.POSTGRESQL),
+			(store, url, probe) -> new TimingWheelNode(store, PostgresServer.whereAllCommitsWait(url), Map.of(),
+					probe)),
 
-	},
+	/** The store limits how many tasks run at once on all nodes. */
+	TIMINGWHEEL_LIMITED("timingwheel, max-concurrent 1000", EnumSet.allOf(Store.class),
+			ours(Map.of("timingwheel.tasks.probe.max-concurrent", 1000))),
 
-	/** As before the acknowledgements stopped waiting for the disk. */
-	TIMINGWHEEL_ALL_WAIT("timingwheel, each commit waits for the disk", EnumSet.of(Store.POSTGRESQL)) {
-
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new TimingWheelNode(store, PostgresServer.whereAllCommitsWait(url), Map.of(), probe);
-		}
-
-	},
-
-	/** Places in the store for the tasks that run at once on all nodes. */
-	TIMINGWHEEL_LIMITED("timingwheel, max-concurrent 1000", EnumSet.allOf(Store.class)) {
-
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new TimingWheelNode(store, url, Map.of("timingwheel.tasks.probe.max-concurrent", 1000), probe);
-		}
-
-	},
-
-	TIMINGWHEEL_BACKLOG("timingwheel, beside 1,000,000 due tasks of a limited name", EnumSet.allOf(Store.class)) {
-
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new TimingWheelNode(store, url, Map.of(ProbeApplication.LIMITED, true), probe);
-		}
-
-	},
+	TIMINGWHEEL_BACKLOG("timingwheel, beside 1,000,000 due tasks of a limited name", EnumSet.allOf(Store.class),
+			ours(Map.of(ProbeApplication.LIMITED, true))),
 
 	/** Each run and its acknowledgement are one transaction. */
-	TIMINGWHEEL_TRANSACTIONAL("timingwheel, transactional", EnumSet.of(Store.POSTGRESQL)) {
+	TIMINGWHEEL_TRANSACTIONAL("timingwheel, transactional", EnumSet.of(Store.POSTGRESQL),
+			ours(Map.of(ProbeApplication.TRANSACTIONAL, true))),
 
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new TimingWheelNode(store, url, Map.of(ProbeApplication.TRANSACTIONAL, true), probe);
-		}
+	DB_SCHEDULER("db-scheduler, polling every 1 s", EnumSet.of(Store.POSTGRESQL),
+			(store, url, probe) -> new DbSchedulerNode(url, Duration.ofSeconds(1), probe)),
 
-	},
+	DB_SCHEDULER_100MS("db-scheduler, polling every 100 ms", EnumSet.of(Store.POSTGRESQL),
+			(store, url, probe) -> new DbSchedulerNode(url, Duration.ofMillis(100), probe)),
 
-	DB_SCHEDULER("db-scheduler, polling every 1 s", EnumSet.of(Store.POSTGRESQL)) {
+	QUARTZ("Quartz, JDBC store, clustered", EnumSet.of(Store.POSTGRESQL),
+			(store, url, probe) -> new QuartzNode(url, probe)),
 
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new DbSchedulerNode(url, Duration.ofSeconds(1), probe);
-		}
-
-	},
-
-	DB_SCHEDULER_100MS("db-scheduler, polling every 100 ms", EnumSet.of(Store.POSTGRESQL)) {
-
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new DbSchedulerNode(url, Duration.ofMillis(100), probe);
-		}
-
-	},
-
-	QUARTZ("Quartz, JDBC store, clustered", EnumSet.of(Store.POSTGRESQL)) {
-
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new QuartzNode(url, probe);
-		}
-
-	},
-
-	REDISSON("Redisson RDelayedQueue", EnumSet.of(Store.REDIS)) {
-
-		@Override
-		TaskNode start(Store store, String url, Probe probe) {
-			return new RedissonNode(url, probe);
-		}
-
-	},
+	REDISSON("Redisson RDelayedQueue", EnumSet.of(Store.REDIS), (store, url, probe) -> new RedissonNode(url, probe)),
 
 	/** Fetches and completes jobs in batches. */
-	GRAPHILE_WORKER("graphile-worker, local queue of 500, batched completion", EnumSet.of(Store.POSTGRESQL)) {
+	GRAPHILE_WORKER("graphile-worker, local queue of 500, batched completion", Store.POSTGRESQL, "graphile-worker",
+			true),
 
-		@Override
-		List<String> command(Store store, String url, List<String> jvmArgs) {
-			return NodeJsPeers.command("graphile-worker", url, true);
-		}
+	GRAPHILE_WORKER_DEFAULT("graphile-worker, 8 jobs at once", Store.POSTGRESQL, "graphile-worker", false),
 
-	},
-
-	GRAPHILE_WORKER_DEFAULT("graphile-worker, 8 jobs at once", EnumSet.of(Store.POSTGRESQL)) {
-
-		@Override
-		List<String> command(Store store, String url, List<String> jvmArgs) {
-			return NodeJsPeers.command("graphile-worker", url, false);
-		}
-
-	},
-
-	BULLMQ("BullMQ, 50 jobs at once", EnumSet.of(Store.REDIS)) {
-
-		@Override
-		List<String> command(Store store, String url, List<String> jvmArgs) {
-			return NodeJsPeers.command("bullmq", url, false);
-		}
-
-	};
-
-	private static final Set<DurablePeer> ON_NODE_JS = EnumSet.of(GRAPHILE_WORKER, GRAPHILE_WORKER_DEFAULT, BULLMQ);
+	BULLMQ("BullMQ, 50 jobs at once", Store.REDIS, "bullmq", false);
 
 	private static final Set<DurablePeer> WITH_SCHEDULES = EnumSet.of(TIMINGWHEEL, DB_SCHEDULER, DB_SCHEDULER_100MS,
 			QUARTZ);
@@ -147,9 +63,40 @@ enum DurablePeer implements Contestant {
 
 	private final Set<Store> stores;
 
-	DurablePeer(String label, Set<Store> stores) {
+	/** Null if this peer is written for Node.js. */
+	private final @Nullable Start start;
+
+	/** Null if this peer runs in a JVM. */
+	private final @Nullable String script;
+
+	private final boolean fast;
+
+	/**
+	 * A contestant that runs in a JVM.
+	 */
+	DurablePeer(String label, Set<Store> stores, Start start) {
 		this.label = label;
 		this.stores = stores;
+		this.start = start;
+		this.script = null;
+		this.fast = false;
+	}
+
+	/**
+	 * A peer that is written for Node.js.
+	 * @param script the name of its file, without the extension
+	 * @param fast whether to use its settings for throughput
+	 */
+	DurablePeer(String label, Store store, String script, boolean fast) {
+		this.label = label;
+		this.stores = EnumSet.of(store);
+		this.start = null;
+		this.script = script;
+		this.fast = fast;
+	}
+
+	private static Start ours(Map<String, Object> settings) {
+		return (store, url, probe) -> new TimingWheelNode(store, url, settings, probe);
 	}
 
 	/**
@@ -159,7 +106,10 @@ enum DurablePeer implements Contestant {
 	 * @param probe the body of the tasks
 	 */
 	TaskNode start(Store store, String url, Probe probe) {
-		throw new UnsupportedOperationException(this + " does not run in a JVM");
+		if (this.start == null) {
+			throw new UnsupportedOperationException(this + " does not run in a JVM");
+		}
+		return this.start.node(store, url, probe);
 	}
 
 	/**
@@ -169,17 +119,13 @@ enum DurablePeer implements Contestant {
 	 * @param jvmArgs the settings of a JVM
 	 */
 	List<String> command(Store store, String url, List<String> jvmArgs) {
-		List<String> command = new ArrayList<>();
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(jvmArgs);
-		command.addAll(List.of("-cp", System.getProperty("java.class.path"), NodeMain.class.getName(), store.name(),
-				url, name()));
-		return command;
+		return (this.script != null) ? NodeJsPeers.command(this.script, url, this.fast)
+				: JavaCommand.of(jvmArgs, NodeMain.class, store.name(), url, name());
 	}
 
 	@Override
 	public boolean isAvailable() {
-		return !ON_NODE_JS.contains(this) || NodeJsPeers.areInstalled();
+		return this.script == null || NodeJsPeers.areInstalled();
 	}
 
 	boolean uses(Store store) {
@@ -188,7 +134,8 @@ enum DurablePeer implements Contestant {
 
 	/**
 	 * Whether the nodes of this peer can hold back due tasks. If they cannot, the
-	 * measurement stores the tasks before they are due.
+	 * measurement stores the tasks before they are due, and this peer has no node that
+	 * only stores tasks.
 	 */
 	boolean canPause() {
 		return this != REDISSON;
@@ -224,6 +171,15 @@ enum DurablePeer implements Contestant {
 	 */
 	boolean hasSchedules() {
 		return WITH_SCHEDULES.contains(this);
+	}
+
+	/**
+	 * Starts a node in this JVM.
+	 */
+	private interface Start {
+
+		TaskNode node(Store store, String url, Probe probe);
+
 	}
 
 }

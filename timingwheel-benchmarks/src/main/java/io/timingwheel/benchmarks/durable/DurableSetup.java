@@ -12,7 +12,7 @@ import io.timingwheel.benchmarks.report.Step;
  * What all measurements of a run have in common.
  *
  * @param store the kind of server
- * @param server the server; is not asked for before a measurement runs
+ * @param server gives the server once a measurement runs
  * @param effort how much time to spend
  * @param warmUp how many tasks the nodes run to warm up
  * @param commitLatency what each commit that waits for the disk takes in addition
@@ -27,7 +27,7 @@ record DurableSetup(Store store, Supplier<Server> server, Effort effort, int war
 	static DurableSetup of(Store store) {
 		return new DurableSetup(store, () -> {
 			throw new IllegalStateException("There is no server");
-		}, Effort.of(0, 0, List.of()), 0, Duration.ZERO, 0);
+		}, Effort.of(0, List.of()), 0, Duration.ZERO, 0);
 	}
 
 	Step step(int nodes, DurableStep.Work work) {
@@ -44,7 +44,7 @@ record DurableSetup(Store store, Supplier<Server> server, Effort effort, int war
 	}
 
 	/**
-	 * What is said of each measurement besides its own text.
+	 * The remarks of this run, which follow the text of each measurement.
 	 */
 	String conditions() {
 		return (hasLatency() ? " Each commit that waits for the disk takes %s ms more."

@@ -46,7 +46,7 @@ final class Load {
 	/**
 	 * Stores tasks as fast as possible, each due when it is stored.
 	 */
-	void fill(int count) throws Exception {
+	void fillNow(int count) throws Exception {
 		inBatches(count, BATCH, (from, to) -> this.node.enqueueBatch(to - from, due(0)));
 	}
 

@@ -75,7 +75,7 @@ final class NodeMain {
 				return Map.of("rate", new Load(this.node).rate(Integer.parseInt(command[1]),
 						Integer.parseInt(command[2]), Double.parseDouble(command[3])));
 			}
-			case "backlog-of-now" -> new Load(this.node).fill(Integer.parseInt(command[1]));
+			case "fill-now" -> new Load(this.node).fillNow(Integer.parseInt(command[1]));
 			case "load" -> {
 				long start = System.nanoTime();
 				double count = new Load(this.node).steady(Integer.parseInt(command[1]), Double.parseDouble(command[2]));
@@ -90,8 +90,8 @@ final class NodeMain {
 			case "cancel" -> {
 				return Map.of("rate", new Load(this.node).cancel(Integer.parseInt(command[1])));
 			}
-			case "pending" -> new Load(this.node).fillPending(Integer.parseInt(command[1]));
-			case "backlog" -> new Load(this.node).fillLimited(Integer.parseInt(command[1]));
+			case "fill-pending" -> new Load(this.node).fillPending(Integer.parseInt(command[1]));
+			case "fill-limited" -> new Load(this.node).fillLimited(Integer.parseInt(command[1]));
 			default -> throw new IllegalArgumentException("Unknown command " + command[0]);
 		}
 		return Map.of();

@@ -60,7 +60,7 @@ final class NodeProcess implements AutoCloseable {
 				return figures(line.substring(NodeMain.ANSWER.length()));
 			}
 		}
-		throw new IOException("The node has ended");
+		throw new IOException("The node has ended. Its messages are above");
 	}
 
 	private static Map<String, Double> figures(String text) {
@@ -84,7 +84,11 @@ final class NodeProcess implements AutoCloseable {
 		catch (TimeoutException ex) {
 			this.process.destroyForcibly().onExit().join();
 		}
-		catch (ExecutionException | InterruptedException ex) {
+		catch (InterruptedException ex) {
+			this.process.destroyForcibly();
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException ex) {
 			throw new IllegalStateException(ex);
 		}
 	}

@@ -32,7 +32,8 @@ final class Ports {
 			}
 			catch (IOException ex) {
 				if (attempt == ATTEMPTS) {
-					throw ex;
+					throw new IOException("The server did not start on any of %d ports: %s".formatted(ATTEMPTS, ex),
+							ex);
 				}
 			}
 		}

@@ -15,11 +15,11 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * PostgreSQL that waits for the disk at each commit, and counts the statements.
+ * A PostgreSQL that waits for the disk at each commit, and counts the statements.
  */
 final class PostgresServer implements Server {
 
-	/** The longest {@code commit_delay}. */
+	/** The longest {@code commit_delay} that PostgreSQL takes. */
 	static final Duration MAX_LATENCY = Duration.ofMillis(100);
 
 	private static final String TABLE = "timingwheel_task";
@@ -28,13 +28,16 @@ final class PostgresServer implements Server {
 
 	private final JdbcTemplate jdbc;
 
-	/** Until when tasks of the measurements are due; 0 without other pending tasks. */
+	/**
+	 * The other pending tasks are due after this time, in epoch milliseconds, and the
+	 * tasks of the measurements before it. 0 without such tasks.
+	 */
 	private long pendingFrom;
 
 	/**
 	 * Starts a server.
-	 * @param commitLatency what a commit takes in addition before it writes to the disk.
-	 * Other commits that come meanwhile are written with it, as if the disk were slow.
+	 * @param commitLatency how long a commit waits before it writes to the disk. Commits
+	 * that come meanwhile are written together with it, as on a slow disk.
 	 */
 	PostgresServer(Duration commitLatency) throws IOException {
 		this.postgres = Ports.start((port) -> EmbeddedPostgres.builder()
@@ -76,7 +79,8 @@ final class PostgresServer implements Server {
 		this.jdbc.execute("drop schema public cascade");
 		this.jdbc.execute("create schema public");
 		this.jdbc.execute("create extension pg_stat_statements");
-		// Only connections that look into this schema first use it.
+		// Only the connections of whereAllCommitsWait search this schema first, so only
+		// they call this function.
 		this.jdbc.execute(
 				"""
 						create function public.set_config(text, text, boolean) returns text language sql as $$

@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.timingwheel.benchmarks.Quantiles;
+
 /**
  * The body of the tasks of a node. It reads the clock. Thread-safe.
  */
@@ -85,7 +87,7 @@ final class Probe {
 	}
 
 	private static double millis(long[] sorted, double quantile) {
-		return sorted[Math.max(0, (int) Math.ceil(quantile * sorted.length) - 1)] / 1e3;
+		return Quantiles.of(sorted, quantile) / 1e3;
 	}
 
 }

@@ -88,6 +88,9 @@ final class QuartzNode implements TaskNode {
 		schedule(trigger(due).build());
 	}
 
+	/**
+	 * Stores the tasks one by one, because Quartz stores tasks to warm up only.
+	 */
 	@Override
 	public void enqueueBatch(int count, Instant due) {
 		for (int i = 0; i < count; i++) {

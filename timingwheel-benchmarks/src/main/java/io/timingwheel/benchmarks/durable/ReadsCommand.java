@@ -12,6 +12,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.DoubleStream;
 
+import io.timingwheel.benchmarks.Quantiles;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,6 +31,11 @@ public final class ReadsCommand implements Callable<Integer> {
 
 	private static final int DEAD = 100_000;
 
+	/** A read needs four pages of tasks. */
+	private static final int MIN_PENDING = 1_000;
+
+	private static final int MAX_PENDING = 100_000_000;
+
 	private static final int WARM_UPS = 3;
 
 	private static final int RUNS = 20;
@@ -41,19 +47,21 @@ public final class ReadsCommand implements Callable<Integer> {
 	/** The figures of a store that the reads may use are a few seconds old. */
 	private static final long SETTLE_MILLIS = 6_000;
 
-	@Option(names = "--store",
+	@Option(names = "--store", paramLabel = "STORE",
 			description = "The server: ${COMPLETION-CANDIDATES}. Without this option the tasks are in memory.")
 	private @Nullable Store store;
 
-	@Option(names = "--pending", defaultValue = "1000000", description = "How many tasks are pending.")
+	@Option(names = "--pending", paramLabel = "TASKS", defaultValue = "1000000",
+			description = "How many tasks are pending. Default: ${DEFAULT-VALUE}.")
 	private int pending;
 
 	@Option(names = "--executions",
 			description = "In memory: executions per second with and without a thread that makes one read after another.")
 	private boolean executions;
 
-	@Option(names = "--reads-per-second", defaultValue = "12",
-			description = "How many reads this thread makes in a second. Default: ${DEFAULT-VALUE}, each read once.")
+	@Option(names = "--reads-per-second", paramLabel = "READS", defaultValue = "12",
+			description = "With --executions: how many reads this thread makes in a second. Default: ${DEFAULT-VALUE},"
+					+ " each read once.")
 	private int readsPerSecond;
 
 	@Spec
@@ -62,9 +70,11 @@ public final class ReadsCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() throws Exception {
-		if (this.readsPerSecond < 1 || this.readsPerSecond > 1_000) {
-			throw new ParameterException(this.spec.commandLine(), "--reads-per-second must be from 1 to 1000");
-		}
+		require(this.pending >= MIN_PENDING && this.pending <= MAX_PENDING,
+				"--pending must be from " + MIN_PENDING + " to " + MAX_PENDING);
+		require(this.readsPerSecond >= 1 && this.readsPerSecond <= 1_000, "--reads-per-second must be from 1 to 1000");
+		require(this.store == null || !this.executions,
+				"--executions measures tasks in memory. Remove --executions or --store");
 		if (this.store == null) {
 			try (ReadNode node = new ReadNode(Map.of())) {
 				node.schedule(this.pending);
@@ -86,6 +96,12 @@ public final class ReadsCommand implements Callable<Integer> {
 			}
 		}
 		return 0;
+	}
+
+	private void require(boolean condition, String message) {
+		if (!condition) {
+			throw new ParameterException(this.spec.commandLine(), message);
+		}
 	}
 
 	private void measure(ReadNode node, LongSupplier serverCpu) throws InterruptedException {
@@ -118,7 +134,7 @@ public final class ReadsCommand implements Callable<Integer> {
 		}
 		cpuNanos = threads.getCurrentThreadCpuTime() + serverCpu.getAsLong() - cpuNanos;
 		Arrays.sort(millis);
-		System.out.printf("%-24s %10.2f %10.2f %10.2f %10.2f %10.1f%n", name, millis[RUNS / 2], millis[0],
+		System.out.printf("%-24s %10.2f %10.2f %10.2f %10.2f %10.1f%n", name, Quantiles.median(millis), millis[0],
 				millis[RUNS - 1], cpuNanos / 1e6 / RUNS, bytes / 1e3);
 	}
 
@@ -133,7 +149,7 @@ public final class ReadsCommand implements Callable<Integer> {
 		double[] beside = new double[WINDOWS];
 		long cpuNanos = 0;
 		for (int i = 0; i < WINDOWS; i++) {
-			// Who comes first changes, so that a trend of the machine counts for neither.
+			// The order changes, so that a trend of the machine affects both alike.
 			if (i % 2 == 0) {
 				alone[i] = rate(runs);
 			}

@@ -9,10 +9,14 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import redis.embedded.RedisServer;
 
+import org.springframework.util.FileSystemUtils;
+
 /**
  * A Redis with an append-only file.
  */
 final class RedisInstance implements Server {
+
+	private final Path folder = Files.createTempDirectory("redis");
 
 	private final String url;
 
@@ -23,14 +27,13 @@ final class RedisInstance implements Server {
 	private final StatefulRedisConnection<String, String> connection;
 
 	RedisInstance() throws IOException {
-		this.server = Ports.start(RedisInstance::start);
+		this.server = Ports.start((port) -> start(port, this.folder));
 		this.url = "redis://127.0.0.1:" + this.server.ports().get(0);
 		this.client = RedisClient.create(this.url);
 		this.connection = this.client.connect();
 	}
 
-	private static RedisServer start(int port) throws IOException {
-		Path folder = Files.createTempDirectory("redis");
+	private static RedisServer start(int port, Path folder) throws IOException {
 		RedisServer server = RedisServer.newRedisServer()
 			.bind("127.0.0.1")
 			.port(port)
@@ -55,7 +58,7 @@ final class RedisInstance implements Server {
 
 	@Override
 	public void addPending(int count, NodeProcess node) throws IOException {
-		node.run("pending " + count);
+		node.run("fill-pending " + count);
 	}
 
 	@Override
@@ -89,6 +92,7 @@ final class RedisInstance implements Server {
 	public void close() throws IOException {
 		this.client.shutdown();
 		this.server.stop();
+		FileSystemUtils.deleteRecursively(this.folder);
 	}
 
 }

@@ -17,7 +17,8 @@ import org.redisson.config.Config;
 /**
  * A delayed queue of Redisson, and threads that take tasks from its blocking queue. A
  * task that a thread has taken is in this JVM only. There is no acknowledgement, so a
- * crash loses the task.
+ * crash loses the task. {@link RDelayedQueue} is deprecated, but only the paid edition
+ * implements its successor.
  */
 @SuppressWarnings("deprecation")
 final class RedissonNode implements TaskNode {

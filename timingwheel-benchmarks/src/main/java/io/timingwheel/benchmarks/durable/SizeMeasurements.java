@@ -28,8 +28,6 @@ final class SizeMeasurements {
 	/** After how many parts the table should have its final size. */
 	private static final int EARLY_PART = GROWTH_PARTS / 5;
 
-	private static final double RUN_IN_SECONDS = 5;
-
 	private final DurableSetup setup;
 
 	private final int heldTasks;
@@ -60,9 +58,10 @@ final class SizeMeasurements {
 						"""
 					.formatted(this.heldTasks),
 				List.of(DurablePeer.TIMINGWHEEL, DurablePeer.DB_SCHEDULER, DurablePeer.GRAPHILE_WORKER),
-				List.of(rate("first", "first tenth"), rate("last", "last tenth"),
+				List.of(Column.perSecond("first", "first tenth"), Column.perSecond("last", "last tenth"),
 						new Column("share", "last of first [%]", true, 0),
-						rate("first-alone", "without it, first tenth"), rate("last-alone", "without it, last tenth")),
+						Column.perSecond("first-alone", "without it, first tenth"),
+						Column.perSecond("last-alone", "without it, last tenth")),
 				List.of(this.setup.step(1, (nodes, peer) -> heldTransaction(nodes)),
 						this.setup.step(1, (nodes, peer) -> figures(tenths(nodes), "-alone"))),
 				new Chart(Chart.Kind.BARS, "executions/s", List.of("first", "last", "first-alone", "last-alone")));
@@ -80,7 +79,7 @@ final class SizeMeasurements {
 		double[] rates = new double[TENTHS];
 		for (int i = 0; i < TENTHS; i++) {
 			nodes.all("pause");
-			nodes.first().run("backlog-of-now %d".formatted(count));
+			nodes.first().run("fill-now %d".formatted(count));
 			nodes.all("reset");
 			rates[i] = nodes.executions(count);
 			System.err.printf("%n        tenth %d: %,.0f/s", i + 1, rates[i]);
@@ -101,10 +100,11 @@ final class SizeMeasurements {
 						%,d tasks a second for %d s, each stored half a second to five before it is due, by a process that runs none, after \
 						%.0f s of the same load; one node runs them. The first sizes are those after a fifth of the time, the last ones those at the end.\
 						"""
-					.formatted(GROWTH_RATE, this.growthTime.toSeconds(), RUN_IN_SECONDS),
+					.formatted(GROWTH_RATE, this.growthTime.toSeconds(), DurableMeasurements.RUN_IN_SECONDS),
 				List.of(DurablePeer.TIMINGWHEEL),
-				List.of(rate("rate", "stored"), Column.cost("p50", "p50 [ms]", 1), Column.cost("p99", "p99 [ms]", 1),
-						Column.cost("max", "max [ms]", 1), Column.cost("table-early", "table after a fifth [MB]", 1),
+				List.of(Column.perSecond("rate", "stored"), Column.cost("p50", "p50 [ms]", 1),
+						Column.cost("p99", "p99 [ms]", 1), Column.cost("max", "max [ms]", 1),
+						Column.cost("table-early", "table after a fifth [MB]", 1),
 						Column.cost("table", "table at the end [MB]", 1),
 						Column.cost("indexes-early", "indexes after a fifth [MB]", 1),
 						Column.cost("indexes", "indexes at the end [MB]", 1)),
@@ -115,7 +115,7 @@ final class SizeMeasurements {
 	private Map<String, Double> growth(Nodes nodes) throws Exception {
 		Map<String, Double> figures = new HashMap<>();
 		try (NodeProcess client = nodes.startClient()) {
-			nodes.await((long) client.run(load(RUN_IN_SECONDS), "count"));
+			nodes.await((long) client.run(load(DurableMeasurements.RUN_IN_SECONDS), "count"));
 			nodes.all("reset");
 			FutureTask<Map<String, Double>> load = new FutureTask<>(
 					() -> client.run(load(this.growthTime.toMillis() / 1e3)));
@@ -152,10 +152,6 @@ final class SizeMeasurements {
 		catch (TimeoutException ex) {
 			// The load goes on.
 		}
-	}
-
-	private static Column rate(String key, String title) {
-		return new Column(key, title + " [/s]", true, 0);
 	}
 
 }

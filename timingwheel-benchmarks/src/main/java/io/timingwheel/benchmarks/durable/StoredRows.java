@@ -10,8 +10,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
- * Many stored tasks that nobody runs. Nine of ten pending tasks have one name, the others
- * have one of {@link #NAMES} names.
+ * Many stored tasks that no node runs. Nine of ten pending tasks have one name, the
+ * others have one of {@link #NAMES} names.
  *
  * @param name the name of most tasks
  * @param first when the first pending task is due; the others are due in the week after

@@ -48,7 +48,8 @@ interface TaskNode extends AutoCloseable {
 	}
 
 	/**
-	 * Holds back due tasks from now on. Optional.
+	 * Holds back due tasks from now on. Does nothing if the contestant cannot do this
+	 * ({@link DurablePeer#canPause}).
 	 */
 	void pause();
 

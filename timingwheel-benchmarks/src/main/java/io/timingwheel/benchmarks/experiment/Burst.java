@@ -10,7 +10,7 @@ import io.timingwheel.benchmarks.peer.PeerTask;
 import io.timingwheel.benchmarks.peer.TimerPeer;
 
 /**
- * Many timers due at one instant, and an unrelated one 50 ms after them.
+ * Many timers that are due at one instant, and another one 50 ms after them.
  */
 final class Burst {
 

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.benchmarks.Quantiles;
 import io.timingwheel.benchmarks.peer.Peer;
 import io.timingwheel.benchmarks.peer.PeerTask;
 import io.timingwheel.benchmarks.peer.TimerPeer;
@@ -65,8 +66,7 @@ final class CallTimes {
 	}
 
 	private static double micros(long[] sorted, double quantile) {
-		int index = (int) Math.ceil(quantile * sorted.length) - 1;
-		return sorted[Math.max(0, index)] / 1e3;
+		return Quantiles.of(sorted, quantile) / 1e3;
 	}
 
 }

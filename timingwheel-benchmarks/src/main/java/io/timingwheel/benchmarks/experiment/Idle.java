@@ -3,7 +3,6 @@ package io.timingwheel.benchmarks.experiment;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.benchmarks.ProcessCpu;
 import io.timingwheel.benchmarks.peer.Peer;
 import io.timingwheel.benchmarks.peer.PeerTask;
 import io.timingwheel.benchmarks.peer.TimerPeer;
@@ -32,11 +31,11 @@ final class Idle {
 
 	private static double millisPerSecond(double seconds) throws InterruptedException {
 		System.gc();
-		// Compilers and collector become idle.
+		// The compiler and the collector become idle meanwhile.
 		Thread.sleep((long) (seconds * 200));
-		long cpu = ProcessCpu.preciseNanos();
+		ThreadTimes before = ThreadTimes.read();
 		Thread.sleep((long) (seconds * 1000));
-		return (ProcessCpu.preciseNanos() - cpu) / 1e6 / seconds;
+		return ThreadTimes.read().nanosSince(before) / 1e6 / seconds;
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.benchmarks.ProcessCpu;
+import io.timingwheel.benchmarks.Quantiles;
 import io.timingwheel.benchmarks.peer.Peer;
 import io.timingwheel.benchmarks.peer.PeerTask;
 import io.timingwheel.benchmarks.peer.TimerPeer;
@@ -85,8 +86,7 @@ final class Lateness {
 	}
 
 	private double micros(double quantile) {
-		int index = (int) Math.ceil(quantile * this.lateness.length) - 1;
-		return this.lateness[Math.max(0, index)] / 1e3;
+		return Quantiles.of(this.lateness, quantile) / 1e3;
 	}
 
 	private final class Probe extends PeerTask {

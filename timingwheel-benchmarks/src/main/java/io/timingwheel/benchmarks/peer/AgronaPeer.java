@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.DeadlineTimerWheel;
 
 /**
- * Agrona's wheel for a single thread. It identifies timers by number. Its user has to
- * find the task of a number. This is not measured.
+ * Agrona's wheel for a single thread. It identifies a timer by a number. Its user has to
+ * find the task of the number, which is not measured.
  */
 final class AgronaPeer implements TimerPeer {
 

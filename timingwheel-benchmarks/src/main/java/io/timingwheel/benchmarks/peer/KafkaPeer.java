@@ -1,7 +1,5 @@
 package io.timingwheel.benchmarks.peer;
 
-import java.util.concurrent.TimeUnit;
-
 import org.apache.kafka.server.util.timer.SystemTimer;
 import org.apache.kafka.server.util.timer.TimerTask;
 
@@ -12,6 +10,8 @@ import org.apache.kafka.server.util.timer.TimerTask;
 final class KafkaPeer implements TimerPeer {
 
 	private static final long REAPER_TIMEOUT_MILLIS = 200;
+
+	private static final long NANOS_PER_MILLI = 1_000_000;
 
 	private final SystemTimer timer = new SystemTimer("kafka");
 
@@ -37,9 +37,17 @@ final class KafkaPeer implements TimerPeer {
 
 	@Override
 	public Object schedule(PeerTask task, long delayNanos) {
-		Task timer = new Task(task, TimeUnit.NANOSECONDS.toMillis(delayNanos));
+		Task timer = new Task(task, wholeMillis(delayNanos));
 		this.timer.add(timer);
 		return timer;
+	}
+
+	/**
+	 * Kafka takes whole milliseconds. They are rounded up, so that a timer that fires
+	 * early is Kafka's doing.
+	 */
+	static long wholeMillis(long nanos) {
+		return Math.floorDiv(nanos + NANOS_PER_MILLI - 1, NANOS_PER_MILLI);
 	}
 
 	@Override

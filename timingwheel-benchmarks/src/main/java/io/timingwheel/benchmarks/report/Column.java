@@ -17,6 +17,13 @@ public record Column(String key, String title, boolean moreIsBetter, int decimal
 	}
 
 	/**
+	 * A rate per second, of which more is better.
+	 */
+	public static Column perSecond(String key, String title) {
+		return new Column(key, title + " [/s]", true, 0);
+	}
+
+	/**
 	 * A column of which less is better.
 	 */
 	public static Column cost(String key, String title, int decimals) {

@@ -9,12 +9,13 @@ import org.openjdk.jmh.runner.options.TimeValue;
  *
  * @param warmups the untimed iterations of a benchmark
  * @param iterations the timed iterations of a benchmark
- * @param batches the iterations, as many untimed as timed, of a benchmark of batches
+ * @param batches the untimed iterations of a benchmark that runs batches, and as many
+ * timed ones
  * @param iterationTime how long an iteration takes
- * @param seconds the length of an experiment that lasts
- * @param timers how many timers are pending
- * @param depths other numbers of pending timers, to see what it means
- * @param jvmArgs equal settings for all
+ * @param seconds how long an experiment or a load lasts
+ * @param timers how many timers are pending or fire
+ * @param depths the numbers of pending timers of the measurements by depth
+ * @param jvmArgs the settings of each JVM, equal for all contestants
  * @param forks how many JVMs a benchmark starts, 0 to run in this one
  */
 public record Effort(int warmups, int iterations, int batches, TimeValue iterationTime, double seconds, int timers,
@@ -31,10 +32,10 @@ public record Effort(int warmups, int iterations, int batches, TimeValue iterati
 			JVM, 1);
 
 	/**
-	 * The effort of measurements without benchmarks.
+	 * The effort of measurements without benchmarks and timers.
 	 */
-	public static Effort of(double seconds, int tasks, List<String> jvmArgs) {
-		return new Effort(0, 0, 0, TimeValue.NONE, seconds, tasks, List.of(), jvmArgs, 1);
+	public static Effort of(double seconds, List<String> jvmArgs) {
+		return new Effort(0, 0, 0, TimeValue.NONE, seconds, 0, List.of(), jvmArgs, 1);
 	}
 
 }

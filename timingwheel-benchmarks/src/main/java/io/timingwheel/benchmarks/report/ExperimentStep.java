@@ -3,12 +3,12 @@ package io.timingwheel.benchmarks.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 import io.timingwheel.benchmarks.Contestant;
+import io.timingwheel.benchmarks.JavaCommand;
 import io.timingwheel.benchmarks.experiment.Experiment;
 import io.timingwheel.benchmarks.peer.Peer;
 
@@ -28,12 +28,8 @@ record ExperimentStep(Experiment experiment, int count, Map<String, String> colu
 
 	@Override
 	public Map<String, Double> run(Contestant contestant, Effort effort) throws IOException, InterruptedException {
-		List<String> command = new ArrayList<>();
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(effort.jvmArgs());
-		command.addAll(List.of("-cp", System.getProperty("java.class.path"), Experiment.class.getName(),
-				this.experiment.name(), contestant.name(), String.valueOf(this.count),
-				String.valueOf(effort.seconds())));
+		List<String> command = JavaCommand.of(effort.jvmArgs(), Experiment.class, this.experiment.name(),
+				contestant.name(), String.valueOf(this.count), String.valueOf(effort.seconds()));
 		Path output = Files.createTempFile("experiment", ".txt");
 		try {
 			int status = new ProcessBuilder(command).redirectErrorStream(true)

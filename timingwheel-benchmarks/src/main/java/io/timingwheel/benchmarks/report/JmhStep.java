@@ -25,27 +25,27 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * Runs a JMH benchmark.
  *
  * @param benchmark its class
- * @param contestant the parameter that takes the contestant
+ * @param contestantParam the parameter that takes the contestant
  * @param params the other parameters
  * @param threads how many threads call it
  * @param figures what it gives, by the columns' keys
  * @param moreJvmArgs settings besides those that are equal for all measurements
  */
-record JmhStep(Class<?> benchmark, String contestant, Map<String, String> params, int threads,
+record JmhStep(Class<?> benchmark, String contestantParam, Map<String, String> params, int threads,
 		Map<String, Figure> figures, List<String> moreJvmArgs) implements Step {
 
 	private static final double MEDIAN = 50;
 
-	JmhStep(Class<?> benchmark, String contestant, Map<String, String> params, int threads,
+	JmhStep(Class<?> benchmark, String contestantParam, Map<String, String> params, int threads,
 			Map<String, Figure> figures) {
-		this(benchmark, contestant, params, threads, figures, List.of());
+		this(benchmark, contestantParam, params, threads, figures, List.of());
 	}
 
 	/**
 	 * The same step with more settings of the JVM.
 	 */
-	JmhStep with(List<String> moreJvmArgs) {
-		return new JmhStep(this.benchmark, this.contestant, this.params, this.threads, this.figures, moreJvmArgs);
+	JmhStep withJvmArgs(List<String> moreJvmArgs) {
+		return new JmhStep(this.benchmark, this.contestantParam, this.params, this.threads, this.figures, moreJvmArgs);
 	}
 
 	@Override
@@ -68,7 +68,7 @@ record JmhStep(Class<?> benchmark, String contestant, Map<String, String> params
 
 	private ChainedOptionsBuilder options(Contestant contestant, Effort effort) {
 		ChainedOptionsBuilder options = new OptionsBuilder().include(this.benchmark.getName() + "\\.")
-			.param(this.contestant, contestant.name())
+			.param(this.contestantParam, contestant.name())
 			.threads(this.threads)
 			.forks(effort.forks())
 			.jvmArgs(Stream.concat(effort.jvmArgs().stream(), this.moreJvmArgs.stream()).toArray(String[]::new))

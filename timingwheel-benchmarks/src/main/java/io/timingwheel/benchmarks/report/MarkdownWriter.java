@@ -1,6 +1,7 @@
 package io.timingwheel.benchmarks.report;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -74,7 +75,7 @@ final class MarkdownWriter {
 	}
 
 	private static String ratio(double ratio) {
-		return String.format((ratio < 10) ? "%.2fx" : "%,.0fx", ratio);
+		return String.format(Locale.ROOT, (ratio < 10) ? "%.2fx" : "%,.0fx", ratio);
 	}
 
 	private static String bold(String text) {

@@ -2,6 +2,8 @@ package io.timingwheel.benchmarks.report;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 import io.timingwheel.benchmarks.Contestant;
 
@@ -25,6 +27,25 @@ public record Measurement(String id, String title, String text, Collection<? ext
 	public Measurement withRemark(String remark) {
 		return new Measurement(this.id, this.title, this.text + remark, this.contestants, this.columns, this.steps,
 				this.chart);
+	}
+
+	/**
+	 * Whether any chosen contestant can give figures on this machine.
+	 */
+	boolean hasAny(Predicate<Contestant> chosen) {
+		return this.contestants.stream()
+			.anyMatch((contestant) -> chosen.test(contestant) && suits(contestant) && contestant.isAvailable());
+	}
+
+	/**
+	 * The names of all contestants that can give figures.
+	 */
+	String participants() {
+		return this.contestants.stream().filter(this::suits).map(Contestant::name).collect(Collectors.joining(", "));
+	}
+
+	private boolean suits(Contestant contestant) {
+		return this.steps.stream().anyMatch((step) -> step.suits(contestant));
 	}
 
 	Column column(String key) {

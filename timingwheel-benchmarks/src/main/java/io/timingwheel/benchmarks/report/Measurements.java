@@ -97,8 +97,8 @@ final class Measurements {
 						peers(ChurnBenchmark.class, 2, rate("2"), FIXED),
 						peers(ChurnBenchmark.class, 1, rate("deadline1"), both(FIXED, DEADLINES)),
 						peers(ChurnBenchmark.class, 2, rate("deadline2"), both(FIXED, DEADLINES)),
-						peers(ChurnBenchmark.class, 1, rate("old1"), FIXED).with(SMALL_YOUNG_GENERATION),
-						peers(ChurnBenchmark.class, 1, rate("old-random1")).with(SMALL_YOUNG_GENERATION)),
+						peers(ChurnBenchmark.class, 1, rate("old1"), FIXED).withJvmArgs(SMALL_YOUNG_GENERATION),
+						peers(ChurnBenchmark.class, 1, rate("old-random1")).withJvmArgs(SMALL_YOUNG_GENERATION)),
 				new Chart(Chart.Kind.BARS, "M/s", List.of("1", "2", "deadline1", "deadline2", "old1", "old-random1")));
 	}
 
@@ -169,7 +169,7 @@ final class Measurements {
 		return new Measurement("lateness", "Lateness",
 				"""
 						%,d timers at random times within %.0f s. Their tasks read the clock on the peer's own thread. The \
-						processor time is that of the process in these seconds."""
+						processor time is that of the process in these seconds. Kafka takes whole milliseconds, rounded up here."""
 					.formatted(this.effort.timers(), this.effort.seconds()),
 				ALL,
 				List.of(Column.cost("early", "early", 0), Column.cost("p50", "p50 [us]", 0),
@@ -239,7 +239,8 @@ final class Measurements {
 		return new Measurement("delayed-call", "A call that runs later",
 				"""
 						The time of the caller, in batches, and the processor time of the whole process per call, including the run \
-						on Spring Boot's executor. A delayed call runs 300 ms later.""",
+						on Spring Boot's executor. A delayed call runs 300 ms later, after its batch. The runs of `@Async` begin during \
+						the batch, and so take time from the caller where all cores are busy.""",
 				EnumSet.allOf(CallWay.class),
 				List.of(Column.cost("call", "call [ns]", 0), Column.cost("cpu", "CPU, run included [ns]", 0)),
 				List.of(new JmhStep(DelayedCallBenchmark.class, "way", Map.of(), 1,
@@ -248,8 +249,8 @@ final class Measurements {
 	}
 
 	private Measurement timeoutCall() {
-		return new Measurement("timeout-call", "A call with a limit", "The method does nothing.",
-				EnumSet.allOf(LimitWay.class),
+		return new Measurement("timeout-call", "A call with a limit",
+				"The method does nothing. A bare proxy is the floor, not a peer.", EnumSet.allOf(LimitWay.class),
 				List.of(Column.cost("call", "call [ns]", 0), Column.cost("cpu", "CPU [ns]", 0)),
 				List.of(new JmhStep(TimeoutCallBenchmark.class, "way", Map.of(), 1,
 						Map.of("call", Figure.NANOS, "cpu", Figure.CPU))),

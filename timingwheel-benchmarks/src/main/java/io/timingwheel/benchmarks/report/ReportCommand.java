@@ -25,7 +25,8 @@ public final class ReportCommand implements Callable<Integer> {
 	private ReportOptions options = new ReportOptions();
 
 	@Option(names = "--peers", split = ",", paramLabel = "PEER",
-			description = "What to compare: ${COMPLETION-CANDIDATES}. Default: all that this JVM has.")
+			description = "What to compare: ${COMPLETION-CANDIDATES}. Default: all that this JVM has. heartbeat,"
+					+ " delayed-call and timeout-call always compare all their ways.")
 	private List<Peer> peers = List.of();
 
 	@Spec

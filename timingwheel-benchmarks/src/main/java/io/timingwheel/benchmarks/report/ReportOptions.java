@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -12,6 +11,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.timingwheel.benchmarks.Contestant;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -29,8 +29,9 @@ public final class ReportOptions {
 	@Option(names = "--quick", description = "One short round: half an hour or more, rough figures.")
 	private boolean quick;
 
-	@Option(names = "--rounds", description = "How often to measure everything. Default: 3, with --quick 1.")
-	private int rounds;
+	@Option(names = "--rounds", paramLabel = "ROUNDS",
+			description = "How often to measure everything. Default: 3, with --quick 1.")
+	private @Nullable Integer rounds;
 
 	@Option(names = "--measurements", split = ",", paramLabel = "NAME",
 			description = "What to measure, by the names below. Default: all.")
@@ -61,24 +62,58 @@ public final class ReportOptions {
 	}
 
 	/**
+	 * Checks all options, so that a mistake is found before anything starts.
+	 * @param all what can be measured
+	 * @param chosen the contestants that take part
+	 * @throws ParameterException if an option is wrong, or if no contestant takes part in
+	 * a measurement
+	 */
+	public void check(List<Measurement> all, Predicate<Contestant> chosen) {
+		if (this.rounds != null && this.rounds < 1) {
+			throw wrong("--rounds must be at least 1");
+		}
+		List<Measurement> wanted = choose(all);
+		List<Measurement> empty = wanted.stream().filter((measurement) -> !measurement.hasAny(chosen)).toList();
+		if (this.measurements.isEmpty() && empty.size() == wanted.size()) {
+			throw wrong("None of the chosen peers takes part in any measurement here. Change --peers");
+		}
+		if (!this.measurements.isEmpty() && !empty.isEmpty()) {
+			throw wrong(
+					"None of the chosen peers takes part in %s here. Change --measurements, or --peers: this measurement compares %s"
+						.formatted(empty.get(0).id(), empty.get(0).participants()));
+		}
+		try {
+			Files.createDirectories(this.output);
+		}
+		catch (IOException ex) {
+			throw wrong("--output " + this.output + " is no directory and cannot become one (" + ex + ")");
+		}
+	}
+
+	private ParameterException wrong(String message) {
+		return new ParameterException(this.spec.commandLine(), message);
+	}
+
+	/**
 	 * Measures, prints the tables and writes them with all figures and the charts.
 	 * @param name how the names of the files begin
 	 * @param all what can be measured
 	 * @param chosen the contestants that take part
 	 * @param effort how much time to spend
 	 * @return the status to end with
+	 * @throws ParameterException if an option is wrong
 	 * @throws IOException if the report cannot be written
 	 * @throws InterruptedException if the thread is interrupted
 	 */
 	public int report(String name, List<Measurement> all, Predicate<Contestant> chosen, Effort effort)
 			throws IOException, InterruptedException {
-		List<Measurement> measured = choose(all);
-		int rounds = (this.rounds > 0) ? this.rounds : this.quick ? 1 : 3;
+		check(all, chosen);
+		int rounds = (this.rounds != null) ? this.rounds : this.quick ? 1 : 3;
 		PrintWriter out = this.spec.commandLine().getOut();
-		Session session = new Session(measured, chosen, rounds, effort, this.spec.commandLine().getErr());
+		Session session = new Session(choose(all), chosen, rounds, effort, this.spec.commandLine().getErr());
 		Results results = session.run();
+		List<Measurement> measured = choose(all).stream().filter(results::has).toList();
 
-		Files.createDirectories(this.output);
 		results.writeTo(this.output.resolve(name + ".csv"));
 		String charts = name + "-";
 		String report = new MarkdownWriter(results, charts).write(measured, Machine.describe(effort, rounds));
@@ -96,15 +131,15 @@ public final class ReportOptions {
 		if (this.measurements.isEmpty()) {
 			return all;
 		}
-		List<Measurement> chosen = new ArrayList<>();
-		for (String name : this.measurements) {
-			chosen.add(all.stream()
-				.filter((measurement) -> measurement.id().equals(name.toLowerCase(Locale.ROOT)))
-				.findFirst()
-				.orElseThrow(() -> new ParameterException(this.spec.commandLine(),
-						"There is no measurement '" + name + "', only " + all.stream().map(Measurement::id).toList())));
-		}
-		return chosen;
+		return this.measurements.stream().map((name) -> named(name, all)).distinct().toList();
+	}
+
+	private Measurement named(String name, List<Measurement> all) {
+		return all.stream()
+			.filter((measurement) -> measurement.id().equals(name.toLowerCase(Locale.ROOT)))
+			.findFirst()
+			.orElseThrow(() -> wrong("There is no measurement '" + name + "' here, only "
+					+ String.join(", ", all.stream().map(Measurement::id).toList())));
 	}
 
 }

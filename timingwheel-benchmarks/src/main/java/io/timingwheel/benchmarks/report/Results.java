@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 import io.timingwheel.benchmarks.Contestant;
+import io.timingwheel.benchmarks.Quantiles;
 
 /**
  * The figures of all rounds.
@@ -25,18 +26,13 @@ final class Results {
 	}
 
 	/**
-	 * The median of the rounds; of an even number the mean of the two in the middle.
+	 * The median of the rounds, if there is any figure.
 	 */
 	OptionalDouble median(Measurement measurement, Contestant contestant, Column column) {
-		double[] sorted = this.values
-			.getOrDefault(new Cell(measurement.id(), contestant.name(), column.key()), List.of())
-			.stream()
-			.mapToDouble(Double::doubleValue)
-			.sorted()
-			.toArray();
-		int middle = sorted.length / 2;
-		return (sorted.length == 0) ? OptionalDouble.empty()
-				: OptionalDouble.of((sorted[middle] + sorted[(sorted.length - 1) / 2]) / 2);
+		List<Double> rounds = this.values.getOrDefault(new Cell(measurement.id(), contestant.name(), column.key()),
+				List.of());
+		return rounds.isEmpty() ? OptionalDouble.empty()
+				: OptionalDouble.of(Quantiles.median(rounds.stream().mapToDouble(Double::doubleValue).toArray()));
 	}
 
 	/**
@@ -49,6 +45,10 @@ final class Results {
 			.map((contestant) -> median(measurement, contestant, column))
 			.flatMapToDouble(OptionalDouble::stream);
 		return column.moreIsBetter() ? peers.max() : peers.min();
+	}
+
+	boolean has(Measurement measurement) {
+		return measurement.contestants().stream().anyMatch((contestant) -> has(measurement, contestant));
 	}
 
 	boolean has(Measurement measurement, Contestant contestant) {

@@ -61,8 +61,11 @@ final class Session {
 				this.failures.add(run.measurement.id() + " of " + run.contestant.label() + ": " + ex.getMessage());
 				this.progress.printf(" failed: %s%n", ex.getMessage());
 			}
-			long left = (System.nanoTime() - start) / (done + 1) * (this.runs.size() - done - 1);
-			this.progress.printf("        about %d min left%n", Duration.ofNanos(left).toMinutes() + 1);
+			int todo = this.runs.size() - done - 1;
+			if (todo > 0) {
+				long left = (System.nanoTime() - start) / (done + 1) * todo;
+				this.progress.printf("        about %d min left%n", Duration.ofNanos(left).toMinutes() + 1);
+			}
 		}
 		return results;
 	}

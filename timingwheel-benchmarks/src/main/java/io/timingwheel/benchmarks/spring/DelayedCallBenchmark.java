@@ -6,16 +6,13 @@ import org.jspecify.annotations.NullUnmarked;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
-import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -31,50 +28,29 @@ import org.springframework.context.ConfigurableApplicationContext;
 @Measurement(iterations = 20)
 public class DelayedCallBenchmark {
 
-	private static final int BATCH = 1 << 15;
-
 	@Benchmark
-	@OperationsPerInvocation(BATCH)
-	public void call(Application application) {
-		CallWay way = application.way;
-		Calls calls = application.calls;
-		for (int i = 0; i < BATCH; i++) {
-			way.call(calls, application.called++);
+	@OperationsPerInvocation(CallBatches.SIZE)
+	public void call(Batches batches) {
+		CallWay way = batches.way;
+		Calls calls = batches.calls;
+		for (int i = 0; i < CallBatches.SIZE; i++) {
+			way.call(calls, batches.called++);
 		}
 	}
 
 	/**
-	 * The application and the calls so far.
+	 * The batches of one way to call.
 	 */
 	@NullUnmarked
 	@State(Scope.Benchmark)
-	public static class Application {
+	public static class Batches extends CallBatches {
 
 		@Param
 		public CallWay way;
 
-		Calls calls;
-
-		long called;
-
-		private ConfigurableApplicationContext context;
-
-		@Setup(Level.Trial)
-		public void start() {
-			this.context = CallApplication.start();
-			this.calls = this.context.getBean(Calls.class);
-		}
-
-		@TearDown(Level.Iteration)
-		public void awaitRuns() throws InterruptedException {
-			while (this.calls.begun() < this.called) {
-				TimeUnit.MILLISECONDS.sleep(1);
-			}
-		}
-
-		@TearDown(Level.Trial)
-		public void stop() {
-			this.context.close();
+		@Override
+		ConfigurableApplicationContext startApplication() {
+			return CallApplication.start();
 		}
 
 	}

@@ -6,7 +6,7 @@ import io.timingwheel.benchmarks.Contestant;
 import io.timingwheel.benchmarks.peer.Peer;
 
 /**
- * The usual ways to watch heartbeats, beside a timer that is moved.
+ * The ways to watch heartbeats: a timer per key, and a scan of all keys.
  */
 public enum HeartbeatWay implements Contestant {
 

@@ -54,7 +54,17 @@ class DurableCommandTests {
 			--store postgresql --held-tasks 99      | --held-tasks must be from 100 to 40000000
 			--store postgresql --growth-time 9s     | --growth-time must be from 10s to 22m
 			--store postgresql --growth-time 23m    | --growth-time must be from 10s to 22m
-			--store postgresql --warm-up 0          | --warm-up must be at least 1
+			--store postgresql --warm-up 0          | --warm-up must be from 1 to 4000000
+			--store postgresql --warm-up 4000001    | --warm-up must be from 1 to 4000000
+			--store postgresql --rounds 0           | --rounds must be at least 1
+			--store mysql                           | expected one of [POSTGRESQL, REDIS]
+			--store redis --peers NOBODY            | expected one of [TIMINGWHEEL, TIMINGWHEEL_500
+			--store redis --peers DB_SCHEDULER      | [DB_SCHEDULER] cannot use --store redis
+			--store redis --measurements nothing    | There is no measurement 'nothing' here, only executions,
+			--store redis --measurements growth     | There is no measurement 'growth' here, only executions,
+			--store redis --peers REDISSON --measurements lateness,sharing | takes part in sharing here
+			--store postgresql --peers QUARTZ --measurements executions    | takes part in executions here
+			--store postgresql --peers DB_SCHEDULER --pending 1            | takes part in any measurement here
 			""")
 	void anOptionThatMakesNoSenseIsNamedBeforeAServerStarts(String arguments, String message) {
 		StringWriter error = new StringWriter();
@@ -63,6 +73,16 @@ class DurableCommandTests {
 
 		assertThat(status).isEqualTo(CommandLine.ExitCode.USAGE);
 		assertThat(error.toString()).contains(message);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aPeerWhoseNodesCannotPauseHasNoNodeThatOnlyStoresTasks(Store store) {
+		assertThat(new DurableMeasurements(DurableSetup.of(store)).all())
+			.filteredOn((measurement) -> List.of("steady-lateness", "sharing").contains(measurement.id()))
+			.isNotEmpty()
+			.allSatisfy((measurement) -> assertThat(measurement.contestants()).isNotEmpty()
+				.allSatisfy((contestant) -> assertThat(((DurablePeer) contestant).canPause()).isTrue()));
 	}
 
 	@Test

@@ -36,7 +36,7 @@ class LoadTests {
 	void aBacklogOfNowIsDueWhenItIsStored() throws Exception {
 		Instant start = Instant.now();
 
-		this.load.fill(1_234);
+		this.load.fillNow(1_234);
 
 		assertThat(this.dues).hasSize(1_234)
 			.allSatisfy((due) -> assertThat(due).isBetween(start.minusMillis(1), Instant.now()));

@@ -15,7 +15,7 @@ const MAX_DELAY_MILLIS = 5000;
 class Probe {
 
   constructor() {
-    this.lateness = new Float64Array(1_000_000);
+    this.lateness = new Float64Array(4_000_000);
     this.reset();
   }
 
@@ -53,8 +53,7 @@ async function sum(callers, work) {
   return counts.reduce((one, other) => one + other, 0);
 }
 
-// Stores tasks as fast as possible.
-// due: gives the time for which a batch is stored
+// Stores tasks as fast as possible. The function 'due' gives the time at which the tasks of a batch are due.
 function fill(node, count, due) {
   return sum(FILLERS, async (caller) => {
     let stored = 0;
@@ -133,7 +132,7 @@ async function answer(node, probe, [command, ...words]) {
       await fill(node, numbers[0], () => due);
       return { left: due - Date.now() };
     }
-    case 'backlog-of-now':
+    case 'fill-now':
       await fill(node, numbers[0], Date.now);
       return {};
     case 'enqueue':
