@@ -79,7 +79,15 @@ final class TaskRunner {
 		if (!run.begin(term)) {
 			return;
 		}
-		Executor executor = run.executor();
+		Executor executor;
+		try {
+			executor = run.executor();
+		}
+		catch (Throwable ex) {
+			// The executor may be a lazy bean that cannot be created now.
+			fail(run, ex);
+			return;
+		}
 		if (!isRefusing(executor)) {
 			try {
 				handOver(run, executor, run);
