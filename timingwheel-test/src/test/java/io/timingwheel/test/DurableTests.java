@@ -181,6 +181,21 @@ class DurableTests {
 	}
 
 	@Test
+	void deadTasksThatATaskInMemoryRequeuesRunAtThatTime() {
+		this.time.onFailure(OnFailure.COLLECT);
+		this.stored.setBody((key) -> {
+			throw new IllegalStateException("no");
+		});
+		this.stored.run("a", HOUR);
+		this.time.advance(HOUR.plusMinutes(1));
+		this.stored.clear();
+		Instant requeued = this.time.now().plus(HOUR);
+		this.operations.schedule(HOUR, () -> this.manager.deadTasks().requeueAll("run", null, null));
+		this.time.advance(HOUR.multipliedBy(2));
+		assertThat(this.stored.log()).singleElement().asString().contains("a at " + requeued);
+	}
+
+	@Test
 	void aFailureIsThrown() {
 		this.stored.setBody((key) -> {
 			throw new IllegalStateException("no");
