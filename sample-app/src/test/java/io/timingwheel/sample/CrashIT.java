@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,6 +17,7 @@ import static org.awaitility.Awaitility.await;
  * The profile {@code durable}: an order survives a kill of the process, and closes at its
  * time.
  */
+@Tag("faults")
 class CrashIT {
 
 	@TempDir

@@ -27,6 +27,7 @@ import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
 import org.openqa.selenium.WebElement;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = "management.endpoint.timingwheelconsole.access=read-only")
 @Order(2)
+@Tag("faults")
 class CrowdedConsoleTests extends ConsoleBrowserTests {
 
 	private static final List<String> ACTIONS = List.of("Pause", "Resume", "Pause claims", "Run now", "Move", "Cancel",

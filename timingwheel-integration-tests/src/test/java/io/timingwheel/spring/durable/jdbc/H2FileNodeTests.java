@@ -3,8 +3,10 @@ package io.timingwheel.spring.durable.jdbc;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableNodeContractTests;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 
 @Order(2)
+@Tag("faults")
 class H2FileNodeTests extends DurableNodeContractTests {
 
 	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE, getClass());

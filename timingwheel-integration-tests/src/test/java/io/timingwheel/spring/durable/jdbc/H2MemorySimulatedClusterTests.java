@@ -20,7 +20,7 @@ class H2MemorySimulatedClusterTests extends SimulatedClusterContractTests {
 
 	@Override
 	protected long runs() {
-		return 3_000;
+		return 1_000;
 	}
 
 }

@@ -3,8 +3,10 @@ package io.timingwheel.spring.durable.jdbc;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableNodeContractTests;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 
 @Order(2)
+@Tag("faults")
 class MariaDbNodeTests extends DurableNodeContractTests {
 
 	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.MARIADB, getClass());

@@ -3,8 +3,10 @@ package io.timingwheel.spring.durable.redis;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableNodeContractTests;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 
 @Order(2)
+@Tag("faults")
 class RedisClusterNodeTests extends DurableNodeContractTests {
 
 	private final RedisStores stores = TestRedis.CLUSTER.stores(getClass());

@@ -25,6 +25,7 @@ import io.timingwheel.spring.durable.TestNode;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.task.IfPending;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * tasks of the other primaries run.
  */
 @Order(1)
+@Tag("faults")
 class RedisClusterOutageTests extends RedisClusterTestSupport {
 
 	/** A delay in which a busy machine can store some tasks and stop their server. */

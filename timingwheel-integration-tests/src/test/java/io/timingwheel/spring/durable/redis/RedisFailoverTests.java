@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataAccessException;
@@ -25,6 +26,7 @@ import static org.awaitility.pollinterval.FibonacciPollInterval.fibonacci;
  * acknowledged run.
  */
 @Order(1)
+@Tag("faults")
 class RedisFailoverTests extends RedisClusterTestSupport {
 
 	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)

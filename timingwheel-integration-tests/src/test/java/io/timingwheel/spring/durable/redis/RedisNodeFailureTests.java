@@ -20,6 +20,7 @@ import io.timingwheel.spring.task.DelayedTaskContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * help.
  */
 @Order(1)
+@Tag("faults")
 class RedisNodeFailureTests extends RedisNodeTestSupport {
 
 	/**

@@ -19,6 +19,7 @@ import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.IfPending;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -27,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tasks still run while a Cluster moves their slot to another primary.
  */
+@Tag("faults")
 class RedisReshardingTests extends StoreTestSupport {
 
 	@RegisterExtension
