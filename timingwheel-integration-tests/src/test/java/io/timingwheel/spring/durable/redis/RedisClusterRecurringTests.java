@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.RecurringContractTests;
+import org.junit.jupiter.api.Tag;
 
+@Tag("faults")
 class RedisClusterRecurringTests extends RecurringContractTests {
 
 	private final RedisStores nodes = TestRedis.CLUSTER.stores(getClass());

@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StartLimitContractTests;
+import org.junit.jupiter.api.Tag;
 
+@Tag("faults")
 class RedisClusterStartLimitTests extends StartLimitContractTests {
 
 	private final RedisStores nodes = TestRedis.CLUSTER.stores(getClass());

@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStoreRaceContractTests;
+import org.junit.jupiter.api.Tag;
 
+@Tag("faults")
 class RedisClusterStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
 	private final RedisStores stores = TestRedis.CLUSTER.stores(getClass());
