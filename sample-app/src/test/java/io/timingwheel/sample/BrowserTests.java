@@ -55,8 +55,8 @@ abstract class BrowserTests {
 	}
 
 	/**
-	 * Loads a page anew, also if it is shown already. A path that differs only after its
-	 * {@code #} from that of the page shown would not load it.
+	 * Loads a page anew, also if the browser shows this page already. The browser does
+	 * not load a page whose address differs only after the {@code #}.
 	 */
 	final void load(String path) {
 		this.browser.get("http://localhost:" + this.port + path);

@@ -26,8 +26,8 @@ abstract class ConsoleBrowserTests extends BrowserTests {
 	}
 
 	/**
-	 * Loads the page with another view. Its address differs from the one before also
-	 * without the view, so that the browser loads the page anew.
+	 * Loads the console with a view. Each address has a number of its own before the
+	 * {@code #}, so that the browser loads the page anew.
 	 */
 	final void open(String view) {
 		load("/actuator/timingwheelconsole?load=" + ++this.loads + "#/" + view);

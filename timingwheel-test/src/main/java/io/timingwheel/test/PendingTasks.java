@@ -41,7 +41,7 @@ final class PendingTasks {
 		VirtualParts parts = this.parts.get();
 		List<PendingTask> pending = new ArrayList<>();
 		parts.tasks()
-			.pendingTasks()
+			.memoryTasks()
 			.first(name, Integer.MAX_VALUE)
 			.forEach((task) -> pending.add(new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), false)));
 		if (parts.durable() != null) {

@@ -101,7 +101,7 @@ final class TaskNames {
 
 	private boolean isInMemory(String name) {
 		return known().contains(name) || this.faults.hasRun(name)
-				|| !this.parts.get().tasks().pendingTasks().first(name, 1).isEmpty();
+				|| !this.parts.get().tasks().memoryTasks().first(name, 1).isEmpty();
 	}
 
 	private synchronized Set<String> known() {

@@ -12,7 +12,9 @@ import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -97,6 +99,9 @@ class CallbackController {
 		}
 		try {
 			HttpRequest.newBuilder().header(name, value);
+			if (name.equalsIgnoreCase(HttpHeaders.CONTENT_TYPE)) {
+				MediaType.parseMediaType(value);
+			}
 			return true;
 		}
 		catch (IllegalArgumentException ex) {

@@ -131,6 +131,8 @@ class CallbackTests {
 				Map.of("url", "http://localhost:65536/"), Map.of("url", url("/"), "headers", Map.of("", "a")),
 				Map.of("url", url("/"), "headers", Map.of("X Y", "a")),
 				Map.of("url", url("/"), "headers", Map.of("X", "\u20ac")),
+				Map.of("url", url("/"), "headers", Map.of("content-type", "nonsense"), "body", "{}"),
+				Map.of("url", url("/"), "headers", Map.of("Content-Type", "text/plain; charset=none"), "body", "{}"),
 				Map.of("url", url("/"), "headers", Map.of("X", "a\r\nY: b")))
 			.forEach((request) -> this.http.post()
 				.uri("/callbacks")

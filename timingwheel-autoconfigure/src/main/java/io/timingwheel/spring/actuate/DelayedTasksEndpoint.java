@@ -160,7 +160,7 @@ public class DelayedTasksEndpoint {
 		}
 		// One more task shows whether there is another page.
 		List<TaskDescriptor> next = durable ? this.store.pending(name, after, limit + 1)
-				: this.tasks.pendingTasks()
+				: this.tasks.memoryTasks()
 					.page(name, (after != null) ? after.inMemory() : null, limit + 1)
 					.stream()
 					.map(TaskDescriptor::of)
@@ -170,7 +170,7 @@ public class DelayedTasksEndpoint {
 		List<TaskDescriptor> dead = (durable && after == null) ? page(this.store.dead(name, limit), limit) : null;
 		return new NameDescriptor(name, counts(name, stored), shown(page, showValues),
 				(dead != null) ? shown(dead, showValues) : null, cursor,
-				(!durable && this.tasks.pendingTasks().isSampled(name)) ? true : null);
+				(!durable && this.tasks.memoryTasks().isSampled(name)) ? true : null);
 	}
 
 	/**
@@ -218,7 +218,7 @@ public class DelayedTasksEndpoint {
 	}
 
 	private @Nullable TaskDescriptor find(String name, String keyOrId) {
-		return this.tasks.pendingTasks()
+		return this.tasks.memoryTasks()
 			.find(name, keyOrId)
 			.map(TaskDescriptor::of)
 			.or(() -> this.store.find(name, keyOrId))
@@ -344,7 +344,7 @@ public class DelayedTasksEndpoint {
 	 */
 	List<TaskDescriptor> schedules(String name, int limit, boolean showValues) {
 		List<TaskDescriptor> next = this.store.isKnown(name) ? this.store.pending(name, null, limit)
-				: this.tasks.pendingTasks().first(name, limit).stream().map(TaskDescriptor::of).toList();
+				: this.tasks.memoryTasks().first(name, limit).stream().map(TaskDescriptor::of).toList();
 		return shown(page(next.stream().filter((task) -> task.schedule() != null).toList(), limit), showValues);
 	}
 

@@ -37,7 +37,7 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, DueDes
 		Duration span = span(period);
 		Instant from = tasks.clock().now();
 		List<Map.Entry<String, DueDescriptor>> names = new ArrayList<>();
-		tasks.pendingTasks()
+		tasks.memoryTasks()
 			.forecast(from, span, SPANS)
 			.forEach((one) -> names.add(Map.entry(one.name(), new DueDescriptor(one.counts(), one.estimated()))));
 		boolean complete = true;

@@ -44,7 +44,7 @@ public class StoreMetrics implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		Gauge.builder("timingwheel.store.up", this.durableTasks, (tasks) -> tasks.storeError().isEmpty() ? 1 : 0)
+		Gauge.builder("timingwheel.store.up", this.durableTasks, (durable) -> durable.storeError().isEmpty() ? 1 : 0)
 			.description("How many stores this node can reach: 1, or 0 during an outage")
 			.baseUnit("stores")
 			.register(registry);
@@ -65,8 +65,8 @@ public class StoreMetrics implements MeterBinder {
 				NodeFigures::refusedBegins);
 		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", "leases",
 				NodeFigures::lostLeases);
-		bindToDeleted(registry, "retention", (tasks) -> tasks.figures().expiredDead());
-		bindToDeleted(registry, "limit", (tasks) -> tasks.deadTasks().dropped());
+		bindToDeleted(registry, "retention", (durable) -> durable.figures().expiredDead());
+		bindToDeleted(registry, "limit", (durable) -> durable.deadTasks().dropped());
 		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
 			bindTo(registry, tag, names, "overdue", "Stored tasks that are past their due time and have not begun",
 					StoredCounts::overdue);
@@ -99,7 +99,7 @@ public class StoreMetrics implements MeterBinder {
 			ToLongFunction<StoredCounts> count) {
 		Gauge
 			.builder("timingwheel.store." + meter, this.durableTasks.storedTasks(),
-					(tasks) -> sum(tasks.recentCounts(), names, count))
+					(stored) -> sum(stored.recentCounts(), names, count))
 			.description(description)
 			.baseUnit(BaseUnits.TASKS)
 			.tag("name", tag)

@@ -130,6 +130,8 @@ public final class DurableCommand implements Callable<Integer> {
 		require(this.commitLatency.isZero() || this.store == Store.POSTGRESQL,
 				"--commit-latency needs --store postgresql, whose commits wait for the disk");
 		require(this.pending >= 0 && this.pending <= MAX_PENDING, "--pending must be from 0 to " + MAX_PENDING);
+		require(this.pending == 0 || this.peers.isEmpty() || this.peers.stream().anyMatch(DurablePeer::isOurs),
+				"Only timingwheel takes part with --pending. Change --peers, or leave out --pending");
 		require(this.heldTasks >= 10 * SizeMeasurements.TENTHS && this.heldTasks / SizeMeasurements.TENTHS <= Probe.MAX,
 				"--held-tasks must be from 100 to " + Probe.MAX * SizeMeasurements.TENTHS);
 		require(this.growthTime.compareTo(Duration.ofSeconds(10)) >= 0

@@ -30,9 +30,23 @@ final class NodeMain {
 	/**
 	 * Runs a node until there are no more commands.
 	 * @param args the store, its address and the peer
-	 * @throws Exception if a command fails
 	 */
-	public static void main(String[] args) throws Exception {
+	public static void main(String[] args) {
+		int status = 0;
+		try {
+			answerCommands(args);
+		}
+		catch (Throwable ex) {
+			// Spring Boot leaves the exception of a failed start to a logger, which the
+			// nodes do not have.
+			ex.printStackTrace();
+			status = 1;
+		}
+		// The threads of some peers would keep the JVM alive.
+		System.exit(status);
+	}
+
+	private static void answerCommands(String[] args) throws Exception {
 		Probe probe = new Probe();
 		try (TaskNode node = DurablePeer.valueOf(args[2]).start(Store.valueOf(args[0]), args[1], probe);
 				BufferedReader commands = new BufferedReader(
@@ -48,8 +62,6 @@ final class NodeMain {
 					.collect(Collectors.joining(" ")));
 			}
 		}
-		// The threads of some peers would keep the JVM alive.
-		System.exit(0);
 	}
 
 	private Map<String, Double> run(String[] command) throws Exception {

@@ -89,7 +89,7 @@ final class QuartzNode implements TaskNode {
 	}
 
 	/**
-	 * Stores the tasks one by one, because Quartz stores tasks to warm up only.
+	 * Stores the tasks one by one. Quartz stores single tasks only to warm up.
 	 */
 	@Override
 	public void enqueueBatch(int count, Instant due) {

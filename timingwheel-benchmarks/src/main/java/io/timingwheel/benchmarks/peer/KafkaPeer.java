@@ -43,8 +43,8 @@ final class KafkaPeer implements TimerPeer {
 	}
 
 	/**
-	 * Kafka takes whole milliseconds. They are rounded up, so that a timer that fires
-	 * early is Kafka's doing.
+	 * Rounds a delay up to whole milliseconds, which Kafka takes. Rounded down, the delay
+	 * would make the timers of Kafka fire early.
 	 */
 	static long wholeMillis(long nanos) {
 		return Math.floorDiv(nanos + NANOS_PER_MILLI - 1, NANOS_PER_MILLI);

@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.timingwheel.benchmarks.Contestant;
 
@@ -38,10 +39,22 @@ public record Measurement(String id, String title, String text, Collection<? ext
 	}
 
 	/**
-	 * The names of all contestants that can give figures.
+	 * The names of all contestants that can give figures on this machine.
 	 */
 	String participants() {
-		return this.contestants.stream().filter(this::suits).map(Contestant::name).collect(Collectors.joining(", "));
+		return this.contestants.stream()
+			.filter((contestant) -> suits(contestant) && contestant.isAvailable())
+			.map(Contestant::name)
+			.collect(Collectors.joining(", "));
+	}
+
+	/**
+	 * The names of the chosen contestants that can give figures only on other machines.
+	 */
+	Stream<String> unavailable(Predicate<Contestant> chosen) {
+		return this.contestants.stream()
+			.filter((contestant) -> chosen.test(contestant) && suits(contestant) && !contestant.isAvailable())
+			.map(Contestant::name);
 	}
 
 	private boolean suits(Contestant contestant) {

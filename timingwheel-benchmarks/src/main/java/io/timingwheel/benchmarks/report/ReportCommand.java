@@ -39,8 +39,9 @@ public final class ReportCommand implements Callable<Integer> {
 	@Override
 	public Integer call() throws IOException, InterruptedException {
 		Effort effort = this.options.isQuick() ? Effort.QUICK : Effort.FULL;
-		return this.options.report("jdk-" + Runtime.version().feature(), Measurements.all(effort), this::isChosen,
-				effort);
+		List<Measurement> measurements = Measurements.all(effort);
+		this.options.check(measurements, this::isChosen);
+		return this.options.report("jdk-" + Runtime.version().feature(), measurements, this::isChosen, effort);
 	}
 
 	private boolean isChosen(Contestant contestant) {

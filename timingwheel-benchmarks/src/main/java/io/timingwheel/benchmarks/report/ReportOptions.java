@@ -75,12 +75,14 @@ public final class ReportOptions {
 		List<Measurement> wanted = choose(all);
 		List<Measurement> empty = wanted.stream().filter((measurement) -> !measurement.hasAny(chosen)).toList();
 		if (this.measurements.isEmpty() && empty.size() == wanted.size()) {
-			throw wrong("None of the chosen peers takes part in any measurement here. Change --peers");
+			throw wrong("None of the chosen peers takes part in any measurement here%s. Change --peers"
+				.formatted(unavailable(empty, chosen)));
 		}
 		if (!this.measurements.isEmpty() && !empty.isEmpty()) {
+			Measurement first = empty.get(0);
 			throw wrong(
-					"None of the chosen peers takes part in %s here. Change --measurements, or --peers: this measurement compares %s"
-						.formatted(empty.get(0).id(), empty.get(0).participants()));
+					"None of the chosen peers takes part in %s here%s. Change --measurements, or --peers: this measurement compares %s"
+						.formatted(first.id(), unavailable(List.of(first), chosen), first.participants()));
 		}
 		try {
 			Files.createDirectories(this.output);
@@ -90,24 +92,31 @@ public final class ReportOptions {
 		}
 	}
 
+	private static String unavailable(List<Measurement> measurements, Predicate<Contestant> chosen) {
+		List<String> names = measurements.stream()
+			.flatMap((measurement) -> measurement.unavailable(chosen))
+			.distinct()
+			.toList();
+		return names.isEmpty() ? "" : " (not available on this machine: " + String.join(", ", names) + ")";
+	}
+
 	private ParameterException wrong(String message) {
 		return new ParameterException(this.spec.commandLine(), message);
 	}
 
 	/**
-	 * Measures, prints the tables and writes them with all figures and the charts.
+	 * Measures, prints the tables and writes them with all figures and the charts, after
+	 * {@link #check}.
 	 * @param name how the names of the files begin
 	 * @param all what can be measured
 	 * @param chosen the contestants that take part
 	 * @param effort how much time to spend
 	 * @return the status to end with
-	 * @throws ParameterException if an option is wrong
 	 * @throws IOException if the report cannot be written
 	 * @throws InterruptedException if the thread is interrupted
 	 */
 	public int report(String name, List<Measurement> all, Predicate<Contestant> chosen, Effort effort)
 			throws IOException, InterruptedException {
-		check(all, chosen);
 		int rounds = (this.rounds != null) ? this.rounds : this.quick ? 1 : 3;
 		PrintWriter out = this.spec.commandLine().getOut();
 		Session session = new Session(choose(all), chosen, rounds, effort, this.spec.commandLine().getErr());

@@ -64,7 +64,7 @@ class DurableCommandTests {
 			--store redis --measurements growth     | There is no measurement 'growth' here, only executions,
 			--store redis --peers REDISSON --measurements lateness,sharing | takes part in sharing here
 			--store postgresql --peers QUARTZ --measurements executions    | takes part in executions here
-			--store postgresql --peers DB_SCHEDULER --pending 1            | takes part in any measurement here
+			--store postgresql --peers DB_SCHEDULER --pending 1            | Only timingwheel takes part with --pending
 			""")
 	void anOptionThatMakesNoSenseIsNamedBeforeAServerStarts(String arguments, String message) {
 		StringWriter error = new StringWriter();

@@ -55,8 +55,8 @@ public @interface CancelDelayed {
 	/**
 	 * Whether to cancel the task before the method runs, so that the task does not run
 	 * even if the method throws an exception. A task in memory is then cancelled at once,
-	 * in a transaction too. A durable task is cancelled with the transaction, as
-	 * described above.
+	 * in a transaction too. In a transaction a durable task is cancelled with it, so a
+	 * rollback keeps the task.
 	 * @return whether to cancel first
 	 */
 	boolean beforeInvocation() default false;

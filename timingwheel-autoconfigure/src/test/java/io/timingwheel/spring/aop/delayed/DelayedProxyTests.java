@@ -84,7 +84,7 @@ class DelayedProxyTests {
 				Handler<Long> handler = context.getBean(Handler.class);
 				assertThat(AopUtils.isJdkDynamicProxy(handler)).isTrue();
 				handler.handle(42L);
-				assertThat(context.getBean(DelayedTaskRegistry.class).pendingTasks().first("handler.handle", 10))
+				assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().first("handler.handle", 10))
 					.hasSize(1)
 					.allMatch((task) -> "42".equals(task.key()));
 				assertRuns(context, "handler.handle", "handle 42");
@@ -118,7 +118,7 @@ class DelayedProxyTests {
 	void foundThroughAComposedAnnotation() {
 		this.runner.withBean("orders", ComposedOrders.class).run((context) -> {
 			context.getBean(ComposedOrders.class).close(42);
-			assertThat(context.getBean(DelayedTaskRegistry.class).pendingTasks().first("close-unpaid", 10)).hasSize(1)
+			assertThat(context.getBean(DelayedTaskRegistry.class).memoryTasks().first("close-unpaid", 10)).hasSize(1)
 				.allMatch((task) -> "42".equals(task.key()));
 			advanceAndAwait(context, Duration.ofMinutes(29));
 			assertThat(calls).isEmpty();

@@ -277,11 +277,7 @@ class DelayedTests {
 		this.runner.run((context) -> {
 			Orders orders = context.getBean(Orders.class);
 			orders.heartbeat("a", 1);
-			String id = context.getBean(DelayedTaskRegistry.class)
-				.pendingTasks()
-				.first("driver-silent", 10)
-				.get(0)
-				.id();
+			String id = context.getBean(DelayedTaskRegistry.class).memoryTasks().first("driver-silent", 10).get(0).id();
 			advanceAndAwait(context, Duration.ofSeconds(11));
 			assertThat(body(orders).contexts).hasSize(1);
 			assertThat(body(orders).contexts.get(0).id()).isEqualTo(id);

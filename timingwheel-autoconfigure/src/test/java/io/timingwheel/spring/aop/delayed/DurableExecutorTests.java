@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,9 +16,12 @@ import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ReflectionUtils;
 
@@ -26,16 +30,84 @@ import static org.awaitility.Awaitility.await;
 
 class DurableExecutorTests {
 
+	private final ApplicationContextRunner runner = DurableContexts.runner(new MemoryStore(true), Application.class);
+
 	@Test
 	void aTaskWhoseExecutorCannotBeCreatedHasFailedAndIsTriedAgain() {
-		DurableContexts.runner(new MemoryStore(true), Application.class).run((context) -> {
-			DurableTaskManager tasks = context.getBean(DurableTaskManager.class);
-			Handler handler = new Handler(new AtomicBoolean(), new AtomicInteger());
-			tasks.register(handler);
-			tasks.enqueue(handler, null, IfPending.REPLACE, null, DueTime.after(Duration.ofMillis(1)), new Object[0]);
-			await().until(() -> handler.runs().get() == 1);
-			assertThat(context.getBean(DelayedTaskRegistry.class).counts("late").failed()).isOne();
+		this.runner.run((context) -> {
+			Handler handler = new Handler("notify", failingOnce(() -> {
+				throw new BeanCreationException("lateExecutor", "not yet");
+			}), () -> {
+			});
+			enqueue(context, handler);
+			eventually().until(() -> handler.runs().get() == 1);
+			assertThat(failed(context, handler)).isOne();
 		});
+	}
+
+	@Test
+	void whileAnErrorOfSuchATaskIsHandledOtherTasksRun() {
+		CountDownLatch handling = new CountDownLatch(1);
+		CountDownLatch release = new CountDownLatch(1);
+		this.runner.withPropertyValues("timingwheel.store.max-attempts=1").run((context) -> {
+			try {
+				enqueue(context, new Handler("notify", () -> {
+					throw new BeanCreationException("lateExecutor", "never");
+				}, () -> {
+					handling.countDown();
+					awaitUninterruptibly(release);
+				}));
+				eventually().until(() -> handling.getCount() == 0);
+				Handler other = new Handler("notifyAll", () -> Runnable::run, () -> {
+				});
+				enqueue(context, other);
+				eventually().until(() -> other.runs().get() == 1);
+			}
+			finally {
+				release.countDown();
+			}
+		});
+	}
+
+	@Test
+	void aTaskForWhoseExecutorThereIsNoThreadIsGivenBackWithoutAnAttempt() {
+		this.runner.withPropertyValues("timingwheel.store.max-attempts=1").run((context) -> {
+			Handler handler = new Handler("notify", failingOnce(() -> {
+				throw new OutOfMemoryError("unable to create native thread");
+			}), () -> {
+			});
+			enqueue(context, handler);
+			eventually().until(() -> handler.runs().get() == 1);
+			assertThat(failed(context, handler)).isZero();
+		});
+	}
+
+	private static Supplier<Executor> failingOnce(Supplier<Executor> failure) {
+		AtomicBoolean failed = new AtomicBoolean();
+		return () -> failed.compareAndSet(false, true) ? failure.get() : Runnable::run;
+	}
+
+	private static void enqueue(ApplicationContext context, Handler handler) {
+		DurableTaskManager tasks = context.getBean(DurableTaskManager.class);
+		tasks.register(handler);
+		tasks.enqueue(handler, null, IfPending.REPLACE, null, DueTime.after(Duration.ofMillis(1)), new Object[0]);
+	}
+
+	private static long failed(ApplicationContext context, Handler handler) {
+		return context.getBean(DelayedTaskRegistry.class).counts(handler.name()).failed();
+	}
+
+	private static ConditionFactory eventually() {
+		return await().atMost(Duration.ofMinutes(1));
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -44,36 +116,28 @@ class DurableExecutorTests {
 	}
 
 	/**
-	 * Has an executor whose first creation fails, as that of a lazy bean may.
+	 * A handler whose executor may be missing.
 	 *
-	 * @param asked whether somebody has asked for the executor
+	 * @param name the name, also of its method
+	 * @param executor gives the executor
+	 * @param onError runs when the task is dead
 	 * @param runs how often the body has run
 	 */
-	private record Handler(AtomicBoolean asked, AtomicInteger runs) implements DurableHandler {
+	private record Handler(String name, Supplier<? extends Executor> executor, Runnable onError,
+			AtomicInteger runs) implements DurableHandler {
 
-		@Override
-		public String name() {
-			return "late";
+		Handler(String name, Supplier<? extends Executor> executor, Runnable onError) {
+			this(name, executor, onError, new AtomicInteger());
 		}
 
 		@Override
 		public Method method() {
-			return ReflectionUtils.findMethod(Object.class, "notify");
+			return ReflectionUtils.findMethod(Object.class, this.name);
 		}
 
 		@Override
 		public List<Type> argumentTypes() {
 			return List.of();
-		}
-
-		@Override
-		public Supplier<? extends Executor> executor() {
-			return () -> {
-				if (this.asked.compareAndSet(false, true)) {
-					throw new BeanCreationException("lateExecutor", "not yet");
-				}
-				return Runnable::run;
-			};
 		}
 
 		@Override
@@ -83,6 +147,7 @@ class DurableExecutorTests {
 
 		@Override
 		public void handleError(Throwable error, Object[] arguments) {
+			this.onError.run();
 		}
 
 	}

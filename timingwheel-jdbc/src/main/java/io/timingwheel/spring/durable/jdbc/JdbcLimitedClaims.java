@@ -162,7 +162,9 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 		int taken = claim.tasks().size();
 		int free = claim.places().free();
 		if (free > 0 && taken == Math.min(room, free)) {
-			setBusy(name, look);
+			if (look != null) {
+				setBusy(name);
+			}
 		}
 		else if (free > 0) {
 			setIdle(name);

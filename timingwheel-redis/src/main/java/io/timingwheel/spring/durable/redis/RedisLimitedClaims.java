@@ -174,7 +174,9 @@ final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 		int free = grant.free() - grant.places().size();
 		if (!grant.places().isEmpty()) {
 			if (unused.isEmpty() && !suspects) {
-				setBusy(name, look);
+				if (look != null) {
+					setBusy(name);
+				}
 			}
 			else {
 				setIdle(name);

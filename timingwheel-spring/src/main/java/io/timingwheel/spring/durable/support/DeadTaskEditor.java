@@ -45,7 +45,7 @@ public final class DeadTaskEditor {
 	 * Creates an editor.
 	 * @param store the store
 	 * @param handlers the handlers of this node
-	 * @param changed is told when a task is pending again
+	 * @param changed runs when a task is pending again
 	 */
 	DeadTaskEditor(DelayedTaskStore store, DurableHandlerRegistry handlers, Runnable changed) {
 		this.store = store;
@@ -60,7 +60,9 @@ public final class DeadTaskEditor {
 	 */
 	public Requeue requeue(String id) {
 		Requeue result = this.store.requeue(id);
-		this.changed.run();
+		if (result == Requeue.REQUEUED) {
+			this.changed.run();
+		}
 		return result;
 	}
 
@@ -87,8 +89,11 @@ public final class DeadTaskEditor {
 	public DeadStep requeueAll(String name, @Nullable String error, @Nullable String cursor) {
 		return step(name, error, cursor, (ids) -> {
 			List<Requeue> results = this.store.requeueAll(ids);
-			this.changed.run();
-			return new int[] { count(results, Requeue.REQUEUED), count(results, Requeue.KEY_PENDING) };
+			int requeued = count(results, Requeue.REQUEUED);
+			if (requeued > 0) {
+				this.changed.run();
+			}
+			return new int[] { requeued, count(results, Requeue.KEY_PENDING) };
 		});
 	}
 

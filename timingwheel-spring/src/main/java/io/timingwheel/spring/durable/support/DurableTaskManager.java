@@ -199,9 +199,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 	}
 
 	private DelayedTask<@Nullable Void> enqueue(DurableSubmission submission) {
-		checkAccepting(submission.name());
-		this.enqueuer.enqueue(List.of(submission));
-		return submission.task();
+		return enqueueAll(List.of(submission)).get(0);
 	}
 
 	private List<DelayedTask<@Nullable Void>> enqueueAll(List<DurableSubmission> submissions) {

@@ -129,15 +129,13 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	}
 
 	/**
-	 * Records that a name had tasks for all its free places. A claim that found no free
-	 * place calls neither this method nor {@link #setIdle}, since it does not know.
+	 * Records that a claim which has looked at a name found tasks for all its free
+	 * places. A claim that found no free place calls neither this method nor
+	 * {@link #setIdle}, since it does not know.
 	 * @param name the limited name
-	 * @param look what the claim saw of the name, {@code null} if it has not looked
 	 */
-	protected final void setBusy(String name, @Nullable L look) {
-		if (look != null) {
-			this.busy.put(name, MAX_CLAIMS_WITHOUT_LOOK);
-		}
+	protected final void setBusy(String name) {
+		this.busy.put(name, MAX_CLAIMS_WITHOUT_LOOK);
 	}
 
 	/**

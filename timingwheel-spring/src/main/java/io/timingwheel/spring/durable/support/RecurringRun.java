@@ -42,10 +42,15 @@ final class RecurringRun {
 	}
 
 	/**
-	 * The schedule of the task.
+	 * Checks the schedule of the task before the run begins. The store may have the
+	 * schedule from a newer release.
 	 * @throws IllegalArgumentException if this release does not know such a schedule
 	 */
-	Schedule schedule() {
+	void checkSchedule() {
+		schedule();
+	}
+
+	private Schedule schedule() {
 		return Schedule.parse(this.stored.text());
 	}
 

@@ -168,8 +168,7 @@ public final class StoredTaskReader {
 	}
 
 	private boolean mayStart(String name) {
-		return this.node.isClaiming() && this.handlers.find(name) != null
-				&& !this.node.isPaused(this.handlers.canonicalName(name));
+		return this.node.isClaiming() && this.handlers.find(name) != null && !this.node.isPaused(name);
 	}
 
 	private boolean hasPendingOnce(String name) {

@@ -147,7 +147,8 @@ final class TaskIntake {
 			accept(run, term);
 		}
 		catch (Throwable ex) {
-			// Another claim finds the task when its lease has ended.
+			// For example, this release does not know the schedule. Another claim finds
+			// the task when its lease has ended.
 			logger.error("The durable task %s could not be accepted".formatted(run), ex);
 			run.withdraw();
 			this.inFlight.remove(run);
@@ -158,8 +159,7 @@ final class TaskIntake {
 		LeasedTask task = run.task();
 		RecurringRun recurring = run.recurring();
 		if (recurring != null) {
-			// A schedule that this release does not know is left to other nodes.
-			recurring.schedule();
+			recurring.checkSchedule();
 		}
 		if (this.closed || !this.claiming.getAsBoolean() || isPaused(run)) {
 			// The node or the name may have been paused since the task was leased.

@@ -76,36 +76,52 @@ final class TaskRunner {
 	 * @param term how long the node trusts the lease
 	 */
 	void submit(DurableRun run, LeaseTerm term) {
-		if (!run.begin(term)) {
+		if (!run.begin(term) || givesBack(run)) {
 			return;
 		}
-		Executor executor;
 		try {
-			executor = run.executor();
-		}
-		catch (Throwable ex) {
 			// The executor may be a lazy bean that cannot be created now.
-			fail(run, ex);
-			return;
-		}
-		if (!isRefusing(executor)) {
-			try {
-				handOver(run, executor, run);
-				return;
-			}
-			catch (Throwable ex) {
-				this.refusedNanos.put(executor, nanoTime());
+			Executor executor = this.handOvers.resolve(run::executor, (error) -> fail(run, error));
+			if (executor != null && !offer(run, executor)) {
+				// The wheel tries again until the executor takes the task.
+				this.wheel.schedule(run, 0, TimeUnit.NANOSECONDS);
 			}
 		}
-		// The executor has refused, or there is no thread. The wheel tries again until
-		// the executor takes the task.
-		try {
-			this.wheel.schedule(run, 0, TimeUnit.NANOSECONDS);
-		}
-		catch (RejectedExecutionException full) {
+		catch (RejectedExecutionException ex) {
+			// The wheel is full, or there is no thread or no memory for the executor.
 			this.inFlight.refused();
 			this.settler.giveBack(run);
 		}
+	}
+
+	/**
+	 * Offers a task to its executor.
+	 * @return {@code false} if the executor refuses the task, or there is no thread
+	 */
+	private boolean offer(DurableRun run, Executor executor) {
+		if (isRefusing(executor)) {
+			return false;
+		}
+		try {
+			handOver(run, executor, run);
+			return true;
+		}
+		catch (Throwable ex) {
+			this.refusedNanos.put(executor, nanoTime());
+			return false;
+		}
+	}
+
+	/**
+	 * Gives a task back during a pause.
+	 * @return whether there is a pause
+	 */
+	private boolean givesBack(DurableRun run) {
+		if (!this.handOvers.isPaused()) {
+			return false;
+		}
+		this.settler.giveBack(run);
+		return true;
 	}
 
 	/**
@@ -123,8 +139,7 @@ final class TaskRunner {
 	 * @return whether the executor was called
 	 */
 	boolean handOver(DurableRun run, Executor executor, Runnable command) {
-		if (this.handOvers.isPaused()) {
-			this.settler.giveBack(run);
+		if (givesBack(run)) {
 			return false;
 		}
 		this.handOvers.handOver(executor, command, (error) -> fail(run, error));
@@ -151,11 +166,7 @@ final class TaskRunner {
 			this.inFlight.loseLease(run);
 			return;
 		}
-		if (this.handOvers.isPaused()) {
-			this.settler.giveBack(run);
-			return;
-		}
-		if (!run.start(nanoTime())) {
+		if (givesBack(run) || !run.start(nanoTime())) {
 			return;
 		}
 		Throwable error = null;

@@ -9,8 +9,8 @@
  * {@code TaskBeginner}, {@code TaskRunner} and {@code TaskSettler}.
  *
  * <p>
- * Operators see the stored tasks by {@code StoredTaskReader}, and requeue and delete the
- * dead ones by {@code DeadTaskEditor}.
+ * Operators see the stored tasks through {@code StoredTaskReader}, and requeue and delete
+ * the dead ones through {@code DeadTaskEditor}.
  *
  * <p>
  * {@code LimitedClaims} is for the stores: what their claims of limited names have in

@@ -22,7 +22,7 @@ import org.springframework.core.task.TaskRejectedException;
 /**
  * Finds and counts the delayed tasks of one wheel, by their names. The template and the
  * advice use this registry; applications use {@link DelayedTaskOperations}.
- * {@link #pendingTasks()} has what operators see of single tasks. Thread-safe.
+ * {@link #memoryTasks()} reads single tasks for operators. Thread-safe.
  *
  * @since 0.1
  */
@@ -37,7 +37,7 @@ public final class DelayedTaskRegistry {
 
 	private final TaskShutdown shutdown;
 
-	private final MemoryTaskReader pendingTasks;
+	private final MemoryTaskReader memoryTasks;
 
 	/**
 	 * Creates a registry.
@@ -93,7 +93,7 @@ public final class DelayedTaskRegistry {
 		this.environment = environment;
 		this.directory = new TaskDirectory(this.environment);
 		this.shutdown = new TaskShutdown(this.directory, this.environment);
-		this.pendingTasks = new MemoryTaskReader(this.directory, this.environment);
+		this.memoryTasks = new MemoryTaskReader(this.directory, this.environment);
 	}
 
 	/**
@@ -220,7 +220,7 @@ public final class DelayedTaskRegistry {
 			return true;
 		}
 		long sequence = this.environment.sequenceOf(keyOrId);
-		Object slot = this.pendingTasks.slotOf(tasks, name, sequence);
+		Object slot = this.memoryTasks.slotOf(tasks, name, sequence);
 		return slot != null && tasks.cancel(slot, (task) -> task.sequence() == sequence);
 	}
 
@@ -253,7 +253,7 @@ public final class DelayedTaskRegistry {
 			return true;
 		}
 		long sequence = this.environment.sequenceOf(keyOrId);
-		Object slot = this.pendingTasks.slotOf(tasks, name, sequence);
+		Object slot = this.memoryTasks.slotOf(tasks, name, sequence);
 		return slot != null && tasks.reschedule(slot, due, (task) -> task.sequence() == sequence);
 	}
 
@@ -353,11 +353,11 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * The pending tasks one by one, page by page, and over the time ahead.
+	 * The reader of the pending tasks: single ones, pages, and forecasts.
 	 * @return always the same object
 	 */
-	public MemoryTaskReader pendingTasks() {
-		return this.pendingTasks;
+	public MemoryTaskReader memoryTasks() {
+		return this.memoryTasks;
 	}
 
 	/**

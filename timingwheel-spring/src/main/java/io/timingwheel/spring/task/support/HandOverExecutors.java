@@ -2,6 +2,7 @@ package io.timingwheel.spring.task.support;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
@@ -123,17 +124,50 @@ public final class HandOverExecutors implements AutoCloseable {
 				return;
 			}
 		}
-		catch (RejectedExecutionException ex) {
-			throw ex;
-		}
 		catch (Throwable ex) {
-			if (HandOverThreads.isRefusal(ex)) {
-				throw new RejectedExecutionException("The executor has no thread or no memory for the task", ex);
-			}
-			this.threads.add(FAILURES, () -> failed.accept(ex), null);
+			report(ex, failed);
 			return;
 		}
 		this.threads.add(executor, task, failed);
+	}
+
+	/**
+	 * Gets the executor of a task, which may have to be created. What goes wrong has the
+	 * same consequences as in {@link #handOver}.
+	 * @param executor gives the executor
+	 * @param failed takes what {@code executor} throws, on another thread, if it is not a
+	 * refusal
+	 * @return the executor, {@code null} if {@code failed} takes an exception
+	 * @throws RejectedExecutionException if there is no thread or no memory for the
+	 * executor
+	 */
+	public @Nullable Executor resolve(Supplier<? extends Executor> executor, Consumer<? super Throwable> failed) {
+		try {
+			return Objects.requireNonNull(executor.get(), "The task has no executor");
+		}
+		catch (Throwable ex) {
+			report(ex, failed);
+			return null;
+		}
+	}
+
+	/**
+	 * Reports what an executor has thrown, unless it is a refusal. Another thread reports
+	 * it, except with virtual time.
+	 */
+	private void report(Throwable error, Consumer<? super Throwable> failed) {
+		if (error instanceof RejectedExecutionException refusal) {
+			throw refusal;
+		}
+		if (HandOverThreads.isRefusal(error)) {
+			throw new RejectedExecutionException("The executor has no thread or no memory for the task", error);
+		}
+		if (this.onCallingThread) {
+			failed.accept(error);
+		}
+		else {
+			this.threads.add(FAILURES, () -> failed.accept(error), null);
+		}
 	}
 
 	/**

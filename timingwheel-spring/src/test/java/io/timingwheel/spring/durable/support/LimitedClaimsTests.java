@@ -202,7 +202,9 @@ class LimitedClaimsTests {
 			}
 			if (room > 0) {
 				if (Boolean.TRUE.equals(this.busy)) {
-					setBusy(name, look);
+					if (look != null) {
+						setBusy(name);
+					}
 				}
 				else if (this.busy != null) {
 					setIdle(name);

@@ -107,7 +107,7 @@ class TaskPolicyTests {
 		assertThat(tasks.registry.waiting("limited")).isEqualTo(4);
 		assertThat(found.status()).isEqualTo(Status.SCHEDULED);
 		assertThat(tasks.template.find(TaskId.of("limited", "found"))).containsSame(found);
-		assertThat(tasks.registry.pendingTasks().first("limited", 9)).hasSize(4);
+		assertThat(tasks.registry.memoryTasks().first("limited", 9)).hasSize(4);
 		assertThat(tasks.template.cancel(TaskId.of("limited", "cancelled"))).isTrue();
 		assertThat(cancelled.isCancelled()).isTrue();
 		DelayedTask<?> newer = schedule(tasks, "replaced", 0);
