@@ -95,7 +95,12 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 				"cluster-node-timeout " + this.nodeTimeout.toMillis(), "cluster-require-full-coverage no",
 				"repl-diskless-sync yes", "repl-diskless-sync-delay 0");
 		this.servers.add(server);
-		this.commands.add(this.client.connect(RedisURI.create("127.0.0.1", server.port())).sync());
+		RedisCommands<String, String> commands = this.client.connect(RedisURI.create("127.0.0.1", server.port()))
+			.sync();
+		// Servers that start with the same epoch choose others later. A replica that does
+		// not know the epoch of its primary cannot take the place of its primary.
+		commands.clusterSetConfigEpoch(this.servers.size());
+		this.commands.add(commands);
 		server(0).clusterMeet("127.0.0.1", server.port());
 	}
 
