@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
@@ -54,6 +56,7 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -62,6 +65,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -608,6 +612,32 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 				.executeWithoutResult((status) -> node.enqueue(task("k", HOUR)));
 		}
 		assertThat(this.store.find(key("k"))).isPresent();
+	}
+
+	@Test
+	void theCheckGoesOnWithoutAConnectionOfTheApplicationIfTheStoreHasItsOwn() {
+		AtomicBoolean chosen = new AtomicBoolean();
+		DataSource router = new DelegatingDataSource(this.pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				if (!chosen.get()) {
+					throw new IllegalStateException("No tenant");
+				}
+				return super.getConnection();
+			}
+
+		};
+		JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(router, this.pool, TableName.DEFAULT);
+		node.check();
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> node.enqueue(task("k", HOUR)))
+			.withStackTraceContaining("No tenant");
+		chosen.set(true);
+		node.enqueue(task("k", HOUR));
+		assertThat(this.store.find(key("k"))).isPresent();
+		chosen.set(false);
+		JdbcDelayedTaskStore alone = new JdbcDelayedTaskStore(router, router, TableName.DEFAULT);
+		assertThatException().isThrownBy(alone::check).withStackTraceContaining("No tenant");
 	}
 
 	@Test

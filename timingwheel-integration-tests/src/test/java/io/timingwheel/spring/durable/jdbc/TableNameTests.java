@@ -25,7 +25,8 @@ class TableNameTests {
 	void aNameThatIsTooLongForItsIndexesIsRefused(String schema) {
 		assertThatNoException().isThrownBy(() -> new TableName(schema + LONGEST));
 		assertThatIllegalArgumentException().isThrownBy(() -> new TableName(schema + LONGEST + "t"))
-			.withMessageContaining("may have at most 51 characters");
+			.withMessageContaining(
+					"may have at most 51 characters, since PostgreSQL would cut the names of its indexes");
 	}
 
 }

@@ -1,7 +1,18 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.time.Duration;
+import java.util.Map;
 import java.util.Properties;
+import java.util.UUID;
 
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.TestLog;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -9,9 +20,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -19,6 +32,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * warning.
  */
 class RedisRequirementsTests {
+
+	private static final Duration HOUR = Duration.ofHours(1);
 
 	@RegisterExtension
 	static final RedisProcess server = RedisProcess.with();
@@ -82,10 +97,30 @@ class RedisRequirementsTests {
 	}
 
 	@Test
-	void acceptsAFullRedisThatHasTasks() throws Exception {
-		stores.node().check();
+	void acceptsAFullRedisThatIsInUse() throws Exception {
+		DelayedTaskStore first = stores.node();
+		first.check();
+		Enqueued pending = first.recur(schedule("pending", "payload", HOUR));
+		Enqueued running = first.recur(schedule("running", "payload", Duration.ZERO));
+		ClaimRequest request = new ClaimRequest("a", Map.of("schedules", new Limit(1, 0)), 1, false, Duration.ZERO,
+				HOUR, 1000);
+		assertThat(first.claim(request).tasks()).extracting(LeasedTask::id).containsExactly(running.id());
 		configure("maxmemory", "1");
 		check();
+		DelayedTaskStore second = stores.node();
+		assertThat(second.recur(schedule("pending", "payload", HOUR)))
+			.extracting(Enqueued::outcome, Enqueued::id, Enqueued::dueAt)
+			.containsExactly(Outcome.PENDING, pending.id(), pending.dueAt());
+		assertThat(second.recur(schedule("running", "payload", HOUR))).extracting(Enqueued::outcome, Enqueued::id)
+			.containsExactly(Outcome.PENDING, running.id());
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> second.recur(schedule("running", "another payload", HOUR)))
+			.withStackTraceContaining("OOM");
+	}
+
+	private static NewSchedule schedule(String key, String payload, Duration first) {
+		return new NewSchedule(UUID.randomUUID().toString(), "schedules", key, payload, null, "every PT1H",
+				DueTime.after(first));
 	}
 
 	@ParameterizedTest

@@ -19,10 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Tasks may still appear before that time: an application commits late, a node releases a
- * task, or a claim skips a task that another claim has locked. So at least once a second
- * a claim is a sweep: it searches from the beginning. If a sweep takes long, the next
- * sweep comes later, at most ten seconds later, so that sweeps take about a twentieth of
- * the time. Thread-safe.
+ * task, or a claim skips a task that another claim has locked. Some claims are therefore
+ * sweeps: they search from the beginning. The pause after a sweep is twenty times as long
+ * as the sweep, but at least one second and at most ten seconds. Thread-safe.
  */
 final class ClaimFloors {
 
@@ -32,7 +31,7 @@ final class ClaimFloors {
 	/** How far a floor stays behind the time, for transactions that commit late. */
 	static final long LATE_COMMIT_MILLIS = 1000;
 
-	/** How often a claim is a sweep. */
+	/** The shortest pause after a sweep. */
 	static final Duration SWEEP = Duration.ofSeconds(1);
 
 	private static final int SHARE = 20;
@@ -59,7 +58,7 @@ final class ClaimFloors {
 	/**
 	 * Creates floors that begin with a sweep.
 	 * @param nanoTime the clock for the sweeps
-	 * @param sweep how often to sweep
+	 * @param sweep the shortest pause after a sweep
 	 */
 	ClaimFloors(LongSupplier nanoTime, Duration sweep) {
 		this.nanoTime = nanoTime;

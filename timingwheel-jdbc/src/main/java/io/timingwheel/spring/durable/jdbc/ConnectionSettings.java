@@ -25,12 +25,14 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 record ConnectionSettings(DataSource dataSource, Platform platform, int major, int minor, String url,
 		boolean autoCommit, boolean readCommitted) {
 
+	private static final String FAILED = "Failed to connect to the database of the durable tasks";
+
 	static ConnectionSettings read(DataSource dataSource) {
 		DataSource target = dataSource;
 		if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
 			target = proxy.getTargetDataSource();
 		}
-		try (Connection connection = target.getConnection()) {
+		try (Connection connection = connect(target)) {
 			DatabaseMetaData metaData = connection.getMetaData();
 			Platform platform = Platform.of(metaData.getDatabaseProductName(), metaData.getDatabaseProductVersion());
 			return new ConnectionSettings(target, platform, metaData.getDatabaseMajorVersion(),
@@ -38,7 +40,22 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 					connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED);
 		}
 		catch (SQLException ex) {
-			throw new CannotGetJdbcConnectionException("Failed to connect to the database of the durable tasks", ex);
+			throw new CannotGetJdbcConnectionException(FAILED, ex);
+		}
+	}
+
+	/**
+	 * A data source that chooses the database by the caller may throw any exception if it
+	 * cannot choose.
+	 */
+	private static Connection connect(DataSource dataSource) throws SQLException {
+		try {
+			return dataSource.getConnection();
+		}
+		catch (RuntimeException ex) {
+			CannotGetJdbcConnectionException failure = new CannotGetJdbcConnectionException(FAILED);
+			failure.initCause(ex);
+			throw failure;
 		}
 	}
 

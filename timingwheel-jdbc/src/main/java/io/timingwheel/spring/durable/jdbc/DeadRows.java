@@ -157,18 +157,20 @@ final class DeadRows {
 		long now = this.database.now(jdbc);
 		List<@Nullable Object> parameters = new ArrayList<>(List.of(now, now, TaskRow.micros(now)));
 		Parameters.addList(parameters, ids);
-		this.dialect.limitLockWait(jdbc);
-		Object savepoint = status.createSavepoint();
 		try {
-			jdbc.update("update " + this.table + " set status = " + TaskRow.PENDING
-					+ ", pending_key = task_key, due_at = ?, first_at = null, next_at = ?, " + TaskRow.RAISE_FENCE
-					+ ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
-					+ " died_at = null where id" + Parameters.isOneOf(ids.size()), parameters.toArray());
-			return true;
-		}
-		catch (DuplicateKeyException | CannotAcquireLockException ex) {
-			status.rollbackToSavepoint(savepoint);
-			return false;
+			this.dialect.limitLockWait(jdbc);
+			Object savepoint = status.createSavepoint();
+			try {
+				jdbc.update("update " + this.table + " set status = " + TaskRow.PENDING
+						+ ", pending_key = task_key, due_at = ?, first_at = null, next_at = ?, " + TaskRow.RAISE_FENCE
+						+ ", attempt = 1, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
+						+ " died_at = null where id" + Parameters.isOneOf(ids.size()), parameters.toArray());
+				return true;
+			}
+			catch (DuplicateKeyException | CannotAcquireLockException ex) {
+				status.rollbackToSavepoint(savepoint);
+				return false;
+			}
 		}
 		finally {
 			this.dialect.resetLockWait(jdbc);

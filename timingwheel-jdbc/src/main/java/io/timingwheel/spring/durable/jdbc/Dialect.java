@@ -98,8 +98,8 @@ abstract class Dialect {
 	}
 
 	/**
-	 * The condition for the tasks in a sample, which are about one of 256. An index has
-	 * only these tasks.
+	 * The condition for the tasks of a sample, which has about one task in 256. An index
+	 * of the database contains only the sample.
 	 * @return the condition, {@code null} if the database has no such index
 	 */
 	@Nullable String isSampled() {

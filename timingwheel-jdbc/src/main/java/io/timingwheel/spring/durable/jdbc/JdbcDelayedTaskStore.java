@@ -33,8 +33,11 @@ import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.TaskId;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -56,6 +59,8 @@ import org.springframework.util.Assert;
  * @since 0.1
  */
 public final class JdbcDelayedTaskStore implements DelayedTaskStore {
+
+	private static final Log logger = LogFactory.getLog(JdbcDelayedTaskStore.class);
 
 	private final DataSource applicationDataSource;
 
@@ -277,13 +282,25 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	/**
 	 * Also reads the settings of the connections. The first operation would otherwise
 	 * need a second connection to read them, while the transaction of its caller holds
-	 * one. A data source that chooses the database by the caller cannot be asked yet.
+	 * one. A data source that chooses the database by the caller cannot be asked yet. If
+	 * the store has a data source of its own, the one of the application may also fail
+	 * here, and the first operation reads the settings.
 	 */
 	@Override
 	public void check() {
 		JdbcStoreSchema.of(this.storeDataSource, this.table.qualified()).check();
-		if (!this.routing) {
+		if (this.routing) {
+			return;
+		}
+		try {
 			operations();
+		}
+		catch (CannotGetJdbcConnectionException ex) {
+			if (this.storeDataSource == this.applicationDataSource) {
+				throw ex;
+			}
+			logger.info("The data source of the application gives no connection yet, so the first operation of the"
+					+ " JDBC store reads the settings of its connections (" + ex.getMostSpecificCause() + ")");
 		}
 	}
 

@@ -159,9 +159,9 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 		if (!claim.places().locked()) {
 			return TakenTasks.locked(claim.now());
 		}
-		int taken = claim.tasks().size();
+		int count = claim.tasks().size();
 		int free = claim.places().free();
-		if (free > 0 && taken == Math.min(room, free)) {
+		if (free > 0 && count == Math.min(room, free)) {
 			if (look != null) {
 				setBusy(name);
 			}
@@ -170,7 +170,7 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 			setIdle(name);
 		}
 		boolean more = claim.nextAt() <= claim.now();
-		return new TakenTasks(claim.tasks(), claim.now(), more ? Long.MAX_VALUE : claim.nextAt(), free <= taken, more);
+		return new TakenTasks(claim.tasks(), claim.now(), more ? Long.MAX_VALUE : claim.nextAt(), free <= count, more);
 	}
 
 	/**

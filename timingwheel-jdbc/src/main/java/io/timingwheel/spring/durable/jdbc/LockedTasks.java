@@ -26,7 +26,7 @@ import org.springframework.transaction.TransactionStatus;
  */
 final class LockedTasks {
 
-	/** A transaction waits for keys for at most one of so many parts of a lease. */
+	/** A transaction waits for keys for at most a tenth of what is left of a lease. */
 	private static final int PARTS_PER_LEASE = 10;
 
 	private final Database database;
@@ -168,8 +168,8 @@ final class LockedTasks {
 			return Reply.BUSY;
 		}
 		if (!this.lockWaitLimited) {
-			this.database.dialect().limitLockWait(this.jdbc);
 			this.lockWaitLimited = true;
+			this.database.dialect().limitLockWait(this.jdbc);
 		}
 		Object savepoint = this.transaction.createSavepoint();
 		long start = System.nanoTime();

@@ -113,7 +113,7 @@ final class MySqlDialect extends PortableDialect {
 
 	private long rows(JdbcOperations jdbc, TableName table, String name, String condition) {
 		return jdbc
-			.query("explain select due_at from " + table + " where name = ? and " + condition,
+			.query("explain format = traditional select due_at from " + table + " where name = ? and " + condition,
 					(rs, rowNum) -> rs.getLong("rows"), text(name))
 			.stream()
 			.mapToLong(Long::longValue)

@@ -109,10 +109,10 @@ final class PortableClaims {
 			return new ClaimableNames(this.database.now(jdbc), List.of(), List.of(), Long.MAX_VALUE, List.of());
 		}
 		boolean joined = this.dialect.joinsNames();
-		String sql = searches(joined ? "w.name" : "?");
+		String select = selectTimes(joined ? "w.name" : "?");
 		long clock = this.dialect.nowParameter(this.database.time());
 		long lookAhead = LeaseTimes.millis(request.lookAhead());
-		List<String> searches = new ArrayList<>();
+		List<String> parts = new ArrayList<>();
 		List<Object> parameters = new ArrayList<>();
 		if (joined) {
 			parameters.addAll(List.of(clock, clock, lookAhead, clock, clock, clock, clock, lookAhead));
@@ -120,18 +120,18 @@ final class PortableClaims {
 		for (int i = 0; i < names.size(); i++) {
 			Object name = this.dialect.text(names.get(i));
 			if (joined) {
-				searches.add("select %d as number, cast(? as varbinary) as name".formatted(i));
+				parts.add("select %d as number, cast(? as varbinary) as name".formatted(i));
 				parameters.add(name);
 			}
 			else {
-				searches.add(sql.formatted(i));
+				parts.add(select.formatted(i));
 				parameters
 					.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
 			}
 		}
-		String union = String.join(" union all ", searches);
+		String union = String.join(" union all ", parts);
 		return ClaimableNames.of(names, request.suspect(),
-				jdbc.query(joined ? sql.formatted("w.number") + " from (" + union + ") w" : union,
+				jdbc.query(joined ? select.formatted("w.number") + " from (" + union + ") w" : union,
 						(rs, rowNum) -> NameTimes.read(rs), parameters.toArray()));
 	}
 
@@ -140,7 +140,7 @@ final class PortableClaims {
 	 * number of the name.
 	 * @param name the name as the list has it: a parameter or a column
 	 */
-	private String searches(String name) {
+	private String selectTimes(String name) {
 		String now = this.dialect.nowExpression(this.database.time());
 		return ("select %%s as number, %1$s as now_at, (select next_at from %2$s where name = %3$s and suspect = 0"
 				+ " and next_at <= %1$s + ? and (owner is null or next_at <= %1$s) %4$s limit 1) as claimable_at,"

@@ -112,11 +112,16 @@ final class PostgresTransitions extends Transitions {
 		store(jdbc, (statements) -> statements.overwriting(overwriting), overwriting, stored);
 		store(jdbc, EnqueueStatements::unlessPending, others.stream().filter((task) -> task.maxWait() == null).toList(),
 				stored);
+		Map<String, Long> earliest = new HashMap<>();
 		for (NewTask task : others) {
 			if (task.maxWait() != null) {
-				insertUnlessPending(jdbc, task).ifPresent((enqueued) -> stored.put(task.id(), enqueued));
+				insertUnlessPending(jdbc, task).ifPresent((enqueued) -> {
+					stored.put(task.id(), enqueued);
+					earliest.merge(task.name(), enqueued.dueAt(), Math::min);
+				});
 			}
 		}
+		earliest.forEach(this::claimable);
 		return stored;
 	}
 
@@ -131,11 +136,7 @@ final class PostgresTransitions extends Transitions {
 				NewRow.insert(this.database.table())
 						+ " on conflict (name, pending_key) where pending_key is not null do nothing",
 				row.insertValues(this.dialect));
-		if (inserted == 0) {
-			return Optional.empty();
-		}
-		claimable(task.name(), row.dueAt());
-		return Optional.of(row.inserted());
+		return (inserted > 0) ? Optional.of(row.inserted()) : Optional.empty();
 	}
 
 	private void store(JdbcOperations jdbc, Function<EnqueueStatements, String> statement, List<NewTask> tasks,
@@ -179,8 +180,8 @@ final class PostgresTransitions extends Transitions {
 		List<Limit> limits = names.stream().map((name) -> Objects.requireNonNull(request.names().get(name))).toList();
 		return this.database.store().single((jdbc) -> {
 			Search[] search = new Search[1];
-			// The parameters are set when there is a connection. So the duration of the
-			// search has no wait for a connection.
+			// The search begins when there is a connection. Its duration then does not
+			// include a wait for a connection.
 			return jdbc.query(this.claim.text(), (ps) -> {
 				search[0] = this.floors.search(names);
 				new ArgumentPreparedStatementSetter(parameters(request, names, limits, search[0])).setValues(ps);

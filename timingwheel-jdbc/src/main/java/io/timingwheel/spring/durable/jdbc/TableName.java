@@ -34,8 +34,9 @@ record TableName(String qualified) {
 	TableName {
 		Assert.isTrue(PLAIN.matcher(qualified).matches(), () -> "The table name \"" + qualified
 				+ "\" must consist of letters, digits and underscores, with or without a schema: schema.table");
-		Assert.isTrue(simple(qualified).length() <= MAX_LENGTH, () -> "The table name \"" + simple(qualified)
-				+ "\" may have at most " + MAX_LENGTH + " characters, since the names of its indexes are longer");
+		Assert.isTrue(simple(qualified).length() <= MAX_LENGTH,
+				() -> "The table name \"" + simple(qualified) + "\" may have at most " + MAX_LENGTH
+						+ " characters, since PostgreSQL would cut the names of its indexes, which are longer");
 	}
 
 	/**

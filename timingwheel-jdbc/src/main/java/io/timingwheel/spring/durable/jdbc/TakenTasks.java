@@ -9,13 +9,14 @@ import io.timingwheel.spring.durable.LeasedTask;
  *
  * @param rows the tasks
  * @param now the time by the database's clock
- * @param startAt when more may start, {@link Long#MAX_VALUE} if no time says so
+ * @param startAt when more tasks may start, {@link Long#MAX_VALUE} if this time is
+ * unknown
  * @param heldBack whether other tasks may be due and wait for the end of a running task
  * @param more whether there is more to claim at once, such as a new suspect
  */
 record TakenTasks(List<ClaimedRow> rows, long now, long startAt, boolean heldBack, boolean more) {
 
-	/** How long to stay away from a name whose row another node has locked for long. */
+	/** How long after failed attempts to lock a name the next claim tries again. */
 	private static final long LOCKED_MILLIS = 20;
 
 	/**

@@ -87,8 +87,8 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 
 	/**
 	 * The fence that a claim, a move, a replacement or a requeue gives the task. A
-	 * failover of the database may lose the latest fences of the task. Because of the
-	 * clock no such fence is used again.
+	 * failover of the database may lose the latest fences of the task. They are not given
+	 * again, since each fence is at least the time in microseconds.
 	 * @param now the time by the database's clock, in milliseconds
 	 */
 	long nextFence(long now) {

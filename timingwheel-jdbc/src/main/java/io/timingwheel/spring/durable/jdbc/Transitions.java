@@ -12,6 +12,7 @@ import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.NewTask;
@@ -155,9 +156,17 @@ abstract class Transitions {
 			return stored;
 		}
 		Map<String, Enqueued> enqueued = new HashMap<>(stored);
+		Map<String, Long> earliest = new HashMap<>();
 		for (NewTask task : batch) {
-			enqueued.computeIfAbsent(task.id(), (id) -> replaceOrKeep(jdbc, task));
+			if (!enqueued.containsKey(task.id())) {
+				Enqueued result = replaceOrKeep(jdbc, task);
+				enqueued.put(task.id(), result);
+				if (result.outcome() == Outcome.REPLACED) {
+					earliest.merge(task.name(), result.dueAt(), Math::min);
+				}
+			}
 		}
+		earliest.forEach(this::claimable);
 		return enqueued;
 	}
 
@@ -195,7 +204,6 @@ abstract class Transitions {
 					return row.kept(pending);
 				}
 				jdbc.update(NewRow.replace(this.table), row.replaceValues(pending));
-				claimable(task.name(), row.dueAt());
 				return row.replaced(pending);
 			}
 			Enqueued stored = storeBatch(jdbc, List.of(task)).get(task.id());
@@ -329,7 +337,8 @@ abstract class Transitions {
 	}
 
 	/**
-	 * Cancel: as for a key, looks up the row without a lock first.
+	 * Cancel: deletes a pending task by its id, without a lock if there is no such task
+	 * ({@link #mayFind}).
 	 */
 	final boolean cancel(String id, @Nullable JdbcOperations joined) {
 		return mayFind(id, IS_PENDING, joined) && delete(id, joined);

@@ -111,11 +111,11 @@ final class ClaimRounds {
 		ask(shares, (this.limit >= this.open.size()) ? TIMES : this.limit);
 		boolean goesOn = true;
 		for (shares = allot(); goesOn && !shares.isEmpty(); shares = allot()) {
-			int tasks = this.tasks.size();
-			int more = this.more.size();
+			int tasksBefore = this.tasks.size();
+			int moreBefore = this.more.size();
 			ask(shares, TIMES);
 			// Other nodes may have taken the tasks. The next claim asks again.
-			goesOn = this.tasks.size() > tasks || this.more.size() < more;
+			goesOn = this.tasks.size() > tasksBefore || this.more.size() < moreBefore;
 		}
 		if (this.failure != null && !this.reached) {
 			throw this.failure;
@@ -135,8 +135,8 @@ final class ClaimRounds {
 		if (this.broken) {
 			return this.now;
 		}
-		long later = Arrays.stream(this.later).min().orElse(Long.MAX_VALUE);
-		return (later < Long.MAX_VALUE) ? Math.min(this.now + later, DelayedTaskStore.MAX_TIME) : Long.MAX_VALUE;
+		long delay = Arrays.stream(this.later).min().orElse(Long.MAX_VALUE);
+		return (delay < Long.MAX_VALUE) ? Math.min(this.now + delay, DelayedTaskStore.MAX_TIME) : Long.MAX_VALUE;
 	}
 
 	/**
@@ -194,14 +194,14 @@ final class ClaimRounds {
 			this.failure = reply.failure();
 			return;
 		}
-		long now = reply.number(0);
+		long time = reply.number(0);
 		// The latest reading of one clock, the earliest of several clocks
-		this.now = (this.reached && this.severalClocks) ? Math.min(this.now, now) : Math.max(this.now, now);
+		this.now = (this.reached && this.severalClocks) ? Math.min(this.now, time) : Math.max(this.now, time);
 		this.reached = true;
-		this.later[partition] = (reply.number(1) >= 0) ? reply.number(1) - now : Long.MAX_VALUE;
+		this.later[partition] = (reply.number(1) >= 0) ? reply.number(1) - time : Long.MAX_VALUE;
 		ScriptReply times = reply.list(2);
 		for (int i = 0; i < times.size(); i += 2) {
-			this.more.add(new Candidate(times.number(i), partition, times.integer(i + 1), times.number(i) <= now));
+			this.more.add(new Candidate(times.number(i), partition, times.integer(i + 1), times.number(i) <= time));
 		}
 		for (int i = 3; i < reply.size(); i++) {
 			ScriptReply task = reply.list(i);

@@ -22,7 +22,7 @@ final class DueForecasts {
 	/** About how many positions the partitions look up for names with many tasks. */
 	private static final int MAX_LOOK_UPS = 16_000;
 
-	/** A name with at most so many tasks per partition is counted in all partitions. */
+	/** All partitions count a name with at most this number of tasks per partition. */
 	private static final int FEW = 16;
 
 	private final Partitions partitions;

@@ -16,9 +16,9 @@ import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.TaskRef;
 
 /**
- * The words of a node about the tasks that it has leased, from begin to bury. If a task
- * has a place ({@link Places}), begin and renew first renew the place. The other words
- * give the place back. Thread-safe.
+ * Changes the tasks that a node has leased, from begin to bury. If a task has a place
+ * ({@link Places}), begin and renew first renew the place. The other changes give the
+ * place back. Thread-safe.
  */
 final class LeasedEntries {
 

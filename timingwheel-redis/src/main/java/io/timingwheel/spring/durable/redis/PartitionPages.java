@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Merges the pages of all partitions into one page. Each partition gives about its share
- * of twice the limit. A partition with a full page may have more tasks. The merged page
- * ends with the last task of such a partition, as the next task by the order may be in
- * this partition. Not thread-safe.
+ * of twice the limit. A partition with a full page may have more tasks after the last
+ * task of its page. The merged page therefore ends with the first of these last tasks by
+ * the order. Not thread-safe.
  */
 final class PartitionPages<T> {
 

@@ -11,7 +11,7 @@ import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.redis.Places.Grant;
-import io.timingwheel.spring.durable.redis.RedisLimitedClaims.FirstTimes;
+import io.timingwheel.spring.durable.redis.RedisLimitedClaims.EarliestTimes;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.redis.TaskClaims.Begun;
 import io.timingwheel.spring.durable.support.LimitedClaims;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * whether a name has tasks that are due, then takes places for these tasks
  * ({@link Places}), and then begins the tasks. Thread-safe.
  */
-final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
+final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 
 	private final PartitionOutages scripts;
 
@@ -46,10 +46,10 @@ final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 	}
 
 	@Override
-	protected Map<String, FirstTimes> look(ClaimRequest request) {
+	protected Map<String, EarliestTimes> look(ClaimRequest request) {
 		List<String> names = List.copyOf(request.startLimits().keySet());
-		Map<String, FirstTimes> found = new HashMap<>();
-		names.forEach((name) -> found.put(name, new FirstTimes()));
+		Map<String, EarliestTimes> found = new HashMap<>();
+		names.forEach((name) -> found.put(name, new EarliestTimes()));
 		RuntimeException failure = null;
 		boolean reached = false;
 		for (ScriptReply reply : this.scripts.run(Script.LOOK_LIMITED.onEach(this.partitions, names.toArray()))) {
@@ -69,8 +69,8 @@ final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 	}
 
 	@Override
-	protected @Nullable Claimed claimSuspect(ClaimRequest request, Map<String, FirstTimes> looks) {
-		for (Map.Entry<String, FirstTimes> one : looks.entrySet()) {
+	protected @Nullable Claimed claimSuspect(ClaimRequest request, Map<String, EarliestTimes> looks) {
+		for (Map.Entry<String, EarliestTimes> one : looks.entrySet()) {
 			List<Integer> partitions = one.getValue().suspectPartitions();
 			if (!partitions.isEmpty()) {
 				try {
@@ -131,7 +131,7 @@ final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 	}
 
 	@Override
-	protected void claimLimited(ClaimRequest request, String name, @Nullable FirstTimes look, int room,
+	protected void claimLimited(ClaimRequest request, String name, @Nullable EarliestTimes look, int room,
 			PartialClaim claim) {
 		boolean due = look == null || look.isDue();
 		if ((look != null && look.ended) || (due && room > 0)) {
@@ -144,7 +144,7 @@ final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 		}
 	}
 
-	private void claim(ClaimRequest request, String name, @Nullable FirstTimes look, int room, PartialClaim claim) {
+	private void claim(ClaimRequest request, String name, @Nullable EarliestTimes look, int room, PartialClaim claim) {
 		StartLimits limits = limits(request, name);
 		boolean due = look == null || look.isDue();
 		boolean ended = look != null && look.ended;
@@ -161,9 +161,8 @@ final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 			for (LeasedTask task : begun.claimed().tasks()) {
 				hold(name, limits, task, unused.remove(0));
 			}
-			// Tasks may have begun with these places, so the places stay taken until
-			// their
-			// leases end.
+			// Tasks may have begun with these places, so the places stay taken until the
+			// leases of these tasks end.
 			unused.subList(0, Math.min(unused.size(), begun.unknown())).clear();
 			this.places.giveBack(name, limits, unused);
 			if (limits.perKey() > 0 && !unused.isEmpty()) {
@@ -208,7 +207,7 @@ final class RedisLimitedClaims extends LimitedClaims<FirstTimes> {
 	/**
 	 * The times of the first tasks of a name in all partitions.
 	 */
-	static final class FirstTimes implements Look {
+	static final class EarliestTimes implements Look {
 
 		/** Whether the lease of a running task has ended. */
 		private boolean ended;

@@ -14,6 +14,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -102,11 +103,15 @@ final class ReplicatedWrites implements AutoCloseable {
 			boolean usable = false;
 			try {
 				ScriptReply reply = replicated(own, call, changed, uncertain, waiting);
-				usable = !ScriptRunner.isReadOnly(reply.failure());
+				usable = isAnswered(reply.failure());
+				if (ScriptRunner.isReadOnly(reply.failure())) {
+					usable = false;
+					pool.closeIdle(StatefulConnection::closeAsync);
+				}
 				return reply;
 			}
 			catch (UncertainWriteException ex) {
-				usable = true;
+				usable = isAnswered(ex.getCause());
 				throw ex;
 			}
 			finally {
@@ -116,6 +121,15 @@ final class ReplicatedWrites implements AutoCloseable {
 		finally {
 			pool.permits.release();
 		}
+	}
+
+	/**
+	 * Whether Redis has answered all commands on a connection. After a timeout or an
+	 * interrupt a command may be under way, which blocks all later ones.
+	 * @param failure the failure of the last command, {@code null} if it has not failed
+	 */
+	private static boolean isAnswered(@Nullable Throwable failure) {
+		return failure == null || failure.getCause() instanceof RedisCommandExecutionException;
 	}
 
 	private Pool pool(int partition) {
@@ -205,7 +219,7 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.pools.values().forEach(Pool::close);
+		this.pools.values().forEach((pool) -> pool.closeIdle(StatefulConnection::close));
 	}
 
 	/**
@@ -246,7 +260,10 @@ final class ReplicatedWrites implements AutoCloseable {
 		}
 
 		/**
-		 * Takes an idle connection, or opens one.
+		 * Takes an idle connection, or opens one. The connection to a Cluster has a
+		 * connection to each server, and {@code isOpen} tells only whether the one to the
+		 * default server is open. If the one to another server has broken, the next write
+		 * on it fails, and {@link #giveBack} closes the whole connection.
 		 */
 		StatefulConnection<byte[], byte[]> take() {
 			StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
@@ -271,10 +288,10 @@ final class ReplicatedWrites implements AutoCloseable {
 			}
 		}
 
-		void close() {
+		void closeIdle(Consumer<StatefulConnection<byte[], byte[]>> closing) {
 			@Nullable StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
 			while (own != null) {
-				own.close();
+				closing.accept(own);
 				own = this.idle.pollFirst();
 			}
 		}

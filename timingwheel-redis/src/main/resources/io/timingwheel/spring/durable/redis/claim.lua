@@ -1,10 +1,11 @@
 -- scheduled and due within the look-ahead, or leased with an ended lease -> leased, or running if due now;
 -- running with an ended lease -> running suspect that no node has
--- ARGV: offset, limit, how many times of further tasks of each name to return, look-ahead, lease, largest payload,
+-- ARGV: offset, limit, the number of further tasks of each name whose due times (for leased tasks: the ends of their
+-- leases) to return, look-ahead, lease, largest payload,
 -- then for each name, in the order of INDEX: name, limit of the tasks that are due, limit of those that are due soon
 -- Returns: now, the earliest time of the tasks that cannot be claimed yet and of the new suspects (-1 for none), a list
 -- of the earliest times of the tasks that could be claimed too (each followed by the number of its name), tasks...
-local limit, max_times = tonumber(ARGV[2]), tonumber(ARGV[3])
+local limit, max_further = tonumber(ARGV[2]), tonumber(ARGV[3])
 local ahead, lease = now + ARGV[4], tonumber(ARGV[5])
 local chosen, lost, more, later = {}, {}, {}, math.huge
 
@@ -30,7 +31,7 @@ end
 local STATES = { LEASED, RUNNING, SCHEDULED } -- in the order of INDEX
 
 local function choose(number, name, due, soon, first)
-  local max = due + soon + max_times + 1
+  local max = due + soon + max_further + 1
   local firsts = first_entries(name, STATES, first)
   local found = up_to(ahead, name, SCHEDULED, firsts[SCHEDULED], max)
   for _, one in ipairs(up_to(now, name, LEASED, firsts[LEASED], max)) do
@@ -40,7 +41,7 @@ local function choose(number, name, due, soon, first)
     lost[#lost + 1] = one
   end
   table.sort(found, by_time)
-  local left = max_times
+  local left = max_further
   for _, one in ipairs(found) do
     one.number = number
     if one.at <= now and due > 0 then
@@ -61,7 +62,7 @@ for_each_known_name(7, 3, STATES[1], function(i, first)
 end)
 
 table.sort(chosen, by_time)
-for i = limit + 1, math.min(limit + max_times, #chosen) do
+for i = limit + 1, math.min(limit + max_further, #chosen) do
   more[#more + 1] = chosen[i]
 end
 later = math.min(later, make_suspects(lost))

@@ -1,14 +1,14 @@
 -- scheduled and due, or leased with an ended lease -> running; running with an ended lease -> running suspect that no
 -- node has; of one name
--- ARGV: offset, name, limit, how many times of further tasks to return, lease (or its end), how many tasks of a key may
--- run (0: any number), largest payload
+-- ARGV: offset, name, limit, the number of further tasks whose due times (for leased tasks: the ends of their leases) to
+-- return, lease (or its end), how many tasks of a key may run (0: any number), largest payload
 -- Returns what claim returns
-local name, limit, max_times = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
+local name, limit, max_further = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local ends, per_key = lease_end(ARGV[5]), tonumber(ARGV[6])
 local MAX_ENDED = 1000
 
 if ends <= now then -- the caller has no places any more, so no task may begin
-  limit, max_times = 0, 0
+  limit, max_further = 0, 0
 end
 
 -- A task whose run was lost counts for its key until its next run has ended.
@@ -24,7 +24,7 @@ local found = {}
 for _, state in ipairs({ SCHEDULED, LEASED }) do
   local list = entries(name, state, 1)
   if list[1] and list[1].at <= now then
-    list = entries(name, state, limit + max_times + 2 * count + 1)
+    list = entries(name, state, limit + max_further + 2 * count + 1)
   end
   for _, one in ipairs(list) do
     if one.at <= now then
@@ -47,7 +47,7 @@ for _, one in ipairs(found) do
       if key then
         keys[key] = (keys[key] or 0) + 1
       end
-    elseif #more < max_times then
+    elseif #more < max_further then
       more[#more + 1] = one
     end
   end

@@ -560,7 +560,8 @@ local function by_time(one, other)
   return one.at < other.at
 end
 
--- Makes suspects of running tasks whose leases have ended, by their entries. Returns the earliest of their times.
+-- Makes suspects of running tasks whose leases have ended, by their entries. Returns the earliest of their times,
+-- math.huge if there are none.
 local function make_suspects(list)
   local earliest = math.huge
   for _, task in ipairs(load_claimable(list, #list, false)) do

@@ -27,11 +27,13 @@ else
     delete(current)
     insert(task)
   else
-    if not same then
-      current.schedule, current.scheduled = task.schedule, first
+    if not (same and same_payload) then -- a full Redis would refuse to write what it has already
+      if not same then
+        current.schedule, current.scheduled = task.schedule, first
+      end
+      current.packed, current.tail, current.is_whole = ARGV[5], 1, true
+      changed[current.id] = current
     end
-    current.packed, current.tail, current.is_whole = ARGV[5], 1, true
-    changed[current.id] = current
     task = current
   end
 end
