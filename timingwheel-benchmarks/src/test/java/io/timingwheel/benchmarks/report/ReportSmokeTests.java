@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 import io.timingwheel.benchmarks.Contestant;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.openjdk.jmh.runner.options.TimeValue;
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Runs each measurement once, with very little work. The figures have no meaning.
  */
+@Tag("faults")
 class ReportSmokeTests {
 
 	private static final Effort TINY = new Effort(0, 1, 1, TimeValue.milliseconds(20), 0.2, 1_000, List.of(10, 100),

@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StartLimitContractTests;
+import org.junit.jupiter.api.Tag;
 
+@Tag("faults")
 class MariaDbStartLimitTests extends StartLimitContractTests {
 
 	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.MARIADB, getClass());

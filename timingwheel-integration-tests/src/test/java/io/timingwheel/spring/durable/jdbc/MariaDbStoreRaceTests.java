@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStoreRaceContractTests;
+import org.junit.jupiter.api.Tag;
 
+@Tag("faults")
 class MariaDbStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
 	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.MARIADB, getClass());

@@ -1,10 +1,12 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.VirtualTimeContractTests;
+import org.junit.jupiter.api.Tag;
 
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
+@Tag("faults")
 class MariaDbVirtualTimeTests extends VirtualTimeContractTests {
 
 	@DynamicPropertySource
