@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * was reached
  * @param refused the number of hand-overs that executors refused. The wheel repeats each
  * of them later
- * @param wakeUps the number of times that the driver woke up at the start of an occupied
- * slot
- * @param lag how long the earliest slot that has begun has been waiting for the driver,
- * zero if no slot has begun
+ * @param wakeUps the number of times that the wheel's thread woke up at the start of an
+ * occupied slot
+ * @param lag how long the earliest slot that has begun has been waiting for the wheel's
+ * thread, zero if no slot has begun
  * @param maxLag the longest time that a batch of expired timers waited for its hand-over
  * @param nextExpiry a lower bound of the time from now until the next timer fires,
  * {@code null} if no timer is pending
@@ -68,8 +68,8 @@ public record WheelSnapshot(State state, Duration tick, int wheelSize, int shard
 
 	/**
 	 * One level of all shards together. The counts show the slots of the timers. A timer
-	 * that was moved to a later deadline stays in its old slot until the driver comes to
-	 * that slot. A timer whose executor has refused it stands in no slot.
+	 * that was moved to a later deadline stays in its old slot until the wheel's thread
+	 * comes to that slot. A timer whose executor has refused it stands in no slot.
 	 *
 	 * @param level the number of the level, 0 for the finest
 	 * @param tick the duration that one slot covers

@@ -22,6 +22,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
  *
  *     &#64;Autowired VirtualTime time;
  *
+ *     &#64;Autowired Orders orders;
+ *
  *     &#64;Test
  *     void unpaidOrdersClose() {
  *         orders.create(42);

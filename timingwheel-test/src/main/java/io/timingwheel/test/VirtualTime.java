@@ -140,10 +140,10 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	/**
 	 * Begins anew: cancels and deletes all pending tasks, cancels the schedules of the
 	 * {@code TaskScheduler} on the wheel and the timers of the {@code TimingWheel}, sets
-	 * the time to the real time, and forgets what was asked for, the starts that rates
-	 * count, and pauses. What the application has started before the first test method
-	 * stays: periodic tasks, schedules and timers. The test framework calls this method
-	 * before and after each test method.
+	 * the time to the real time, and forgets failures, the faults that the test has asked
+	 * for, the starts that rates count, and pauses. What the application has started
+	 * before the first test method stays: periodic tasks, schedules and timers. The test
+	 * framework calls this method before and after each test method.
 	 * @throws IllegalStateException if a body calls this method, or another thread moves
 	 * the time
 	 */

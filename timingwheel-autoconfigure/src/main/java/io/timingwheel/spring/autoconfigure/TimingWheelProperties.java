@@ -186,7 +186,7 @@ public class TimingWheelProperties implements InitializingBean {
 
 		/**
 		 * Maximum number of task names that become values of a tag. All further names
-		 * share the value "other", which is one of them.
+		 * share the value "other", which counts as one of these names.
 		 */
 		private int maxNames = 100;
 

@@ -62,7 +62,8 @@ public class TimingWheelStoreProperties implements InitializingBean {
 	private int maxAttempts = 16;
 
 	/**
-	 * Number of lost runs after which a task is dead. A run is lost if its node dies.
+	 * Number of runs after which a task is dead, of those that were lost with their node
+	 * while the task was tried alone.
 	 */
 	private int maxLostDeliveries = 5;
 

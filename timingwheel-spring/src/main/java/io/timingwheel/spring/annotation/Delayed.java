@@ -133,7 +133,8 @@ public @interface Delayed {
 	/**
 	 * Whether the call is stored, so that it survives restarts and runs on any node that
 	 * has the method. Needs a store ({@code timingwheel.store.type}); without one the
-	 * application does not start. In a transaction the call is stored at the commit.
+	 * application does not start. In a transaction the call takes effect at the commit,
+	 * and not after a rollback.
 	 * @return whether to store it
 	 */
 	boolean durable() default false;

@@ -10,10 +10,10 @@ import java.util.Set;
  * @param now the time by the store's clock, in milliseconds since the epoch
  * @param nextAt the earliest time (due time or end of lease) of a stored task with one of
  * these names, as far as the store knows, in milliseconds since the epoch;
- * {@link Long#MAX_VALUE} for none. Tasks beyond a limit do not count. In the past if the
- * claim has found a suspect. Does not count what limited names wait for
+ * {@link Long#MAX_VALUE} for none. Tasks beyond a limit do not count, nor do the times
+ * for which limited names wait. The time is in the past if the claim has found a suspect
  * @param startAt the earliest time at which a task of a limited name may start that this
- * claim could not start, as far as the store knows, in milliseconds since the epoch;
+ * claim has not started, as far as the store knows, in milliseconds since the epoch;
  * {@link Long#MAX_VALUE} for none
  * @param heldBack the limited names that have tasks that are due and wait until others of
  * the name end

@@ -71,7 +71,7 @@ public interface DelayedTaskStore {
 	/** How many nodes {@link #nodes()} gives at most. */
 	int MAX_NODES = 100;
 
-	/** For how long the store gives a node that reports no more. */
+	/** How long {@link #nodes()} gives a node after the latest report of the node. */
 	Duration NODE_RETENTION = Duration.ofMinutes(10);
 
 	// Storing
@@ -87,8 +87,8 @@ public interface DelayedTaskStore {
 	 * @return the result for each task, in this order
 	 * @throws IllegalArgumentException if a name or a key cannot be stored (see
 	 * {@link TaskLimits})
-	 * @throws PartlyStoredException if the store knows which tasks are stored; those that
-	 * were leased then belong to the caller
+	 * @throws PartlyStoredException if the store knows which tasks are stored; the caller
+	 * then has the leases of those that were leased
 	 */
 	List<Enqueued> enqueueAll(List<NewTask> tasks);
 
@@ -159,12 +159,12 @@ public interface DelayedTaskStore {
 	 *
 	 * <p>
 	 * <b>Suspects.</b> If the lease of a task that has begun ends, its delivery is lost:
-	 * the task may have ended its node, or may have been beside a task that has. Or the
-	 * node has never heard of it, since the reply to the claim was lost. Such a task is a
-	 * suspect. A claim that finds it does not lease it yet. A request for a suspect
+	 * the task may have ended its node, or may have run beside a task that has done so.
+	 * Or the reply to the claim was lost, so that no node knows of the task. Such a task
+	 * is a suspect. A claim that finds it does not lease it yet. A request for a suspect
 	 * leases one, and this task begins by {@link #begin} only. A lost delivery counts
 	 * ({@link LeasedTask#lostDeliveries()}) if the task was a suspect when it began. A
-	 * suspect whose body fails is none any more.
+	 * suspect whose body fails is no longer a suspect.
 	 *
 	 * <p>
 	 * A claim is not idempotent. If its reply is lost, the tasks are claimed again when

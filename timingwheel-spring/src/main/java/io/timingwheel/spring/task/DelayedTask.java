@@ -13,7 +13,15 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * {@link #cancel cancel} before the start removes the task at once, and the task never
  * runs. After the start, {@code cancel(false)} only gives up the result, and
- * {@code cancel(true)} also interrupts the body. A second call returns {@code false}.
+ * {@code cancel(true)} also interrupts the body. If the task has been cancelled already,
+ * {@code cancel} returns {@code false}.
+ *
+ * <p>
+ * A durable task has no result, since any node may run it. Its {@link #get get} and
+ * {@link #completion completion} throw {@link UnsupportedOperationException}. Its
+ * {@link #status status}, {@link #isDone isDone}, {@code cancel} and {@link #reschedule
+ * reschedule} ask the store, and throw the exceptions of the store. Its {@code cancel}
+ * removes a task that has not begun, or ends a schedule.
  *
  * @param <T> the type of the result
  * @since 0.1
@@ -57,6 +65,7 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 	 * The result as a future. If a caller cancels or completes the future before the
 	 * start, the task is removed.
 	 * @return the future, always the same object
+	 * @throws UnsupportedOperationException if the task is durable
 	 */
 	CompletableFuture<T> completion();
 
@@ -82,10 +91,13 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 		/** Its body runs, or the future that the body returned is not complete. */
 		RUNNING,
 
-		/** It ended with a result. */
+		/**
+		 * It ended with a result. A durable task also has this status if it is no longer
+		 * in the store, even if another call has cancelled or replaced it.
+		 */
 		SUCCEEDED,
 
-		/** It ended with an exception. */
+		/** It ended with an exception. A durable task has this status when it is dead. */
 		FAILED,
 
 		/** A user, a rollback, its expiry or the shutdown has cancelled it. */

@@ -82,8 +82,8 @@ public interface DelayedTaskOperations {
 
 	/**
 	 * Stores a call of the durable {@code @Delayed} method with the name of the id. It
-	 * replaces the call that is pending under the id. Perhaps only other nodes have the
-	 * method. In a transaction the call is stored at the commit.
+	 * replaces the call that is pending under the id. This node need not have the method.
+	 * In a transaction the call takes effect at the commit.
 	 * @param id name and key
 	 * @param delay how long from now; zero and negative: as soon as possible
 	 * @param arguments the arguments of the method, by position
@@ -136,8 +136,8 @@ public interface DelayedTaskOperations {
 	 * get the new arguments. Another schedule takes its place. Times that pass without a
 	 * run have one run at once. The first run of a period is due after one period.
 	 * {@link #cancel} ends the schedule, {@link #find} shows its next time, and
-	 * {@link #reschedule} makes an additional run. In a transaction the schedule is
-	 * stored at the commit.
+	 * {@link #reschedule} makes an additional run. In a transaction the schedule takes
+	 * effect at the commit.
 	 * @param id name and key
 	 * @param schedule the times, by the clock of the store
 	 * @param arguments the arguments of the method, by position

@@ -21,7 +21,7 @@ public enum IfPending {
 	UPDATE,
 
 	/**
-	 * The pending task stays as it is, and the caller gets its result.
+	 * The pending task stays as it is, and the caller gets the future of that task.
 	 */
 	KEEP,
 
