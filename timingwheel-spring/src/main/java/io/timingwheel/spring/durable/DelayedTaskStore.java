@@ -341,8 +341,8 @@ public interface DelayedTaskStore {
 	 * Makes dead tasks pending again, due now, as if they had never been tried. Waits
 	 * only a short time for tasks with the same keys that other transactions are storing;
 	 * such a key counts as pending.
-	 * @param ids their ids, at most {@link #MAX_STEP}, those first that come first if two
-	 * tasks have the same key
+	 * @param ids their ids, at most {@link #MAX_STEP}; of two tasks with the same key,
+	 * the one whose id comes first is requeued
 	 * @return the result for each id, in this order
 	 */
 	List<Requeue> requeueAll(List<String> ids);
