@@ -24,11 +24,12 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  * <li>A caller without company sends its task at once. While callers have no company, two
  * requests may be under way.</li>
- * <li>Once a request has the tasks of several callers, no other request begins before it
- * has ended, unless many tasks wait: one large request takes the store less time than two
- * small ones.</li>
+ * <li>Once a request has the tasks of several callers, a second request begins beside it
+ * only if half of all callers wait: one large request takes the store less time than two
+ * small ones. While the store works on the tasks of one half, the other half returns and
+ * stores its next tasks.</li>
  * <li>The callers of a request that has ended often store their next tasks at once. So
- * the next request waits until as many callers have come, but only briefly. The last of
+ * the next request waits until enough callers have come, but only briefly. The last of
  * them sends the request. If the first of them sent its task alone, the others would wait
  * for two requests.</li>
  * </ul>
@@ -120,6 +121,9 @@ final class SharedEnqueues {
 		private long payloads;
 
 		private int underWay;
+
+		/** How many tasks these requests have together. */
+		private int tasksUnderWay;
 
 		/** How many tasks the latest request has. */
 		private int latestTasks = 1;
@@ -218,12 +222,22 @@ final class SharedEnqueues {
 		 * Whether another request may begin.
 		 */
 		private boolean mayBegin() {
-			return this.underWay == 0 || (this.underWay < SharedEnqueues.this.maxRequests
-					&& (this.latestTasks == 1 || this.waiting.size() >= ENOUGH));
+			return this.underWay == 0
+					|| (this.underWay < SharedEnqueues.this.maxRequests && (this.latestTasks == 1 || isEnough()));
 		}
 
 		private boolean isComplete() {
-			return this.expected == 0 || this.waiting.size() >= ENOUGH || System.nanoTime() - this.expectedUntil >= 0;
+			return this.expected == 0 || isEnough() || System.nanoTime() - this.expectedUntil >= 0;
+		}
+
+		/**
+		 * Whether the calls that wait need no more company: there are many, or their part
+		 * of all callers is that of one of the requests that may be under way.
+		 */
+		private boolean isEnough() {
+			int waiting = this.waiting.size();
+			int callers = waiting + this.tasksUnderWay + this.expected;
+			return waiting >= ENOUGH || (waiting > 1 && waiting * SharedEnqueues.this.maxRequests >= callers);
 		}
 
 		/**
@@ -249,6 +263,7 @@ final class SharedEnqueues {
 			}
 			this.payloads -= taken;
 			this.latestTasks = group.size();
+			this.tasksUnderWay += group.size();
 			if (!this.waiting.isEmpty() && mayBegin()) {
 				appointGatherer().wake();
 			}
@@ -308,6 +323,7 @@ final class SharedEnqueues {
 		 */
 		private synchronized @Nullable Call ended(int tasks, long nanos) {
 			this.underWay--;
+			this.tasksUnderWay -= tasks;
 			long now = System.nanoTime();
 			if (now - this.expectedUntil >= 0) {
 				this.expected = 0;

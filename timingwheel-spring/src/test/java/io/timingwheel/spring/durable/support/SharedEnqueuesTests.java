@@ -179,10 +179,61 @@ class SharedEnqueuesTests {
 	}
 
 	@Test
-	void whileCallersShareARequestOnlyManyOthersBeginASecondOne() throws Exception {
+	void besideASharedRequestASecondOneBeginsOnceHalfOfTheCallersWait() throws Exception {
 		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
+		List<Caller> callers = shareARequest(two, 3);
+		for (int i = 5; i < 7; i++) {
+			callers.add(call(two, "" + i));
+			callers.get(i).awaitWaiting();
+		}
+		assertThat(this.store.shared).hasSize(3);
+		callers.add(call(two, "7"));
+		awaitShared(4);
+		assertThat(this.store.shared.get(3)).containsExactlyInAnyOrder("5", "6", "7");
+		this.store.permits.release(2);
+		for (int i = 0; i < callers.size(); i++) {
+			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
+		}
+	}
+
+	@Test
+	void callersThatMayComeBackCountAsCallers() throws Exception {
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> TimeUnit.HOURS.toNanos(1));
+		List<Caller> callers = shareARequest(two, 3);
+		callers.add(call(two, "5"));
+		callers.get(5).awaitWaiting();
+		this.store.permits.release();
+		for (int i = 2; i < 5; i++) {
+			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
+		}
+		callers.get(5).awaitWaitingForCompany();
+		assertThat(this.store.shared).hasSize(3);
+		callers.add(call(two, "6"));
+		awaitShared(4);
+		assertThat(this.store.shared.get(3)).containsExactlyInAnyOrder("5", "6");
+	}
+
+	@Test
+	void manyCallersBeginASecondRequestBesideALargeOne() throws Exception {
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
+		List<Caller> callers = shareARequest(two, 40);
+		for (int i = 42; i < 57; i++) {
+			callers.add(call(two, "" + i));
+			callers.get(i).awaitWaiting();
+		}
+		assertThat(this.store.shared).hasSize(3);
+		callers.add(call(two, "57"));
+		awaitShared(4);
+		assertThat(this.store.shared.get(3)).hasSize(16);
+	}
+
+	/**
+	 * Lets two callers send a request each, and as many others as given share the only
+	 * request that is then under way.
+	 */
+	private List<Caller> shareARequest(SharedEnqueues two, int others) throws Exception {
 		List<Caller> callers = new ArrayList<>();
-		for (int i = 0; i < 4; i++) {
+		for (int i = 0; i < 2 + others; i++) {
 			callers.add(call(two, "" + i));
 			if (i < 2) {
 				awaitShared(i + 1);
@@ -193,21 +244,11 @@ class SharedEnqueuesTests {
 		}
 		this.store.permits.release();
 		awaitShared(3);
-		assertThat(this.store.shared.get(2)).containsExactlyInAnyOrder("2", "3");
+		assertThat(this.store.shared.get(2)).hasSize(others);
+		assertThat(callers.get(0).get().id()).isEqualTo("0");
 		this.store.permits.release();
 		assertThat(callers.get(1).get().id()).isEqualTo("1");
-		for (int i = 4; i < 19; i++) {
-			callers.add(call(two, "" + i));
-			callers.get(i).awaitWaiting();
-		}
-		assertThat(this.store.shared).hasSize(3);
-		callers.add(call(two, "19"));
-		awaitShared(4);
-		assertThat(this.store.shared.get(3)).hasSize(16);
-		this.store.permits.release(2);
-		for (int i = 0; i < 20; i++) {
-			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
-		}
+		return callers;
 	}
 
 	@Test
