@@ -19,7 +19,7 @@ import org.springframework.util.FileSystemUtils;
  */
 public final class Postgres implements AutoCloseable {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	private EmbeddedPostgres server;
 

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,6 +41,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport {
 
 	private static final int THREADS = 8;
+
+	private static final String HOURLY = "every(PT1H)";
 
 	private final ExecutorService executor = Executors.newCachedThreadPool();
 
@@ -183,22 +186,38 @@ public abstract class DelayedTaskStoreRaceContractTests extends StoreTestSupport
 	}
 
 	@Test
-	void aScheduleIsCancelledByTheIdOfItsTaskAtWhateverTimeItsRunEnds() throws Exception {
-		for (int i = 0; i < rounds(); i++) {
-			this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "k", "payload", null, "every PT1H",
-					DueTime.after(Duration.ZERO)));
+	void ofManyConcurrentDefinitionsOfAScheduleOneIsStored() throws Exception {
+		for (int round = 0; round < rounds() / 20; round++) {
+			String key = "k" + round;
+			List<Enqueued> outcomes = inParallel(THREADS,
+					(thread) -> ((thread % 2 == 0) ? this.store : this.other).recur(schedule(key, HOUR)));
+			assertThat(outcomes).filteredOn((enqueued) -> enqueued.outcome() == Outcome.INSERTED).hasSize(1);
+			assertThat(outcomes).extracting(Enqueued::id).containsOnly(this.store.find(key(key)).orElseThrow().id());
+		}
+		assertThat(this.store.pending(NAME, rounds())).hasSize(rounds() / 20);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aScheduleThatIsCancelledWhileItsRunEndsHasNoNextRun(boolean byKey) throws Exception {
+		for (int i = 0; i < rounds() / 2; i++) {
+			this.store.recur(schedule("k", Duration.ZERO));
 			TaskRef run = claim().get(0).ref();
-			NextRun next = new NextRun(run, "every PT1H", DueTime.after(HOUR), null);
+			NextRun next = new NextRun(run, HOURLY, DueTime.after(HOUR), null);
 			Future<Reply> end = alongside(() -> patiently(() -> this.store.repeat(List.of(next)).get(0)));
-			assertThat(this.other.cancel(run.id())).isTrue();
+			assertThat(byKey ? this.other.cancel(key("k")) : this.other.cancel(run.id())).isTrue();
 			assertThat(end.get(1, TimeUnit.MINUTES)).isEqualTo(Reply.DONE);
 			assertThat(this.store.counts()).isEmpty();
 		}
 	}
 
+	private static NewSchedule schedule(String key, Duration first) {
+		return new NewSchedule(UUID.randomUUID().toString(), NAME, key, "payload", null, HOURLY, DueTime.after(first));
+	}
+
 	/**
-	 * Makes all calls on the same few tasks, in batches of any order. No call fails, each
-	 * lease ends in one way, and the remaining tasks are consistent.
+	 * Threads make all calls on the same few tasks, in batches of any order. No call
+	 * fails, each lease ends in one way, and the remaining tasks are consistent.
 	 */
 	@Test
 	void anyMixtureOfCallsIsConsistent() throws Exception {

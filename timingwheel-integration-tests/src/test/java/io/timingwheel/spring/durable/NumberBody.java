@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable;
 import io.timingwheel.spring.task.DelayedTaskContext;
 
 /**
- * What a task does that takes a number.
+ * The body of a task that takes a number.
  */
 @FunctionalInterface
 public interface NumberBody {

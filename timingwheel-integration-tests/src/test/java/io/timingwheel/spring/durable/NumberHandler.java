@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the name of the tasks
  * @param missed what becomes of missed times
- * @param body what each task does, {@code null} if no task runs
+ * @param body the body of each task, {@code null} if no task runs
  * @param executor where the tasks run
  * @param onError called with the last exception of a task that has failed for good
  */

@@ -10,10 +10,6 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
@@ -101,31 +97,6 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 			.extracting(StoredTask::schedule)
 			.isEqualTo(new StoredSchedule(DAILY, second.dueAt()));
 		assertThat(this.store.pending(NAME, 10)).hasSize(1);
-	}
-
-	@Test
-	void nodesThatDefineAScheduleAtTheSameTimeMakeOne() throws Exception {
-		ExecutorService threads = Executors.newFixedThreadPool(4);
-		try {
-			for (int round = 0; round < 10; round++) {
-				String key = "k" + round;
-				CountDownLatch start = new CountDownLatch(1);
-				List<Future<Enqueued>> results = IntStream.range(0, 4).mapToObj((i) -> threads.submit(() -> {
-					start.await();
-					return ((i % 2 == 0) ? this.store : this.other).recur(definition(key, "payload", HOURLY, HOUR));
-				})).toList();
-				start.countDown();
-				List<String> ids = new ArrayList<>();
-				for (Future<Enqueued> result : results) {
-					ids.add(result.get().id());
-				}
-				assertThat(ids).containsOnly(this.store.find(key(key)).orElseThrow().id());
-			}
-			assertThat(this.store.pending(NAME, 100)).hasSize(10);
-		}
-		finally {
-			threads.shutdownNow();
-		}
 	}
 
 	@Test
@@ -262,32 +233,6 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 		assertThat(this.store.counts()).isEmpty();
 		assertThat(enqueue("k", HOUR).outcome()).as("the key is free").isEqualTo(Outcome.INSERTED);
 		assertThat(this.store.cancel(key("k"))).isTrue();
-	}
-
-	@Test
-	void aScheduleEndsIfItIsCancelledWhileItsRunEnds() throws Exception {
-		ExecutorService threads = Executors.newSingleThreadExecutor();
-		try {
-			for (int round = 0; round < 40; round++) {
-				LeasedTask run = begunRun("k");
-				CountDownLatch start = new CountDownLatch(1);
-				Future<Boolean> cancelled = threads.submit(() -> {
-					start.await();
-					return this.other.cancel(key("k"));
-				});
-				start.countDown();
-				Reply reply = Reply.BUSY;
-				while (reply == Reply.BUSY) {
-					reply = repeat(new NextRun(run.ref(), HOURLY, DueTime.after(HOUR), null));
-				}
-				assertThat(reply).isEqualTo(Reply.DONE);
-				assertThat(cancelled.get()).isTrue();
-				assertThat(this.store.counts()).isEmpty();
-			}
-		}
-		finally {
-			threads.shutdownNow();
-		}
 	}
 
 	@Test

@@ -40,8 +40,8 @@ public abstract class SimulatedClusterContractTests {
 	private static final int NODES = 3;
 
 	/**
-	 * How much later than its time a run starts that no event has disturbed. An event
-	 * makes the tasks of its node late, those of a killed node by a lease.
+	 * How much later than its time a run starts if no event disturbs its node. The tasks
+	 * of a killed node are late by a lease.
 	 */
 	private static final long PROMPT_MILLIS = 2;
 

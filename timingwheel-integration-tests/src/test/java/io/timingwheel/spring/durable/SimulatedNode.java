@@ -13,7 +13,6 @@ import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.NodeTurns;
 import io.timingwheel.spring.durable.support.PayloadCodec;
 import io.timingwheel.spring.task.Missed;
-import io.timingwheel.spring.task.support.Backoff;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskPolicies;
@@ -27,9 +26,7 @@ final class SimulatedNode {
 
 	static final Duration LEASE = Duration.ofSeconds(10);
 
-	private static final DurableSettings SETTINGS = new DurableSettings("node", LEASE, Duration.ofSeconds(2),
-			Duration.ofSeconds(1), 100, 1000, 3, 5, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0),
-			64 * 1024, null);
+	private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
 	private final TimingWheel wheel;
 
@@ -40,7 +37,7 @@ final class SimulatedNode {
 	/**
 	 * Starts a node.
 	 * @param names the names of the tasks, and what becomes of missed times
-	 * @param body what each task does
+	 * @param body the body of each task
 	 */
 	SimulatedNode(String id, ManualTimeSource time, DelayedTaskStore store, Map<String, Missed> names,
 			NumberBody body) {
@@ -48,9 +45,11 @@ final class SimulatedNode {
 		HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
 		DelayedTaskRegistry tasks = new DelayedTaskRegistry(this.wheel, time, Clock.systemUTC(), handOvers, null, null,
 				TaskPolicies.none());
-		DurableSettings settings = new DurableSettings(id, SETTINGS.lease(), SETTINGS.lookAhead(),
-				SETTINGS.pollInterval(), SETTINGS.batchSize(), SETTINGS.maxInFlight(), SETTINGS.maxAttempts(),
-				SETTINGS.maxLostDeliveries(), SETTINGS.backoff(), SETTINGS.maxPayloadBytes(), null);
+		DurableSettings settings = new TestSettings().nodeId(id)
+			.lease(LEASE)
+			.pollInterval(POLL_INTERVAL)
+			.maxLostDeliveries(5)
+			.build();
 		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
 				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel, tasks,
 				handOvers, null, NodeTurns.simulated(this.wheel));

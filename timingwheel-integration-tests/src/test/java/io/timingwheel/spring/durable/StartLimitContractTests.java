@@ -47,6 +47,25 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 public abstract class StartLimitContractTests extends StoreTestSupport {
 
+	/** At most two tasks run at once. */
+	protected static final StartLimits TWO = new StartLimits(2, 0, 0, 1);
+
+	/** At most one task of a key runs at once. */
+	private static final StartLimits ONE_PER_KEY = new StartLimits(0, 1, 0, 1);
+
+	private static final String OTHER_NAME = "send-mail";
+
+	private static final String HOURLY = "every(PT1H)";
+
+	/** Long enough that a node which waits for a poll fails the test. */
+	private static final Duration LONG_POLL = Duration.ofMinutes(2);
+
+	/** Much less than {@link #LONG_POLL}, and enough for a busy machine. */
+	private static final Duration SOON_ENOUGH = Duration.ofMinutes(1);
+
+	/** A database ends no transaction of a claim that is silent for a shorter time. */
+	private static final Duration TOLERATED_SILENCE = Duration.ofSeconds(2);
+
 	private final List<TestNode> nodes = new ArrayList<>();
 
 	private final Queue<Integer> runs = new ConcurrentLinkedQueue<>();
@@ -90,8 +109,7 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		TestNode first = start(this.store);
 		TestNode second = start(this.other);
 		Duration delay = Duration.ofSeconds(1);
-		first.enqueue("leased", delay, 1);
-		first.durable().setPaused(TestNode.NAME, true);
+		enqueueAndPause(first, delay);
 		while (this.store.find(TaskId.of(TestNode.NAME, "leased")).isEmpty()) {
 			// The machine was so slow that the task has begun before the pause.
 			await().until(() -> this.runs.size() == 1);
@@ -99,8 +117,7 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 			first.durable().setPaused(TestNode.NAME, false);
 			await().until(() -> !second.durable().isPaused(TestNode.NAME));
 			delay = delay.multipliedBy(3);
-			first.enqueue("leased", delay, 1);
-			first.durable().setPaused(TestNode.NAME, true);
+			enqueueAndPause(first, delay);
 		}
 		assertThat(first.durable().isPaused(TestNode.NAME)).isTrue();
 		await().until(() -> second.durable().isPaused(TestNode.NAME));
@@ -117,17 +134,37 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		assertThat(this.runs).containsExactlyInAnyOrder(1, 2);
 	}
 
-	/** At most two tasks run at once. */
-	protected static final StartLimits TWO = new StartLimits(2, 0, 0, 1);
-
-	/** At most one task of a key runs at once. */
-	private static final StartLimits ONE_PER_KEY = new StartLimits(0, 1, 0, 1);
-
-	private static final String OTHER_NAME = "send-mail";
+	/**
+	 * Pauses the name of a task that the node has leased, and waits until the node has
+	 * given the task back or has run it.
+	 */
+	private static void enqueueAndPause(TestNode node, Duration delay) {
+		node.enqueue("leased", delay, 1);
+		node.durable().setPaused(TestNode.NAME, true);
+		await().until(() -> node.durable().inFlight() == 0);
+	}
 
 	private static Claimed claim(DelayedTaskStore store, StartLimits limits, boolean suspect, int limit) {
-		return store.claim(new ClaimRequest("a", Map.of(NAME, new Limit(limit, 0)), limit, suspect, LOOK_AHEAD, LEASE,
+		return claim(store, new ClaimRequest("a", Map.of(NAME, new Limit(limit, 0)), limit, suspect, LOOK_AHEAD, LEASE,
 				ANY_SIZE, Map.of(NAME, limits)));
+	}
+
+	/**
+	 * Claims, and claims again if the database has ended the transaction of the claim. A
+	 * database may do so when a node stalls for some seconds. The first claim then has no
+	 * effect.
+	 */
+	private static Claimed claim(DelayedTaskStore store, ClaimRequest request) {
+		long start = System.nanoTime();
+		try {
+			return store.claim(request);
+		}
+		catch (RuntimeException ex) {
+			if (System.nanoTime() - start < TOLERATED_SILENCE.toNanos()) {
+				throw ex;
+			}
+			return store.claim(request);
+		}
 	}
 
 	protected static List<LeasedTask> claim(DelayedTaskStore store, StartLimits limits) {
@@ -257,7 +294,7 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		}
 		ExecutorService threads = Executors.newFixedThreadPool(nodes.size());
 		try {
-			for (Future<Void> node : threads.invokeAll(nodes, 1, TimeUnit.MINUTES)) {
+			for (Future<Void> node : threads.invokeAll(nodes, 3, TimeUnit.MINUTES)) {
 				node.get();
 			}
 		}
@@ -372,6 +409,8 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	private List<String> enqueueLost(String... keys) {
 		List<String> ids = new ArrayList<>();
 		for (String key : keys) {
+			// No two leases end in the same millisecond.
+			clockAhead(Duration.ofMillis(ids.size()));
 			ids.add(this.store.enqueue(task(key, Duration.ZERO)).id());
 			assertThat(claim()).hasSize(1);
 		}
@@ -453,12 +492,12 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	@Test
 	void theRunsOfAScheduleAndTheTasksOfItsKeyFollowOneAnother() {
 		long now = this.store.now();
-		Enqueued schedule = recur("k", now - 2000);
+		Enqueued schedule = recur("k", now - 2000, HOURLY);
 		String once = this.store.enqueue(task(NAME, "k", new DueTime(now - 1000, true), IfPending.REPLACE, null)).id();
 		List<LeasedTask> run = claim(this.store, ONE_PER_KEY);
 		assertThat(ids(run)).containsExactly(schedule.id());
 		assertThat(claim(this.other, ONE_PER_KEY)).isEmpty();
-		NextRun end = new NextRun(run.get(0).ref(), "every(PT1H)", DueTime.after(HOUR), null);
+		NextRun end = new NextRun(run.get(0).ref(), HOURLY, DueTime.after(HOUR), null);
 		assertThat(this.store.repeat(List.of(end))).containsExactly(Reply.DONE);
 		List<LeasedTask> task = claim(this.other, ONE_PER_KEY);
 		assertThat(ids(task)).containsExactly(once);
@@ -472,10 +511,6 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		assertThat(claim(this.store, ONE_PER_KEY)).as("the run of the cancelled schedule goes on").isEmpty();
 		assertThat(acknowledge(this.store, cancelled.get(0).ref())).isEqualTo(Reply.DONE);
 		assertThat(ids(claim(this.store, ONE_PER_KEY))).containsExactly(last);
-	}
-
-	private Enqueued recur(String key, long first) {
-		return recur(key, first, "every(PT1H)");
 	}
 
 	private Enqueued recur(String key, long first, String schedule) {
@@ -597,16 +632,14 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 
 	@Test
 	void theRunsOfSchedulesTakePlacesAndGiveThemBack() {
-		String schedule = "every(PT1H)";
 		long now = this.store.now();
 		for (int i = 0; i < 3; i++) {
-			this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "s" + i, "payload", null, schedule,
-					new DueTime(now - 1000 + i, true)));
+			recur("s" + i, now - 1000 + i, HOURLY);
 		}
 		List<LeasedTask> runs = claim(this.store, TWO);
 		assertThat(runs).extracting(LeasedTask::key).containsExactly("s0", "s1");
 		assertThat(claim(this.other, TWO)).isEmpty();
-		NextRun next = new NextRun(runs.get(0).ref(), schedule, DueTime.after(HOUR), null);
+		NextRun next = new NextRun(runs.get(0).ref(), HOURLY, DueTime.after(HOUR), null);
 		assertThat(this.store.repeat(List.of(next))).containsExactly(Reply.DONE);
 		assertThat(this.store.repeat(List.of(next))).containsExactly(Reply.DONE);
 		assertThat(claim(this.other, TWO)).extracting(LeasedTask::key).containsExactly("s2");
@@ -621,9 +654,9 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		List<String> others = Stream.of(other, soon).map((task) -> this.store.enqueue(task).id()).toList();
 		List<String> claimed = new ArrayList<>();
 		for (int i = 0; i < 2; i++) {
-			Claimed both = this.store
-				.claim(new ClaimRequest("a", Map.of(NAME, new Limit(10, 0), OTHER_NAME, new Limit(10, 10)), 100, i == 0,
-						LOOK_AHEAD, LEASE, ANY_SIZE, Map.of(NAME, TWO)));
+			Claimed both = claim(this.store,
+					new ClaimRequest("a", Map.of(NAME, new Limit(10, 0), OTHER_NAME, new Limit(10, 10)), 100, i == 0,
+							LOOK_AHEAD, LEASE, ANY_SIZE, Map.of(NAME, TWO)));
 			claimed.addAll(ids(both.tasks()));
 			assertThat(both.heldBack()).containsExactly(NAME);
 		}
@@ -650,12 +683,6 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		tasks.forEach((task) -> acknowledge(this.other, task.ref()));
 		assertThat(claim(this.store, TWO)).hasSize(countsNodesWithoutTheLimit() ? 2 : 0);
 	}
-
-	/** Long enough that a node which waits for a poll fails the test. */
-	private static final Duration LONG_POLL = Duration.ofMinutes(2);
-
-	/** Much less than {@link #LONG_POLL}, and enough for a busy machine. */
-	private static final Duration SOON_ENOUGH = Duration.ofMinutes(1);
 
 	private List<TestNode> startFour(PolicySettings policy, NumberBody body) throws Exception {
 		return startFour(policy, LONG_POLL, body);
@@ -771,7 +798,7 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void aNameThatThePolicyPausesIsNotStartedByThisNode() throws Exception {
+	void aNameThatThePolicyPausesIsNotStartedByThisNode() {
 		PolicySettings paused = new PolicySettings(null, BackoffSettings.NONE, null, null, null, true);
 		TestNode first = node(
 				TestNode.start(this.store, Map.of(TestNode.NAME, (number, context) -> this.runs.add(-number), "go on",

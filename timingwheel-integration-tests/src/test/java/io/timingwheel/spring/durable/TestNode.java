@@ -9,10 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.task.support.Backoff;
 import io.timingwheel.spring.durable.support.DurableHandler;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
@@ -36,11 +34,6 @@ import tools.jackson.databind.json.JsonMapper;
 public final class TestNode implements AutoCloseable {
 
 	public static final String NAME = "count";
-
-	/** A node that stalls for some time does not lose this lease. */
-	static final DurableSettings SETTINGS = new DurableSettings("node", Duration.ofMinutes(1), Duration.ofSeconds(2),
-			Duration.ofMillis(200), 100, 1000, 3, 2, new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(1), 0),
-			64 * 1024, null);
 
 	private final ThreadPoolExecutor executor;
 
@@ -74,18 +67,17 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	public static TestNode start(DelayedTaskStore store, NumberBody body) {
-		return start(store, body, UnaryOperator.identity());
+		return start(store, body, new TestSettings());
 	}
 
-	public static TestNode start(DelayedTaskStore store, NumberBody body, UnaryOperator<DurableSettings> settings) {
+	public static TestNode start(DelayedTaskStore store, NumberBody body, TestSettings settings) {
 		return start(store, Map.of(NAME, body), settings);
 	}
 
 	/**
 	 * Starts a node that has a handler for each of these names.
 	 */
-	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies,
-			UnaryOperator<DurableSettings> settings) {
+	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, TestSettings settings) {
 		return start(store, bodies, settings, Long.MAX_VALUE);
 	}
 
@@ -93,9 +85,9 @@ public final class TestNode implements AutoCloseable {
 	 * Starts a node.
 	 * @param maxPending how many tasks its wheel takes
 	 */
-	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies,
-			UnaryOperator<DurableSettings> settings, long maxPending) {
-		TestNode node = new TestNode(store, settings.apply(SETTINGS), bodies, 4, maxPending, PolicySettings.NONE);
+	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, TestSettings settings,
+			long maxPending) {
+		TestNode node = new TestNode(store, settings.build(), bodies, 4, maxPending, PolicySettings.NONE);
 		node.durable.start();
 		return node;
 	}
@@ -104,35 +96,12 @@ public final class TestNode implements AutoCloseable {
 	 * Starts a node on which the tasks of a name have a policy.
 	 * @param policy the policy of {@link #NAME}
 	 */
-	public static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, PolicySettings policy,
-			int threads, Duration pollInterval) {
-		TestNode node = new TestNode(store, polling(pollInterval), bodies, threads, Long.MAX_VALUE, policy);
+	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, PolicySettings policy, int threads,
+			Duration pollInterval) {
+		TestNode node = new TestNode(store, new TestSettings().pollInterval(pollInterval).build(), bodies, threads,
+				Long.MAX_VALUE, policy);
 		node.durable.start();
 		return node;
-	}
-
-	private static DurableSettings polling(Duration interval) {
-		return new DurableSettings(SETTINGS.nodeId(), SETTINGS.lease(), SETTINGS.lookAhead(), interval,
-				SETTINGS.batchSize(), SETTINGS.maxInFlight(), SETTINGS.maxAttempts(), SETTINGS.maxLostDeliveries(),
-				SETTINGS.backoff(), SETTINGS.maxPayloadBytes(), SETTINGS.deadRetention());
-	}
-
-	/**
-	 * Settings with another lease.
-	 */
-	public static UnaryOperator<DurableSettings> withLease(Duration lease) {
-		return (settings) -> new DurableSettings(settings.nodeId(), lease, settings.lookAhead(),
-				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
-				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(), settings.deadRetention());
-	}
-
-	/**
-	 * Settings with another look-ahead.
-	 */
-	public static UnaryOperator<DurableSettings> withLookAhead(Duration lookAhead) {
-		return (settings) -> new DurableSettings(settings.nodeId(), settings.lease(), lookAhead,
-				settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
-				settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(), settings.deadRetention());
 	}
 
 	private static PolicyOverrides overrides(PolicySettings policy) {
@@ -154,7 +123,7 @@ public final class TestNode implements AutoCloseable {
 	 * Returns a node that has no handler, and so only stores tasks.
 	 */
 	public static TestNode withoutHandler(DelayedTaskStore store) {
-		return new TestNode(store, SETTINGS, Map.of(), 1, Long.MAX_VALUE, PolicySettings.NONE);
+		return new TestNode(store, new TestSettings().build(), Map.of(), 1, Long.MAX_VALUE, PolicySettings.NONE);
 	}
 
 	public DurableTaskManager durable() {

@@ -14,6 +14,7 @@ import io.timingwheel.test.AutoConfigureVirtualTime;
 import io.timingwheel.test.VirtualTime;
 import io.timingwheel.test.VirtualTime.OnFailure;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -25,7 +26,7 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Virtual time on a real server.
+ * The contract of virtual time on any store.
  */
 @SpringBootTest(classes = VirtualTimeContractTests.Config.class,
 		properties = { "timingwheel.store.lease=20s", "timingwheel.store.jdbc.initialize-schema=always",
@@ -124,7 +125,7 @@ public abstract class VirtualTimeContractTests {
 		assertThat(this.time).hasNothingPending();
 	}
 
-	@Test
+	@RepeatedTest(2)
 	void eachMethodBeginsWithAnEmptyStore() {
 		assertThat(this.time).hasNothingPending();
 		this.reminders.remind("left over", HOUR);

@@ -146,12 +146,9 @@ final class Client implements AutoCloseable {
 	 * How many tasks a node has leased, as the database reports it.
 	 */
 	int leasedBy(NodeProcess node) {
-		return number("select count(*) from timingwheel_task where owner = ?", node.id());
-	}
-
-	int number(String sql, Object... parameters) {
-		Integer number = jdbc().queryForObject(sql, Integer.class, parameters);
-		return (number != null) ? number : 0;
+		Integer leased = jdbc().queryForObject("select count(*) from timingwheel_task where owner = ?", Integer.class,
+				node.id());
+		return (leased != null) ? leased : 0;
 	}
 
 	StoredCounts counts() {

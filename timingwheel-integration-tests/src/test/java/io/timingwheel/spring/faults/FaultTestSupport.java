@@ -42,6 +42,9 @@ abstract class FaultTestSupport {
 	/** The lease of all nodes unless a test sets another one. */
 	static final Duration LEASE = Duration.ofSeconds(6);
 
+	/** A node that stalls for some time does not lose this lease. */
+	static final String LONG_LEASE = "timingwheel.store.lease=2m";
+
 	static final Duration POLL_INTERVAL = Duration.ofMillis(250);
 
 	static final int MAX_IN_FLIGHT = 800;
@@ -50,7 +53,7 @@ abstract class FaultTestSupport {
 
 	static final String GONE = "cannot be reached";
 
-	private static final String BACK = "is back after";
+	static final String BACK = "is back after";
 
 	/** The tick of the wheel. */
 	static final long TICK_MILLIS = 1;
@@ -133,6 +136,21 @@ abstract class FaultTestSupport {
 		List<NodeProcess> nodes = List.of(idleNode("a"), idleNode("b"));
 		nodes.forEach(NodeProcess::awaitReady);
 		nodes.forEach((node) -> node.tell("resume"));
+		return nodes;
+	}
+
+	/**
+	 * Two nodes for one test, which keep their leases even if the machine stalls. If a
+	 * task runs twice on these nodes, this is an error.
+	 * @param properties properties, which precede those of all nodes
+	 */
+	List<NodeProcess> twoNodesThatKeepTheirLeases(String... properties) {
+		List<String> all = new ArrayList<>(List.of(properties));
+		all.add(LONG_LEASE);
+		List<NodeProcess> nodes = Stream.of("c", "d")
+			.map((id) -> startNode(id, List.of(), all.toArray(String[]::new)))
+			.toList();
+		nodes.forEach(NodeProcess::awaitReady);
 		return nodes;
 	}
 
@@ -232,7 +250,7 @@ abstract class FaultTestSupport {
 	}
 
 	/**
-	 * The runs of all tasks, if each task has run once.
+	 * The runs of all tasks, each of which has run once.
 	 */
 	Map<Long, Execution> singleRuns() {
 		return runs().values()

@@ -1,6 +1,6 @@
 package io.timingwheel.spring.faults;
 
-class MariaDbFaultTests extends DatabaseFaultTests {
+class MariaDbFaultTests extends DatabaseFaultContractTests {
 
 	MariaDbFaultTests() throws Exception {
 		super(new MariaDbEnvironment());

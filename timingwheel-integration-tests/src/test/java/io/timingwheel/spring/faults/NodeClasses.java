@@ -68,7 +68,9 @@ final class NodeClasses {
 		return new NodeClasses(Stream.concat(this.options.stream(), Stream.of(option)).toList());
 	}
 
-	/** Where the files of the nodes are. */
+	/**
+	 * Creates a file beside the logs of the nodes, which the end of this JVM deletes.
+	 */
 	static Path temporary(String prefix, String suffix) throws IOException {
 		Path file = Files.createTempFile(Files.createDirectories(Path.of("target", "nodes")), prefix + "-", suffix);
 		file.toFile().deleteOnExit();

@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * All faults with their full number of tasks, on one server.
  */
-class PostgresFaultTests extends DatabaseFaultTests {
+class PostgresFaultTests extends DatabaseFaultContractTests {
 
 	PostgresFaultTests() throws Exception {
 		super(new PostgresEnvironment());

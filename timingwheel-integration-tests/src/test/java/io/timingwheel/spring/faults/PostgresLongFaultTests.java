@@ -11,9 +11,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 /**
- * Also nodes with wrong clocks and with different settings, and a large backlog.
+ * The long faults on PostgreSQL, nodes with wrong clocks and with different settings, and
+ * a large backlog.
  */
-class PostgresLongFaultTests extends LongFaultTests {
+class PostgresLongFaultTests extends LongFaultContractTests {
 
 	private static final int OVERDUE = 100_000;
 
@@ -27,9 +28,13 @@ class PostgresLongFaultTests extends LongFaultTests {
 
 	@Test
 	void aNodeWhoseClockIsWrongRunsNothingEarlyAndKeepsItsLeases() {
-		NodeProcess right = pausedNode("a");
+		// A node that stalls for some seconds does not lose this lease.
+		Duration lease = Duration.ofSeconds(15);
+		String property = "timingwheel.store.lease=" + lease;
+		NodeProcess right = startNode("right", List.of(), property).awaitReady();
+		right.tell("pause");
 		List<NodeProcess> wrong = Stream.of(HOUR, HOUR.negated())
-			.map((offset) -> startNode("clock" + offset, ShiftedClock.jvmOptions(offset)))
+			.map((offset) -> startNode("clock" + offset, ShiftedClock.jvmOptions(offset), property))
 			.toList();
 		wrong.forEach(NodeProcess::awaitReady);
 		for (String clock : List.of("clock", "instant")) {
@@ -40,7 +45,7 @@ class PostgresLongFaultTests extends LongFaultTests {
 		}
 		right.tell("resume");
 		// Some bodies take longer than a lease, and others do not.
-		this.client.enqueue(0, 30, Instant.now().plusSeconds(1), Duration.ofSeconds(1), millis(LEASE) * 3 / 2);
+		this.client.enqueue(0, 30, Instant.now().plusSeconds(1), Duration.ofSeconds(1), millis(lease) * 3 / 2);
 		this.client.enqueue(100, 600, Instant.now().plusSeconds(1), LEASE.multipliedBy(2), 10);
 		long before = System.currentTimeMillis();
 		wrong.get(0).tell("enqueue 1000 20 1500 0");
@@ -66,15 +71,15 @@ class PostgresLongFaultTests extends LongFaultTests {
 		// The nodes with a long look-ahead are full at times, and then leave tasks to the
 		// other node.
 		List<NodeProcess> nodes = List.of(
-				startNode("short", List.of(), "timingwheel.store.lease=6s", "timingwheel.store.look-ahead=0s"),
-				startNode("middle", List.of(), "timingwheel.store.lease=9s", "timingwheel.store.look-ahead=15s",
+				startNode("short", List.of(), "timingwheel.store.lease=15s", "timingwheel.store.look-ahead=0s"),
+				startNode("middle", List.of(), "timingwheel.store.lease=20s", "timingwheel.store.look-ahead=15s",
 						"timingwheel.store.max-in-flight=30"),
 				startNode("long", List.of(), "timingwheel.store.lease=1m", "timingwheel.store.look-ahead=5s",
 						"timingwheel.store.poll-interval=100ms", "timingwheel.store.max-in-flight=30"));
 		nodes.forEach(NodeProcess::awaitReady);
 		// The bodies take longer than the leases of two of the nodes, so these nodes
 		// renew the leases.
-		this.client.enqueue(0, 90, Instant.now(), Duration.ofSeconds(6), 11_000);
+		this.client.enqueue(0, 90, Instant.now(), Duration.ofSeconds(6), 22_000);
 		this.client.enqueue(100, 900, Instant.now(), Duration.ofSeconds(12), 20);
 		for (int i = 0; i < nodes.size(); i++) {
 			nodes.get(i).tell("enqueue %d 20 2000 20".formatted(1000 + 100 * i));

@@ -1,6 +1,6 @@
 package io.timingwheel.spring.faults;
 
-class RedisFaultTests extends FaultTests {
+class RedisFaultTests extends FaultContractTests {
 
 	RedisFaultTests() {
 		super(new RedisEnvironment());

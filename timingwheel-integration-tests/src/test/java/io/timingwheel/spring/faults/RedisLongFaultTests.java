@@ -1,6 +1,6 @@
 package io.timingwheel.spring.faults;
 
-class RedisLongFaultTests extends LongFaultTests {
+class RedisLongFaultTests extends LongFaultContractTests {
 
 	RedisLongFaultTests() {
 		super(new RedisEnvironment());

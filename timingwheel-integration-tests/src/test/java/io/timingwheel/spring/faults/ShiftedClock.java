@@ -47,7 +47,7 @@ final class ShiftedClock implements ClassFileTransformer {
 		manifest.getMainAttributes().putValue("Can-Retransform-Classes", "true");
 		try {
 			// The jar has only a manifest, because the agent is on the class path.
-			Path jar = Files.createTempFile(Files.createDirectories(Path.of("target", "nodes")), "agent", ".jar");
+			Path jar = NodeClasses.temporary("agent", ".jar");
 			try (OutputStream out = Files.newOutputStream(jar)) {
 				new JarOutputStream(out, manifest).close();
 			}

@@ -20,9 +20,9 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
  * Connections to PostgreSQL that record the plan of each statement, with the rows and
- * pages that the statement has read. The server sends the plans as warnings
- * ({@code auto_explain}), so they are the plans of the real executions, also those that
- * PostgreSQL has kept from earlier ones.
+ * pages that the statement has read. The server sends the plan of each execution as a
+ * warning ({@code auto_explain}). PostgreSQL may have kept this plan from an earlier
+ * execution.
  */
 final class ExplainedDataSource extends DelegatingDataSource implements AutoCloseable {
 

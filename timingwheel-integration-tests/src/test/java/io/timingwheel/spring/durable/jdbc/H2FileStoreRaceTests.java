@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 @Tag("faults")
 class H2FileStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE, getClass());
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_FILE, getClass()).waitingForLocks();
 
 	@Override
 	protected void clear() {

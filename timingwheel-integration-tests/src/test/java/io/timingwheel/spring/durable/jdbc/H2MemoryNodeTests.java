@@ -51,7 +51,7 @@ class H2MemoryNodeTests extends DurableNodeContractTests {
 		AtomicBoolean quick = new AtomicBoolean();
 		AtomicInteger runs = new AtomicInteger();
 		try (TestNode node = TestNode.start(recording(limits, quick), (argument, context) -> runs.incrementAndGet())) {
-			await().until(() -> runs.get() == tasks);
+			await().until(() -> runs.get() == tasks && node.durable().inFlight() == 0);
 			int claims = limits.size();
 			await().until(() -> limits.size() > claims + 1);
 			assertThat(limits).element(0).isEqualTo(BATCH_SIZE);

@@ -5,7 +5,7 @@ import io.timingwheel.spring.durable.DelayedTaskStoreRaceContractTests;
 
 class H2MemoryStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY, getClass());
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY, getClass()).waitingForLocks();
 
 	@Override
 	protected void clear() {

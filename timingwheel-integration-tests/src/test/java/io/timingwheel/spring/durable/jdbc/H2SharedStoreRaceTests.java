@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 @Tag("faults")
 class H2SharedStoreRaceTests extends DelayedTaskStoreRaceContractTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_SHARED, getClass());
+	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_SHARED, getClass()).waitingForLocks();
 
 	@Override
 	protected void clear() {

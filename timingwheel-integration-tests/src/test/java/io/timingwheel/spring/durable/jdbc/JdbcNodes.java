@@ -15,6 +15,17 @@ final class JdbcNodes {
 		this.pool = database.pool(testClass);
 	}
 
+	/**
+	 * Lets H2 wait for a lock until a machine that stalls goes on. Otherwise H2 waits two
+	 * seconds.
+	 */
+	JdbcNodes waitingForLocks() {
+		new JdbcTemplate(this.pool).execute("set default_lock_timeout 60000");
+		// New connections have the new default.
+		this.pool.getHikariPoolMXBean().softEvictConnections();
+		return this;
+	}
+
 	String url() {
 		return this.pool.getJdbcUrl();
 	}

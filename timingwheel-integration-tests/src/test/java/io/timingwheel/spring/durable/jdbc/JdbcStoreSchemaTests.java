@@ -21,6 +21,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
 import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.StoredTask;
@@ -107,6 +108,8 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 	void nodesThatStartTogetherCreateTheTable() throws Exception {
 		initializeOnAllNodes(TableName.DEFAULT);
 		this.store.check();
+		assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
 	}
 
 	@Test

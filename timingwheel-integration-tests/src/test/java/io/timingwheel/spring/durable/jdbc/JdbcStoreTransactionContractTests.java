@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -12,10 +11,8 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -25,8 +22,6 @@ import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
-import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
@@ -44,6 +39,7 @@ import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.durable.TestNode;
+import io.timingwheel.spring.durable.TestSettings;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +47,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -100,7 +95,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	@Test
 	void aPausedNodeGivesBackWhatACommitBrings() throws Exception {
 		try (TestNode node = TestNode.start(this.store, (argument, context) -> {
-		}, TestNode.withLookAhead(LOOK_AHEAD))) {
+		}, new TestSettings().lookAhead(LOOK_AHEAD))) {
 			DelayedTask<?> task = this.transaction.execute((status) -> {
 				DelayedTask<?> stored = node.enqueue("k", SOON, 1);
 				node.durable().pause();
@@ -245,7 +240,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		enqueue("k", Duration.ZERO);
 		this.transaction.executeWithoutResult((status) -> {
 			LeasedTask task = claim().get(0);
-			assertThat(acknowledge(this.store, new TaskRef(task.id(), task.fence()))).isEqualTo(Reply.DONE);
+			assertThat(acknowledge(this.store, task.ref())).isEqualTo(Reply.DONE);
 			assertThat(this.store.counts()).isEmpty();
 			enqueue("l", Duration.ZERO);
 			assertThat(claim()).isEmpty();
@@ -263,15 +258,15 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 			assertThat(this.store.cancel(key("locked"))).isTrue();
 			assertThat(this.store.cancel(key("due"))).isTrue();
 			onAnotherThread(() -> {
-				assertThat(this.other.begin(refsOf(locked, free), LEASE)).containsExactly(Reply.BUSY, Reply.DONE);
-				assertThat(release(this.other, refsOf(locked).get(0))).isEqualTo(Reply.BUSY);
-				assertThat(bury(this.other, refsOf(locked).get(0))).isEqualTo(Reply.BUSY);
+				assertThat(this.other.begin(refs(locked, free), LEASE)).containsExactly(Reply.BUSY, Reply.DONE);
+				assertThat(release(this.other, locked.ref())).isEqualTo(Reply.BUSY);
+				assertThat(bury(this.other, locked.ref())).isEqualTo(Reply.BUSY);
 				assertThat(claimByOther()).isEmpty();
 				return null;
 			});
 			status.setRollbackOnly();
 		});
-		assertThat(begin(this.store, refsOf(locked).get(0))).isEqualTo(Reply.DONE);
+		assertThat(begin(this.store, locked.ref())).isEqualTo(Reply.DONE);
 		// A node finds a task once a second that was locked when its time was searched.
 		await().until(() -> claimByOther().size() == 1);
 	}
@@ -283,12 +278,12 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		this.transaction.executeWithoutResult((status) -> {
 			assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.INSERTED);
 			onAnotherThread(() -> {
-				assertThat(retry(this.other, refsOf(older).get(0), 2, HOUR)).isEqualTo(Reply.BUSY);
-				assertThat(retry(this.other, refsOf(unrelated).get(0), 2, HOUR)).isIn(repliesBesideALockedKey());
+				assertThat(retry(this.other, older.ref(), 2, HOUR)).isEqualTo(Reply.BUSY);
+				assertThat(retry(this.other, unrelated.ref(), 2, HOUR)).isIn(repliesBesideALockedKey());
 				return null;
 			});
 		});
-		assertThat(retry(this.other, refsOf(older).get(0), 2, HOUR)).isEqualTo(Reply.SUPERSEDED);
+		assertThat(retry(this.other, older.ref(), 2, HOUR)).isEqualTo(Reply.SUPERSEDED);
 	}
 
 	/**
@@ -501,7 +496,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		try {
 			repeatable.executeWithoutResult((status) -> {
 				assertThat(this.store.find(key("k"))).isPresent();
-				assertThat(onAnotherThread(() -> begin(this.other, refsOf(task).get(0)))).isEqualTo(Reply.DONE);
+				assertThat(onAnotherThread(() -> begin(this.other, task.ref()))).isEqualTo(Reply.DONE);
 				assertThat(this.store.enqueue(task("k", HOUR, ifPending)).outcome()).isEqualTo(Outcome.INSERTED);
 			});
 			assertThat(this.store.pending(NAME, 10)).hasSize(1);
@@ -578,7 +573,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 			node.enqueue(task("k", Duration.ZERO));
 			assertThat(this.store.find(key("k"))).isPresent();
 			LeasedTask task = claim(node, "a", 10).tasks().get(0);
-			assertThat(acknowledge(node, refsOf(task).get(0))).isEqualTo(Reply.DONE);
+			assertThat(acknowledge(node, task.ref())).isEqualTo(Reply.DONE);
 			assertThat(this.store.counts()).isEmpty();
 		}
 	}
@@ -591,8 +586,8 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 			assertThat(node.find(key("k"))).isPresent();
 			try (Connection connection = exhausted.getConnection()) {
 				LeasedTask task = claim(node, "a", 10).tasks().get(0);
-				assertThat(node.renew(refsOf(task), LEASE)).containsExactly(Reply.DONE);
-				assertThat(acknowledge(node, refsOf(task).get(0))).isEqualTo(Reply.DONE);
+				assertThat(node.renew(refs(task), LEASE)).containsExactly(Reply.DONE);
+				assertThat(acknowledge(node, task.ref())).isEqualTo(Reply.DONE);
 			}
 		}
 	}
@@ -607,7 +602,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 			// H2 in several processes reads its clock through another connection.
 			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(single, this.pool, TableName.DEFAULT);
 			node.check();
-			single.setConnectionTimeout(Duration.ofSeconds(5).toMillis());
+			single.setConnectionTimeout(Duration.ofMinutes(1).toMillis());
 			new TransactionTemplate(new JdbcTransactionManager(single))
 				.executeWithoutResult((status) -> node.enqueue(task("k", HOUR)));
 		}
@@ -638,46 +633,6 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 		chosen.set(false);
 		JdbcDelayedTaskStore alone = new JdbcDelayedTaskStore(router, router, TableName.DEFAULT);
 		assertThatException().isThrownBy(alone::check).withStackTraceContaining("No tenant");
-	}
-
-	@Test
-	void manyNodesCreateTheTableAtTheSameTime() throws Exception {
-		int threads = 8;
-		var executor = Executors.newFixedThreadPool(threads);
-		try {
-			for (int round = 0; round < 2; round++) {
-				String table = "created_by_many_" + round;
-				TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
-				properties.setTableName(table);
-				properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
-				CountDownLatch start = new CountDownLatch(1);
-				List<Future<?>> futures = new ArrayList<>();
-				for (int i = 0; i < threads; i++) {
-					TimingWheelDataSourceScriptDatabaseInitializer initializer = new TimingWheelDataSourceScriptDatabaseInitializer(
-							this.pool, properties);
-					futures.add(executor.submit(() -> {
-						start.await();
-						return initializer.initializeDatabase();
-					}));
-				}
-				start.countDown();
-				for (Future<?> future : futures) {
-					future.get(1, TimeUnit.MINUTES);
-				}
-				JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(this.pool, this.pool, table);
-				node.check();
-				assertThat(node.enqueue(task("k", HOUR)).outcome()).isEqualTo(Outcome.INSERTED);
-				assertThat(node.enqueue(task("k", HOUR)).outcome()).isEqualTo(Outcome.REPLACED);
-				new JdbcTemplate(this.pool).execute("drop table " + table);
-			}
-		}
-		finally {
-			executor.shutdownNow();
-		}
-	}
-
-	static List<TaskRef> refsOf(LeasedTask... tasks) {
-		return Arrays.stream(tasks).map((task) -> new TaskRef(task.id(), task.fence())).toList();
 	}
 
 	private static <T> T onAnotherThread(Callable<T> call) {

@@ -120,7 +120,7 @@ class PostgresCommitTests extends StoreTestSupport {
 			await().pollInterval(POLL).until(() -> task.isDone() || waiting() > 1);
 			boolean waits = !task.isDone();
 			release();
-			task.get(30, TimeUnit.SECONDS);
+			task.get(1, TimeUnit.MINUTES);
 			return waits;
 		}
 		catch (Exception ex) {

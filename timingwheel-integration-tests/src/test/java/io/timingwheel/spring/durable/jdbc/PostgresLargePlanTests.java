@@ -6,10 +6,16 @@ import org.junit.jupiter.api.Tag;
  * The plans with many tasks.
  */
 @Tag("faults")
-class PostgresLargePlanTests extends PostgresPlanContractTests {
+class PostgresLargePlanTests extends PostgresPlanTests {
 
-	PostgresLargePlanTests() {
-		super(500_000, 1_000_000);
+	@Override
+	int tasks() {
+		return 500_000;
+	}
+
+	@Override
+	int tasksOfAnotherApplication() {
+		return 1_000_000;
 	}
 
 }

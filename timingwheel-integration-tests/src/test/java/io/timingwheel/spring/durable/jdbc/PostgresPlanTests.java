@@ -1,12 +1,391 @@
 package io.timingwheel.spring.durable.jdbc;
 
-/**
- * The plans with as many tasks as a build has time to store.
- */
-class PostgresPlanTests extends PostgresPlanContractTests {
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
 
-	PostgresPlanTests() {
-		super(20_000, 30_000);
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.Claimed;
+import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Forecast.DueCounts;
+import io.timingwheel.spring.durable.ForecastQuery;
+import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.NodeState;
+import io.timingwheel.spring.durable.PendingQuery;
+import io.timingwheel.spring.durable.StartLimits;
+import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.jdbc.ExplainedDataSource.Execution;
+import io.timingwheel.spring.task.IfPending;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the statements read in a large table. One connection runs all statements, so
+ * PostgreSQL keeps the plans that the server made while the table was small. The tests
+ * read the plans of the real executions. Autovacuum is off, so each test decides how old
+ * the statistics of the table are.
+ */
+class PostgresPlanTests extends StoreTestSupport {
+
+	/**
+	 * After five executions the driver asks the server to keep a statement, and after
+	 * five more the server may keep a plan.
+	 */
+	private static final int EXECUTIONS = 12;
+
+	/** More than the height of the indexes, and a few pages of a small table. */
+	private static final int PAGES = 40;
+
+	private static final String OTHER_NAME = "of-another-application";
+
+	private HikariDataSource pool;
+
+	private ExplainedDataSource explained;
+
+	private JdbcTemplate jdbc;
+
+	/**
+	 * How many tasks the large table has: as many as a build has time to store.
+	 */
+	int tasks() {
+		return 20_000;
+	}
+
+	/**
+	 * How many tasks the large table has of another application.
+	 */
+	int tasksOfAnotherApplication() {
+		return 30_000;
+	}
+
+	@BeforeEach
+	void switchAutovacuumOff() {
+		this.jdbc.execute("alter table timingwheel_task set (autovacuum_enabled = false)");
+	}
+
+	@AfterEach
+	void close() {
+		this.explained.close();
+		this.pool.close();
+	}
+
+	@Override
+	protected void clear() {
+		this.pool = TestDatabase.POSTGRESQL.newTaskDatabase();
+		this.jdbc = new JdbcTemplate(this.pool);
+		this.explained = new ExplainedDataSource(this.pool.getJdbcUrl(), 1);
+	}
+
+	@Override
+	protected DelayedTaskStore node() {
+		return new JdbcDelayedTaskStore(this.explained, this.explained, TableName.DEFAULT);
+	}
+
+	@Test
+	void statementsOnManyTasksArePlannedForEachExecution() {
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.enqueue(task(null, SOON));
+			List<TaskRef> tasks = refs(claim(this.store, "a", 100).tasks().get(0));
+			assertThat(this.store.begin(tasks, LEASE)).containsExactly(Reply.DONE);
+			assertThat(this.store.renew(tasks, LEASE)).containsExactly(Reply.DONE);
+			assertThat(this.store.acknowledge(tasks)).containsExactly(Reply.DONE);
+		}
+		List<Integer> generic = new JdbcTemplate(this.explained).queryForList(
+				"select generic_plans from pg_prepared_statements where statement like '%for update of t skip locked%'",
+				Integer.class);
+		assertThat(generic).hasSize(3).containsOnly(0);
+	}
+
+	@Test
+	void noStatementReadsMoreInALargeTable() {
+		insert(NAME, 1000, HOUR, HOUR);
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		for (int i = 0; i < EXECUTIONS; i++) {
+			useEachStatement();
+		}
+		insert(NAME, tasks() / 2, HOUR, HOUR);
+		insert(OTHER_NAME, tasks() / 2, HOUR.negated(), HOUR.multipliedBy(2));
+		this.explained.executions();
+		useEachStatement();
+		List<Execution> executions = this.explained.executions();
+		assertThat(executions).hasSizeGreaterThan(30).allSatisfy(PostgresPlanTests::isCheap);
+		assertThat(this.store.counts()).hasSize(2);
+		assertThat(this.explained.executions().stream().mapToLong((each) -> each.rowsRead(TableName.DEFAULT)).sum())
+			.isLessThan(2 * 2L * RowCounts.MAX_EXACT + 50_000);
+	}
+
+	@Test
+	void aClaimThatBeganWithAnEmptyTableReadsNoMoreWhenTheTableIsLarge() {
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		for (int i = 0; i < EXECUTIONS; i++) {
+			claim();
+		}
+		insert(NAME, tasks(), HOUR, HOUR);
+		// The node sees the size with its next claim.
+		claim();
+		this.explained.executions();
+		this.store.enqueueAll(IntStream.range(0, 10).mapToObj((i) -> task(null, Duration.ZERO)).toList());
+		assertThat(claim()).hasSize(10);
+		assertThat(this.explained.executions()).allSatisfy(PostgresPlanTests::isCheap);
+	}
+
+	@Test
+	void aClaimReadsNoTasksOfALimitedNameThatWait() {
+		assertReadsNoTasksThatWait(new StartLimits(1, 1, 10_000, 1));
+	}
+
+	@Test
+	void aClaimInOneRequestReadsNoTasksOfALimitedNameThatWait() {
+		assertReadsNoTasksThatWait(new StartLimits(1, 0, 0, 1));
+	}
+
+	private void assertReadsNoTasksThatWait(StartLimits one) {
+		insert(NAME, 1000, HOUR.negated(), HOUR);
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		ClaimRequest limited = new ClaimRequest("a", Map.of(NAME, new Limit(100, 0), OTHER_NAME, new Limit(100, 100)),
+				100, true, LOOK_AHEAD, LEASE, ANY_SIZE, Map.of(NAME, one));
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.claim(limited);
+		}
+		insert(NAME, tasks(), HOUR.negated(), HOUR);
+		this.store.claim(limited);
+		this.explained.executions();
+		String other = this.store.enqueue(task(OTHER_NAME, null, DueTime.after(Duration.ZERO), IfPending.REPLACE, null))
+			.id();
+		Claimed claimed = this.store.claim(limited);
+		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(other);
+		assertThat(claimed.heldBack()).containsExactly(NAME);
+		assertThat(this.explained.executions()).allSatisfy(PostgresPlanTests::isCheap);
+	}
+
+	@Test
+	void aClaimReadsNoTasksOfOtherNames() {
+		// The statistics know one name only, and a small table.
+		insert(OTHER_NAME, 1000, HOUR.negated(), HOUR.multipliedBy(2));
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		for (int i = 0; i < EXECUTIONS; i++) {
+			assertThat(claim()).isEmpty();
+		}
+		insert(OTHER_NAME, tasksOfAnotherApplication() / 2, HOUR.negated(), HOUR);
+		insert(OTHER_NAME, tasksOfAnotherApplication() / 2, Duration.ofSeconds(1), HOUR);
+		String own = this.store.enqueue(task(NAME, null, DueTime.after(HOUR), IfPending.REPLACE, null)).id();
+		long dueAt = this.store.find(own).orElseThrow().dueAt();
+		this.explained.executions();
+		assertClaim(Set.of(NAME), 100, 0, dueAt);
+		insert(NAME, 500, Duration.ofMinutes(-2), Duration.ofMinutes(1));
+		// A node that has claimed before finds old tasks of others once a second.
+		this.store = node();
+		assertClaim(Set.of(NAME), 100, 100, -1);
+		assertClaim(Set.of(NAME, "second", "third"), 1000, 400, -1);
+		assertClaim(Set.of(NAME, "second", "third"), 1000, 0, -1);
+	}
+
+	@Test
+	void aPageOfThePendingReadsOnlyItsTasks() {
+		insert(NAME, tasks() / 2, HOUR, HOUR);
+		// All of these are due in the same millisecond.
+		insert(NAME, tasks() / 2, HOUR.dividedBy(2), Duration.ofMillis(1));
+		insert(OTHER_NAME, tasks() / 2, HOUR.negated(), HOUR.multipliedBy(2));
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		this.explained.executions();
+		StoredTask.Position after = null;
+		for (int i = 0; i < EXECUTIONS; i++) {
+			List<StoredTask> page = this.store.pending(new PendingQuery(NAME, after, 100));
+			assertThat(page).hasSize(100);
+			after = page.get(99).position();
+		}
+		assertThat(this.explained.executions()).hasSize(EXECUTIONS)
+			.allSatisfy((execution) -> assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString)
+				.isBetween(100L, 110L));
+	}
+
+	@Test
+	void theNodesAreReadWithoutTheirTasks() {
+		insert(NAME, 1000, HOUR.negated(), HOUR);
+		claim();
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.report(new NodeState("node " + i, true, i));
+		}
+		this.store.report(new NodeState("node 0", false, 0));
+		assertThat(this.explained.executions()).isNotEmpty();
+		assertThat(this.store.nodes()).hasSize(EXECUTIONS);
+		assertThat(this.explained.executions()).isNotEmpty().allSatisfy((execution) -> {
+			assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString).isZero();
+			assertThat(execution.pagesRead()).as(execution::toString).isLessThan(PAGES);
+		});
+	}
+
+	@Test
+	void aForecastOfManyTasksReadsASample() {
+		insert(NAME, tasks(), HOUR, HOUR);
+		insert(OTHER_NAME, 1000, HOUR, HOUR);
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		this.explained.executions();
+		Map<String, DueCounts> forecast = this.store
+			.forecast(new ForecastQuery(Map.of(NAME, 10_000_000L, OTHER_NAME, 1000L), Duration.ofMinutes(3), 60))
+			.names();
+		assertThat(forecast.get(NAME).estimated()).isTrue();
+		assertThat((double) sum(forecast.get(NAME))).isCloseTo(tasks(), Percentage.withPercentage(45));
+		assertThat(forecast.get(OTHER_NAME).estimated()).isFalse();
+		assertThat(sum(forecast.get(OTHER_NAME))).isEqualTo(1000);
+		assertThat(this.explained.executions().stream().mapToLong((each) -> each.rowsRead(TableName.DEFAULT)).sum())
+			.isLessThan(1100 + tasks() / 100);
+	}
+
+	private static long sum(DueCounts counts) {
+		return counts.counts().stream().mapToLong(Long::longValue).sum();
+	}
+
+	private void assertClaim(Set<String> names, int limit, int expected, long nextAt) {
+		Claimed claimed = this.store.claim(new ClaimRequest("a", names, limit, LOOK_AHEAD, LEASE, ANY_SIZE));
+		assertThat(claimed.tasks()).hasSize(expected);
+		if (nextAt >= 0) {
+			assertThat(claimed.nextAt()).isEqualTo(nextAt);
+		}
+		assertThat(this.explained.executions()).singleElement().satisfies((execution) -> {
+			assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString)
+				.isLessThanOrEqualTo(10L * expected + 10L * names.size());
+			// Of each task the claim reads the row twice, and writes it into each index.
+			assertThat(execution.pagesRead()).as(execution::toString)
+				.isLessThan(30L * expected + PAGES * (long) names.size());
+		});
+	}
+
+	/**
+	 * While a transaction is open, vacuum cannot remove what has been deleted since.
+	 */
+	@Test
+	void anOpenTransactionMakesNoClaimReadTheTasksThatHaveRun() throws SQLException {
+		int batch = 500;
+		insert(NAME, tasks() / 4, HOUR.negated(), HOUR.dividedBy(2));
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		try (Connection connection = this.pool.getConnection(); Statement statement = connection.createStatement()) {
+			connection.setAutoCommit(false);
+			connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+			statement.execute("select count(*) from timingwheel_task");
+			List<Long> pages = new ArrayList<>();
+			long start = System.nanoTime();
+			List<LeasedTask> claimed = run(batch);
+			while (!claimed.isEmpty()) {
+				pages.add(this.explained.executions()
+					.stream()
+					.filter((execution) -> execution.sql().contains("claimed"))
+					.mapToLong(Execution::pagesRead)
+					.sum());
+				claimed = run(batch);
+			}
+			assertThat(pages).hasSize(tasks() / 4 / batch);
+			// Only the sweeps read the entries of the tasks that have run, and a sweep
+			// comes once a second at most.
+			long sweeps = 1 + Duration.ofNanos(System.nanoTime() - start).toSeconds();
+			long first = pages.get(0);
+			assertThat(pages).filteredOn((each) -> each >= first + first / 2).hasSizeLessThanOrEqualTo((int) sweeps);
+			connection.rollback();
+		}
+	}
+
+	private List<LeasedTask> run(int limit) {
+		List<LeasedTask> tasks = claim(this.store, "a", limit).tasks();
+		if (!tasks.isEmpty()) {
+			assertThat(this.store.acknowledge(tasks.stream().map(LeasedTask::ref).toList())).containsOnly(Reply.DONE);
+		}
+		return tasks;
+	}
+
+	/**
+	 * A statement is cheap if it searches indexes for a few tasks.
+	 */
+	private static void isCheap(Execution execution) {
+		assertThat(execution.scanTypes(TableName.DEFAULT)).as(execution::toString).doesNotContain("Seq Scan");
+		assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString).isLessThan(500);
+		// A statement that stores 60 tasks visits the pages of six indexes for each.
+		assertThat(execution.pagesRead()).as(execution::toString).isLessThan(3000);
+	}
+
+	/**
+	 * Uses each statement of the store but the one that counts, and leaves the number of
+	 * tasks as it was.
+	 */
+	private void useEachStatement() {
+		DelayedTaskStore store = this.store;
+		NewTask keyed = task("k", SOON);
+		store.enqueue(keyed);
+		store.enqueue(task("k", SOON));
+		store.enqueue(task("k", SOON, IfPending.KEEP));
+		store.enqueueAll(IntStream.range(0, 60).mapToObj((i) -> task("k" + i, SOON)).toList());
+		store.enqueueAll(IntStream.range(0, 60).mapToObj((i) -> task("k" + i, SOON)).toList());
+		store.enqueueAll(List.of(task("k", SOON, IfPending.KEEP), task("new", SOON, IfPending.KEEP)));
+		assertThat(store.find(key("k"))).isPresent();
+		assertThat(store.reschedule(key("k"), DueTime.after(SOON), null)).isNotNull();
+		String id = store.find(key("k")).orElseThrow().id();
+		assertThat(store.find(id)).isPresent();
+		assertThat(store.reschedule(id, DueTime.after(SOON), OFFER)).isNotNull();
+		assertThat(store.cancel(id)).isTrue();
+		assertThat(store.cancel(key("new"))).isTrue();
+		assertThat(store.cancel(key("new"))).isFalse();
+		assertThat(store.pending(NAME, 20)).hasSize(20);
+		List<TaskRef> claimed = claim().stream().map(LeasedTask::ref).toList();
+		assertThat(claimed).hasSize(60);
+		assertThat(store.begin(claimed, LEASE)).containsOnly(Reply.DONE);
+		assertThat(store.renew(claimed, LEASE)).containsOnly(Reply.DONE);
+		assertThat(store.acknowledge(claimed.subList(0, 40))).containsOnly(Reply.DONE);
+		assertThat(store.acknowledge(claimed.subList(0, 40))).containsOnly(Reply.DONE);
+		assertThat(retry(store, claimed.get(40), 2, SOON)).isEqualTo(Reply.DONE);
+		assertThat(release(store, claimed.get(41))).isEqualTo(Reply.DONE);
+		List<TaskRef> rest = claimed.subList(42, 60);
+		rest.forEach((task) -> assertThat(bury(store, task)).isEqualTo(Reply.DONE));
+		assertThat(store.dead(NAME, 20)).hasSize(18);
+		assertThat(store.dead(new DeadQuery(NAME, true, null, 10)).tasks()).hasSize(10);
+		List<String> dead = rest.stream().map(TaskRef::id).toList();
+		assertThat(store.requeueAll(dead.subList(0, 5))).containsOnly(Requeue.REQUEUED);
+		assertThat(store.discardAll(dead.subList(5, 10))).isEqualTo(5);
+		assertThat(store.discardOlder(Duration.ZERO, 100)).isEqualTo(8);
+		List<LeasedTask> again = claim();
+		assertThat(again).hasSize(7);
+		new TransactionTemplate(new JdbcTransactionManager(this.explained)).executeWithoutResult((status) -> again
+			.forEach((task) -> assertThat(task.begun()).isEqualTo(store.acknowledgeInTransaction(task.ref()))));
+		List<TaskRef> soon = again.stream().filter((task) -> !task.begun()).map(LeasedTask::ref).toList();
+		store.begin(soon, LEASE);
+		store.acknowledge(soon);
+	}
+
+	/**
+	 * Inserts tasks that are due one after another.
+	 * @param from when the first one is due, from now
+	 * @param span how long after the first one the last one is due
+	 */
+	private void insert(String name, int count, Duration from, Duration span) {
+		this.jdbc.update("""
+				insert into timingwheel_task (id, name, task_key, pending_key, payload, due_at, next_at, status, fence,
+					attempt, deliveries, lost_deliveries, created_at)
+				select gen_random_uuid()::text, ?, null, null, '{"v":1,"args":[' || number || ']}', due, due,
+					0, 1, 1, 0, 0, due
+				from (select number, extract(epoch from now())::bigint * 1000 + ? + number::bigint * 7919 % ? as due
+					from generate_series(1, ?) as g (number)) as numbers
+				""", name, from.toMillis(), span.toMillis(), count);
 	}
 
 }

@@ -32,7 +32,7 @@ class PostgresStartLimitTests extends StartLimitContractTests {
 	@Test
 	void aNodeThatIsStoppedInAClaimHoldsUpTheNameForSecondsOnly() throws SQLException {
 		try (HikariDataSource pool = TestDatabase.newPool(this.nodes.url(), 2)) {
-			// The database closes this connection.
+			// The database closes this connection, because its transaction is idle.
 			Connection stopped = pool.getConnection();
 			ShortTransactions none = ConnectionSettings.read(pool).transactions();
 			LimitRows rows = new LimitRows(new Database(new TableName(TableName.DEFAULT), new PostgresDialect(), none,

@@ -8,9 +8,9 @@ import java.util.stream.IntStream;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.durable.StoredCounts;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -72,10 +72,9 @@ class RowCountTests {
 			.containsOnly(Map.entry("name-7", new StoredCounts(250, 0, 0, 1)));
 	}
 
-	@ParameterizedTest
-	@EnumSource(names = "POSTGRESQL", mode = Mode.INCLUDE)
-	void postgresPlansOneSearchForAllNames(TestDatabase database) {
-		this.pool = database.newTaskDatabase();
+	@Test
+	void postgresPlansOneSearchForAllNames() {
+		this.pool = TestDatabase.POSTGRESQL.newTaskDatabase();
 		insertNames(120);
 		insert("large", 0, 2000, -HOUR);
 		insert("large", 2, 1000, -HOUR);
@@ -100,10 +99,9 @@ class RowCountTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(names = "POSTGRESQL", mode = Mode.INCLUDE)
-	void postgresEstimatesFromSomePages(TestDatabase database) {
-		this.pool = database.newTaskDatabase();
+	@Test
+	void postgresEstimatesFromSomePages() {
+		this.pool = TestDatabase.POSTGRESQL.newTaskDatabase();
 		insert("small", 0, 500, HOUR);
 		insert("large", 0, 30_000, HOUR);
 		insert("large", 0, 10_000, -HOUR);

@@ -29,10 +29,13 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 
 	private static final int PRIMARIES = 3;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Duration.ofMinutes(3);
 
 	/** A server that stalls for a few seconds is not dead. */
 	private static final Duration SHORT = Duration.ofSeconds(4);
+
+	/** A server that stalls for some time is not dead. */
+	private static final Duration LONG = Duration.ofMinutes(1);
 
 	private final List<RedisProcess> servers = new ArrayList<>();
 
@@ -74,7 +77,7 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	 * time does not count as dead.
 	 */
 	static RedisCluster startPatient() {
-		return new RedisCluster(PRIMARIES, PATIENCE);
+		return new RedisCluster(PRIMARIES, LONG);
 	}
 
 	/**

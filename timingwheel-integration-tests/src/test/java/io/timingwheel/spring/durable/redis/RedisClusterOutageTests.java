@@ -22,7 +22,7 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.TestNode;
-import io.timingwheel.spring.durable.support.DurableSettings;
+import io.timingwheel.spring.durable.TestSettings;
 import io.timingwheel.spring.task.IfPending;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -182,11 +182,7 @@ class RedisClusterOutageTests extends RedisClusterTestSupport {
 	void aNodeThatHasRoomForFewerTasksThanThereArePartitionsGoesOnToo() throws Exception {
 		this.node.close();
 		cluster.process(LOST).kill();
-		this.node = TestNode.start(this.store, this::run,
-				(settings) -> new DurableSettings(settings.nodeId(), settings.lease(), settings.lookAhead(),
-						settings.pollInterval(), settings.batchSize(), 4, settings.maxAttempts(),
-						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(),
-						settings.deadRetention()));
+		this.node = TestNode.start(this.store, this::run, new TestSettings().maxInFlight(4));
 		try {
 			await().until(() -> !this.node.durable().missingStoreParts().isEmpty());
 			assertOthersGoOn();

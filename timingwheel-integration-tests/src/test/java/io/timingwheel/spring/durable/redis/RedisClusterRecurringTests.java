@@ -7,16 +7,16 @@ import org.junit.jupiter.api.Tag;
 @Tag("faults")
 class RedisClusterRecurringTests extends RecurringContractTests {
 
-	private final RedisStores nodes = TestRedis.CLUSTER.stores(getClass());
+	private final RedisStores stores = TestRedis.CLUSTER.stores(getClass());
 
 	@Override
 	protected void clear() {
-		this.nodes.clear();
+		this.stores.clear();
 	}
 
 	@Override
 	protected DelayedTaskStore node() {
-		return this.nodes.node();
+		return this.stores.node();
 	}
 
 }

@@ -17,7 +17,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.RedisClient;
@@ -27,18 +26,13 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import io.timingwheel.spring.durable.Claimed;
-import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.StoredTask;
-import io.timingwheel.spring.durable.TaskRef;
-import io.timingwheel.spring.task.IfPending;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -96,7 +90,7 @@ class RedisFailureTests extends StoreTestSupport {
 		for (int i = 0; i < 5; i++) {
 			LeasedTask task = begun("k");
 			flushScripts();
-			assertThat(acknowledge(this.other, ref(task))).isEqualTo(DelayedTaskStore.Reply.DONE);
+			assertThat(acknowledge(this.other, task.ref())).isEqualTo(Reply.DONE);
 			flushScripts();
 		}
 		assertThat(this.store.counts()).isEmpty();
@@ -120,8 +114,7 @@ class RedisFailureTests extends StoreTestSupport {
 		awaitUp(this.other);
 		Set<String> ids = new HashSet<>();
 		claimed.forEach((task) -> ids.add(task.id()));
-		assertThat(this.store.acknowledge(claimed.stream().map(RedisFailureTests::ref).toList()))
-			.containsOnly(DelayedTaskStore.Reply.DONE);
+		assertThat(this.store.acknowledge(claimed.stream().map(LeasedTask::ref).toList())).containsOnly(Reply.DONE);
 		claim(this.other, "b", 1000).tasks().forEach((task) -> assertThat(ids.add(task.id())).isTrue());
 		assertThat(ids).containsExactlyInAnyOrderElementsOf(tasks.stream().map(Enqueued::id).toList());
 	}
@@ -299,6 +292,36 @@ class RedisFailureTests extends StoreTestSupport {
 		enqueueUncertain(waiting);
 	}
 
+	@Test
+	void aFullRedisRefusesNewTasksAndWorksOffTheOldOnes() {
+		for (int i = 0; i < 200; i++) {
+			enqueue("k" + i, Duration.ZERO);
+		}
+		redis((connection) -> {
+			connection.serverCommands().setConfig("maxmemory", "1");
+			return null;
+		});
+		try {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k1", HOUR))
+				.withStackTraceContaining("OOM");
+			assertThat(this.store.find(key("k1"))).isPresent();
+			List<LeasedTask> tasks = claim(this.store, "a", 300).tasks();
+			assertThat(tasks).hasSize(200);
+			assertThat(this.store.renew(List.of(tasks.get(0).ref()), LEASE)).containsOnly(Reply.DONE);
+			assertThat(retry(this.store, tasks.get(1).ref(), 2, HOUR)).isEqualTo(Reply.DONE);
+			assertThat(bury(this.store, tasks.get(2).ref())).isEqualTo(Reply.DONE);
+			assertThat(this.store.acknowledge(tasks.stream().skip(3).map(LeasedTask::ref).toList()))
+				.containsOnly(Reply.DONE);
+		}
+		finally {
+			redis((connection) -> {
+				connection.serverCommands().setConfig("maxmemory", "0");
+				return null;
+			});
+		}
+		assertThat(this.store.counts().get(NAME).pending()).isEqualTo(1);
+	}
+
 	/**
 	 * Stores a task. The call fails, because this server has no replica.
 	 */
@@ -316,103 +339,11 @@ class RedisFailureTests extends StoreTestSupport {
 		admin.sync().dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), words);
 	}
 
-	@Test
-	void anInsertThatIsRepeatedIsTheSameInsert() {
-		NewTask task = task(NAME, "k", DueTime.after(SOON), IfPending.REJECT, OFFER);
-		Enqueued first = this.store.enqueue(task);
-		Enqueued again = this.store.enqueue(task);
-		assertThat(again.outcome()).isEqualTo(Outcome.INSERTED);
-		assertThat(again.id()).isEqualTo(first.id());
-		assertThat(again.fence()).isEqualTo(first.fence());
-		assertThat(again.dueAt()).isEqualTo(first.dueAt());
-		assertThat(again.leased()).isTrue();
-		clockAhead(SOON.plus(LEASE).plusSeconds(1));
-		assertThat(claimByOther()).hasSize(1);
-		assertThat(this.store.enqueue(task).leased()).isFalse();
-	}
-
-	@Test
-	void aFullRedisRefusesNewTasksAndWorksOffTheOldOnes() {
-		for (int i = 0; i < 200; i++) {
-			enqueue("k" + i, Duration.ZERO);
-		}
-		redis((connection) -> {
-			connection.serverCommands().setConfig("maxmemory", "1");
-			return null;
-		});
-		try {
-			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k1", HOUR))
-				.withStackTraceContaining("OOM");
-			assertThat(this.store.find(key("k1"))).isPresent();
-			List<LeasedTask> tasks = claim(this.store, "a", 300).tasks();
-			assertThat(tasks).hasSize(200);
-			assertThat(this.store.renew(refs(tasks.get(0)), LEASE)).containsOnly(DelayedTaskStore.Reply.DONE);
-			assertThat(retry(this.store, ref(tasks.get(1)), 2, HOUR)).isEqualTo(DelayedTaskStore.Reply.DONE);
-			assertThat(bury(this.store, ref(tasks.get(2)))).isEqualTo(DelayedTaskStore.Reply.DONE);
-			assertThat(this.store.acknowledge(tasks.stream().skip(3).map(RedisFailureTests::ref).toList()))
-				.containsOnly(DelayedTaskStore.Reply.DONE);
-		}
-		finally {
-			redis((connection) -> {
-				connection.serverCommands().setConfig("maxmemory", "0");
-				return null;
-			});
-		}
-		assertThat(this.store.counts().get(NAME).pending()).isEqualTo(1);
-	}
-
-	@Test
-	void nothingIsLeftBehind() {
-		for (int i = 0; i < 30; i++) {
-			bury(this.store, ref(begun("dead" + i)));
-			assertThat(acknowledge(this.store, ref(begun("run" + i)))).isEqualTo(DelayedTaskStore.Reply.DONE);
-			enqueue("k", HOUR);
-			enqueue("cancelled" + i, HOUR);
-			leased("leased" + i);
-			assertThat(this.store.cancel(key("cancelled" + i))).isTrue();
-			assertThat(this.store.cancel(key("leased" + i))).isTrue();
-			retry(this.store, ref(begun("retried" + i)), 2, HOUR);
-			assertThat(this.store.cancel(key("retried" + i))).isTrue();
-		}
-		this.store.cancel(key("k"));
-		assertThat(this.store.discardOlder(Duration.ZERO, 500)).isEqualTo(30);
-		assertThat(this.store.counts()).isEmpty();
-		Long keys = redis((connection) -> connection.serverCommands().dbSize());
-		assertThat(keys).isZero();
-	}
-
-	@Test
-	void tasksWithNamesThatNoNodeKnowsDelayNoOtherTask() {
-		this.store.enqueueAll(IntStream.range(0, 3000)
-			.mapToObj((i) -> task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null))
-			.toList());
-		Enqueued known = enqueue("k", Duration.ZERO);
-		Claimed claim = claim(this.store, "a", 1);
-		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
-		assertThat(this.store.counts()).hasSize(4);
-	}
-
-	@Test
-	void allPartitionsGetTheirTurnHoweverManyTasksOneHas() {
-		for (int i = 0; i < 640; i++) {
-			enqueue("k" + i, Duration.ZERO);
-		}
-		Set<String> partitions = new HashSet<>();
-		claim(this.store, "a", 64).tasks().forEach((task) -> partitions.add(task.id().substring(36)));
-		assertThat(partitions).hasSize(RedisStores.OPTIONS.partitions());
-		ClaimRequest rest = new ClaimRequest("a", NAMES, 1000, LOOK_AHEAD, LEASE, ANY_SIZE);
-		assertThat(this.store.claim(rest).tasks()).hasSize(576);
-	}
-
 	private static void flushScripts() {
 		redis((connection) -> {
 			connection.scriptingCommands().scriptFlush();
 			return null;
 		});
-	}
-
-	private static TaskRef ref(LeasedTask task) {
-		return refs(task).get(0);
 	}
 
 	private static <T> T redis(Function<RedisConnection, T> work) {

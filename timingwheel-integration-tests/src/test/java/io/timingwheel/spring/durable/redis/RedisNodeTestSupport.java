@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TestLog;
 import io.timingwheel.spring.durable.TestNode;
+import io.timingwheel.spring.durable.TestSettings;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
@@ -33,8 +34,8 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 	static final String BACK = "The store of durable tasks is back after";
 
 	/**
-	 * Longer than an outage of a test lasts. A task whose claim had no reply waits for
-	 * its end.
+	 * Longer than an outage of a test lasts. A task whose claim had no reply waits until
+	 * its lease ends.
 	 */
 	static final Duration LEASE_OF_NODE = Duration.ofSeconds(20);
 
@@ -46,12 +47,12 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	TestNode node;
 
-	/** Only stores tasks. The first node runs all of them. */
+	/** A node that only stores tasks. */
 	TestNode storing;
 
 	@BeforeEach
 	void startNodes() throws Exception {
-		this.node = this.log.of(() -> TestNode.start(this.store, this::run, TestNode.withLease(LEASE_OF_NODE)));
+		this.node = this.log.of(() -> TestNode.start(this.store, this::run, new TestSettings().lease(LEASE_OF_NODE)));
 		this.storing = TestNode.withoutHandler(this.other);
 	}
 

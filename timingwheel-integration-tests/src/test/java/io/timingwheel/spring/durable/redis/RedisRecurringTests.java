@@ -5,16 +5,16 @@ import io.timingwheel.spring.durable.RecurringContractTests;
 
 class RedisRecurringTests extends RecurringContractTests {
 
-	private final RedisStores nodes = TestRedis.STANDALONE.stores(getClass());
+	private final RedisStores stores = TestRedis.STANDALONE.stores(getClass());
 
 	@Override
 	protected void clear() {
-		this.nodes.clear();
+		this.stores.clear();
 	}
 
 	@Override
 	protected DelayedTaskStore node() {
-		return this.nodes.node();
+		return this.stores.node();
 	}
 
 }

@@ -9,7 +9,7 @@ import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TestNode;
-import io.timingwheel.spring.durable.support.DurableSettings;
+import io.timingwheel.spring.durable.TestSettings;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.BeforeAll;
@@ -89,12 +89,11 @@ class RedisReplicationTests extends StoreTestSupport {
 	void aTaskWhoseWriteIsUncertainWaitsForNoLeaseToEnd() throws Exception {
 		Set<Integer> runs = ConcurrentHashMap.newKeySet();
 		TestNode node = TestNode.start(stores.node(IMPATIENT), (argument, context) -> runs.add(argument),
-				(settings) -> new DurableSettings(settings.nodeId(), HOUR, settings.lookAhead(),
-						settings.pollInterval(), settings.batchSize(), settings.maxInFlight(), settings.maxAttempts(),
-						settings.maxLostDeliveries(), settings.backoff(), settings.maxPayloadBytes(),
-						settings.deadRetention()));
+				new TestSettings().lease(HOUR));
 		TaskId far = TaskId.of(TestNode.NAME, "far");
-		TestNode.withoutHandler(this.other).durable().enqueue(far, HOUR, 2);
+		try (TestNode storing = TestNode.withoutHandler(this.other)) {
+			storing.durable().enqueue(far, HOUR, 2);
+		}
 		replica.close();
 		try {
 			assertThatExceptionOfType(UncertainWriteException.class)

@@ -16,6 +16,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
+import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.IfPending;
@@ -59,7 +60,7 @@ class RedisReshardingTests extends StoreTestSupport {
 
 	@Test
 	void tasksRunOnceWhileTheirSlotMoves() throws Exception {
-		// So that it is known from the keys that there are who has the slot.
+		// A task that stays in the slot shows which server has the slot.
 		Enqueued far = farTaskIn(0);
 		ExecutorService executor = Executors.newFixedThreadPool(2);
 		try {
@@ -117,11 +118,7 @@ class RedisReshardingTests extends StoreTestSupport {
 	private void execute() {
 		ClaimRequest due = new ClaimRequest("b", NAMES, 50, Duration.ZERO, LEASE, ANY_SIZE);
 		while (!this.allExecuted.get()) {
-			List<TaskRef> tasks = this.other.claim(due)
-				.tasks()
-				.stream()
-				.map((task) -> new TaskRef(task.id(), task.fence()))
-				.toList();
+			List<TaskRef> tasks = this.other.claim(due).tasks().stream().map(LeasedTask::ref).toList();
 			while (!tasks.isEmpty()) {
 				List<Reply> replies = this.other.acknowledge(tasks);
 				List<TaskRef> asked = tasks;

@@ -16,16 +16,16 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 class RedisStartLimitTests extends StartLimitContractTests {
 
-	private final RedisStores nodes = TestRedis.STANDALONE.stores(getClass());
+	private final RedisStores stores = TestRedis.STANDALONE.stores(getClass());
 
 	@Override
 	protected void clear() {
-		this.nodes.clear();
+		this.stores.clear();
 	}
 
 	@Override
 	protected DelayedTaskStore node() {
-		return this.nodes.node();
+		return this.stores.node();
 	}
 
 	@Override
@@ -34,7 +34,8 @@ class RedisStartLimitTests extends StartLimitContractTests {
 	}
 
 	/**
-	 * The node was stopped between the two, or the clock of a partition is ahead.
+	 * The node was stopped after it had taken the places, or the clock of a partition is
+	 * ahead.
 	 */
 	@Test
 	void aClaimWhosePlacesHaveEndedBeforeItBeginsTasksEndsAndGivesThemBack() {

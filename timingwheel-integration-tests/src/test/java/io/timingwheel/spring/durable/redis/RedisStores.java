@@ -37,7 +37,7 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 
 	private final List<RedisDelayedTaskStore> stores = new ArrayList<>();
 
-	/** Is there from the first use on until the stores are closed. */
+	/** {@code null} before the first use, and once the stores are closed. */
 	private @Nullable LettuceConnectionFactory factory;
 
 	/**

@@ -2,7 +2,6 @@ package io.timingwheel.spring.faults;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +12,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -31,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tasks of nodes that die, hang, close, or lose the store, on every store.
  */
-abstract class FaultTests extends FaultTestSupport {
+abstract class FaultContractTests extends FaultTestSupport {
 
 	/**
 	 * How long the other node may need on a busy machine, beyond the lease and a poll, to
@@ -43,9 +41,9 @@ abstract class FaultTests extends FaultTestSupport {
 
 	private static final Duration TOO_LATE = Duration.ofMillis(10);
 
-	private static final long A_MINUTE = Duration.ofMinutes(1).toMillis();
+	static final long A_MINUTE = Duration.ofMinutes(1).toMillis();
 
-	FaultTests(FaultEnvironment environment) {
+	FaultContractTests(FaultEnvironment environment) {
 		super(environment);
 	}
 
@@ -72,12 +70,13 @@ abstract class FaultTests extends FaultTestSupport {
 
 	@Test
 	void tasksOfAKilledNodeRunOnTheOtherNode() {
-		List<NodeProcess> nodes = twoNodes();
+		NodeProcess killed = startNode("killed", List.of());
+		NodeProcess other = startNode("other", List.of(), LONG_LEASE).awaitReady();
+		killed.awaitReady();
 		int tasks = killedWhile();
 		this.client.enqueue(0, tasks, Instant.now().plus(SOON), Duration.ofMillis(4L * tasks), 40);
 		await(() -> this.executions.started() > tasks / 5);
-		NodeProcess killed = killOneWithTasks(nodes);
-		NodeProcess other = nodes.get(1 - nodes.indexOf(killed));
+		killWithTasks(killed);
 		long killedAt = System.currentTimeMillis();
 		Set<String> begun = this.client.isRelational() ? this.client.begunBy(killed) : Set.of();
 		int leased = this.client.isRelational() ? this.client.leasedBy(killed) : 1;
@@ -116,23 +115,19 @@ abstract class FaultTests extends FaultTestSupport {
 	}
 
 	/**
-	 * Kills a node that has tasks. Each node is stopped before the store is asked, so
-	 * that it cannot end its last task in between.
+	 * Kills a node when it has tasks. The node is stopped before the store is asked, so
+	 * that the node cannot end its last task in between.
 	 */
-	private NodeProcess killOneWithTasks(List<NodeProcess> nodes) {
-		AtomicReference<NodeProcess> killed = new AtomicReference<>();
+	private void killWithTasks(NodeProcess node) {
 		await(() -> {
-			NodeProcess node = nodes.stream().max(Comparator.comparing((one) -> one.ask("in-flight"))).orElseThrow();
 			node.stop();
 			if (this.client.isRelational() && this.client.leasedBy(node) == 0) {
 				node.goOn();
 				return false;
 			}
 			node.kill();
-			killed.set(node);
 			return true;
 		});
-		return killed.get();
 	}
 
 	/**
@@ -144,8 +139,10 @@ abstract class FaultTests extends FaultTestSupport {
 	void noMoreBodiesRunAtOnceThanTheLimitWhileNodesAreKilledAndStopped() {
 		int limit = 10;
 		int tasks = 200;
+		Duration lease = LEASE.multipliedBy(2);
 		List<NodeProcess> nodes = Stream.of("l0", "l1", "l2", "l3")
-			.map((id) -> startNode(id, List.of(), "timingwheel.tasks.work.max-concurrent=" + limit))
+			.map((id) -> startNode(id, List.of(), "timingwheel.store.lease=" + lease,
+					"timingwheel.tasks.work.max-concurrent=" + limit))
 			.toList();
 		nodes.forEach(NodeProcess::awaitReady);
 		ThreadLocalRandom random = ThreadLocalRandom.current();
@@ -161,7 +158,7 @@ abstract class FaultTests extends FaultTestSupport {
 		long stoppingAt = System.currentTimeMillis();
 		stopped.stop();
 		long stoppedAt = System.currentTimeMillis();
-		awaitTime(Instant.now().plus(LEASE.multipliedBy(2)));
+		awaitTime(Instant.now().plus(lease.multipliedBy(3).dividedBy(2)));
 		stopped.goOn();
 		awaitEnded(tasks);
 		List<long[]> runs = this.executions.all().stream().map((run) -> {
@@ -183,13 +180,12 @@ abstract class FaultTests extends FaultTestSupport {
 		long first = runs.stream().mapToLong((run) -> run[0]).min().orElseThrow();
 		long last = runs.stream().mapToLong((run) -> run[0]).max().orElseThrow();
 		assertThat(Duration.ofMillis(last - first)).isLessThan(
-				Duration.ofMillis(450L * tasks / limit).plus(LEASE.multipliedBy(3)).plus(TOLERANCE.multipliedBy(2)));
+				Duration.ofMillis(450L * tasks / limit).plus(lease.multipliedBy(3)).plus(TOLERANCE.multipliedBy(2)));
 	}
 
 	@Test
 	void reportsOfANodeThatWasStoppedBeyondItsLeaseAreRefused() {
-		// This node keeps its leases, however busy the machine is.
-		NodeProcess other = startNode("other", List.of(), "timingwheel.store.lease=2m").awaitReady();
+		NodeProcess other = startNode("other", List.of(), LONG_LEASE).awaitReady();
 		other.tell("pause");
 		NodeProcess stopped = startNode("stopped", List.of(), "timingwheel.store.look-ahead=20s").awaitReady();
 		Instant later = Instant.now().plusSeconds(15);
@@ -243,7 +239,9 @@ abstract class FaultTests extends FaultTestSupport {
 		await(() -> nodes.stream().allMatch(FaultTestSupport::isUp));
 		awaitEnded(tasks);
 		for (NodeProcess node : nodes) {
-			assertThat(node.logged(GONE) - before.get(nodes.indexOf(node))).isEqualTo(1);
+			// On a busy machine the store may not answer in time once more.
+			assertThat(node.logged(GONE) - before.get(nodes.indexOf(node))).isBetween(1L, 3L);
+			assertThat(node.logged(GONE)).as("once per outage").isLessThanOrEqualTo(node.logged(BACK));
 		}
 		List<Long> claims = nodes.stream().map((node) -> node.ask("claims")).toList();
 		this.client.enqueue(tasks, 100, Instant.now(), Duration.ofSeconds(1), 0);
@@ -255,10 +253,10 @@ abstract class FaultTests extends FaultTestSupport {
 
 	@Test
 	void aClosingNodeFinishesItsTasksOrGivesThemToTheOtherAtOnce() {
-		NodeProcess other = pausedNode("b");
-		NodeProcess closing = startNode("closing", List.of(), "timingwheel.store.look-ahead=40s",
-				"timingwheel.store.lease=2m", "timingwheel.shutdown.await-termination-period=15s",
-				"spring.task.execution.pool.core-size=4")
+		NodeProcess other = startNode("other", List.of(), LONG_LEASE).awaitReady();
+		other.tell("pause");
+		NodeProcess closing = startNode("closing", List.of(), "timingwheel.store.look-ahead=40s", LONG_LEASE,
+				"timingwheel.shutdown.await-termination-period=15s", "spring.task.execution.pool.core-size=4")
 			.awaitReady();
 		closing.tell("hold");
 		this.client.enqueue(0, 3, Instant.now(), Duration.ZERO, 0);
@@ -267,23 +265,23 @@ abstract class FaultTests extends FaultTestSupport {
 		this.client.enqueue(20, 10, Instant.now().plusSeconds(10), Duration.ZERO, 0);
 		await(() -> closing.ask("in-flight") == 14);
 		this.client.enqueue(10, 10, Instant.now(), Duration.ZERO, 0);
-		// All threads are busy, so the node takes only some of the tasks that are due.
+		// All threads are busy, so the node takes only some of the due tasks.
 		await(() -> closing.ask("in-flight") > 14);
 		other.tell("resume");
 		closing.terminate();
 		long closedAt = System.currentTimeMillis();
-		await(() -> this.executions.startedOn("b") > 0);
+		await(() -> this.executions.startedOn("other") > 0);
 		closing.tell("let-go");
 		closing.awaitEnd();
 		awaitEnded(24);
 		Map<Long, List<Execution>> runs = runs();
-		assertThat(runs.get(3L)).extracting(Execution::node).containsExactly("closing", "b");
+		assertThat(runs.get(3L)).extracting(Execution::node).containsExactly("closing", "other");
 		assertThat(runs.get(3L)).extracting(Execution::attempt).containsExactly(1, 1);
 		for (long number : numbers(LongStream.range(0, 3))) {
 			assertThat(runs.get(number)).extracting(Execution::node).containsExactly("closing");
 		}
 		for (long number : numbers(LongStream.range(10, 30))) {
-			assertThat(runs.get(number)).extracting(Execution::node).containsExactly("b");
+			assertThat(runs.get(number)).extracting(Execution::node).containsExactly("other");
 		}
 		// If they had to wait for the end of a lease, it would take two minutes.
 		assertThat(this.executions.all())
@@ -293,7 +291,7 @@ abstract class FaultTests extends FaultTestSupport {
 
 	@Test
 	void aCancelOrReplacementThatRacesTheStartHasOneOutcome() throws Exception {
-		twoNodes();
+		twoNodesThatKeepTheirLeases();
 		int perRound = 1000;
 		int tasks = 0;
 		Set<Long> raced = ConcurrentHashMap.newKeySet();
@@ -378,9 +376,7 @@ abstract class FaultTests extends FaultTestSupport {
 
 	@Test
 	void nothingInAHostileRowIsInstantiatedOrInvoked() {
-		List<NodeProcess> nodes = Stream.of("c", "d")
-			.map((id) -> startNode(id, List.of(), "timingwheel.store.max-attempts=1").awaitReady())
-			.toList();
+		List<NodeProcess> nodes = twoNodesThatKeepTheirLeases("timingwheel.store.max-attempts=1");
 		String tripwire = Tripwire.class.getName();
 		List<String> unknown = List.of("no-such-handler", "worker.unannotated", Worker.class.getName() + ".unannotated",
 				tripwire, "runtime.exec");

@@ -22,9 +22,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What nodes have to keep up for a minute. These tests are classes of their own, so that
  * they run at the same time as the other faults.
  */
-abstract class LongFaultTests extends FaultTestSupport {
+abstract class LongFaultContractTests extends FaultTestSupport {
 
-	LongFaultTests(FaultEnvironment environment) {
+	LongFaultContractTests(FaultEnvironment environment) {
 		super(environment);
 	}
 

@@ -13,7 +13,10 @@ import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.StoreTestSupport;
@@ -28,9 +31,9 @@ import org.springframework.data.redis.connection.ReturnType;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the scripts read and write, on a server of their own.
+ * What the scripts find, read, write and leave behind, on a server of their own.
  */
-class RedisScriptCostTests extends StoreTestSupport {
+class RedisScriptTests extends StoreTestSupport {
 
 	private static final int PARTITIONS = RedisStores.OPTIONS.partitions();
 
@@ -136,13 +139,11 @@ class RedisScriptCostTests extends StoreTestSupport {
 		assertThat(acknowledge(this.store, running.ref())).isEqualTo(Reply.DONE);
 		assertThat(begin(this.store, leased.ref())).isEqualTo(Reply.DONE);
 		assertThat(acknowledge(this.store, leased.ref())).isEqualTo(Reply.DONE);
-		assertThat(this.store.requeue(dead.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
+		assertThat(this.store.requeue(dead.id())).isEqualTo(Requeue.REQUEUED);
 		LeasedTask again = claim().get(0);
 		assertThat(again.payload()).isEqualTo(dead.payload());
 		assertThat(acknowledge(this.store, again.ref())).isEqualTo(Reply.DONE);
-		try (RedisConnection connection = stores.connection()) {
-			assertThat(connection.serverCommands().dbSize()).isZero();
-		}
+		assertThat(keys()).isZero();
 	}
 
 	/**
@@ -173,6 +174,63 @@ class RedisScriptCostTests extends StoreTestSupport {
 		}
 	}
 
+	@Test
+	void anInsertThatIsRepeatedIsTheSameInsert() {
+		NewTask task = task(NAME, "k", DueTime.after(SOON), IfPending.REJECT, OFFER);
+		Enqueued first = this.store.enqueue(task);
+		Enqueued again = this.store.enqueue(task);
+		assertThat(again.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(again.id()).isEqualTo(first.id());
+		assertThat(again.fence()).isEqualTo(first.fence());
+		assertThat(again.dueAt()).isEqualTo(first.dueAt());
+		assertThat(again.leased()).isTrue();
+		clockAhead(SOON.plus(LEASE).plusSeconds(1));
+		assertThat(claimByOther()).hasSize(1);
+		assertThat(this.store.enqueue(task).leased()).isFalse();
+	}
+
+	@Test
+	void nothingIsLeftBehind() {
+		for (int i = 0; i < 30; i++) {
+			bury(this.store, begun("dead" + i).ref());
+			assertThat(acknowledge(this.store, begun("run" + i).ref())).isEqualTo(Reply.DONE);
+			enqueue("k", HOUR);
+			enqueue("cancelled" + i, HOUR);
+			leased("leased" + i);
+			assertThat(this.store.cancel(key("cancelled" + i))).isTrue();
+			assertThat(this.store.cancel(key("leased" + i))).isTrue();
+			retry(this.store, begun("retried" + i).ref(), 2, HOUR);
+			assertThat(this.store.cancel(key("retried" + i))).isTrue();
+		}
+		this.store.cancel(key("k"));
+		assertThat(this.store.discardOlder(Duration.ZERO, 500)).isEqualTo(30);
+		assertThat(this.store.counts()).isEmpty();
+		assertThat(keys()).isZero();
+	}
+
+	@Test
+	void tasksWithNamesThatNoNodeKnowsDelayNoOtherTask() {
+		this.store.enqueueAll(IntStream.range(0, 3000)
+			.mapToObj((i) -> task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null))
+			.toList());
+		Enqueued known = enqueue("k", Duration.ZERO);
+		Claimed claim = claim(this.store, "a", 1);
+		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
+		assertThat(this.store.counts()).hasSize(4);
+	}
+
+	@Test
+	void allPartitionsGetTheirTurnHoweverManyTasksOneHas() {
+		for (int i = 0; i < 640; i++) {
+			enqueue("k" + i, Duration.ZERO);
+		}
+		Set<String> partitions = new HashSet<>();
+		claim(this.store, "a", 64).tasks().forEach((task) -> partitions.add(task.id().substring(36)));
+		assertThat(partitions).hasSize(RedisStores.OPTIONS.partitions());
+		ClaimRequest rest = new ClaimRequest("a", NAMES, 1000, LOOK_AHEAD, LEASE, ANY_SIZE);
+		assertThat(this.store.claim(rest).tasks()).hasSize(576);
+	}
+
 	private String store(String name, Duration delay) {
 		return this.store.enqueue(task(name, null, DueTime.after(delay), IfPending.KEEP, null)).id();
 	}
@@ -190,6 +248,13 @@ class RedisScriptCostTests extends StoreTestSupport {
 		String stats = info("commandstats", "cmdstat_zrangebylex");
 		Matcher calls = Pattern.compile("calls=(\\d+)").matcher(stats);
 		return calls.find() ? Long.parseLong(calls.group(1)) : 0;
+	}
+
+	private static long keys() {
+		try (RedisConnection connection = stores.connection()) {
+			Long keys = connection.serverCommands().dbSize();
+			return (keys != null) ? keys : -1;
+		}
 	}
 
 	private static long appendedBytes() {

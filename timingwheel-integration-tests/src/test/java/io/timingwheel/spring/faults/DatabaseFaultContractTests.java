@@ -27,19 +27,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tasks whose transactions take long, or never commit.
  */
-abstract class DatabaseFaultTests extends FaultTests {
+abstract class DatabaseFaultContractTests extends FaultContractTests {
 
-	DatabaseFaultTests(FaultEnvironment environment) {
+	DatabaseFaultContractTests(FaultEnvironment environment) {
 		super(environment);
 	}
 
 	@Test
 	void aTransactionThatHoldsCancelledTasksBeyondALeaseDelaysOnlyThem() throws Exception {
-		List<NodeProcess> nodes = twoNodes();
+		// If the machine stalls for some seconds, no lease ends, and the tasks can still
+		// be cancelled before they are due.
+		Duration lease = LEASE.multipliedBy(2);
+		List<NodeProcess> nodes = Stream.of("e", "f")
+			.map((id) -> startNode(id, List.of(), "timingwheel.store.lease=" + lease,
+					"timingwheel.store.look-ahead=15s"))
+			.toList();
+		nodes.forEach(NodeProcess::awaitReady);
 		long complaints = complaints(nodes);
 		// Two tasks that a node has on its wheel, and two that no node has claimed yet.
-		this.client.enqueue(0, 2, Instant.now().plusSeconds(4), Duration.ZERO, 0);
-		this.client.enqueue(2, 2, Instant.now().plusSeconds(7), Duration.ZERO, 0);
+		Instant due = Instant.now().plusSeconds(15);
+		this.client.enqueue(0, 2, due, Duration.ZERO, 0);
+		this.client.enqueue(2, 2, due.plus(lease), Duration.ZERO, 0);
 		await(() -> nodes.stream().mapToInt(this.client::leasedBy).sum() >= 2);
 		ExecutorService threads = Executors.newFixedThreadPool(2);
 		CountDownLatch cancelled = new CountDownLatch(4);
@@ -49,10 +57,9 @@ abstract class DatabaseFaultTests extends FaultTests {
 					threads.submit(() -> cancelAndHold(List.of(0L, 2L), cancelled, end, true)),
 					threads.submit(() -> cancelAndHold(List.of(1L, 3L), cancelled, end, false)));
 			assertThat(cancelled.await(1, TimeUnit.MINUTES)).isTrue();
-			Instant since = Instant.now();
 			this.client.enqueue(10, 500, Instant.now(), LEASE, 0);
 			await(() -> this.executions.numbersEnded() == 500);
-			awaitTime(since.plus(LEASE.multipliedBy(2)));
+			awaitTime(due.plus(lease).plusSeconds(2));
 			this.client.enqueue(1000, 50, Instant.now(), Duration.ZERO, 0);
 			await(() -> this.executions.numbersEnded() == 550);
 			assertThat(runs()).doesNotContainKeys(0L, 1L, 2L, 3L);
@@ -112,19 +119,20 @@ abstract class DatabaseFaultTests extends FaultTests {
 	void aBodyThatOutlivesItsLeaseLeavesNoEffect() {
 		createEffects();
 		NodeProcess stopped = pausedNode("a");
-		NodeProcess other = pausedNode("b");
+		NodeProcess other = startNode("other", List.of(), LONG_LEASE).awaitReady();
+		other.tell("pause");
 		stopped.tell("resume");
-		enqueueTransactional(0, Step.NONE, LEASE.toMillis());
+		enqueueTransactional(0, Step.NONE, A_MINUTE);
 		await(() -> this.executions.startedOn("a") == 1);
 		stopped.stop();
 		other.tell("resume");
-		await(() -> this.executions.startedOn("b") == 1);
+		await(() -> this.executions.startedOn("other") == 1);
 		awaitEmptyStore();
 		stopped.goOn();
 		await(() -> stopped.ask("lost-leases") > 0);
 		await(() -> stopped.ask("in-flight") == 0);
 		assertOneEffectPerTask(1);
-		assertThat(runs().get(0L)).extracting(Execution::node).containsExactly("a", "b");
+		assertThat(runs().get(0L)).extracting(Execution::node).containsExactly("a", "other");
 	}
 
 	private void createEffects() {
@@ -181,7 +189,7 @@ abstract class DatabaseFaultTests extends FaultTests {
 
 	@Test
 	void aTransactionThatIsRolledBackOrCutOffByACrashLeavesNoTask() {
-		List<NodeProcess> nodes = twoNodes();
+		List<NodeProcess> nodes = twoNodesThatKeepTheirLeases();
 		for (NodeProcess node : nodes) {
 			node.tell("rollback 0 10 0 0");
 			node.tell("rollback 10 10 500 0");
