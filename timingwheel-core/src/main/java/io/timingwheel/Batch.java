@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * fields. The batch is padded, since the driver writes to it for each timer while other
  * threads use the wheel.
  */
-class Batch extends Padding {
+abstract class Batch extends Padding {
 
 	private static final @Nullable Timer[] NONE = new Timer[0];
 

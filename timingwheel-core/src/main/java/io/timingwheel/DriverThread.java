@@ -57,7 +57,7 @@ final class DriverThread implements Runnable {
 					// For example no memory. The next step continues where this one
 					// failed.
 					report(ex);
-					LockSupport.parkNanos(this, pause);
+					pauseFor(pause);
 					pause = Math.min(2 * pause, MAX_PAUSE);
 				}
 			}
@@ -86,6 +86,18 @@ final class DriverThread implements Runnable {
 		}
 		catch (Throwable ex) {
 			// There is no other place to report the failure.
+		}
+	}
+
+	/**
+	 * Pauses, unless the wheel is stopped. A task may have interrupted this thread. The
+	 * interrupt ends one park even after its flag was cleared.
+	 */
+	private void pauseFor(long nanos) {
+		long end = System.nanoTime() + nanos;
+		for (long left = nanos; left > 0 && !this.driver.isStopped(); left = end - System.nanoTime()) {
+			Thread.interrupted();
+			LockSupport.parkNanos(this, left);
 		}
 	}
 

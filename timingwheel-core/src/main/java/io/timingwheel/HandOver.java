@@ -76,7 +76,9 @@ final class HandOver {
 			shard.keepIfPending(timer);
 			throw ex;
 		}
-		forgetInterrupt();
+		finally {
+			forgetInterrupt();
+		}
 	}
 
 	private void execute(Timer timer, Runnable task, Batch batch, Shard shard) {
@@ -212,8 +214,12 @@ final class HandOver {
 				this.refusals.endRetry(queue);
 				return;
 			}
-			tryAgain(timer, queue);
-			forgetInterrupt();
+			try {
+				tryAgain(timer, queue);
+			}
+			finally {
+				forgetInterrupt();
+			}
 		}
 		this.refusals.interruptRetry(queue, now);
 	}

@@ -28,7 +28,7 @@ final class HierarchicalTimingWheel implements TimingWheel {
 
 	final Shards shards;
 
-	private final Driver driver;
+	final Driver driver;
 
 	private final @Nullable DriverThread thread;
 

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
  * good. Mostly this is the thread that has scheduled the timers. All other threads use a
  * {@link LongAdder}.
  */
-class OwnedCounter extends Padding {
+abstract class OwnedCounter extends Padding {
 
 	/** No thread has this id. */
 	private static final long NOBODY = -1;

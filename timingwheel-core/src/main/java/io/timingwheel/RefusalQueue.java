@@ -69,7 +69,7 @@ final class RefusalQueue {
 	RefusalQueue(Object key, WaitingTimers waiting) {
 		this.key = key;
 		this.waiting = waiting;
-		waiting.lock();
+		waiting.lockNext();
 		try {
 			this.list = waiting.createList();
 			this.mark = waiting.next(this.list);
@@ -154,7 +154,7 @@ final class RefusalQueue {
 	}
 
 	private void moveMark() {
-		this.waiting.lock();
+		this.waiting.lockNext();
 		try {
 			this.waiting.unlink(this.mark);
 			this.waiting.insertAfter(this.list, this.mark);
@@ -169,7 +169,7 @@ final class RefusalQueue {
 	 * none after the mark.
 	 */
 	private void moveMarkIfAtEnd() {
-		this.waiting.lock();
+		this.waiting.lockNext();
 		try {
 			int first = this.waiting.next(this.list);
 			if (this.waiting.next(this.mark) == this.list && first != this.mark) {
@@ -211,7 +211,7 @@ final class RefusalQueue {
 	 * another thread has ended, since that thread removes them.
 	 */
 	private @Nullable Timer peek() {
-		this.waiting.lock();
+		this.waiting.lockNext();
 		try {
 			release();
 			if (this.retry == Retry.ENDING) {
@@ -257,7 +257,7 @@ final class RefusalQueue {
 		this.retry = Retry.NONE;
 		this.pause = this.accepted ? MIN_PAUSE : Math.min(2 * this.pause, MAX_PAUSE);
 		this.accepted = false;
-		this.waiting.lock();
+		this.waiting.lockNext();
 		try {
 			boolean atEnd = this.waiting.next(this.mark) == this.list;
 			if (atEnd && this.waiting.previous(this.mark) == this.list) {

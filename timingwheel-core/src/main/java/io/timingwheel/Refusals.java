@@ -14,6 +14,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Refusals {
 
+	private static final Comparator<RefusalQueue> BY_RETRY = Comparator
+		.<RefusalQueue>comparingLong((queue) -> queue.retryTick)
+		.thenComparingLong((queue) -> queue.turn);
+
 	private final WheelClock time;
 
 	private final WaitingTimers waiting;
@@ -21,9 +25,7 @@ final class Refusals {
 	private Map<Object, RefusalQueue> queues = new IdentityHashMap<>();
 
 	/** All queues, by their next retry. To plan a retry again needs no memory. */
-	private final PriorityQueue<RefusalQueue> byRetry = new PriorityQueue<>(
-			Comparator.<RefusalQueue>comparingLong((queue) -> queue.retryTick)
-				.thenComparingLong((queue) -> queue.turn));
+	private PriorityQueue<RefusalQueue> byRetry = new PriorityQueue<>(BY_RETRY);
 
 	private long turns;
 
@@ -106,7 +108,9 @@ final class Refusals {
 		}
 		this.queues.remove(queue.key, queue);
 		if (this.queues.isEmpty()) {
+			// Both keep the capacity of the largest number of queues.
 			this.queues = new IdentityHashMap<>();
+			this.byRetry = new PriorityQueue<>(BY_RETRY);
 		}
 		plan();
 	}

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A {@link Wheel} behind a lock, with its counters and its share of the limit of pending
  * timers.
  */
-class Shard extends Padding {
+abstract class Shard extends Padding {
 
 	private final ShardLock lock = new ShardLock.Padded();
 
@@ -314,7 +314,7 @@ class Shard extends Padding {
 		this.lock.lockNext();
 		try {
 			if (waiting) {
-				this.waiting.lock();
+				this.waiting.lockNext();
 			}
 			for (Timer timer = batch.nextKept(); timer != null; timer = batch.nextKept()) {
 				putBack(timer, batch.queueOfKept(), batch.tick());
@@ -364,7 +364,7 @@ class Shard extends Padding {
 			if (!timer.isExpired()) {
 				return false;
 			}
-			this.waiting.lock();
+			this.waiting.lockNext();
 			try {
 				queue.insertTried(timer);
 				if (!timer.refuse()) {
@@ -397,7 +397,7 @@ class Shard extends Padding {
 			if (!timer.isWaiting() || !timer.expire(0)) {
 				return false;
 			}
-			this.waiting.lock();
+			this.waiting.lockNext();
 			try {
 				queue.takeInHand(timer);
 			}

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
  * sleep again and again behind busy callers, and all timers that are due would be late.
  * The driver itself sleeps only if the thread that holds the lock has lost its processor.
  */
-class ShardLock extends Padding {
+abstract class ShardLock extends Padding {
 
 	private static final int SPINS = 100;
 

@@ -27,7 +27,7 @@ final class WaitingTimers {
 
 	private static final int MAX_BLOCKS = Timer.NUMBERS / BLOCK_SIZE;
 
-	private final ShardLock lock = new ShardLock.Padded();
+	final ShardLock lock = new ShardLock.Padded();
 
 	private @Nullable Block[] blocks = new Block[0];
 
@@ -41,6 +41,13 @@ final class WaitingTimers {
 
 	void lock() {
 		this.lock.lock();
+	}
+
+	/**
+	 * Takes the lock before threads that wait for it. Only the driver calls this.
+	 */
+	void lockNext() {
+		this.lock.lockNext();
 	}
 
 	void unlock() {

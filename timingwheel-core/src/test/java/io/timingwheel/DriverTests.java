@@ -5,10 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.logging.Level;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -40,7 +44,7 @@ class DriverTests {
 	private final List<Long> fired = new ArrayList<>();
 
 	private Shard newShard(int index) {
-		Shard shard = new Shard(this.time, new Alarm(), new TaskErrors(TaskErrors::log), this.waiting,
+		Shard shard = new Shard.Padded(this.time, new Alarm(), new TaskErrors(TaskErrors::log), this.waiting,
 				new Wheel(256, MILLI));
 		this.all.add(shard);
 		return shard;
@@ -128,6 +132,62 @@ class DriverTests {
 		assertThat(this.driver.isStopped()).isTrue();
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> schedule(1, 50));
 		assertThat(this.driver.stop(0)).hasSize(1);
+	}
+
+	/**
+	 * The task has begun, so its exception goes to the error handler. A driver without
+	 * one fails.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void handOverThatFailsLeavesNoInterruptOnTheDriver(boolean refusedBefore) {
+		AtomicInteger calls = new AtomicInteger();
+		Driver failing = new Driver(this.time, this.shards, (timer) -> {
+			if (calls.getAndIncrement() == 0 && refusedBefore) {
+				throw new RejectedExecutionException("on purpose");
+			}
+			timer.run();
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("on purpose");
+		}, null, this.waiting, true);
+		schedule(0, 50);
+		this.clock.advance(Duration.ofMillis(50));
+		assertThatExceptionOfType(NullPointerException.class).isThrownBy(() -> {
+			for (int i = 0; i < 100; i++) {
+				this.clock.advance(Duration.ofMillis(1));
+				failing.turn();
+			}
+		});
+		assertThat(Thread.interrupted()).isFalse();
+		assertThat(calls).hasValue(refusedBefore ? 2 : 1);
+		assertThat(this.fired).containsExactly(50L);
+	}
+
+	/**
+	 * The pauses are 10, 20, 40, 80 and 160 ms.
+	 */
+	@Test
+	void threadPausesAfterAFailureThoughItWasInterrupted() {
+		int count = 6;
+		List<Long> failedAt = new ArrayList<>();
+		AtomicReference<Driver> driver = new AtomicReference<>();
+		driver.set(new Driver(this.time, this.shards, (timer) -> {
+			timer.run();
+			failedAt.add(System.nanoTime());
+			if (failedAt.size() == count) {
+				driver.get().stop(0);
+			}
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("on purpose");
+		}, null, this.waiting, false));
+		for (int i = 0; i < count; i++) {
+			schedule(0, 50);
+		}
+		this.clock.advance(Duration.ofMillis(50));
+		new DriverThread(driver.get(), this.time, new Alarm(), Thread::new).run();
+		Thread.interrupted();
+		assertThat(failedAt).hasSize(count);
+		assertThat(Duration.ofNanos(failedAt.get(count - 1) - failedAt.get(0))).isGreaterThan(Duration.ofMillis(200));
 	}
 
 	/**

@@ -14,6 +14,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -138,13 +139,23 @@ class MemoryRetentionTests {
 	@ParameterizedTest
 	@CsvSource({ "2, true", "2, false", "256, true", "256, false", "65536, true", "65536, false" })
 	void floodLeavesNothingBehind(int wheelSize, boolean cancel) {
+		assertFloodLeavesNothingBehind(wheelSize, cancel, 400_000);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "2, true", "2, false", "256, true", "256, false", "65536, true", "65536, false" })
+	@Tag("faults")
+	void floodOfTenMillionLeavesNothingBehind(int wheelSize, boolean cancel) {
+		assertFloodLeavesNothingBehind(wheelSize, cancel, 10_000_000);
+	}
+
+	private static void assertFloodLeavesNothingBehind(int wheelSize, boolean cancel, int count) {
 		ManualTimeSource clock = new ManualTimeSource();
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).wheelSize(wheelSize).shards(1).timeSource(clock).build();
 		DirectTask task = () -> {
 		};
 		TimerHandle far = wheel.schedule(task, 400, TimeUnit.DAYS);
 		long before = settledHeap();
-		int count = 400_000;
 		TimerHandle[] handles = cancel ? new TimerHandle[count] : null;
 		for (int i = 0; i < count; i++) {
 			// Both crowds and many slots of two timers.
@@ -175,6 +186,20 @@ class MemoryRetentionTests {
 			least = Math.min(least, usedHeap());
 		}
 		return least;
+	}
+
+	@Test
+	void timerInACrowdNeedsAbout36Bytes() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(1).timeSource(this.clock).build();
+		DirectTask task = () -> {
+		};
+		int count = 400_000;
+		long before = settledHeap();
+		for (int i = 0; i < count; i++) {
+			wheel.schedule(task, 1, TimeUnit.DAYS);
+		}
+		assertThat((settledHeap() - before) / (double) count).isBetween(35.0, 38.0);
+		Reference.reachabilityFence(wheel);
 	}
 
 	@Test
@@ -347,6 +372,26 @@ class MemoryRetentionTests {
 		this.clock.advance(Duration.ofMillis(5));
 		assertThat(this.wheel.pending()).isZero();
 		references.forEach(MemoryRetentionTests::assertCollected);
+		Reference.reachabilityFence(this.wheel);
+	}
+
+	@Test
+	void crowdOfExecutorsThatHaveRefusedLeavesNoMemoryInUse() {
+		DirectTask warmUp = () -> {
+		};
+		this.wheel.schedule(warmUp, 1, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(1));
+		long before = settledHeap();
+		int count = 340_000;
+		for (int i = 0; i < count; i++) {
+			this.wheel.schedule(new Routed(new RefusingOnce()), 1, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofMillis(1));
+		assertThat(this.wheel.snapshot().refused()).isEqualTo(count);
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(this.wheel.pending()).isZero();
+		// A heap of so many queues has an array of 2 MB.
+		assertThat(settledHeap() - before).isLessThan(1_000_000);
 		Reference.reachabilityFence(this.wheel);
 	}
 

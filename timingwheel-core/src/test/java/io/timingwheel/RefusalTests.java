@@ -11,6 +11,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -225,6 +226,53 @@ class RefusalTests {
 		this.refusedAt.clear();
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThat(this.refusedAt).hasSizeBetween(60, 130);
+	}
+
+	/**
+	 * The executor accepts 200 tasks a second, and many more are due.
+	 */
+	@Test
+	void executorThatAcceptsOneTaskInEachPauseThrowsThreeTimesPerPauseAndOncePerAcceptedTask() {
+		AtomicLong free = new AtomicLong();
+		AtomicInteger refusals = new AtomicInteger();
+		TimingWheel wheel = wheel((timer) -> {
+			long now = this.clock.nanoTime();
+			if (now < free.get()) {
+				refusals.incrementAndGet();
+				throw new RejectedExecutionException("on purpose");
+			}
+			free.set(now + RefusalQueue.MIN_PAUSE);
+			timer.run();
+		});
+		for (int i = 0; i < 20_000; i++) {
+			wheel.schedule(this.task, i % 5_000, TimeUnit.MILLISECONDS);
+		}
+		this.clock.advance(Duration.ofSeconds(10));
+		int pauses = 2_000;
+		assertThat(this.task.count()).isBetween(pauses / 2, pauses + 1);
+		assertThat(refusals.get()).isGreaterThan(pauses).isLessThanOrEqualTo(3 * pauses + this.task.count());
+	}
+
+	/**
+	 * The crowd of one executor waits in front of the timer of another one and of a timer
+	 * that is due.
+	 */
+	@Test
+	void retryOfACrowdIsBoundedSoThatOtherTimersComeInBetween() {
+		List<String> ran = new ArrayList<>();
+		Executor crowded = this::refuseOrRun;
+		Executor other = this::refuseOrRun;
+		for (int i = 0; i < 3_000; i++) {
+			this.wheel.schedule(routed(() -> crowded, () -> ran.add("crowd")), 5, TimeUnit.MILLISECONDS);
+		}
+		this.wheel.schedule(routed(() -> other, () -> ran.add("other")), 5, TimeUnit.MILLISECONDS);
+		this.wheel.schedule(() -> ran.add("due"), 10, TimeUnit.MILLISECONDS);
+		this.clock.advance(Duration.ofMillis(5));
+		this.refuse = false;
+		this.clock.advance(Duration.ofMillis(5));
+		assertThat(ran).hasSize(3_002);
+		assertThat(ran.indexOf("other")).isLessThanOrEqualTo(600);
+		assertThat(ran.indexOf("due")).isLessThanOrEqualTo(600);
 	}
 
 	@Test
@@ -538,6 +586,10 @@ class RefusalTests {
 	}
 
 	private RoutedTask routed(Supplier<Executor> executor) {
+		return routed(executor, this.task);
+	}
+
+	private static RoutedTask routed(Supplier<Executor> executor, Runnable task) {
 		return new RoutedTask() {
 
 			@Override
@@ -547,7 +599,7 @@ class RefusalTests {
 
 			@Override
 			public void run() {
-				RefusalTests.this.task.run();
+				task.run();
 			}
 
 		};

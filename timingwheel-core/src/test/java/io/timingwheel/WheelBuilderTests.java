@@ -30,6 +30,7 @@ class WheelBuilderTests {
 			assertThat(snapshot.shards()).isPositive();
 			assertThat(Integer.bitCount(snapshot.shards())).isOne();
 		}
+		assertThat(((WheelBuilder) this.builder).stopWait).isEqualTo(Duration.ofSeconds(5));
 	}
 
 	@Test

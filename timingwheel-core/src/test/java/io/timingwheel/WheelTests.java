@@ -80,7 +80,7 @@ class WheelTests {
 		WheelClock clock = new WheelClock(new ManualTimeSource(), MILLI);
 		List<Wheel> wheels = List.of(crowded, other);
 		Shards shards = new Shards(2, Long.MAX_VALUE,
-				(shard) -> new Shard(clock, new Alarm(), new TaskErrors((task, error) -> {
+				(shard) -> new Shard.Padded(clock, new Alarm(), new TaskErrors((task, error) -> {
 				}), new WaitingTimers(), wheels.get(shard)));
 		for (int i = 0; i < 200_000; i++) {
 			place(crowded, 100 * 256 + i % 256, 0);

@@ -25,10 +25,10 @@ public record Effort(int warmups, int iterations, int batches, TimeValue iterati
 
 	private static final List<String> JVM = List.of("-Xms4g", "-Xmx4g", "-XX:+UseG1GC", "-XX:+AlwaysPreTouch");
 
-	static final Effort FULL = new Effort(3, 5, 15, TimeValue.seconds(1), 10, MILLION,
+	static final Effort FULL = new Effort(3, 5, 100, TimeValue.seconds(1), 10, MILLION,
 			List.of(1_000, 10_000, 100_000, MILLION, 10 * MILLION), JVM, 1);
 
-	static final Effort QUICK = new Effort(5, 3, 10, TimeValue.milliseconds(500), 5, MILLION, List.of(1_000, MILLION),
+	static final Effort QUICK = new Effort(5, 3, 60, TimeValue.milliseconds(500), 5, MILLION, List.of(1_000, MILLION),
 			JVM, 1);
 
 	/**
