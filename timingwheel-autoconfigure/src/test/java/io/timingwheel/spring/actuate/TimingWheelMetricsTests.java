@@ -19,6 +19,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -108,6 +109,26 @@ class TimingWheelMetricsTests {
 					assertThat(registry.get(meter).tag("name", "orders.fail").timer().count()).isOne();
 				});
 			}
+		});
+	}
+
+	@Test
+	void eachRunOfARecurringTaskIsCountedAndTimedByItsName() {
+		this.manualRunner.withBean(Heartbeat.class).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			for (int run = 1; run <= 3; run++) {
+				assertThat(pending(registry, "heartbeat")).isOne();
+				this.time.advance(Duration.ofMinutes(10));
+				int runs = run;
+				await().untilAsserted(() -> {
+					for (String meter : List.of("timingwheel.tasks.lateness", "timingwheel.tasks.duration")) {
+						assertThat(registry.get(meter).tag("name", "heartbeat").timer().count()).isEqualTo(runs);
+					}
+					assertThat(ended(registry, "heartbeat", "completed")).isEqualTo(runs);
+					assertThat(pending(registry, "heartbeat")).isOne();
+				});
+			}
+			assertThat(ended(registry, "heartbeat", "failed")).isZero();
 		});
 	}
 
@@ -352,6 +373,14 @@ class TimingWheelMetricsTests {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	static class Heartbeat {
+
+		@Recurring(every = "10m", initialDelay = "10m", name = "heartbeat")
+		public void beat() {
+		}
+
 	}
 
 	static class Orders {

@@ -203,15 +203,16 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	/**
-	 * Random calls with a few keys, beside a reference that has a due time and the time
-	 * of the first call for each pending key.
+	 * Random calls with a few keys, beside a reference that has a due time, the payload,
+	 * and the time of the first call for each pending key.
 	 */
 	@Test
-	void dueTimesAreThoseOfAModel() {
+	void dueTimesAndPayloadsAreThoseOfAModel() {
 		long seed = Long.getLong("timingwheel.seed", System.nanoTime());
 		SplittableRandom random = new SplittableRandom(seed);
 		Map<String, Long> due = new HashMap<>();
 		Map<String, Long> first = new HashMap<>();
+		Map<String, String> payloads = new HashMap<>();
 		Duration time = Duration.ZERO;
 		for (int i = 0; i < 200; i++) {
 			String key = "k" + random.nextInt(3);
@@ -235,6 +236,7 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 					time = time.plusMinutes(random.nextInt(90));
 					clockAhead(time);
 					for (LeasedTask task : claim()) {
+						assertThat(task.payload()).as(step).isEqualTo(payloads.get(task.key()));
 						if (task.begun()) {
 							due.remove(task.key());
 							first.remove(task.key());
@@ -254,8 +256,12 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 						.get(random.nextInt(4));
 					Duration maxWait = (ifPending == IfPending.REPLACE && random.nextInt(4) != 0)
 							? Duration.ofMinutes(random.nextInt(240)) : null;
-					Enqueued enqueued = node.enqueue(debounced(key, delay, ifPending, maxWait));
+					NewTask call = debounced(key, delay, ifPending, maxWait);
+					Enqueued enqueued = node.enqueue(call);
 					Long pending = due.get(key);
+					if (pending == null || ifPending != IfPending.KEEP) {
+						payloads.put(key, call.payload());
+					}
 					long expected = enqueued.now() + delay.toMillis();
 					if (pending != null && ifPending != IfPending.REPLACE) {
 						expected = pending;
@@ -271,6 +277,10 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 			StoredTask stored = this.store.find(key(key)).orElse(null);
 			assertThat((stored != null) ? stored.dueAt() : null).as(step).isEqualTo(due.get(key));
 		}
+		clockAhead(time.plusHours(5));
+		assertThat(claim()).as("seed " + seed)
+			.hasSize(due.size())
+			.allSatisfy((task) -> assertThat(task.payload()).isEqualTo(payloads.get(task.key())));
 	}
 
 	@ParameterizedTest

@@ -10,16 +10,26 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -364,6 +374,110 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 			}
 		}
 		assertThat(this.store.counts()).doesNotContainKey(TestNode.NAME);
+	}
+
+	/**
+	 * The leases last longer than the clock of the store jumps, so the first run keeps
+	 * its lease for all ten periods.
+	 */
+	@ParameterizedTest
+	@EnumSource(mode = Mode.EXCLUDE, names = "SKIP")
+	void aRunThatIsLongerThanItsPeriodDoesNotOverlapTheNext(Missed missed) {
+		CountDownLatch firstMayEnd = new CountDownLatch(1);
+		LongRuns runs = new LongRuns((number, context) -> firstMayEnd.await());
+		try {
+			startNodes(missed, runs);
+			DelayedTask<?> task = this.nodes.get(0).durable().recur(LongRuns.ID, Schedule.every(HOUR), 1);
+			clockAhead(HOUR);
+			await().until(() -> runs.dueAt.size() == 1);
+			clockAhead(HOUR.multipliedBy(11).plusMinutes(30));
+			List<Long> claims = this.nodes.stream().map(RecurringContractTests::claims).toList();
+			await().until(() -> IntStream.range(0, 2).allMatch((i) -> claims(this.nodes.get(i)) > claims.get(i) + 2));
+			assertThat(runs.dueAt).containsExactly(task.dueAt());
+			firstMayEnd.countDown();
+			Instant next = task.dueAt().plus(HOUR.multipliedBy(11));
+			await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next));
+			int missedRuns = (missed == Missed.ALL) ? 10 : 1;
+			assertThat(runs.dueAt).containsExactlyElementsOf(IntStream.rangeClosed(0, missedRuns)
+				.mapToObj((i) -> task.dueAt().plus(HOUR.multipliedBy(i)))
+				.toList());
+			assertThat(runs.most).hasValue(1);
+		}
+		finally {
+			firstMayEnd.countDown();
+			runs.threads.shutdown();
+		}
+	}
+
+	/**
+	 * A node adds the real duration of a run to the time at which the run has started.
+	 */
+	@Test
+	void aRunThatIsLongerThanItsPeriodSkipsTheTimesThatPass() {
+		Duration period = Duration.ofMillis(200);
+		AtomicBoolean first = new AtomicBoolean(true);
+		LongRuns runs = new LongRuns((number, context) -> {
+			if (first.getAndSet(false)) {
+				Thread.sleep(10 * period.toMillis());
+			}
+		});
+		try {
+			startNodes(Missed.SKIP, runs);
+			DelayedTask<?> task = this.nodes.get(0).durable().recur(LongRuns.ID, Schedule.every(period), 1);
+			await().until(() -> runs.dueAt.size() >= 3);
+			assertThat(this.store.cancel(LongRuns.ID)).isTrue();
+			List<Instant> times = List.copyOf(runs.dueAt);
+			assertThat(times).startsWith(task.dueAt()).isSorted().doesNotHaveDuplicates();
+			assertThat(times.get(1)).isAfterOrEqualTo(task.dueAt().plus(period.multipliedBy(10)));
+			assertThat(runs.most).hasValue(1);
+		}
+		finally {
+			runs.threads.shutdown();
+		}
+	}
+
+	private void startNodes(Missed missed, LongRuns runs) {
+		for (DelayedTaskStore store : List.of(this.store, this.other)) {
+			TestNode node = TestNode.start(store, (number, context) -> {
+			}, new TestSettings().lease(Duration.ofDays(2)));
+			this.nodes.add(node);
+			node.durable()
+				.register(new NumberHandler(LongRuns.ID.name(), missed, runs::run, () -> runs.threads, (error) -> {
+				}));
+		}
+	}
+
+	private static final class LongRuns {
+
+		private static final TaskId ID = new TaskId("long", "k");
+
+		private final ExecutorService threads = Executors.newCachedThreadPool();
+
+		private final NumberBody body;
+
+		/** The times of the runs, in the order of their starts. */
+		private final Queue<Instant> dueAt = new ConcurrentLinkedQueue<>();
+
+		private final AtomicInteger running = new AtomicInteger();
+
+		/** The most runs at the same time. */
+		private final AtomicInteger most = new AtomicInteger();
+
+		LongRuns(NumberBody body) {
+			this.body = body;
+		}
+
+		void run(int number, DelayedTaskContext context) throws Exception {
+			this.most.accumulateAndGet(this.running.incrementAndGet(), Math::max);
+			this.dueAt.add(context.dueAt());
+			this.body.run(number, context);
+			this.running.decrementAndGet();
+		}
+
+	}
+
+	private static long claims(TestNode node) {
+		return node.durable().figures().claims();
 	}
 
 	@Test

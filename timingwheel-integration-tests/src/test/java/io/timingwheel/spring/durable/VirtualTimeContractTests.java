@@ -3,12 +3,17 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.test.AutoConfigureVirtualTime;
 import io.timingwheel.test.VirtualTime;
@@ -43,11 +48,22 @@ public abstract class VirtualTimeContractTests {
 	private Reminders reminders;
 
 	@Autowired
+	private Reports reports;
+
+	@Autowired
 	private DelayedTaskOperations operations;
 
+	@Autowired
+	private DurableTaskManager manager;
+
+	/**
+	 * Only the test of the recurring methods wants their schedules.
+	 */
 	@BeforeEach
 	void clear() {
 		this.reminders.clear();
+		this.reports.log().clear();
+		Reports.NAMES.forEach((name) -> this.operations.cancel(TaskId.of(name, "recurring")));
 	}
 
 	@Test
@@ -125,6 +141,62 @@ public abstract class VirtualTimeContractTests {
 		assertThat(this.time).hasNothingPending();
 	}
 
+	@Test
+	void aCallThatUpdatesHasTheNewestArgumentsAtTheTimeOfTheFirst() {
+		Instant start = this.time.now();
+		enqueueAll(reminder("a", "old", HOUR), reminder("b", "old", HOUR),
+				reminder("b", "same batch", HOUR.multipliedBy(2)).updating());
+		this.time.advance(Duration.ofMinutes(40));
+		enqueueAll(reminder("a", "new", HOUR).updating());
+		assertThat(this.time).hasPending("remind", "a").dueIn(Duration.ofMinutes(20));
+		this.time.advance(Duration.ofMinutes(20));
+		assertThat(this.reminders.log()).containsExactlyInAnyOrder("new 1 " + start.plus(HOUR),
+				"same batch 1 " + start.plus(HOUR));
+		enqueueAll(reminder("a", "first", HOUR).updating());
+		this.operations.enqueue(TaskId.of("remind", "a"), HOUR.multipliedBy(3), "replaced", HOUR);
+		assertThat(this.time).hasPending("remind", "a").dueIn(HOUR.multipliedBy(3));
+		this.time.advance(HOUR.multipliedBy(3));
+		assertThat(this.reminders.log()).hasSize(3).last().isEqualTo("replaced 1 " + start.plus(HOUR.multipliedBy(4)));
+		assertThat(this.time).hasNothingPending();
+	}
+
+	@Test
+	void callsThatReplaceEachOtherRunWithinTheirLongestWait() {
+		Instant start = this.time.now();
+		for (int i = 1; i <= 12; i++) {
+			enqueueAll(reminder("a", "call " + i, Duration.ofSeconds(10)).maxWait(Duration.ofSeconds(30)));
+			this.time.advance(Duration.ofSeconds(5));
+		}
+		assertThat(this.reminders.log()).containsExactly("call 6 1 " + start.plusSeconds(30),
+				"call 12 1 " + start.plusSeconds(60));
+		assertThat(this.time).hasNothingPending();
+	}
+
+	private void enqueueAll(DurableCall... calls) {
+		assertThat(this.operations.enqueueAll(List.of(calls))).hasSize(calls.length);
+	}
+
+	private static DurableCall reminder(String key, String text, Duration delay) {
+		return DurableCall.of(TaskId.of("remind", key), delay, text, delay);
+	}
+
+	@Test
+	void timesThatPassWhileNoNodeClaimsHaveOneRunOrNoneOrOneEach() {
+		this.time.reset();
+		Instant start = this.time.now();
+		this.time.advance(Duration.ofMinutes(1));
+		this.manager.pause();
+		this.time.advance(Duration.ofMinutes(51));
+		Instant back = this.time.now();
+		this.manager.resume();
+		this.time.advance(Duration.ofMinutes(5));
+		Instant next = start.plus(Duration.ofMinutes(55));
+		List<String> expected = new ArrayList<>(List.of("once " + start, "skip " + start, "all " + start,
+				"once " + back, "once " + next, "skip " + next, "all " + next));
+		expected.addAll(Collections.nCopies(10, "all " + back));
+		assertThat(this.reports.log()).containsExactlyInAnyOrderElementsOf(expected);
+	}
+
 	@RepeatedTest(2)
 	void eachMethodBeginsWithAnEmptyStore() {
 		assertThat(this.time).hasNothingPending();
@@ -138,6 +210,32 @@ public abstract class VirtualTimeContractTests {
 		@Bean
 		Reminders reminders(VirtualTime time) {
 			return new Reminders(time);
+		}
+
+		@Bean
+		Reports reports(VirtualTime time) {
+			return new Reports(time, new ArrayList<>());
+		}
+
+	}
+
+	record Reports(VirtualTime time, List<String> log) {
+
+		static final List<String> NAMES = List.of("once", "skip", "all");
+
+		@Recurring(every = "5m", name = "once", durable = true)
+		public void once() {
+			this.log.add("once " + this.time.now());
+		}
+
+		@Recurring(every = "5m", name = "skip", durable = true, missed = Missed.SKIP)
+		public void skip() {
+			this.log.add("skip " + this.time.now());
+		}
+
+		@Recurring(every = "5m", name = "all", durable = true, missed = Missed.ALL)
+		public void all() {
+			this.log.add("all " + this.time.now());
 		}
 
 	}

@@ -60,7 +60,8 @@ final class Lane {
 	private boolean roomExpected;
 
 	/**
-	 * Whether tasks that are due may wait in the store until others of the name end.
+	 * Whether the last claim has left tasks in the store that are due and may wait until
+	 * others of the name end.
 	 */
 	private boolean heldInStore;
 
@@ -275,22 +276,24 @@ final class Lane {
 
 	/**
 	 * A claim of a limited name begins. Tasks that leave this node from now on give back
-	 * places that the claim may not see.
+	 * places that the claim may not see. Until the claim has ended nobody knows whether
+	 * tasks wait for these places.
 	 */
 	synchronized void claiming() {
-		this.heldInStore = true;
+		this.heldInStore = false;
 		this.hasFreedPlaces = false;
 		this.mostWaiting = this.waiting;
 	}
 
 	/**
-	 * Sets whether tasks that are due may wait in the store until others of the name end.
-	 * If so, calls back when this node has no longer some of its tasks, and at most half
-	 * of those that waited for a thread still do: until then all threads have work, and a
-	 * claim of many tasks costs less than many claims of few.
+	 * The claim has ended, and tasks that are due may wait in the store until others of
+	 * the name end. Calls back when this node has no longer some of its tasks, and at
+	 * most half of those that waited for a thread still do: until then all threads have
+	 * work, and a claim of many tasks costs less than many claims of few.
 	 */
-	synchronized void setHeldInStore(boolean heldInStore) {
-		this.heldInStore = heldInStore;
+	synchronized void holdInStore() {
+		this.heldInStore = true;
+		claimHeldInStore();
 	}
 
 	private void claimHeldInStore() {

@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.LeasedTask;
@@ -35,6 +36,9 @@ final class Lanes {
 
 	/** The lanes that got tasks with the last claim. */
 	private Set<Lane> busy = Set.of();
+
+	/** The lanes of which the last claim left tasks in the store that wait for others. */
+	private Set<Lane> heldInStore = Set.of();
 
 	/**
 	 * Creates an empty set.
@@ -101,8 +105,8 @@ final class Lanes {
 	}
 
 	/**
-	 * The limits of the names of a claim that hold over all nodes. If a task of such a
-	 * name leaves this node from now on, the callback comes.
+	 * The limits of the names of a claim that hold over all nodes. The lanes of these
+	 * names notice the tasks that leave this node from now on.
 	 */
 	Map<String, StartLimits> startLimits(Set<String> names) {
 		Map<String, StartLimits> startLimits = new HashMap<>();
@@ -118,14 +122,15 @@ final class Lanes {
 
 	/**
 	 * Learns which of the limited names have tasks that wait until others of the name
-	 * end.
+	 * end. The lanes use it once they have the tasks of the claim, in
+	 * {@link #mayHaveMore}.
 	 */
 	void heldInStore(Set<String> names, Set<String> heldBack) {
-		names.forEach((name) -> of(name).setHeldInStore(heldBack.contains(name)));
+		this.heldInStore = names.stream().filter(heldBack::contains).map(this::of).collect(Collectors.toSet());
 	}
 
 	/**
-	 * Learns from a claim.
+	 * Learns from a claim whose tasks the lanes have got.
 	 * @return whether the store may have more tasks for which there is room now; if there
 	 * is no room, the callback comes when there is
 	 */
@@ -138,6 +143,8 @@ final class Lanes {
 			busy.add(of(task.name()));
 		}
 		this.busy = busy;
+		this.heldInStore.forEach(Lane::holdInStore);
+		this.heldInStore = Set.of();
 		boolean more = false;
 		for (Map.Entry<String, Limit> limit : limits.entrySet()) {
 			String name = limit.getKey();

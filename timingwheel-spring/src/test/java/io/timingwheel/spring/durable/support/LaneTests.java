@@ -154,9 +154,9 @@ class LaneTests {
 	 */
 	private List<Long> beginLimited() {
 		this.lane.claiming();
-		this.lane.setHeldInStore(true);
 		List<Long> begun = fill();
 		begun.forEach((each) -> this.lane.added());
+		this.lane.holdInStore();
 		return begun;
 	}
 
@@ -188,7 +188,7 @@ class LaneTests {
 			this.lane.removed();
 			assertThat(this.calls).hasValue(i);
 			this.lane.claiming();
-			this.lane.setHeldInStore(true);
+			this.lane.holdInStore();
 		}
 	}
 
@@ -198,10 +198,33 @@ class LaneTests {
 		this.lane.claiming();
 		this.lane.started(begun.get(0));
 		this.lane.removed();
-		this.lane.setHeldInStore(true);
+		this.lane.holdInStore();
 		assertThat(this.calls).hasValue(0);
 		begun.subList(1, begun.size()).forEach(this.lane::started);
 		assertThat(this.calls).hasValue(1);
+	}
+
+	@Test
+	void placesThatAreFreeDuringAClaimAreUsedOnceAtItsEnd() {
+		List<Long> begun = beginLimited();
+		this.lane.claiming();
+		begun.forEach(this.lane::started);
+		begun.forEach((each) -> this.lane.removed());
+		assertThat(this.calls).as("the claim itself may still find these places").hasValue(0);
+		this.lane.holdInStore();
+		assertThat(this.calls).hasValue(1);
+	}
+
+	@Test
+	void afterAClaimThatHasHeldBackNothingNoPlaceIsClaimed() {
+		List<Long> begun = beginLimited();
+		this.lane.claiming();
+		begun.forEach(this.lane::started);
+		begun.forEach((each) -> this.lane.removed());
+		this.lane.setBacklog(false);
+		this.lane.started(this.lane.begun());
+		this.lane.removed();
+		assertThat(this.calls).hasValue(0);
 	}
 
 }
