@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Measurement;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -198,6 +199,29 @@ class TimingWheelMetricsTests {
 						.extracting(Tag::getKey)
 						.isSubsetOf("name", "outcome", "reason", "class", "method");
 				});
+			});
+	}
+
+	@Test
+	void readingsOfAllMetersWithinFiveSecondsCountTheStoredTasksOnce() {
+		MemoryStore store = new MemoryStore();
+		store.insert("of-another-application", "k", "{}");
+		this.contextRunner
+			.withConfiguration(
+					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withBean(MemoryStore.class, () -> store)
+			.run((context) -> {
+				MeterRegistry registry = context.getBean(MeterRegistry.class);
+				long start = System.nanoTime();
+				int before = store.countsOfAllNames();
+				for (int i = 0; i < 10; i++) {
+					assertThat(registry.get("timingwheel.store.unknown").gauge().value()).isOne();
+					registry.getMeters().forEach((meter) -> meter.measure().forEach(Measurement::getValue));
+				}
+				// On a machine that stalls, the readings may take longer.
+				long spans = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) / 5;
+				assertThat(store.countsOfAllNames() - before).isLessThanOrEqualTo((int) (1 + spans));
+				assertThat(store.countedNames()).isEmpty();
 			});
 	}
 

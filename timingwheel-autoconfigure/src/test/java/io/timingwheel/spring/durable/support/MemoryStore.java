@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -61,6 +62,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	private final Set<String> refused = new HashSet<>();
 
 	private final List<List<String>> countedNames = new CopyOnWriteArrayList<>();
+
+	private final AtomicInteger countsOfAllNames = new AtomicInteger();
 
 	private final Set<String> pausedNames = ConcurrentHashMap.newKeySet();
 
@@ -304,6 +307,11 @@ public final class MemoryStore implements DelayedTaskStore {
 
 	@Override
 	public synchronized Map<String, StoredCounts> counts() {
+		this.countsOfAllNames.incrementAndGet();
+		return countAll();
+	}
+
+	private Map<String, StoredCounts> countAll() {
 		Map<String, StoredCounts> counts = new LinkedHashMap<>();
 		this.tasks.values().forEach((task) -> counts.merge(task.name, switch (task.state) {
 			case PENDING -> new StoredCounts(1, (task.dueAt <= now()) ? 1 : 0, 0, 0);
@@ -316,9 +324,16 @@ public final class MemoryStore implements DelayedTaskStore {
 	@Override
 	public synchronized Map<String, StoredCounts> counts(Collection<String> names) {
 		this.countedNames.add(List.copyOf(names));
-		Map<String, StoredCounts> counts = counts();
+		Map<String, StoredCounts> counts = countAll();
 		counts.keySet().retainAll(names);
 		return counts;
+	}
+
+	/**
+	 * How often the tasks of all names were counted.
+	 */
+	public int countsOfAllNames() {
+		return this.countsOfAllNames.get();
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
@@ -17,10 +19,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import javax.sql.DataSource;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
 import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StoreTestSupport;
@@ -37,6 +42,7 @@ import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -102,6 +108,17 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 				.withMessageContaining(
 						"order: " + String.join(", ", JdbcStoreSchema.scripts(schema().platform(), version)) + ". ");
 		}
+	}
+
+	@Test
+	void theCheckRefusesAnOlderDatabase() {
+		initialize(TableName.DEFAULT);
+		DataSource older = new OlderDataSource(this.pool);
+		DelayedTaskStore node = new JdbcDelayedTaskStore(older, older, TableName.DEFAULT);
+		assertThatIllegalStateException().isThrownBy(node::check)
+			.withMessageMatching(
+					"Durable tasks need %s \\d+\\.\\d+ or newer, but this is 1\\.4".formatted(this.scripts.product()));
+		this.store.check();
 	}
 
 	@Test
@@ -340,6 +357,52 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 
 		String platform() {
 			return name().toLowerCase(Locale.ROOT);
+		}
+
+		/** The product that the driver names. */
+		String product() {
+			return switch (this.database) {
+				case POSTGRESQL -> "PostgreSQL";
+				case MARIADB -> "MariaDB";
+				default -> "H2";
+			};
+		}
+
+	}
+
+	/**
+	 * Connections to a database that says that it has version 1.4.
+	 */
+	private static final class OlderDataSource extends DelegatingDataSource {
+
+		OlderDataSource(DataSource target) {
+			super(target);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			DatabaseMetaData metaData = with(DatabaseMetaData.class, connection.getMetaData(),
+					Map.of("getDatabaseMajorVersion", 1, "getDatabaseMinorVersion", 4));
+			return with(Connection.class, connection, Map.of("getMetaData", metaData));
+		}
+
+		/**
+		 * An object whose methods with these names return these results.
+		 */
+		private static <T> T with(Class<T> type, T target, Map<String, ?> results) {
+			return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+					(proxy, method, arguments) -> {
+						if (results.containsKey(method.getName())) {
+							return results.get(method.getName());
+						}
+						try {
+							return method.invoke(target, arguments);
+						}
+						catch (InvocationTargetException ex) {
+							throw ex.getCause();
+						}
+					}));
 		}
 
 	}

@@ -4,10 +4,12 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -15,6 +17,7 @@ import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DeadQuery;
+import io.timingwheel.spring.durable.DeadTask;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -22,7 +25,9 @@ import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Forecast.DueCounts;
 import io.timingwheel.spring.durable.ForecastQuery;
 import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.durable.NodeState;
 import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.StartLimits;
@@ -125,13 +130,20 @@ class PostgresPlanTests extends StoreTestSupport {
 		this.jdbc.execute("vacuum analyze timingwheel_task");
 		for (int i = 0; i < EXECUTIONS; i++) {
 			useEachStatement();
+			useStatementsOfSuspects();
+			useStatementsOfSchedules();
 		}
 		insert(NAME, tasks() / 2, HOUR, HOUR);
 		insert(OTHER_NAME, tasks() / 2, HOUR.negated(), HOUR.multipliedBy(2));
+		for (int i = 0; i < 2 * DelayedTaskStore.MAX_NODES; i++) {
+			this.store.report(new NodeState("node " + i, true, i));
+		}
 		this.explained.executions();
 		useEachStatement();
+		useStatementsOfSuspects();
+		useStatementsOfSchedules();
 		List<Execution> executions = this.explained.executions();
-		assertThat(executions).hasSizeGreaterThan(30).allSatisfy(PostgresPlanTests::isCheap);
+		assertThat(executions).hasSizeGreaterThan(80).allSatisfy(PostgresPlanTests::isCheap);
 		assertThat(this.store.counts()).hasSize(2);
 		assertThat(this.explained.executions().stream().mapToLong((each) -> each.rowsRead(TableName.DEFAULT)).sum())
 			.isLessThan(2 * 2L * RowCounts.MAX_EXACT + 50_000);
@@ -239,6 +251,26 @@ class PostgresPlanTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aForecastThatBeganWithASmallTableReadsASampleOfALargeOne() {
+		insert(NAME, 1000, HOUR, HOUR);
+		insert(OTHER_NAME, 1000, HOUR, HOUR);
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		ForecastQuery query = new ForecastQuery(Map.of(NAME, 10_000_000L, OTHER_NAME, 1000L), Duration.ofMinutes(3),
+				60);
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.forecast(query);
+		}
+		insert(NAME, tasks(), HOUR, HOUR);
+		this.explained.executions();
+		Map<String, DueCounts> forecast = this.store.forecast(query).names();
+		assertThat(sum(forecast.get(NAME))).isPositive();
+		assertThat(sum(forecast.get(OTHER_NAME))).isEqualTo(1000);
+		assertThat(this.explained.executions()).isNotEmpty()
+			.allSatisfy((execution) -> assertThat(execution.rowsRead(TableName.DEFAULT)).as(execution::toString)
+				.isLessThan(1100 + tasks() / 100));
+	}
+
+	@Test
 	void aForecastOfManyTasksReadsASample() {
 		insert(NAME, tasks(), HOUR, HOUR);
 		insert(OTHER_NAME, 1000, HOUR, HOUR);
@@ -338,6 +370,13 @@ class PostgresPlanTests extends StoreTestSupport {
 		store.enqueueAll(IntStream.range(0, 60).mapToObj((i) -> task("k" + i, SOON)).toList());
 		store.enqueueAll(IntStream.range(0, 60).mapToObj((i) -> task("k" + i, SOON)).toList());
 		store.enqueueAll(List.of(task("k", SOON, IfPending.KEEP), task("new", SOON, IfPending.KEEP)));
+		store.enqueue(task("k", SOON, IfPending.UPDATE));
+		store.enqueueAll(List.of(task("k", SOON, IfPending.UPDATE), task("new", SOON, IfPending.UPDATE)));
+		store.enqueue(withMaxWait("k"));
+		store.enqueueAll(List.of(withMaxWait("k"), withMaxWait("new")));
+		assertThat(store.enqueueShared(List.of(task("k", SOON)))).hasSize(1);
+		assertThat(store.enqueueShared(IntStream.range(0, 60).mapToObj((i) -> task("k" + i, SOON)).toList()))
+			.hasSize(60);
 		assertThat(store.find(key("k"))).isPresent();
 		assertThat(store.reschedule(key("k"), DueTime.after(SOON), null)).isNotNull();
 		String id = store.find(key("k")).orElseThrow().id();
@@ -358,9 +397,13 @@ class PostgresPlanTests extends StoreTestSupport {
 		List<TaskRef> rest = claimed.subList(42, 60);
 		rest.forEach((task) -> assertThat(bury(store, task)).isEqualTo(Reply.DONE));
 		assertThat(store.dead(NAME, 20)).hasSize(18);
-		assertThat(store.dead(new DeadQuery(NAME, true, null, 10)).tasks()).hasSize(10);
+		List<DeadTask> page = store.dead(new DeadQuery(NAME, true, null, 10)).tasks();
+		assertThat(page).hasSize(10);
+		assertThat(store.dead(new DeadQuery(NAME, true, page.get(9).position(), 10)).tasks()).hasSize(8);
+		assertThat(store.dead(new DeadQuery(NAME, false, page.get(9).position(), 10)).tasks()).hasSize(9);
 		List<String> dead = rest.stream().map(TaskRef::id).toList();
-		assertThat(store.requeueAll(dead.subList(0, 5))).containsOnly(Requeue.REQUEUED);
+		assertThat(store.requeue(dead.get(0))).isEqualTo(Requeue.REQUEUED);
+		assertThat(store.requeueAll(dead.subList(1, 5))).containsOnly(Requeue.REQUEUED);
 		assertThat(store.discardAll(dead.subList(5, 10))).isEqualTo(5);
 		assertThat(store.discardOlder(Duration.ZERO, 100)).isEqualTo(8);
 		List<LeasedTask> again = claim();
@@ -370,6 +413,89 @@ class PostgresPlanTests extends StoreTestSupport {
 		List<TaskRef> soon = again.stream().filter((task) -> !task.begun()).map(LeasedTask::ref).toList();
 		store.begin(soon, LEASE);
 		store.acknowledge(soon);
+		store.setPaused(OTHER_NAME, true);
+		assertThat(store.pausedNames()).containsExactly(OTHER_NAME);
+		store.setPaused(OTHER_NAME, false);
+		store.report(new NodeState("a", true, 1));
+		store.report(new NodeState("a", true, 2));
+		assertThat(store.nodes()).isNotEmpty();
+		store.forget("a");
+	}
+
+	/**
+	 * Loses tasks, and claims while there are suspects. Leaves the number of tasks as it
+	 * was.
+	 */
+	private void useStatementsOfSuspects() {
+		DelayedTaskStore store = this.store;
+		store.enqueueAll(IntStream.range(0, 3).mapToObj((i) -> task("k" + i, Duration.ZERO)).toList());
+		List<TaskRef> lost = claim().stream().map(LeasedTask::ref).toList();
+		assertThat(store.begin(lost, Duration.ZERO)).hasSize(3).containsOnly(Reply.DONE);
+		// A claim searches from the earliest due time that its node has stored.
+		DueTime past = DueTime.at(Instant.now().minus(HOUR));
+		String begun = store.enqueue(task(NAME, null, past, IfPending.REPLACE, null)).id();
+		List<LeasedTask> first = claim();
+		assertThat(first).extracting(LeasedTask::id).containsExactly(begun);
+		assertThat(acknowledge(store, first.get(0).ref())).isEqualTo(Reply.DONE);
+		String soon = store.enqueue(task(null, SOON)).id();
+		Claimed beside = store
+			.claim(new ClaimRequest("a", Map.of(NAME, new Limit(100, 100)), 100, false, LOOK_AHEAD, LEASE, ANY_SIZE));
+		assertThat(beside.tasks()).extracting(LeasedTask::id).containsExactly(soon);
+		assertThat(store.cancel(soon)).isTrue();
+		for (int i = 0; i < 3; i++) {
+			LeasedTask suspect = claim().get(0);
+			assertThat(suspect.suspect()).isTrue();
+			assertThat(begin(store, suspect.ref())).isEqualTo(Reply.DONE);
+			assertThat(acknowledge(store, suspect.ref())).isEqualTo(Reply.DONE);
+		}
+	}
+
+	/**
+	 * Stores, runs and ends schedules. Leaves the number of tasks as it was.
+	 */
+	private void useStatementsOfSchedules() {
+		DelayedTaskStore store = this.store;
+		String text = "every 1h";
+		String stored = store.recur(schedule("k", text, HOUR)).id();
+		store.recur(schedule("k", text, HOUR));
+		String id = store.recur(schedule("k", "every 2h", HOUR)).id();
+		assertThat(id).isNotEqualTo(stored);
+		store.recur(schedule("k", text, HOUR));
+		assertThat(store.find(key("k"))).isPresent();
+		assertThat(store.reschedule(key("k"), DueTime.after(SOON), null)).isNotNull();
+		TaskRef first = begunRun();
+		assertThat(store.repeat(List.of(new NextRun(first, text, DueTime.after(SOON), null))))
+			.containsExactly(Reply.DONE);
+		TaskRef second = begunRun();
+		store.recur(schedule("k", "every 2h", SOON));
+		new TransactionTemplate(new JdbcTransactionManager(this.explained)).executeWithoutResult(
+				(status) -> assertThat(store.repeatInTransaction(new NextRun(second, text, DueTime.after(SOON), null)))
+					.isTrue());
+		TaskRef third = begunRun();
+		assertThat(store.cancel(key("k"))).isTrue();
+		assertThat(store.repeat(List.of(new NextRun(third, "every 2h", DueTime.after(SOON), null))))
+			.containsExactly(Reply.DONE);
+		assertThat(store.find(third.id())).isEmpty();
+		store.recur(schedule("k", text, HOUR));
+		assertThat(store.cancel(key("k"))).isTrue();
+		assertThat(store.cancel(store.recur(schedule("k", text, HOUR)).id())).isTrue();
+	}
+
+	private TaskRef begunRun() {
+		List<LeasedTask> run = claim();
+		assertThat(run).hasSize(1);
+		assertThat(begin(this.store, run.get(0).ref())).isEqualTo(Reply.DONE);
+		return run.get(0).ref();
+	}
+
+	private static NewSchedule schedule(String key, String text, Duration first) {
+		String id = UUID.randomUUID().toString();
+		return new NewSchedule(id, NAME, key, "payload of " + id, null, text, DueTime.after(first));
+	}
+
+	private static NewTask withMaxWait(String key) {
+		String id = UUID.randomUUID().toString();
+		return new NewTask(id, NAME, key, "payload of " + id, null, DueTime.after(SOON), IfPending.REPLACE, HOUR, null);
 	}
 
 	/**

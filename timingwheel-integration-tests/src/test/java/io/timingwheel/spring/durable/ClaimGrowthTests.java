@@ -1,0 +1,77 @@
+package io.timingwheel.spring.durable;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.durable.reference.ReferenceStore;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The claims of a node with a backlog, in virtual time. So each claim is quick.
+ */
+class ClaimGrowthTests {
+
+	private static final int TASKS = 5000;
+
+	private final ManualTimeSource time = new ManualTimeSource();
+
+	private final LongSupplier clock = () -> this.time.nanoTime() / 1_000_000;
+
+	private final ReferenceStore store = new ReferenceStore(new ReferenceStore.Data());
+
+	/** How many tasks each claim may take. */
+	private final List<Integer> limits = new ArrayList<>();
+
+	@Test
+	void claimsGrowWithABacklogAndHaveTheirUsualSizeAfterIt() throws Exception {
+		this.store.setClock(this.clock);
+		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
+		});
+		storing.durable()
+			.enqueueAll(IntStream.range(0, TASKS)
+				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
+				.toList());
+		AtomicInteger runs = new AtomicInteger();
+		SimulatedNode node = new SimulatedNode("node", this.time, recording(), Map.of(TestNode.NAME, Missed.ALL),
+				(number, context) -> runs.incrementAndGet());
+		for (int i = 0; i < 60 && runs.get() < TASKS; i++) {
+			this.time.advance(Duration.ofSeconds(1));
+		}
+		assertThat(runs).hasValue(TASKS);
+		int claims = this.limits.size();
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(this.limits).containsSubsequence(100, 200, 400, 500);
+		assertThat(this.limits.subList(claims, this.limits.size())).isNotEmpty().containsOnly(100);
+		node.shutdown();
+		storing.shutdown();
+	}
+
+	private DelayedTaskStore recording() {
+		return (DelayedTaskStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { DelayedTaskStore.class }, (proxy, method, arguments) -> {
+					if (method.getName().equals("claim")) {
+						this.limits.add(((ClaimRequest) arguments[0]).limit());
+					}
+					try {
+						return method.invoke(this.store, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
+	}
+
+}
