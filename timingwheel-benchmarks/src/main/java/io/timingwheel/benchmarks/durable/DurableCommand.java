@@ -39,6 +39,9 @@ public final class DurableCommand implements Callable<Integer> {
 
 	private static final Duration MAX_GROWTH_TIME = Duration.ofMinutes(Probe.MAX / (60 * SizeMeasurements.GROWTH_RATE));
 
+	/** One of the two nodes of a measurement may run the tasks of both. */
+	private static final int MAX_WARM_UP = Probe.MAX / 2;
+
 	@Mixin
 	private ReportOptions options = new ReportOptions();
 
@@ -52,8 +55,8 @@ public final class DurableCommand implements Callable<Integer> {
 	private List<DurablePeer> peers = List.of();
 
 	@Option(names = "--warm-up", paramLabel = "TASKS",
-			description = "How many tasks the nodes run before each measurement. Default: ${DEFAULT-VALUE}, before"
-					+ " the JIT compiler has finished.",
+			description = "How many tasks each node runs before each measurement, on average. Default: ${DEFAULT-VALUE},"
+					+ " before the JIT compiler has finished.",
 			defaultValue = "10000")
 	private int warmUp = 10_000;
 
@@ -124,7 +127,7 @@ public final class DurableCommand implements Callable<Integer> {
 	private void check() {
 		List<DurablePeer> others = this.peers.stream().filter((peer) -> !peer.uses(this.store)).toList();
 		require(others.isEmpty(), "%s cannot use --store %s".formatted(others, name(this.store)));
-		require(this.warmUp >= 1 && this.warmUp <= Probe.MAX, "--warm-up must be from 1 to " + Probe.MAX);
+		require(this.warmUp >= 1 && this.warmUp <= MAX_WARM_UP, "--warm-up must be from 1 to " + MAX_WARM_UP);
 		require(!this.commitLatency.isNegative() && this.commitLatency.compareTo(PostgresServer.MAX_LATENCY) <= 0,
 				"--commit-latency must be from 0ms to " + PostgresServer.MAX_LATENCY.toMillis() + "ms");
 		require(this.commitLatency.isZero() || this.store == Store.POSTGRESQL,

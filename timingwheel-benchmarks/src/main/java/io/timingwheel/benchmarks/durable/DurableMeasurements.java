@@ -67,7 +67,7 @@ final class DurableMeasurements {
 		return new Measurement(id, "Executions from a backlog of %,d".formatted(count),
 				"""
 						%,d tasks are due, and their bodies only read the clock. The time counts from the first run to the last, \
-						after %,d other tasks to warm up."""
+						after %,d other tasks for each node to warm up."""
 					.formatted(count, this.setup.warmUp()),
 				contestants(true),
 				List.of(Column.perSecond("1", "1 node"), Column.perSecond("2", "2 nodes"),

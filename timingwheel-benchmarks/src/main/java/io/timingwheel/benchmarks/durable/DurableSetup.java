@@ -14,7 +14,7 @@ import io.timingwheel.benchmarks.report.Step;
  * @param store the kind of server
  * @param server gives the server once a measurement runs
  * @param effort how much time to spend
- * @param warmUp how many tasks the nodes run to warm up
+ * @param warmUp how many tasks each node runs to warm up, on average
  * @param commitLatency what each commit that waits for the disk takes in addition
  * @param pending how many other tasks are pending all the time
  */

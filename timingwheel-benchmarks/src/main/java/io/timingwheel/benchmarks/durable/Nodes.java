@@ -38,8 +38,9 @@ final class Nodes implements AutoCloseable {
 					addPending();
 				}
 			}
-			first().run("fill %d 0".formatted(setup.warmUp()));
-			await(setup.warmUp());
+			int warmUp = count * setup.warmUp();
+			first().run("fill %d 0".formatted(warmUp));
+			await(warmUp);
 			// The compiler has not finished yet.
 			TimeUnit.SECONDS.sleep(2);
 			all("reset");

@@ -54,8 +54,8 @@ class DurableCommandTests {
 			--store postgresql --held-tasks 99      | --held-tasks must be from 100 to 40000000
 			--store postgresql --growth-time 9s     | --growth-time must be from 10s to 22m
 			--store postgresql --growth-time 23m    | --growth-time must be from 10s to 22m
-			--store postgresql --warm-up 0          | --warm-up must be from 1 to 4000000
-			--store postgresql --warm-up 4000001    | --warm-up must be from 1 to 4000000
+			--store postgresql --warm-up 0          | --warm-up must be from 1 to 2000000
+			--store postgresql --warm-up 2000001    | --warm-up must be from 1 to 2000000
 			--store postgresql --rounds 0           | --rounds must be at least 1
 			--store mysql                           | expected one of [POSTGRESQL, REDIS]
 			--store redis --peers NOBODY            | expected one of [TIMINGWHEEL, TIMINGWHEEL_500
