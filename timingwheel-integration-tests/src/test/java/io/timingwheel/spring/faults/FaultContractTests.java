@@ -2,6 +2,7 @@ package io.timingwheel.spring.faults;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -133,7 +134,8 @@ abstract class FaultContractTests extends FaultTestSupport {
 	/**
 	 * Four nodes, of which one is killed and one is stopped for longer than its lease.
 	 * How long the lease of a task still lasts when its node is stopped depends on when
-	 * the node has renewed it, so a run counts until its node is stopped.
+	 * the node has renewed it, so a run counts until its node is stopped. Some bodies on
+	 * this node outlive their leases. The node interrupts them when it goes on.
 	 */
 	@Test
 	void noMoreBodiesRunAtOnceThanTheLimitWhileNodesAreKilledAndStopped() {
@@ -154,13 +156,25 @@ abstract class FaultContractTests extends FaultTestSupport {
 		long killedAt = System.currentTimeMillis();
 		killed.kill();
 		await(() -> this.executions.started() > 2 * tasks / 5);
-		NodeProcess stopped = nodes.get(1);
+		NodeProcess stopped = nodes.subList(1, 4)
+			.stream()
+			.max(Comparator.comparing((node) -> node.ask("in-flight")))
+			.orElseThrow();
+		stopped.tell("hold");
+		long startedBefore = this.executions.startedOn(stopped.id());
+		await(() -> this.executions.startedOn(stopped.id()) > startedBefore);
 		long stoppingAt = System.currentTimeMillis();
 		stopped.stop();
 		long stoppedAt = System.currentTimeMillis();
 		awaitTime(Instant.now().plus(lease.multipliedBy(3).dividedBy(2)));
+		long held = this.executions.startedOn(stopped.id()) - startedBefore;
 		stopped.goOn();
+		await(() -> stopped.ask("lost-leases") >= held);
+		stopped.tell("let-go");
 		awaitEnded(tasks);
+		assertThat(this.executions.all()).filteredOn((run) -> run.node().equals(stopped.id()) && run.endedAt() == null)
+			.as("interrupted bodies of the stopped node")
+			.hasSizeGreaterThanOrEqualTo(Math.toIntExact(held));
 		List<long[]> runs = this.executions.all().stream().map((run) -> {
 			long end = (run.endedAt() != null) ? run.endedAt() : Long.MAX_VALUE;
 			if (run.node().equals(killed.id())) {

@@ -17,6 +17,7 @@ import io.timingwheel.spring.task.Schedule;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 /**
  * What nodes have to keep up for a minute. These tests are classes of their own, so that
@@ -89,6 +90,8 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 				startNode("stopped", List.of()), startNode("fast", ShiftedClock.jvmOptions(Duration.ofMinutes(5))),
 				startNode("slow", ShiftedClock.jvmOptions(Duration.ofMinutes(-5)))));
 		nodes.forEach(NodeProcess::awaitReady);
+		assertClockIsShifted(nodes.get(2), Duration.ofMinutes(5));
+		assertClockIsShifted(nodes.get(3), Duration.ofMinutes(-5));
 		int schedules = 20;
 		Duration period = Duration.ofMillis(500);
 		List<Long> first = new ArrayList<>();
@@ -134,6 +137,12 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 				covered = Math.max(covered, run.dueAt() + late * period.toMillis());
 			}
 		});
+	}
+
+	static void assertClockIsShifted(NodeProcess node, Duration offset) {
+		for (String clock : List.of("clock", "instant")) {
+			assertThat(node.ask(clock) - System.currentTimeMillis()).isCloseTo(offset.toMillis(), within(30_000L));
+		}
 	}
 
 }
