@@ -382,7 +382,7 @@ class MemoryRetentionTests {
 		this.wheel.schedule(warmUp, 1, TimeUnit.MILLISECONDS);
 		this.clock.advance(Duration.ofMillis(1));
 		long before = settledHeap();
-		int count = 340_000;
+		int count = 230_000;
 		for (int i = 0; i < count; i++) {
 			this.wheel.schedule(new Routed(new RefusingOnce()), 1, TimeUnit.MILLISECONDS);
 		}
@@ -390,7 +390,7 @@ class MemoryRetentionTests {
 		assertThat(this.wheel.snapshot().refused()).isEqualTo(count);
 		this.clock.advance(Duration.ofMillis(5));
 		assertThat(this.wheel.pending()).isZero();
-		// A heap of so many queues has an array of 2 MB.
+		// A heap of so many queues has an array of 1.3 MB.
 		assertThat(settledHeap() - before).isLessThan(1_000_000);
 		Reference.reachabilityFence(this.wheel);
 	}
