@@ -682,6 +682,17 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aClaimWithTasksTellsWhatIsDueBeforeTheNodeClaimsAgain() {
+		AtomicLong clock = new AtomicLong(this.store.now());
+		this.store.setClock(clock::get);
+		Enqueued now = enqueue("now", Duration.ZERO);
+		enqueue("next", Duration.ofMillis(Claimed.MAX_PAUSE_MILLIS));
+		Claimed claimed = this.store.claim(new ClaimRequest("a", NAMES, 10, Duration.ZERO, LEASE, ANY_SIZE));
+		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(now.id());
+		assertThat(claimed.nextAt()).isLessThanOrEqualTo(clock.get() + Claimed.MAX_PAUSE_MILLIS);
+	}
+
+	@Test
 	void aLeaseThatAnotherNodeHasIsNotTakenHoweverFarThisOneLooksAhead() {
 		LeasedTask task = leased("k");
 		LeasedTask running = begun("l");

@@ -11,7 +11,9 @@ import java.util.Set;
  * @param nextAt the earliest time (due time or end of lease) of a stored task with one of
  * these names, as far as the store knows, in milliseconds since the epoch;
  * {@link Long#MAX_VALUE} for none. Tasks beyond a limit do not count, nor do the times
- * for which limited names wait. The time is in the past if the claim has found a suspect
+ * for which limited names wait. The time is in the past if the claim has found a suspect.
+ * After a claim with tasks, times later than {@link #MAX_PAUSE_MILLIS} from {@code now}
+ * may be missing
  * @param startAt the earliest time at which a task of a limited name may start that this
  * claim has not started, as far as the store knows, in milliseconds since the epoch;
  * {@link Long#MAX_VALUE} for none
@@ -20,6 +22,12 @@ import java.util.Set;
  * @since 0.1
  */
 public record Claimed(List<LeasedTask> tasks, long now, long nextAt, long startAt, Set<String> heldBack) {
+
+	/**
+	 * After a claim with tasks, a node that has room claims again within this time, in
+	 * milliseconds. So the node does not need the times of later tasks.
+	 */
+	public static final long MAX_PAUSE_MILLIS = 100;
 
 	/**
 	 * Creates the result of a claim without limited names.

@@ -322,11 +322,7 @@ class PostgresPlanTests extends StoreTestSupport {
 			long start = System.nanoTime();
 			List<LeasedTask> claimed = run(batch);
 			while (!claimed.isEmpty()) {
-				pages.add(this.explained.executions()
-					.stream()
-					.filter((execution) -> execution.sql().contains("claimed"))
-					.mapToLong(Execution::pagesRead)
-					.sum());
+				pages.add(pagesOfClaims());
 				claimed = run(batch);
 			}
 			assertThat(pages).hasSize(tasks() / 4 / batch);
@@ -339,8 +335,57 @@ class PostgresPlanTests extends StoreTestSupport {
 		}
 	}
 
+	/**
+	 * A claim that leaves room searches for the next task. The entries of the tasks that
+	 * have run are at the ends of their leases.
+	 */
+	@Test
+	void anOpenTransactionMakesNoClaimThatLeavesRoomReadTheTasksThatHaveRun() throws SQLException {
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		try (Connection connection = this.pool.getConnection(); Statement statement = connection.createStatement()) {
+			connection.setAutoCommit(false);
+			connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+			statement.execute("select count(*) from timingwheel_task");
+			long first = pagesOfAClaimThatLeavesRoom();
+			insert(NAME, tasks(), HOUR.negated(), HOUR.dividedBy(2));
+			while (!run(500).isEmpty()) {
+				this.explained.executions();
+			}
+			assertThat(pagesOfAClaimThatLeavesRoom()).isLessThan(2 * first + PAGES);
+			connection.rollback();
+		}
+	}
+
+	/**
+	 * How many pages a claim of one task reads, if the claim is no sweep.
+	 */
+	private long pagesOfAClaimThatLeavesRoom() {
+		long least = Long.MAX_VALUE;
+		for (int i = 0; i < EXECUTIONS; i++) {
+			enqueue(null, Duration.ZERO);
+			this.explained.executions();
+			assertThat(run(1, 500)).hasSize(1);
+			least = Math.min(least, pagesOfClaims());
+		}
+		return least;
+	}
+
+	private long pagesOfClaims() {
+		return this.explained.executions()
+			.stream()
+			.filter((execution) -> execution.sql().contains("claimed"))
+			.mapToLong(Execution::pagesRead)
+			.sum();
+	}
+
 	private List<LeasedTask> run(int limit) {
-		List<LeasedTask> tasks = claim(this.store, "a", limit).tasks();
+		return run(limit, limit);
+	}
+
+	private List<LeasedTask> run(int limit, int room) {
+		List<LeasedTask> tasks = this.store
+			.claim(new ClaimRequest("a", Map.of(NAME, new Limit(limit, 0)), room, true, LOOK_AHEAD, LEASE, ANY_SIZE))
+			.tasks();
 		if (!tasks.isEmpty()) {
 			assertThat(this.store.acknowledge(tasks.stream().map(LeasedTask::ref).toList())).containsOnly(Reply.DONE);
 		}

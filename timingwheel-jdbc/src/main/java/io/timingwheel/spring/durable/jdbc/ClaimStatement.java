@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 
 /**
@@ -77,6 +78,11 @@ final class ClaimStatement {
 	 * claim.
 	 *
 	 * <p>
+	 * A claim with tasks does not search for the next task further ahead than the node
+	 * sleeps. The search would walk over the index entries of all tasks that have run
+	 * during the last lease, if an old snapshot keeps them.
+	 *
+	 * <p>
 	 * The commit waits for the disk only if a task has begun with the claim.
 	 */
 	private static String sql(Database database, String wanted, String placeColumns) {
@@ -124,10 +130,12 @@ final class ClaimStatement {
 					deliveries, lost_deliveries, claimed.next_at, schedule, scheduled_at,
 					clock.now, pg_relation_size('%2$s'),
 					(select count(*) from chosen) > (select count(*) from claimed),
-					case when (select count(*) from claimed) < ? then (
+					case when (select look_ahead from clock) < %10$d or not exists (select 1 from claimed) then (
 						select min(least(later.next_at, soon.next_at)) from wanted w left join lateral (
 							select next_at from %2$s
 							where name = w.name and suspect = 0 and next_at > (select now + look_ahead from clock)
+								and next_at <= (
+									select case when exists (select 1 from claimed) then now + %10$d else %3$d end from clock)
 							order by next_at limit 1) later on true left join lateral (
 							select min(next_at) filter (where owner is not null or number = %6$d) as next_at from (
 								select next_at, owner, row_number() over (order by next_at) as number from %2$s
@@ -139,7 +147,7 @@ final class ClaimStatement {
 				"""
 			.formatted(now, database.table(), DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
 					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
-					PostgresDialect.WITHOUT_DISK, wanted, placeColumns);
+					PostgresDialect.WITHOUT_DISK, wanted, placeColumns, Claimed.MAX_PAUSE_MILLIS);
 	}
 
 }

@@ -105,7 +105,7 @@ final class LimitedClaimStatement {
 					Search search = this.floors.search(List.of(name));
 					new ArgumentPreparedStatementSetter(new Object[] { text, this.database.time().parameter(), 0, text,
 							concurrent, room, search.floors().get(0), false, room, request.owner(),
-							LeaseTimes.millis(request.lease()), request.maxPayloadBytes(), room })
+							LeaseTimes.millis(request.lease()), request.maxPayloadBytes() })
 						.setValues(ps);
 					ps.execute();
 					// The result of the first statement is not needed.

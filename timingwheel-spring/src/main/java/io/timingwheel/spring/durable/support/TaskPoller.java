@@ -34,9 +34,6 @@ final class TaskPoller {
 	 */
 	private static final long MIN_SLEEP_MILLIS = 50;
 
-	/** The longest sleep after a claim with tasks. */
-	static final long BUSY_SLEEP_MILLIS = 100;
-
 	/** How long the other tasks wait for a suspect. */
 	private static final long SUSPECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -311,7 +308,7 @@ final class TaskPoller {
 	 * belong to another node: its part of the store may have an earlier time.
 	 */
 	static long sleepMillis(Claimed claimed, long interval, long lookAhead) {
-		long longest = claimed.tasks().isEmpty() ? interval : Math.min(interval, BUSY_SLEEP_MILLIS);
+		long longest = claimed.tasks().isEmpty() ? interval : Math.min(interval, Claimed.MAX_PAUSE_MILLIS);
 		long claimableAt = claimed.nextAt() - lookAhead;
 		long next = ((claimableAt > claimed.now()) ? claimableAt : claimed.nextAt()) - claimed.now();
 		return Math.min(longest, Math.max(MIN_SLEEP_MILLIS, next));

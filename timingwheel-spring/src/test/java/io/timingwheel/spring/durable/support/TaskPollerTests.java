@@ -42,9 +42,9 @@ class TaskPollerTests {
 
 	@Test
 	void afterAClaimWithTasksThePollerClaimsAgainSoon() {
-		assertThat(sleep(List.of(TASK), Long.MAX_VALUE)).isEqualTo(TaskPoller.BUSY_SLEEP_MILLIS);
+		assertThat(sleep(List.of(TASK), Long.MAX_VALUE)).isEqualTo(Claimed.MAX_PAUSE_MILLIS);
 		assertThat(sleep(List.of(TASK), NOW + LOOK_AHEAD + 70)).isEqualTo(70);
-		assertThat(sleep(List.of(TASK), NOW + LOOK_AHEAD - 5)).isEqualTo(TaskPoller.BUSY_SLEEP_MILLIS);
+		assertThat(sleep(List.of(TASK), NOW + LOOK_AHEAD - 5)).isEqualTo(Claimed.MAX_PAUSE_MILLIS);
 	}
 
 	@Test
