@@ -19,15 +19,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tasks the claimed tasks, in the order of the times by which it found them
  * @param found the times of the tasks that it found, by name, in order
+ * @param now the time by which the claim searched
+ * @param endedAt the time when the claim had changed the tasks
  * @param places of a limited name, {@code null} for other names
  */
-record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long now, long nextAt, long tableSize,
-		@Nullable Places places) {
+record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long now, long endedAt, long nextAt,
+		long tableSize, @Nullable Places places) {
 
 	static ClaimReply read(ResultSet rs, boolean hasPlaces) throws SQLException {
 		List<ClaimedRow> tasks = new ArrayList<>();
 		Map<String, List<Long>> found = new HashMap<>();
 		long now = 0;
+		long endedAt = 0;
 		long nextAt = Long.MAX_VALUE;
 		long tableSize = 0;
 		Places places = null;
@@ -43,6 +46,8 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 				places = hasPlaces ? new Places(rs.getBoolean(ClaimColumn.LOCKED), rs.getBoolean(ClaimColumn.MISSING),
 						rs.getBoolean(ClaimColumn.HAS_LOST), rs.getInt(ClaimColumn.FREE)) : null;
 			}
+			// Each row has a reading of its own.
+			endedAt = rs.getLong(ClaimColumn.ENDED_AT);
 			if (rs.getString(ClaimColumn.ID) == null) {
 				continue;
 			}
@@ -57,7 +62,7 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 		}
 		found.values().forEach(Collections::sort);
 		tasks.sort(Comparator.comparingLong(ClaimedRow::foundAt));
-		return new ClaimReply(tasks, found, now, nextAt, tableSize, places);
+		return new ClaimReply(tasks, found, now, endedAt, nextAt, tableSize, places);
 	}
 
 	private static LeasedTask task(ResultSet rs) throws SQLException {
@@ -111,7 +116,7 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 
 		static final int SCHEDULED_AT = 17;
 
-		/** This and the following columns have the same value in each row. */
+		/** This and the next three columns have the same value in each row. */
 		static final int NOW = 18;
 
 		static final int TABLE_SIZE = 19;
@@ -120,17 +125,19 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 
 		static final int LATER_AT = 21;
 
+		static final int ENDED_AT = 22;
+
 		/**
 		 * This and the following columns are those of a limited name. The column before
 		 * them is only there for its side effect.
 		 */
-		static final int LOCKED = 23;
+		static final int LOCKED = 24;
 
-		static final int MISSING = 24;
+		static final int MISSING = 25;
 
-		static final int HAS_LOST = 25;
+		static final int HAS_LOST = 26;
 
-		static final int FREE = 26;
+		static final int FREE = 27;
 
 	}
 

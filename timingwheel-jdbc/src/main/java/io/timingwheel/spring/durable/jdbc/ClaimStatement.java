@@ -83,6 +83,12 @@ final class ClaimStatement {
 	 * during the last lease, if an old snapshot keeps them.
 	 *
 	 * <p>
+	 * The statement reads the clock at its beginning, to compare the times of the tasks,
+	 * and once more after it has changed the tasks. A node compares the second reading
+	 * with its own clock when it has the reply. The less time passes in between, the less
+	 * late the tasks start.
+	 *
+	 * <p>
 	 * The commit waits for the disk only if a task has begun with the claim.
 	 */
 	private static String sql(Database database, String wanted, String placeColumns) {
@@ -142,12 +148,14 @@ final class ClaimStatement {
 								where name = w.name and suspect = 0 and next_at > (select now from clock)
 									and next_at <= (select now + look_ahead from clock)
 								order by next_at limit %6$d) first) soon on true) end,
+					clock.now + %11$s,
 					(%7$s where not exists (select 1 from claimed where taken and status = %4$d))%9$s
 				from clock left join claimed on true
 				"""
 			.formatted(now, database.table(), DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
 					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
-					PostgresDialect.WITHOUT_DISK, wanted, placeColumns, Claimed.MAX_PAUSE_MILLIS);
+					PostgresDialect.WITHOUT_DISK, wanted, placeColumns, Claimed.MAX_PAUSE_MILLIS,
+					PostgresDialect.elapsed(database.time()));
 	}
 
 }

@@ -125,7 +125,7 @@ final class LimitedClaimStatement {
 			this.floors.searched(search, new ClaimRequest(request.owner(), Map.of(name, limit), room, false,
 					Duration.ZERO, request.lease(), request.maxPayloadBytes()), reply.found(), reply.now());
 		}
-		return new CountedClaim(reply.tasks(), reply.now(), reply.nextAt(), places);
+		return new CountedClaim(reply.tasks(), reply.endedAt(), reply.nextAt(), places);
 	}
 
 }

@@ -39,6 +39,13 @@ final class PostgresDialect extends Dialect {
 		return time.isGiven() ? "0::bigint" : NOW;
 	}
 
+	/**
+	 * How many milliseconds have passed since the statement began, by the same clock.
+	 */
+	static String elapsed(StoreTime time) {
+		return time.isGiven() ? "0" : "(floor(extract(epoch from clock_timestamp()) * 1000)::bigint - " + NOW + ")";
+	}
+
 	@Override
 	Transitions transitions(Database database) {
 		return new PostgresTransitions(database);

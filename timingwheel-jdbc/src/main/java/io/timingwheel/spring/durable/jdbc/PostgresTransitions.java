@@ -204,7 +204,7 @@ final class PostgresTransitions extends Transitions {
 			// A claim that takes a suspect does not search for other tasks.
 			this.floors.searched(search, request, reply.found(), reply.now());
 		}
-		return ClaimedRow.claim(reply.tasks(), reply.now(), reply.nextAt());
+		return ClaimedRow.claim(reply.tasks(), reply.endedAt(), reply.nextAt());
 	}
 
 	@Override
