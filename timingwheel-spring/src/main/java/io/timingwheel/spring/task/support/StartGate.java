@@ -7,19 +7,15 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
-import io.timingwheel.WheelSnapshot;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * The wheel's thread only takes a free permit, or puts the task in a queue of arrivals.
- * The rest happens on the hand-over threads, in turns of which there is one at a time. An
+ * The rest happens on the hand-over threads, in the {@link StartTurns} of the gate. An
  * executor whose threads are all occupied therefore delays no turn. The map's lock of a
  * key may be held when the lock of the gate is taken, never the other way round. Under
  * the lock of the gate only the wheel is called, which calls no other code.
@@ -64,9 +60,6 @@ final class StartGate {
 	/** Written under the lock. */
 	private volatile boolean paused;
 
-	/** Guarded by the lock. */
-	private @Nullable WakeUp wakeUp;
-
 	/** Whether a task that falls due has to queue up. Written under the lock. */
 	private volatile boolean congested;
 
@@ -75,16 +68,14 @@ final class StartGate {
 	/** How many tasks are on their way into the queue. No other task overtakes them. */
 	private final AtomicInteger arriving = new AtomicInteger();
 
-	private final AtomicBoolean turnDue = new AtomicBoolean();
-
-	/** How many turns have been asked for since the current one began. */
-	private final AtomicInteger turns = new AtomicInteger();
+	private final StartTurns turns;
 
 	StartGate(NamedTasks tasks, PolicySettings limits) {
 		this.tasks = tasks;
 		this.permits = new StartPermits(limits, now());
 		this.paused = limits.isPaused();
 		this.congested = this.paused;
+		this.turns = new StartTurns(tasks, this.lock, this::startSome, this::hasWork);
 	}
 
 	/**
@@ -99,7 +90,7 @@ final class StartGate {
 		finally {
 			this.lock.unlock();
 		}
-		requestTurn();
+		this.turns.request();
 	}
 
 	/**
@@ -114,7 +105,7 @@ final class StartGate {
 		finally {
 			this.lock.unlock();
 		}
-		requestTurn();
+		this.turns.request();
 	}
 
 	boolean isPaused() {
@@ -229,59 +220,11 @@ final class StartGate {
 			this.arriving.decrementAndGet();
 			throw ex;
 		}
-		requestTurn();
+		this.turns.request();
 	}
 
 	private void handOver(Place place) {
 		environment().handOvers().handOver(place.executor, place, place::fail);
-	}
-
-	/**
-	 * Asks for a turn on another thread, unless one has been asked for. With virtual time
-	 * the turn comes on this thread. Throws nothing, since the task that asks may wait
-	 * here already.
-	 */
-	private void requestTurn() {
-		if (!this.turnDue.compareAndSet(false, true)) {
-			return;
-		}
-		try {
-			environment().handOvers().runSoon(this::turn);
-		}
-		catch (RejectedExecutionException ex) {
-			// The application has ended.
-			this.turnDue.set(false);
-		}
-		catch (Throwable ex) {
-			this.turnDue.set(false);
-			logger.warn("Tasks of the name \"" + this.tasks.name() + "\" wait longer than their policy says", ex);
-		}
-	}
-
-	/**
-	 * Hands over the tasks that may start now. If another thread is at this, that thread
-	 * goes on in place of this one. A body that runs on the thread that hands it over
-	 * therefore does not nest these calls.
-	 */
-	private void turn() {
-		this.turnDue.set(false);
-		if (this.turns.getAndIncrement() != 0) {
-			return;
-		}
-		int asked = 1;
-		do {
-			try {
-				while (startSome()) {
-					// There may be more.
-				}
-			}
-			catch (Throwable ex) {
-				this.turns.set(0);
-				throw ex;
-			}
-			asked = this.turns.addAndGet(-asked);
-		}
-		while (asked != 0);
 	}
 
 	/**
@@ -365,7 +308,7 @@ final class StartGate {
 			while (next != null && places.size() < BATCH && mayStart()) {
 				long start = this.permits.nextStart(now);
 				if (start - now > 0) {
-					wakeUpAt(start);
+					this.turns.planAt(start);
 					break;
 				}
 				if (this.permits.isKeyFree(next.slot())) {
@@ -386,6 +329,13 @@ final class StartGate {
 		return places;
 	}
 
+	/**
+	 * Whether there are tasks for a turn. The caller holds the lock.
+	 */
+	private boolean hasWork() {
+		return this.queue.size() != 0 || this.arriving.get() != 0;
+	}
+
 	private boolean mayStart() {
 		return !this.paused && this.permits.isFree();
 	}
@@ -395,7 +345,7 @@ final class StartGate {
 	 */
 	private void retryAt(long nanos) {
 		if (mayStart()) {
-			wakeUpAt(nanos);
+			this.turns.planAt(nanos);
 		}
 	}
 
@@ -425,81 +375,12 @@ final class StartGate {
 		refused.forEach((place) -> this.arrivals.add(place.task()));
 	}
 
-	/**
-	 * Plans a turn, unless one is planned that comes no later. The caller holds the lock.
-	 */
-	private void wakeUpAt(long nanos) {
-		WakeUp planned = this.wakeUp;
-		if (planned != null && planned.atNanos - nanos <= 0) {
-			return;
-		}
-		WakeUp wakeUp = new WakeUp(nanos);
-		wakeUp.plan(nanos - now());
-		this.wakeUp = wakeUp;
-		if (planned != null) {
-			planned.cancel();
-		}
-	}
-
 	private long now() {
 		return environment().clock().nanoTime();
 	}
 
 	private TaskEnvironment environment() {
 		return this.tasks.environment();
-	}
-
-	/**
-	 * A turn that is planned.
-	 */
-	private final class WakeUp implements DirectTask {
-
-		private final long atNanos;
-
-		private @Nullable TimerHandle timer;
-
-		WakeUp(long atNanos) {
-			this.atNanos = atNanos;
-		}
-
-		void plan(long delayNanos) {
-			try {
-				this.timer = environment().wheel().schedule(this, delayNanos, TimeUnit.NANOSECONDS);
-			}
-			catch (RejectedExecutionException ex) {
-				if (environment().wheel().snapshot().state() == WheelSnapshot.State.RUNNING) {
-					// The wheel is full at the moment.
-					CompletableFuture.delayedExecutor(Math.max(delayNanos, StartQueue.MIN_PAUSE), TimeUnit.NANOSECONDS)
-						.execute(this);
-				}
-			}
-		}
-
-		void cancel() {
-			if (this.timer != null) {
-				this.timer.cancel();
-			}
-		}
-
-		@Override
-		public void run() {
-			StartGate gate = StartGate.this;
-			gate.lock.lock();
-			try {
-				if (gate.wakeUp != this) {
-					return;
-				}
-				gate.wakeUp = null;
-				if (gate.queue.size() == 0 && gate.arriving.get() == 0) {
-					return;
-				}
-			}
-			finally {
-				gate.lock.unlock();
-			}
-			requestTurn();
-		}
-
 	}
 
 	/**
@@ -606,7 +487,7 @@ final class StartGate {
 		 */
 		void startNext() {
 			if (StartGate.this.congested || !StartGate.this.arrivals.isEmpty()) {
-				requestTurn();
+				StartGate.this.turns.request();
 			}
 		}
 

@@ -4,12 +4,9 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.task.DelayedTaskContext;
@@ -23,13 +20,12 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * One run of a task on the executor's thread: takes the task out of the map, runs the
- * body in its context, counts the outcome, and completes the future.
+ * body in its context, counts the outcome, and completes the future. A task that repeats
+ * stays in the map, and a {@link RepeatingRun} takes over after its body.
  */
 final class TaskRun implements TaskExecution {
 
 	private static final Log logger = LogFactory.getLog(TaskRun.class);
-
-	private static final long RETRY_MILLIS = 100;
 
 	private final PendingTask task;
 
@@ -52,7 +48,7 @@ final class TaskRun implements TaskExecution {
 
 	private long latenessNanos;
 
-	/** Whether the task has begun and is not over. */
+	/** Whether the task was still in the map, so that it has begun. */
 	private boolean begun;
 
 	private int attempt = 1;
@@ -144,50 +140,11 @@ final class TaskRun implements TaskExecution {
 			}
 			call(captured, given);
 		}
-		boolean seen = (repetition != null) ? finish(repetition, given) : finish();
+		boolean seen = (repetition != null) ? new RepeatingRun(this, this.task, repetition, given).finish() : finish();
 		Throwable error = this.error;
 		if (!seen && error != null) {
 			handle(() -> definition().handleUnseenError(error, given));
 		}
-	}
-
-	/**
-	 * The payload without the captured context.
-	 */
-	private static Object given(Object payload) {
-		return (payload instanceof CapturedPayload captured) ? captured.payload() : payload;
-	}
-
-	private void giveBackPermit() {
-		if (this.place != null) {
-			this.place.giveBack();
-		}
-	}
-
-	private void startNext() {
-		if (this.place != null && !this.nextStarted) {
-			this.nextStarted = true;
-			this.place.startNext();
-		}
-	}
-
-	/**
-	 * Starts the next tasks before handlers and the dependents of the future run on this
-	 * thread, since these may take long or wait for one of the tasks. With virtual time
-	 * this thread runs the next tasks too, so that they come after.
-	 */
-	private void startNextBeforeOthers() {
-		if (!environment().handOvers().isOnCallingThread()) {
-			startNext();
-		}
-	}
-
-	/**
-	 * Leaves the gate without a run.
-	 */
-	private void leave() {
-		giveBackPermit();
-		startNext();
 	}
 
 	/**
@@ -214,6 +171,14 @@ final class TaskRun implements TaskExecution {
 		}
 		current.forget();
 		return null;
+	}
+
+	/**
+	 * Leaves the gate without a run.
+	 */
+	private void leave() {
+		giveBackPermit();
+		startNext();
 	}
 
 	private void call(Object payload, Object given) {
@@ -260,83 +225,18 @@ final class TaskRun implements TaskExecution {
 		return definition().run(body);
 	}
 
-	private void handleError(Throwable error, Object payload) {
+	/**
+	 * Takes the exception of the body. Unless there may be another attempt, calls the
+	 * handler.
+	 */
+	void handleError(Throwable error, Object payload) {
 		this.error = error;
 		recordFailure(error);
 		if (this.again != null && !(error instanceof CancellationException)) {
 			this.unhandled = true;
 			return;
 		}
-		handle(() -> definition().handleError(error, payload));
-	}
-
-	/**
-	 * Schedules another attempt after a failure.
-	 * @return {@code false} if the failure is final
-	 */
-	private boolean tryAgain(Object payload, Throwable error) {
-		NamedTasks tasks = this.definition.tasks();
-		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
-		Deadline due = environment().clock().after(delay);
-		if (!environment().shutdown().mayRun(due.dueNanos())) {
-			return false;
-		}
-		TaskFuture<?> future = this.future;
-		if (future != null) {
-			future.setDue(due.epochNanos());
-			future.waiting();
-		}
-		try {
-			if (!tasks.tryAgain(this.task.slot(), this.definition, new Attempt(payload, this.attempt + 1), future,
-					this.sequence, due)) {
-				tasks.recorder().increment(TaskOutcome.SUPERSEDED);
-				return false;
-			}
-		}
-		catch (TaskRejectedException ex) {
-			error.addSuppressed(ex);
-			return false;
-		}
-		logger.warn("Attempt %d of %d of the task \"%s\" failed; the next one comes in %d ms: %s"
-			.formatted(this.attempt, tasks.policy().maxAttempts(1), name(), delay.toMillis(), error));
-		tasks.recorder().abandoned();
-		if ((future != null && future.isDone()) || !environment().shutdown().mayRun(due.dueNanos())) {
-			// The user or the shutdown may have looked before the task was pending again.
-			tasks.cancel(this.task.slot(), (pending) -> pending.sequence() == this.sequence);
-		}
-		return true;
-	}
-
-	/**
-	 * Tells the virtual time of a failure.
-	 */
-	private void recordFailure(Throwable error) {
-		ManualTime time = environment().manualTime();
-		if (time != null && !(error instanceof CancellationException)) {
-			time.failed(name(), error);
-		}
-	}
-
-	/**
-	 * Calls an exception handler. Meanwhile this run is the thread's context.
-	 */
-	private void handle(Runnable handler) {
-		DelayedTaskContext outer = DelayedTaskContextHolder.get();
-		DelayedTaskContextHolder.set(this);
-		try {
-			handler.run();
-		}
-		catch (Throwable ex) {
-			logger.warn("The exception handler for the task \"" + name() + "\" threw an exception itself", ex);
-		}
-		finally {
-			DelayedTaskContextHolder.set(outer);
-		}
-	}
-
-	@SuppressWarnings("unchecked")
-	private TaskDefinition<Object> definition() {
-		return (TaskDefinition<Object>) this.definition;
+		callErrorHandler(error, payload);
 	}
 
 	/**
@@ -347,41 +247,6 @@ final class TaskRun implements TaskExecution {
 		// Read before, since followResult forgets it.
 		Object result = this.result;
 		return followResult(this::end) || end(result, this.error);
-	}
-
-	/**
-	 * Takes note that the body has returned. If the task takes over the result of a
-	 * future that the body returned, calls back when this future is done.
-	 * @return {@code false} if there is no such future, so that nobody calls back
-	 */
-	private boolean followResult(BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
-		Object result = this.result;
-		this.result = null;
-		boolean followed = this.error == null && this.definition.flattens();
-		if (followed && result instanceof CompletionStage<?> stage) {
-			bodyReturned((stage instanceof Future<?> inner) ? inner : null);
-			stage.whenComplete(callback);
-			return true;
-		}
-		if (followed && result instanceof Future<?> inner) {
-			bodyReturned(inner);
-			FutureCompletion.whenDone(inner, executor(), callback);
-			return true;
-		}
-		bodyReturned(null);
-		return false;
-	}
-
-	private void executed() {
-		this.definition.tasks()
-			.recorder()
-			.executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
-	}
-
-	private void bodyReturned(@Nullable Future<?> inner) {
-		if (this.future != null) {
-			this.future.bodyReturned(inner);
-		}
 	}
 
 	/**
@@ -396,8 +261,7 @@ final class TaskRun implements TaskExecution {
 		if (cause != null && this.error == null) {
 			recordFailure(cause);
 		}
-		executed();
-		giveBackPermit();
+		bodyEnded();
 		try {
 			Object again = this.again;
 			this.again = null;
@@ -418,10 +282,9 @@ final class TaskRun implements TaskExecution {
 			boolean cancelled, @Nullable Object payload) {
 		Throwable error = this.error;
 		if (this.unhandled && error != null && payload != null) {
-			handle(() -> definition().handleError(error, given(payload)));
+			callErrorHandler(error, given(payload));
 		}
-		this.definition.tasks()
-			.recorder()
+		tasks().recorder()
 			.ended(cancelled ? TaskOutcome.CANCELLED : (cause != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
 		if (future == null) {
 			return false;
@@ -434,153 +297,196 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Ends a run of a repeating task, at once or when the future that the body returned
-	 * is done.
-	 * @return whether anybody can see the exception
+	 * Schedules another attempt after a failure.
+	 * @return {@code false} if the failure is final
 	 */
-	private boolean finish(Repetition repetition, Object payload) {
-		return followResult((value, error) -> {
-			Throwable cause = FutureCompletion.unwrapped(error);
-			if (cause != null) {
-				handleError(cause, payload);
-			}
-			repeat(repetition, payload);
-		}) || repeat(repetition, payload);
-	}
-
-	/**
-	 * Ends a run of a repeating task. An exception may end the task.
-	 * @return whether anybody can see the exception
-	 */
-	private boolean repeat(Repetition repetition, Object payload) {
-		executed();
-		giveBackPermit();
-		try {
-			return repeatOrEnd(repetition, payload);
+	private boolean tryAgain(Object payload, Throwable error) {
+		NamedTasks tasks = tasks();
+		Duration delay = backoff();
+		Deadline due = environment().clock().after(delay);
+		if (!environment().shutdown().mayRun(due.dueNanos())) {
+			return false;
 		}
-		finally {
-			startNext();
-		}
-	}
-
-	private boolean repeatOrEnd(Repetition repetition, Object payload) {
 		TaskFuture<?> future = this.future;
-		Throwable error = this.error;
-		NamedTasks tasks = this.definition.tasks();
-		if (error != null && this.unhandled) {
-			if (retryRun(repetition, error)) {
-				return true;
-			}
-			startNextBeforeOthers();
-			handle(() -> definition().handleError(error, payload));
+		if (future != null) {
+			future.setDue(due.epochNanos());
+			future.waiting();
 		}
-		tasks.recorder().ended((error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
-		if (error == null || !repetition.rhythm().endsWithFailure()) {
-			if (future != null) {
-				future.waiting();
-			}
-			startAgain(repetition);
-			return error == null;
-		}
-		tasks.pending().remove(this.task.slot(), this.task);
-		startNextBeforeOthers();
-		if (future == null || !future.isDone()) {
-			logger.warn("The periodic task \"" + name() + "\" does not run again, since it threw: " + error);
-		}
-		return future != null && future.failed(error);
-	}
-
-	/**
-	 * Schedules another attempt at a run that has failed, unless the next run comes
-	 * first.
-	 * @return {@code false} if there is no other attempt
-	 */
-	private boolean retryRun(Repetition repetition, Throwable error) {
-		NamedTasks tasks = this.definition.tasks();
-		TaskClock clock = environment().clock();
-		Duration delay = environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
-		if (this.future != null) {
-			this.future.waiting();
-		}
-		AtomicBoolean again = new AtomicBoolean();
 		try {
-			tasks.pending().computeIfPresent(this.task.slot(), (slot, current) -> {
-				if (current == this.task && repetition.tryAgain(current, delay, clock)) {
-					again.setPlain(true);
-					if (this.future != null) {
-						this.future.setDue(current.dueEpochNanos());
-					}
-				}
-				return current;
-			});
+			if (!tasks.tryAgain(this.task.slot(), this.definition, new Attempt(payload, this.attempt + 1), future,
+					this.sequence, due)) {
+				tasks.recorder().increment(TaskOutcome.SUPERSEDED);
+				return false;
+			}
 		}
 		catch (TaskRejectedException ex) {
 			error.addSuppressed(ex);
-		}
-		if (!again.getPlain()) {
 			return false;
 		}
-		logger.warn("Attempt %d of %d of the recurring task \"%s\" failed; the next one comes in %d ms: %s"
-			.formatted(this.attempt, tasks.policy().maxAttempts(1), name(), delay.toMillis(), error));
-		tasks.recorder().abandoned();
-		if (!environment().shutdown().mayRun(this.task.dueNanos())) {
-			tasks.cancel(this.task.slot(), this.future);
+		attemptFailed("task", delay, error);
+		if ((future != null && future.isDone()) || !environment().shutdown().mayRun(due.dueNanos())) {
+			// The user or the shutdown may have looked before the task was pending again.
+			tasks.cancel(this.task.slot(), (pending) -> pending.sequence() == this.sequence);
 		}
-		environment().shutdown().changed();
 		return true;
 	}
 
 	/**
-	 * Schedules the next run, unless the task was cancelled or replaced during this one.
+	 * Takes note that the body has returned. If the task takes over the result of a
+	 * future that the body returned, calls back when this future is done.
+	 * @return {@code false} if there is no such future, so that nobody calls back
 	 */
-	private void startAgain(Repetition repetition) {
-		NamedTasks tasks = this.definition.tasks();
+	boolean followResult(BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
+		Object result = this.result;
+		this.result = null;
+		boolean followed = this.error == null && this.definition.flattens();
+		if (followed && result instanceof CompletionStage<?> stage) {
+			bodyReturned((stage instanceof Future<?> inner) ? inner : null);
+			stage.whenComplete(callback);
+			return true;
+		}
+		if (followed && result instanceof Future<?> inner) {
+			bodyReturned(inner);
+			FutureCompletion.whenDone(inner, executor(), callback);
+			return true;
+		}
+		bodyReturned(null);
+		return false;
+	}
+
+	private void bodyReturned(@Nullable Future<?> inner) {
+		if (this.future != null) {
+			this.future.bodyReturned(inner);
+		}
+	}
+
+	/**
+	 * Takes note that the body has ended, and the future whose result the task takes
+	 * over. Tells the times of the run, and gives the permit back.
+	 */
+	void bodyEnded() {
+		tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
+		giveBackPermit();
+	}
+
+	/**
+	 * How long another attempt waits after a failure of this one.
+	 */
+	Duration backoff() {
+		return environment().policies().backoff(name(), TaskPolicies.DEFAULT_BACKOFF).after(this.attempt);
+	}
+
+	/**
+	 * Reports that this attempt has failed and another one is scheduled. The task no
+	 * longer counts as running.
+	 * @param kind the kind of the task, for the log
+	 * @param delay how long the other attempt waits
+	 * @param error the exception of this attempt
+	 */
+	void attemptFailed(String kind, Duration delay, Throwable error) {
+		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
+				tasks().policy().maxAttempts(1), kind, name(), delay.toMillis(), error));
+		tasks().recorder().abandoned();
+	}
+
+	private void giveBackPermit() {
+		if (this.place != null) {
+			this.place.giveBack();
+		}
+	}
+
+	/**
+	 * Starts the tasks that wait for the permit of this one. Further calls do nothing.
+	 */
+	void startNext() {
+		if (this.place != null && !this.nextStarted) {
+			this.nextStarted = true;
+			this.place.startNext();
+		}
+	}
+
+	/**
+	 * Starts the next tasks before handlers and the dependents of the future run on this
+	 * thread, since these may take long or wait for one of the tasks. With virtual time
+	 * this thread runs the next tasks too, so that they come after.
+	 */
+	void startNextBeforeOthers() {
+		if (!environment().handOvers().isOnCallingThread()) {
+			startNext();
+		}
+	}
+
+	void callErrorHandler(Throwable error, Object payload) {
+		handle(() -> definition().handleError(error, payload));
+	}
+
+	/**
+	 * Calls an exception handler. Meanwhile this run is the thread's context.
+	 */
+	private void handle(Runnable handler) {
+		DelayedTaskContext outer = DelayedTaskContextHolder.get();
+		DelayedTaskContextHolder.set(this);
 		try {
-			tasks.pending().computeIfPresent(this.task.slot(), (slot, current) -> {
-				if (current != this.task) {
-					return current;
-				}
-				if (!repetition.startNext(current, environment().clock())) {
-					this.begun = false;
-					return null;
-				}
-				if (this.future != null) {
-					this.future.setDue(current.dueEpochNanos());
-				}
-				return current;
-			});
-			startNextBeforeOthers();
-			if (!this.begun && this.future != null) {
-				// There is no further run.
-				this.future.succeeded(null);
-			}
+			handler.run();
 		}
-		catch (TaskRejectedException ex) {
-			if (environment().shutdown().isAccepting()) {
-				// The wheel is full at the moment.
-				CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, executor())
-					.execute(() -> startAgain(repetition));
-			}
-			else {
-				tasks.cancel(this.task.slot(), this.future);
-			}
-			return;
+		catch (Throwable ex) {
+			logger.warn("The exception handler for the task \"" + name() + "\" threw an exception itself", ex);
 		}
-		if (!environment().shutdown().mayRun(this.task.dueNanos())) {
-			tasks.cancel(this.task.slot(), this.future);
+		finally {
+			DelayedTaskContextHolder.set(outer);
 		}
-		environment().shutdown().changed();
+	}
+
+	/**
+	 * Tells the virtual time of a failure.
+	 */
+	private void recordFailure(Throwable error) {
+		ManualTime time = environment().manualTime();
+		if (time != null && !(error instanceof CancellationException)) {
+			time.failed(name(), error);
+		}
+	}
+
+	/**
+	 * The payload without the captured context.
+	 */
+	private static Object given(Object payload) {
+		return (payload instanceof CapturedPayload captured) ? captured.payload() : payload;
+	}
+
+	@Nullable Throwable error() {
+		return this.error;
+	}
+
+	/**
+	 * Whether the handler has to be told of the error if there is no other attempt.
+	 */
+	boolean isUnhandled() {
+		return this.unhandled;
+	}
+
+	@Nullable TaskFuture<?> future() {
+		return this.future;
+	}
+
+	NamedTasks tasks() {
+		return this.definition.tasks();
+	}
+
+	@SuppressWarnings("unchecked")
+	private TaskDefinition<Object> definition() {
+		return (TaskDefinition<Object>) this.definition;
 	}
 
 	/**
 	 * The executor for what follows after the body.
 	 */
-	private Executor executor() {
+	Executor executor() {
 		return FutureCompletion.unrefusing(environment().handOvers().safe(this.definition.executor()));
 	}
 
 	private TaskEnvironment environment() {
-		return this.definition.tasks().environment();
+		return tasks().environment();
 	}
 
 	@Override

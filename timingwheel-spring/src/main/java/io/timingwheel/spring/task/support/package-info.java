@@ -7,7 +7,8 @@
  * A task goes through three types. A {@code TaskSubmission} captures the payload with the
  * context of the caller. The {@code NamedTasks} of the name put the task into their map
  * as a {@code PendingTask}, and on the wheel. A {@code TaskRun} runs the task on an
- * executor. Operators see the pending tasks through {@code MemoryTaskReader}.
+ * executor. If the task repeats, a {@code RepeatingRun} puts it on the wheel again.
+ * Operators see the pending tasks through {@code MemoryTaskReader}.
  */
 @NullMarked
 package io.timingwheel.spring.task.support;

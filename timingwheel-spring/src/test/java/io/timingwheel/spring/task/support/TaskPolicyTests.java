@@ -29,6 +29,8 @@ import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -416,6 +418,65 @@ class TaskPolicyTests {
 		});
 		tasks.advanceSeconds(20);
 		assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get).withMessageContaining("last");
+	}
+
+	@Test
+	void aRunOfAScheduleIsTriedAgainAndLeavesItsPermitToOthersUntilThen() {
+		VirtualTasks tasks = tasks(new PolicySettings(3, THREE_ATTEMPTS.backoff(), 1, null, null, null));
+		recur(tasks, () -> {
+			throw new IllegalStateException("failed");
+		});
+		schedule(tasks, "other", 1000);
+		tasks.holdBack = true;
+		tasks.advanceSeconds(1);
+		assertThat(tasks.queue).hasSize(1);
+		tasks.runQueue();
+		assertThat(this.ran).containsExactly("attempt 1", "other");
+		assertThat(tasks.registry.runningCount()).isZero();
+		tasks.advanceSeconds(20);
+		assertThat(this.ran).containsExactly("attempt 1", "other", "attempt 2", "attempt 3", "handled", "attempt 1");
+		assertThat(tasks.registry.counts("limited")).isEqualTo(new TaskCounts(1, 0, 1, 1, 0, 0, 0, 0));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void theShutdownCancelsAScheduleWhoseNextAttemptOrRunComesTooLate(boolean fails) {
+		VirtualTasks tasks = tasks(THREE_ATTEMPTS);
+		recur(tasks, () -> {
+			tasks.registry.atShutdown().stopAccepting();
+			tasks.registry.tasksOf("limited").environment().shutdown().setLastDue(tasks.time.nanoTime());
+			if (fails) {
+				throw new IllegalStateException("failed");
+			}
+		});
+		tasks.advanceSeconds(1);
+		assertThat(this.ran).containsExactly("attempt 1");
+		assertThat(tasks.wheel.pending()).isZero();
+		assertThat(tasks.registry.counts("limited")).isEqualTo(new TaskCounts(0, 0, fails ? 0 : 1, 0, 1, 0, 0, 0));
+	}
+
+	/**
+	 * Starts a schedule with a run after 1 s and every 20 s from then on.
+	 */
+	private void recur(VirtualTasks tasks, Runnable body) {
+		TaskDefinition<String> definition = new TaskDefinition<>(tasks.registry, "limited", () -> tasks.executor,
+				null) {
+
+			@Override
+			protected @Nullable Object run(String payload) {
+				TaskPolicyTests.this.ran.add("attempt " + DelayedTaskContext.current().orElseThrow().attempt());
+				body.run();
+				return null;
+			}
+
+			@Override
+			protected void handleError(Throwable error, String payload) {
+				TaskPolicyTests.this.ran.add("handled");
+			}
+
+		};
+		TaskSubmission.recur(definition, "schedule", "payload", Schedule.every(Duration.ofSeconds(20)), Missed.ONCE,
+				Duration.ofSeconds(1));
 	}
 
 	private DelayedTask<?> failing(VirtualTasks tasks, String key) {
