@@ -107,12 +107,13 @@ final class Refusals {
 			return;
 		}
 		this.queues.remove(queue.key, queue);
-		if (this.queues.isEmpty()) {
-			// Both keep the capacity of the largest number of queues.
+		// Before the allocations, which may fail.
+		plan();
+		if (this.byRetry.isEmpty()) {
+			// The old ones would keep the capacity of the largest number of queues.
 			this.queues = new IdentityHashMap<>();
 			this.byRetry = new PriorityQueue<>(BY_RETRY);
 		}
-		plan();
 	}
 
 	private void schedule(RefusalQueue queue, long retryTick) {

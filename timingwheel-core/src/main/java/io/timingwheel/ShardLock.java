@@ -54,8 +54,12 @@ abstract class ShardLock extends Padding {
 	void lockNext() {
 		if (!tryLock()) {
 			this.reserved = 1;
-			await(true);
-			RESERVED.setRelease(this, 0);
+			try {
+				await(true);
+			}
+			finally {
+				RESERVED.setRelease(this, 0);
+			}
 		}
 	}
 

@@ -13,8 +13,8 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * What follows the body in a run of a repeating task: another attempt at the run, the
- * next run, or the end of the task. During all this the task keeps its place in the map,
- * unless somebody cancels or replaces it.
+ * next run, or the end of the task. The task stays in the map until it ends, unless
+ * somebody cancels or replaces it.
  */
 final class RepeatingRun {
 
@@ -183,7 +183,7 @@ final class RepeatingRun {
 				.execute(this::startAgain);
 		}
 		else {
-			this.tasks.cancel(this.task.slot(), this.future);
+			cancel();
 		}
 	}
 
@@ -203,9 +203,16 @@ final class RepeatingRun {
 	private void heedShutdown() {
 		ShutdownState shutdown = this.tasks.environment().shutdown();
 		if (!shutdown.mayRun(this.task.dueNanos())) {
-			this.tasks.cancel(this.task.slot(), this.future);
+			cancel();
 		}
 		shutdown.changed();
+	}
+
+	/**
+	 * Cancels the task, but not one that has replaced it.
+	 */
+	private void cancel() {
+		this.tasks.cancel(this.task.slot(), (pending) -> pending == this.task && pending.future() == this.future);
 	}
 
 	private TaskClock clock() {

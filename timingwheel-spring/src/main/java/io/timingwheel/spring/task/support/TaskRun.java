@@ -361,12 +361,16 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Takes note that the body has ended, and the future whose result the task takes
-	 * over. Tells the times of the run, and gives the permit back.
+	 * Takes note that the body has ended and that the future is done whose result the
+	 * task takes over. Tells the times of the run, and gives the permit back.
 	 */
 	void bodyEnded() {
-		tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
-		giveBackPermit();
+		try {
+			tasks().recorder().executed(this.latenessNanos, this.begunNanos, environment().clock()::nanoTime);
+		}
+		finally {
+			giveBackPermit();
+		}
 	}
 
 	/**
