@@ -12,8 +12,8 @@ import java.util.Set;
  * these names, as far as the store knows, in milliseconds since the epoch;
  * {@link Long#MAX_VALUE} for none. Tasks beyond a limit do not count, nor do the times
  * for which limited names wait. The time is in the past if the claim has found a suspect.
- * After a claim with tasks, times later than {@link #MAX_PAUSE_MILLIS} from {@code now}
- * may be missing
+ * After a claim with tasks, a store may leave out the ends of leases within the
+ * look-ahead, and times later than {@link #MAX_PAUSE_MILLIS} after its search
  * @param startAt the earliest time at which a task of a limited name may start that this
  * claim has not started, as far as the store knows, in milliseconds since the epoch;
  * {@link Long#MAX_VALUE} for none
@@ -24,8 +24,9 @@ import java.util.Set;
 public record Claimed(List<LeasedTask> tasks, long now, long nextAt, long startAt, Set<String> heldBack) {
 
 	/**
-	 * After a claim with tasks, a node that has room claims again within this time, in
-	 * milliseconds. So the node does not need the times of later tasks.
+	 * After a claim with tasks and without a suspect, a node that has room claims again
+	 * within this time, in milliseconds. So the node does not need the times of later
+	 * tasks.
 	 */
 	public static final long MAX_PAUSE_MILLIS = 100;
 

@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <li>A caller without company sends its task at once. While callers have no company, two
  * requests may be under way.</li>
  * <li>Once a request has the tasks of several callers, a second request begins beside it
- * only if half of all callers wait: one large request takes the store less time than two
- * small ones. While the store works on the tasks of one half, the other half returns and
- * stores its next tasks.</li>
+ * only if half of all callers wait, or 16 of them: one large request takes the store less
+ * time than two small ones. While the store works on the tasks of one half, the other
+ * half returns and stores its next tasks.</li>
  * <li>The callers of a request that has ended often store their next tasks at once. So
  * the next request waits until enough callers have come, but only briefly. The last of
  * them sends the request. If the first of them sent its task alone, the others would wait
@@ -227,17 +227,27 @@ final class SharedEnqueues {
 		}
 
 		private boolean isComplete() {
-			return this.expected == 0 || isEnough() || System.nanoTime() - this.expectedUntil >= 0;
+			return stillExpected() == 0 || isEnough();
 		}
 
 		/**
-		 * Whether the calls that wait need no more company: there are many, or their part
-		 * of all callers is that of one of the requests that may be under way.
+		 * Whether the calls that wait need no more company: there are many, or they are
+		 * half of all callers if two requests may be under way. The callers are those
+		 * that wait, those whose tasks are under way, and those that may come back. Of an
+		 * odd number the smaller half is enough if nobody else may come. A request that
+		 * may begin because of this is complete too.
 		 */
 		private boolean isEnough() {
 			int waiting = this.waiting.size();
-			int callers = waiting + this.tasksUnderWay + this.expected;
-			return waiting >= ENOUGH || (waiting > 1 && waiting * SharedEnqueues.this.maxRequests >= callers);
+			int expected = stillExpected();
+			int callers = waiting + this.tasksUnderWay + expected;
+			int requests = SharedEnqueues.this.maxRequests;
+			return waiting >= ENOUGH || (waiting > 1 && waiting * requests >= callers)
+					|| (this.underWay > 0 && expected == 0 && waiting >= callers / requests);
+		}
+
+		private int stillExpected() {
+			return (System.nanoTime() - this.expectedUntil < 0) ? this.expected : 0;
 		}
 
 		/**
@@ -324,13 +334,10 @@ final class SharedEnqueues {
 		private synchronized @Nullable Call ended(int tasks, long nanos) {
 			this.underWay--;
 			this.tasksUnderWay -= tasks;
-			long now = System.nanoTime();
-			if (now - this.expectedUntil >= 0) {
-				this.expected = 0;
-			}
+			this.expected = stillExpected();
 			if (tasks > 1 || !this.waiting.isEmpty()) {
 				this.expected += tasks;
-				this.expectedUntil = now + SharedEnqueues.this.companyNanos.applyAsLong(nanos);
+				this.expectedUntil = System.nanoTime() + SharedEnqueues.this.companyNanos.applyAsLong(nanos);
 			}
 			return (this.gatherer == null && !this.waiting.isEmpty() && mayBegin()) ? appointGatherer() : null;
 		}

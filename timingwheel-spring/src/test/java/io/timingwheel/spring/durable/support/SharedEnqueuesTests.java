@@ -181,19 +181,28 @@ class SharedEnqueuesTests {
 	@Test
 	void besideASharedRequestASecondOneBeginsOnceHalfOfTheCallersWait() throws Exception {
 		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
-		List<Caller> callers = shareARequest(two, 3);
-		for (int i = 5; i < 7; i++) {
+		List<Caller> callers = shareARequest(two, 4);
+		for (int i = 6; i < 8; i++) {
 			callers.add(call(two, "" + i));
 			callers.get(i).awaitWaiting();
 		}
 		assertThat(this.store.shared).hasSize(3);
-		callers.add(call(two, "7"));
+		callers.add(call(two, "8"));
 		awaitShared(4);
-		assertThat(this.store.shared.get(3)).containsExactlyInAnyOrder("5", "6", "7");
+		assertThat(this.store.shared.get(3)).containsExactlyInAnyOrder("6", "7", "8");
 		this.store.permits.release(2);
 		for (int i = 0; i < callers.size(); i++) {
 			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
 		}
+	}
+
+	@Test
+	void theSmallerHalfOfAnOddNumberOfCallersDoesNotWaitForTheOtherHalf() throws Exception {
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
+		shareARequest(two, 2);
+		call(two, "4");
+		awaitShared(4);
+		assertThat(this.store.shared.get(3)).containsExactly("4");
 	}
 
 	@Test
