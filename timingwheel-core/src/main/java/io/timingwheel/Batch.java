@@ -130,7 +130,7 @@ abstract class Batch extends Padding {
 	 * @param queue the queue in which the timer waits, null if the timer was moved
 	 */
 	void keepCurrent(@Nullable RefusalQueue queue) {
-		// If there is no memory for the queues, the timer is not kept yet.
+		// This allocation may fail. The timer must not be kept before it.
 		if (queue != null && this.queues == NO_QUEUES) {
 			this.queues = new RefusalQueue[this.timers.length];
 		}

@@ -7,9 +7,9 @@ package io.timingwheel;
  * no timer is due.
  *
  * <p>
- * An early cascade begins before the slot. The time in between is what the timers of the
- * ring need to cascade, and at most the span of one slot. A slot that needs less than a
- * tick cascades when it begins.
+ * An early cascade begins before its slot begins: earlier by the time that the timers of
+ * the ring need to cascade, but by no more than the span of one slot. A slot that needs
+ * less than a tick cascades when it begins.
  */
 final class EarlyCascades {
 

@@ -10,11 +10,12 @@ import org.jspecify.annotations.Nullable;
  * from the {@link WaitingTimers}.
  *
  * <p>
- * A retry tries the first timer. If the executor accepts it, the retry goes on with the
- * timers behind it, in their order. If the executor refuses it, the retry goes on with
- * the timer after the mark, so that a timer that no executor ever accepts stops no other
- * timer. A refusal that directly follows an accepted task has no consequence. Neither has
- * the first refusal of a retry. The next refusal ends the retry.
+ * A mark in the queue separates the timers that have been tried from those that have not.
+ * A retry tries the first timer. If the executor accepts this timer, the retry goes on
+ * with the timers behind it, in their order. If the executor refuses this timer, the
+ * retry goes on with the timer after the mark. So a timer that the executor never accepts
+ * stops no other timer. A refusal that directly follows an accepted task has no
+ * consequence. Neither has the first refusal of a retry. The next refusal ends the retry.
  *
  * <p>
  * The pause before the first retry is 5 ms. It doubles with each retry, up to 1 s, unless

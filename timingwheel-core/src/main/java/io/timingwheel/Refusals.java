@@ -24,7 +24,7 @@ final class Refusals {
 
 	private Map<Object, RefusalQueue> queues = new IdentityHashMap<>();
 
-	/** All queues, by their next retry. To plan a retry again needs no memory. */
+	/** All queues, by their next retry. Planning a retry again allocates nothing. */
 	private PriorityQueue<RefusalQueue> byRetry = new PriorityQueue<>(BY_RETRY);
 
 	private long turns;
@@ -107,10 +107,11 @@ final class Refusals {
 			return;
 		}
 		this.queues.remove(queue.key, queue);
-		// Before the allocations, which may fail.
+		// This comes before the allocations, which may fail.
 		plan();
 		if (this.byRetry.isEmpty()) {
-			// The old ones would keep the capacity of the largest number of queues.
+			// The old collections would keep their capacity for the largest number of
+			// queues.
 			this.queues = new IdentityHashMap<>();
 			this.byRetry = new PriorityQueue<>(BY_RETRY);
 		}

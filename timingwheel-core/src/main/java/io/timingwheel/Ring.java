@@ -22,7 +22,7 @@ final class Ring {
 
 	private static final int SEGMENT = 1 << WORD;
 
-	/** A ring of no more segments keeps those that are empty. */
+	/** A ring with at most this many segments keeps its empty segments. */
 	private static final int KEPT_SEGMENTS = 16;
 
 	/** A growth by this many timers may call for an early cascade. */

@@ -188,7 +188,7 @@ abstract class Shard extends Padding {
 
 	/**
 	 * Removes a timer from its slot, or from the queue of its executor. The timer was
-	 * pending until the caller ended it. The position of other timers is out of date.
+	 * pending until the caller ended it: otherwise its position would be out of date.
 	 */
 	private void remove(Timer timer) {
 		if (timer.isWaiting()) {

@@ -83,7 +83,7 @@ final class Timer implements TimerHandle, Runnable {
 	 * <li>from {@link #LAST_SLOT} to -1: alone in its slot, the complement of the number
 	 * of the slot;</li>
 	 * <li>below: in the list of an executor that refuses, the number of its node in
-	 * {@link WaitingTimers} after {@link Integer#MIN_VALUE}.</li>
+	 * {@link WaitingTimers}, counted from {@link Integer#MIN_VALUE}.</li>
 	 * </ul>
 	 * Out of date once the timer has expired.
 	 */

@@ -196,7 +196,7 @@ final class Wheel {
 			step(now);
 		}
 		finally {
-			// Even if there was no memory for a chunk
+			// This happens even if the step has failed for want of memory.
 			this.cascading = cascadingLevel();
 			if (!this.batch.hasChunk()) {
 				plan();

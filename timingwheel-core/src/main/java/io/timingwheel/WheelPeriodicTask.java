@@ -5,8 +5,8 @@ import java.util.concurrent.RejectedExecutionException;
 
 /**
  * A periodic task of a {@link WheelScheduledExecutorService}. All its runs use the same
- * timer, which keeps its permit of the limit from one run to the next. From one run to
- * the next, the task allocates nothing.
+ * timer, which keeps its permit of the limit from one run to the next. A further run
+ * allocates nothing.
  */
 final class WheelPeriodicTask extends WheelScheduledTask<Object> {
 

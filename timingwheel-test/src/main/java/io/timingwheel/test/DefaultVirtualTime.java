@@ -45,7 +45,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	private volatile OnFailure onFailure = OnFailure.THROW;
 
-	/** The periodic tasks of the application itself. */
+	/** The ids of the repeating tasks of the application itself. */
 	private @Nullable Set<String> repeatingFromTheStart;
 
 	/** Whether the application itself has paused its node. */
@@ -117,7 +117,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	/**
 	 * The time to the next thing that may happen.
-	 * @return the time, {@code null} if nothing is pending but what repeats
+	 * @return the time, {@code null} if only tasks with several runs are pending
 	 */
 	private @Nullable Duration nextStep() {
 		VirtualParts parts = this.parts.get();

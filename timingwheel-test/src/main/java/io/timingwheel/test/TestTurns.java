@@ -3,8 +3,8 @@ package io.timingwheel.test;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets the test methods that share a virtual time have it one after another, although
- * they run on threads in parallel. Thread-safe.
+ * Lets the test methods that share a virtual time take turns, also if they run in
+ * parallel. Thread-safe.
  */
 final class TestTurns {
 

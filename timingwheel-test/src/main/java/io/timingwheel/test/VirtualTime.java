@@ -13,8 +13,8 @@ import org.assertj.core.api.AssertProvider;
  * the order of their due times, whatever their executors are.
  *
  * <p>
- * Any thread may read the time. Only one thread at a time may move it, and no body of a
- * task.
+ * Any thread may read the time. Only one thread at a time may move it. The body of a task
+ * may not.
  *
  * @since 0.1
  * @see AutoConfigureVirtualTime
@@ -45,11 +45,12 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	void advanceTo(Instant instant);
 
 	/**
-	 * Moves the time until nothing is pending any more. What repeats does not count, and
-	 * runs when it is due meanwhile: periodic tasks, {@code @Scheduled} methods, and
-	 * anything else that was scheduled with a {@code TaskScheduler}. What cannot run does
-	 * not count either: tasks of a paused name, durable tasks while the node is paused,
-	 * and durable tasks that the application has no method for.
+	 * Moves the time until nothing is pending any more. Tasks with several runs do not
+	 * count, and run when they are due meanwhile: those of the template,
+	 * {@code @Recurring} and {@code @Scheduled} methods, and anything else that was
+	 * scheduled with a {@code TaskScheduler}. What cannot run does not count either:
+	 * tasks of a paused name, durable tasks while the node is paused, and durable tasks
+	 * that the application has no method for.
 	 * @throws IllegalStateException if the tasks do not come to an end within 20,000 runs
 	 * @see #advance
 	 */
@@ -108,9 +109,9 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 
 	/**
 	 * Lets each durable task be delivered twice, as after a crash of its node: the body
-	 * runs, nobody hears of its end, and the body runs again at the same time. A test
-	 * thus shows that its side effects are idempotent. A {@code transactional} body is
-	 * rolled back the first time.
+	 * runs, its end gets lost, and the body runs again at the same time. A test thus
+	 * shows that its side effects are idempotent. A {@code transactional} body is rolled
+	 * back the first time.
 	 * @param twice whether to do so, until the end of the test method
 	 * @throws IllegalStateException if the application has no store
 	 */
@@ -142,8 +143,8 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * {@code TaskScheduler} on the wheel and the timers of the {@code TimingWheel}, sets
 	 * the time to the real time, and forgets failures, the faults that the test has asked
 	 * for, the starts that rates count, and pauses. What the application has started
-	 * before the first test method stays: periodic tasks, schedules and timers. The test
-	 * framework calls this method before and after each test method.
+	 * before the first test method stays: tasks with several runs, schedules and timers.
+	 * The test framework calls this method before and after each test method.
 	 * @throws IllegalStateException if a body calls this method, or another thread moves
 	 * the time
 	 */

@@ -99,7 +99,8 @@ public final class VirtualTimeExtension implements ParameterResolver {
 					new DefaultDelayedTaskOperations(registry, executors, new SimpleAsyncUncaughtExceptionHandler()));
 			this.time = new DefaultVirtualTime(clock, faults, timers,
 					() -> new VirtualParts(this.wheel, registry, null));
-			// Nothing is the application's, so all that repeats ends with a reset.
+			// No task belongs to an application, so a reset also cancels the repeating
+			// tasks.
 			this.time.reset();
 		}
 

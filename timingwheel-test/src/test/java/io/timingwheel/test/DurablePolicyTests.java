@@ -8,7 +8,7 @@ import java.util.List;
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -32,7 +32,7 @@ class DurablePolicyTests {
 	private Limited limited;
 
 	@Autowired
-	private DurableTaskManager manager;
+	private DurableTaskAdmin admin;
 
 	private Instant start;
 
@@ -87,11 +87,11 @@ class DurablePolicyTests {
 		this.limited.single();
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(this.limited.runs()).hasSize(1);
-		this.manager.setPaused("single", true);
+		this.admin.setPaused("single", true);
 		this.limited.single();
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(this.limited.runs()).hasSize(1);
-		this.manager.pause();
+		this.admin.pause();
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -19,6 +19,7 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
@@ -149,9 +150,9 @@ class RecurringDurableTests {
 			VirtualTime time = time(context);
 			start.add(time.now());
 			time.advance(Duration.ZERO);
-			manager(context).pause();
+			context.getBean(DurableTaskAdmin.class).pause();
 			time.advance(Duration.ofMinutes(11));
-			manager(context).resume();
+			context.getBean(DurableTaskAdmin.class).resume();
 			time.advance(Duration.ofMinutes(5));
 			assertThat(context.getBean(Runs.class)
 				.of(name)

@@ -6,7 +6,7 @@ import java.util.List;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.BeforeEach;
@@ -35,7 +35,7 @@ class RunAllDurableTests {
 	private DelayedTaskOperations tasks;
 
 	@Autowired
-	private DurableTaskManager manager;
+	private DurableTaskAdmin admin;
 
 	@Autowired
 	private Bodies bodies;
@@ -56,11 +56,11 @@ class RunAllDurableTests {
 
 	@Test
 	void tasksOfANameThatIsPausedInTheStore() {
-		this.manager.setPaused("run", true);
+		this.admin.setPaused("run", true);
 		this.bodies.run();
 		this.time.runAll();
 		assertThat(this.time).hasPendingCount("run", 1);
-		this.manager.setPaused("run", false);
+		this.admin.setPaused("run", false);
 		this.time.runAll();
 		assertThat(this.bodies.ran()).contains("run");
 	}
@@ -77,7 +77,7 @@ class RunAllDurableTests {
 	@Test
 	void tasksOfANodeThatIsPaused() {
 		this.bodies.run();
-		this.manager.pause();
+		this.admin.pause();
 		this.time.runAll();
 		assertThat(this.bodies.ran()).doesNotContain("run");
 		assertThat(this.time).hasPendingCount("run", 1);

@@ -491,8 +491,8 @@ public class DelayedTasksEndpoint {
 	 * @param groups the groups, the one with the latest death first
 	 * @param examined how many dead tasks are in the groups
 	 * @param complete whether the groups contain all dead tasks of the name
-	 * @param cursor where the groups of those follow that died earlier, {@code null} if
-	 * there are none
+	 * @param cursor where the groups of the tasks that died earlier follow, {@code null}
+	 * if there are none
 	 */
 	public record DeadDescriptor(String name, List<GroupDescriptor> groups, int examined, boolean complete,
 			@Nullable String cursor) implements OperationResponseBody {

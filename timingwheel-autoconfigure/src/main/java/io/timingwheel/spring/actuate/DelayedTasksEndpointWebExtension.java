@@ -28,9 +28,9 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * {@link DelayedTasksEndpoint} over HTTP. A change of a task, of a name or of this node
- * is answered with 204, unless there is a result to tell. Every refusal has a body with a
- * sentence: 400 if the request makes no sense, 404 if there is no such task or name, 409
- * if the state of the task does not permit the change.
+ * is answered with 204, or with a body if the change has a result. Every refusal has a
+ * body with a sentence: 400 if the request makes no sense, 404 if there is no such task
+ * or name, 409 if the state of the task does not permit the change.
  *
  * @since 0.1
  */

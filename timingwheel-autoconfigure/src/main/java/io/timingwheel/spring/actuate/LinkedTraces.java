@@ -12,7 +12,7 @@ import org.springframework.core.Ordered;
 
 /**
  * Begins a new trace for the execution of a durable task that was stored in a trace. The
- * new trace has a link to the span in which the task was stored. A link, and not a
+ * new trace has a link to the span in which the task was stored. That span is not the
  * parent, since the task may run days later and several times. Takes the place of the
  * general tracing handler for these executions, and comes before it. Thread-safe.
  *

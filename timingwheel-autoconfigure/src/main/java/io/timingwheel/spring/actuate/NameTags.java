@@ -25,7 +25,8 @@ final class NameTags {
 	/**
 	 * Creates tags without a name.
 	 * @param limit the number of tags, including {@code other}
-	 * @param binder takes each new tag with its names, which may become more
+	 * @param binder takes each new tag with its names; the names of {@code other} may
+	 * become more
 	 */
 	NameTags(int limit, BiConsumer<String, Collection<String>> binder) {
 		this.limit = limit;

@@ -17,10 +17,10 @@ import org.springframework.boot.health.contributor.Status;
 /**
  * {@link HealthIndicator} of the wheel and the store. The health is up while the wheel
  * runs with a small lag. If there is a store, all parts of the store must also answer,
- * since the tasks in the other parts do not run. Dead tasks are shown, and change
- * nothing: they wait for a person. The lag grows while an executor blocks the driver of
- * the wheel, or while the driver fails. If the thread of the wheel has ended, the state
- * of the wheel is stopped.
+ * since tasks in a part that does not answer do not run. Dead tasks are shown, but do not
+ * make the health down, since only an operator can deal with them. The lag grows while an
+ * executor blocks the driver of the wheel, or while the driver fails. If the thread of
+ * the wheel has ended, the state of the wheel is stopped.
  *
  * @since 0.1
  */

@@ -139,8 +139,8 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	/**
-	 * If Boot's executor is set to a strict early shutdown, it would refuse the bodies
-	 * that begin or go on while the context closes.
+	 * With a strict early shutdown, Boot's executor would refuse the bodies that begin or
+	 * go on while the context closes.
 	 */
 	@Bean
 	@Conditional(OnBodiesThatRunAtShutdown.class)

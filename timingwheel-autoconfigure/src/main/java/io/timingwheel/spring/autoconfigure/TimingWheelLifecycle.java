@@ -17,7 +17,8 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * Starts the recurring tasks in memory, and ends all tasks in memory when the application
  * context closes. This happens after the web server has finished its requests, which may
  * still schedule tasks, and before the executors stop. If the context only stops or
- * pauses, no body begins until the context starts again, then all that were due.
+ * pauses, no body begins until the context starts again. The bodies that are due then
+ * begin.
  */
 class TimingWheelLifecycle extends AbstractTasksLifecycle {
 

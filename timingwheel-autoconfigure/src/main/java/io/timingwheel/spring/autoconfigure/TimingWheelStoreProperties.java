@@ -62,8 +62,8 @@ public class TimingWheelStoreProperties implements InitializingBean {
 	private int maxAttempts = 16;
 
 	/**
-	 * Number of runs after which a task is dead, of those that were lost with their node
-	 * while the task was tried alone.
+	 * Number of lost runs after which a task is dead. A run counts if it was lost with
+	 * its node while the node tried the task alone.
 	 */
 	private int maxLostDeliveries = 5;
 

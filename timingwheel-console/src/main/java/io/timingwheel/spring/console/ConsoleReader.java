@@ -152,8 +152,8 @@ final class ConsoleReader {
 	}
 
 	/**
-	 * A node that has missed three reports has probably ended. How often the others
-	 * report is not known, so they count as having the settings of this node.
+	 * A node that has missed three reports has probably ended. How often the other nodes
+	 * report is not known. They are assumed to have the settings of this node.
 	 */
 	private OneNode node(NodeDescriptor node) {
 		boolean silent = this.durableTasks != null

@@ -7,9 +7,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reading that all pages share which look at the same time. While one thread reads,
- * which may take long if the store does not answer, the others get the reading before.
- * Thread-safe.
+ * A reading that all open pages share. While one thread reads, the other threads get the
+ * earlier reading, since reading may take long if the store does not answer. Thread-safe.
  *
  * @param <T> what is read
  */

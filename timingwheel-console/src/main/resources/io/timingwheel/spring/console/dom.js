@@ -18,7 +18,7 @@ export function h(tag, properties = {}, ...content) {
 	return element;
 }
 
-/** Sets a text only if it is another one, so that nothing is laid out for nothing. */
+/** Sets a text only if it differs, which saves a layout. */
 export function text(element, value) {
 	const next = String(value);
 	if (element.textContent !== next) {

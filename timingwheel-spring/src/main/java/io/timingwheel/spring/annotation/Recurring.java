@@ -85,7 +85,7 @@ public @interface Recurring {
 	/**
 	 * How long after the start of the application the first run is due: a duration, for
 	 * {@link #every} and {@link #fixedDelay}. Default: at once. If {@link #durable()},
-	 * only the start counts at which a node stores this schedule. Later starts find the
+	 * this is the start at which a node first stores this schedule. Later starts find the
 	 * schedule in the store, and leave its next run as it is.
 	 * @return the duration
 	 */
@@ -110,7 +110,7 @@ public @interface Recurring {
 	 * Whether the method has one run at each of its times in all nodes together, rather
 	 * than one in each JVM. Needs a store ({@code timingwheel.store.type}); without one
 	 * the application does not start. The schedule survives restarts. When a node starts
-	 * whose method has another schedule, that one takes the place of the stored one.
+	 * whose method has another schedule, the new schedule replaces the stored schedule.
 	 *
 	 * <p>
 	 * Like any {@linkplain Delayed#durable() durable task}, a run may be repeated if its
@@ -124,8 +124,8 @@ public @interface Recurring {
 
 	/**
 	 * What becomes of times that have passed without a run, because the run before took
-	 * too long or, if {@link #durable()}, because no node was there. Does not matter for
-	 * {@link #fixedDelay}.
+	 * too long or, if {@link #durable()}, because no node was running. Does not matter
+	 * for {@link #fixedDelay}.
 	 * @return one run for all, none, or one for each
 	 */
 	Missed missed() default Missed.ONCE;

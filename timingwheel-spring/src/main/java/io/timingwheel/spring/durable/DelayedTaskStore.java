@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * {@link #bury}. These calls are outside of any transaction and do not wait for the locks
  * of others: the reply is {@link Reply#BUSY}. One call is an exception:
  * {@link #acknowledgeInTransaction} is part of the body's transaction. A node may repeat
- * them, since a reply can get lost. A repeated call changes nothing more and gets the
- * reply {@link Reply#DONE}, unless its description says otherwise.
+ * its calls, since a reply can get lost. A repeated call changes nothing more and gets
+ * the reply {@link Reply#DONE}, unless its description says otherwise.
  *
  * <p>
  * <b>Threads and errors.</b> All methods are thread-safe. They may throw any
@@ -71,7 +71,7 @@ public interface DelayedTaskStore {
 	/** How many nodes {@link #nodes()} gives at most. */
 	int MAX_NODES = 100;
 
-	/** How long {@link #nodes()} gives a node after the latest report of the node. */
+	/** How long after its latest report {@link #nodes()} still gives a node. */
 	Duration NODE_RETENTION = Duration.ofMinutes(10);
 
 	// Storing
@@ -130,12 +130,12 @@ public interface DelayedTaskStore {
 	}
 
 	/**
-	 * Stores a schedule as a recurring task. A name has at most one schedule with a key,
-	 * whatever tasks that run once have this key. If there is such a schedule with the
-	 * same text, its next time stays, and it gets the new payload. If its text differs,
-	 * the new schedule takes its place; a run that has begun goes on to its end, and then
-	 * the new schedule begins. Takes part in the transaction of the calling thread as
-	 * {@link #enqueueAll} does.
+	 * Stores a schedule as a recurring task. A name has at most one schedule with a key.
+	 * A task that runs once may have the same key. If the stored schedule has the same
+	 * text, its next time stays, and it gets the new payload. If the text differs, the
+	 * new schedule replaces the stored schedule. A run that has begun goes on to its end,
+	 * and then the new schedule begins. Takes part in the transaction of the calling
+	 * thread as {@link #enqueueAll} does.
 	 * @param schedule the schedule
 	 * @return the result, with the time of the next run; {@link Enqueued.Outcome#PENDING}
 	 * if the text was the same
@@ -552,7 +552,7 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Replaces the store's clock for this object, for tests with virtual time. An offset
-	 * alone would not do: the store's clock would go on while a test runs, and no due
+	 * alone is not enough: the store's clock would go on while a test runs, and no due
 	 * time would be what the test expects.
 	 * @param millis gives the time, in milliseconds since the epoch; {@code null} for the
 	 * store's own clock

@@ -26,9 +26,9 @@ public record StartLimits(int concurrent, int perKey, long intervalMicros, int b
 	}
 
 	/**
-	 * The value of the next start that counts for these limits. The stored value may be
-	 * later than these limits can make it: other limits have stored it, or the clock was
-	 * set back. The result has to be stored, since it depends on the time.
+	 * Limits the stored value of the next start. The value may be later than these limits
+	 * can make it, if it was stored with other limits, or if the clock was set back. The
+	 * caller stores the result, since it depends on the time.
 	 * @param nextStart the stored value, in microseconds since the epoch
 	 * @param now the time, in microseconds since the epoch
 	 * @return microseconds since the epoch
@@ -64,8 +64,8 @@ public record StartLimits(int concurrent, int perKey, long intervalMicros, int b
 	}
 
 	/**
-	 * When the rate allows some tasks again. A node comes back for half a burst, since it
-	 * takes more than one request to start each task by itself.
+	 * When the rate allows some tasks again. A node comes back for half a burst, since
+	 * each claim takes more than one request, even for a single task.
 	 * @param nextStart the value of the next start
 	 * @return milliseconds since the epoch
 	 */

@@ -2,7 +2,9 @@
  * The protocol of durable tasks and the interface of their stores. A
  * {@link io.timingwheel.spring.durable.DelayedTaskStore} keeps the tasks of all nodes. A
  * node claims a task shortly before the task is due, puts it on its wheel, begins it at
- * its due time, runs its body, and acknowledges it. Each task runs at least once.
+ * its due time, runs its body, and acknowledges it. Each task runs at least once. An
+ * application pauses its node or a name, and requeues dead tasks, with the bean
+ * {@link io.timingwheel.spring.durable.DurableTaskAdmin}.
  *
  * <p>
  * A stored task has one of four states. A <em>scheduled</em> task waits in the store. A
@@ -15,8 +17,8 @@
  * <p>
  * A scheduled, leased or running task may be a <em>suspect</em>: its last delivery was
  * lost. A running suspect is <em>lost</em> while no node has it, and <em>leased
- * again</em> until its node begins it. A suspect that has begun is no suspect but
- * <em>alone</em>, as its node has no other such task.
+ * again</em> until its node begins it. A suspect that has begun is called <em>alone</em>
+ * instead: its node has no other such task.
  *
  * <p>
  * The words in the table change the state of a task. {@code DelayedTaskStore} and each
@@ -95,8 +97,8 @@
  * A <em>recurring</em> task has a schedule. It keeps the key of the schedule in all its
  * states, and this key has nothing to do with the keys of tasks that run once. Its time
  * by the schedule stays during retries and moves; the next time follows from it. A
- * recurring task never dies: a node ends a run that it gives up with the word repeat, as
- * any other.
+ * recurring task never dies: a node ends each run with the word repeat, even a run that
+ * it gives up.
  *
  * <p>
  * A node names a task by its id and its fence

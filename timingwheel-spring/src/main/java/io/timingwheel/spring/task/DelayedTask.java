@@ -41,7 +41,8 @@ public interface DelayedTask<T extends @Nullable Object> extends Future<T> {
 	@Nullable TaskId taskId();
 
 	/**
-	 * When the task is due. For a periodic task, this is its next run.
+	 * When the task is due. For a task with several runs, this is the due time of the
+	 * next run.
 	 * @return the time by the wall clock, computed when the task was scheduled
 	 */
 	Instant dueAt();

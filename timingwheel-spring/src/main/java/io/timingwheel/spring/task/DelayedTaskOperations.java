@@ -24,8 +24,8 @@ import org.springframework.core.task.TaskRejectedException;
  * The exception of a task in memory completes its future. If nobody waits for the future
  * then, and nothing depends on it, the exception also goes to the
  * {@link org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler
- * AsyncUncaughtExceptionHandler}, as for {@code @Async} methods. The exception of a run
- * ends a periodic task.
+ * AsyncUncaughtExceptionHandler}, as for {@code @Async} methods. A task with several runs
+ * ends with the first run that throws an exception.
  *
  * <p>
  * {@code null} arguments cause an {@link IllegalArgumentException}.

@@ -2,7 +2,7 @@ package io.timingwheel.spring.task;
 
 /**
  * What becomes of the times of a {@link Schedule} that have passed without a run: the run
- * before took too long, or nobody was there to begin one.
+ * before took too long, or no node was running.
  *
  * @since 0.1
  */
@@ -17,7 +17,7 @@ public enum Missed {
 	/** They are left out. The next run is at the next time of the schedule. */
 	SKIP,
 
-	/** Each of them gets its run, one after another, in their order. */
+	/** Each of them has a run, one after another, in their order. */
 	ALL
 
 }

@@ -166,7 +166,7 @@ public final class Schedule {
 
 	/**
 	 * The first time of this schedule after another time, if one of its times is known.
-	 * @param known a time of this schedule, to which its rhythm is related
+	 * @param known a time of this schedule, from which its rhythm counts
 	 * @param after any time; a time before {@code known} counts as {@code known}
 	 * @return the first time that is later than both, {@code null} if there is none; for
 	 * a fixed delay, one delay after the later of them

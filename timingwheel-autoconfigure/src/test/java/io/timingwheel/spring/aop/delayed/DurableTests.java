@@ -18,6 +18,8 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.durable.StoredTask;
@@ -255,6 +257,40 @@ class DurableTests {
 			for (int attempt = 1; attempt <= 3; attempt++) {
 				assertThat(take(service)).isEqualTo("failing attempt " + attempt + " delivery " + attempt);
 			}
+		});
+	}
+
+	@Test
+	void theApplicationPausesANameAndRequeuesAndDeletesTheDead() {
+		this.runner.run((context) -> {
+			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
+			context.getBean(Service.class).failing(9);
+			await().untilAsserted(() -> assertThat(admin.findDead("failing", 10)).hasSize(1));
+			StoredTask dead = admin.findDead("failing", 10).get(0);
+			assertThat(dead.error()).isEqualTo("java.io.IOException: attempt 3");
+			admin.setPaused("failing", true);
+			assertThat(admin.isPaused("failing")).isTrue();
+			assertThat(admin.requeueDead(dead.id())).isEqualTo(Requeue.REQUEUED);
+			assertThat(admin.requeueDead(dead.id())).isEqualTo(Requeue.NOT_DEAD);
+			assertThat(admin.findDead("failing", 10)).isEmpty();
+			assertThat(admin.deleteDead(dead.id())).isFalse();
+			admin.setPaused("failing", false);
+			await().until(() -> admin.deleteDead(dead.id()));
+			assertThat(this.store.find(dead.id())).isEmpty();
+		});
+	}
+
+	@Test
+	void theApplicationPausesItsNode() {
+		this.runner.run((context) -> {
+			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
+			assertThat(admin.isClaiming()).isTrue();
+			admin.pause();
+			assertThat(admin.isClaiming()).isFalse();
+			Service service = context.getBean(Service.class);
+			service.later(Duration.ofMillis(1), new Order(7, List.of()));
+			admin.resume();
+			assertThat(take(service)).isEqualTo("later 7 on task-");
 		});
 	}
 

@@ -156,14 +156,13 @@ final class DelayedMethodRules {
 		checkNotSuspending(method);
 		if (method.getParameterCount() > 0) {
 			throw new InvalidAnnotatedMethodException(method,
-					"@Recurring is on a method with arguments, and nobody is there to give them",
-					"remove the parameters");
+					"@Recurring is on a method with arguments, and no caller gives them", "remove the parameters");
 		}
 		Class<?> type = method.getReturnType();
 		if (type != void.class && !Future.class.isAssignableFrom(type)
 				&& !CompletionStage.class.isAssignableFrom(type)) {
 			throw new InvalidAnnotatedMethodException(method,
-					"@Recurring is on a method that returns %s, which nobody would get".formatted(type.getName()),
+					"@Recurring is on a method that returns %s, which no caller would get".formatted(type.getName()),
 					"return void, or a future such as CompletableFuture<Void> if the method returns before its work has ended");
 		}
 	}

@@ -35,7 +35,8 @@ public final class DelayedRuntime {
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	/**
-	 * An {@code Optional}, since a supplier locks at each call if it gives {@code null}.
+	 * Gives an {@code Optional}, since a supplier that gives {@code null} locks at each
+	 * call.
 	 */
 	private final Supplier<Optional<DurableTaskManager>> durableTasks;
 

@@ -73,7 +73,8 @@ final class ReactorCancellation {
 	}
 
 	/**
-	 * Cancels the task when no caller can get an exception of the store.
+	 * Cancels the task at a time at which no caller can get an exception of the store any
+	 * more. Logs the exception.
 	 */
 	private Mono<Void> cancelLater(Runnable prepared) {
 		return call(() -> {

@@ -18,8 +18,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
  * The {@link Recurring} methods of all beans. Reads and checks them at startup from the
- * types of the beans, and once more from the singletons themselves, whose types may show
- * less. Starts their runs with the application. Thread-safe.
+ * types of the beans. The type of a bean may show less than its class, so the methods are
+ * read once more from the singletons themselves. Starts their runs with the application.
+ * Thread-safe.
  *
  * @since 0.1
  */

@@ -45,8 +45,8 @@ record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
 	}
 
 	/**
-	 * Cancels the task when no caller can get an exception of the store. Logs the
-	 * exception.
+	 * Cancels the task at a time at which no caller can get an exception of the store any
+	 * more. Logs the exception.
 	 */
 	void runOrLog() {
 		try {

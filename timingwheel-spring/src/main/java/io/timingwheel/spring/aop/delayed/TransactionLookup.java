@@ -24,10 +24,10 @@ final class TransactionLookup {
 	}
 
 	/**
-	 * Finds the manager whose transactions the store takes part in, by a transaction of
-	 * each. The manager may have another resource than the {@code DataSource}: a
-	 * {@code JpaTransactionManager} also offers its JDBC connection. The primary manager
-	 * comes before all others.
+	 * Finds the manager whose transactions the store takes part in. Begins a transaction
+	 * with each manager to find out, since the resource of a manager need not be the
+	 * {@code DataSource}: a {@code JpaTransactionManager} also offers its JDBC
+	 * connection. The primary manager comes before all others.
 	 * @throws InvalidAnnotatedMethodException if there is none, or more than one
 	 */
 	static TransactionalBodies find(ConfigurableListableBeanFactory beanFactory, Method method) {

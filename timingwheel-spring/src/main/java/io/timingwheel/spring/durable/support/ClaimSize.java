@@ -23,7 +23,7 @@ final class ClaimSize {
 	/** A claim that has taken longer than this shrinks. */
 	static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/** Requests grow to so many times the batch size. */
+	/** Requests grow to at most this many times the batch size. */
 	private static final int GROWTH = 8;
 
 	private final int usual;
@@ -85,8 +85,8 @@ final class ClaimSize {
 	}
 
 	/**
-	 * Tells whether a name has more tasks that are due. The room of the other names says
-	 * nothing about it: most of them may have no tasks at all.
+	 * Tells whether a name has more tasks that are due. The room of the other names does
+	 * not matter, since most of these names may have no tasks at all.
 	 */
 	private static boolean hasBacklog(int limit, int taken) {
 		return limit > 0 && taken >= limit;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #MAX_GROUPS}
  * @param examined how many dead tasks are in the groups
  * @param complete whether these are all dead tasks of the name
- * @param cursor where the tasks follow that died earlier, {@code null} if there are none
+ * @param cursor where the tasks that died earlier follow, {@code null} if there are none
  * @since 0.1
  */
 public record DeadByError(List<Group> groups, int examined, boolean complete, @Nullable String cursor) {

@@ -18,7 +18,7 @@ final class DeadTaskRetention {
 
 	private static final Log logger = LogFactory.getLog(DeadTaskRetention.class);
 
-	/** A task is deleted at most about this part of the retention late. */
+	/** How many rounds there are in a retention, so that no task stays much longer. */
 	private static final int ROUNDS_PER_RETENTION = 20;
 
 	private static final long MIN_PAUSE = TimeUnit.SECONDS.toNanos(1);
@@ -94,7 +94,7 @@ final class DeadTaskRetention {
 	}
 
 	/**
-	 * From half of a time to one and a half times of it.
+	 * A random time between half and one and a half times the given time.
 	 */
 	private static long random(long nanos) {
 		return ThreadLocalRandom.current().nextLong(nanos / 2, nanos * 3 / 2);

@@ -9,15 +9,15 @@ package io.timingwheel.spring.durable.support;
 public interface DeliveryFaults {
 
 	/**
-	 * Tells whether each task is delivered twice. After the first delivery nobody hears
-	 * of its end.
+	 * Tells whether each task is delivered twice. The store does not learn of the end of
+	 * the first delivery.
 	 * @return whether the body runs a second time
 	 */
 	boolean deliversTwice();
 
 	/**
-	 * Tells whether the node crashes after a body has ended, so that nobody hears of the
-	 * end. Called once for each run.
+	 * Tells whether the node crashes after a body has ended, so that the store does not
+	 * learn of the end. Called once for each run.
 	 * @param name the name of the task
 	 * @return whether the end of this run gets lost
 	 */

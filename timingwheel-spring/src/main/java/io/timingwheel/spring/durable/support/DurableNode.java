@@ -133,7 +133,7 @@ final class DurableNode {
 	}
 
 	/**
-	 * Tells a node that polls only when it is told to that a task was stored or moved.
+	 * Tells this node that a task was stored or moved, if the node polls only on request.
 	 */
 	void changed() {
 		if (this.turns.isVirtual()) {
@@ -195,8 +195,8 @@ final class DurableNode {
 		return this.policies.isPausedByPolicy(name);
 	}
 
-	boolean holdsBack(String name) {
-		return this.policies.holdBack(name);
+	boolean mayHoldBack(String name) {
+		return this.policies.mayHoldBack(name);
 	}
 
 	void stopClaiming() {

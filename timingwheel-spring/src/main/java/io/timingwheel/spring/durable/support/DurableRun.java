@@ -247,7 +247,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Tells the times of this run, which has ended.
+	 * Reports the times of this run, which has ended.
 	 */
 	void recordTimes(TaskRecorder recorder, LongSupplier clock) {
 		recorder.executed(this.latenessNanos, this.startedNanos, clock);
@@ -255,8 +255,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	/**
 	 * Whether the task is too late to start.
-	 * @param missedAfter how late the run of a schedule is at least if nobody was there
-	 * to begin it
+	 * @param missedAfter from which lateness on the run of a schedule counts as missed
 	 */
 	boolean isExpired(Duration missedAfter) {
 		Duration expireAfter = this.handler.expireAfter();
@@ -285,7 +284,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * How long it is to the next run, in milliseconds.
+	 * The time to the next run, in milliseconds.
 	 */
 	long millisTo(NextRun next) {
 		DueTime due = next.due();
@@ -294,7 +293,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * The time by the store's clock, as this node knows that clock.
+	 * The time by the store's clock, as this node estimates it.
 	 */
 	private Instant now() {
 		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
@@ -322,8 +321,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Begins or ends a delivery whose end nobody is to hear of. The next delivery may
-	 * follow.
+	 * Begins or ends a delivery whose end gets lost. The next delivery may follow.
 	 */
 	synchronized void loseEnd(boolean lost) {
 		this.endLost = lost;

@@ -10,9 +10,12 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
 import io.timingwheel.spring.durable.ReportedNode;
+import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
@@ -40,7 +43,7 @@ import org.springframework.core.task.TaskRejectedException;
  *
  * @since 0.1
  */
-public final class DurableTaskManager implements DurableTaskOperations {
+public final class DurableTaskManager implements DurableTaskOperations, DurableTaskAdmin {
 
 	private static final DueTime NOW = DueTime.after(Duration.ZERO);
 
@@ -338,6 +341,21 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		return this.deadTasks;
 	}
 
+	@Override
+	public List<StoredTask> findDead(String name, int limit) {
+		return this.storedTasks.dead(name, limit);
+	}
+
+	@Override
+	public Requeue requeueDead(String id) {
+		return this.deadTasks.requeue(id);
+	}
+
+	@Override
+	public boolean deleteDead(String id) {
+		return this.deadTasks.delete(id);
+	}
+
 	/**
 	 * Tells whether two names belong to the same handler.
 	 * @param name a name
@@ -358,40 +376,22 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		this.node.start();
 	}
 
-	/**
-	 * Ends the claims of this node until {@link #resume()}, and gives back the tasks
-	 * whose bodies have not begun. Bodies that run go on.
-	 */
+	@Override
 	public void pause() {
 		this.node.pause();
 	}
 
-	/**
-	 * Ends a {@link #pause()}.
-	 */
+	@Override
 	public void resume() {
 		this.node.resume();
 	}
 
-	/**
-	 * Pauses a name, and the earlier names of its handler, for all nodes, or resumes
-	 * them. This node gives back the tasks of the name that have not begun; other nodes
-	 * do so at their next poll. Bodies that run go on.
-	 * @param name the name
-	 * @param paused whether the name is paused from now on
-	 * @throws IllegalArgumentException if there can be no such name
-	 * @throws UnsupportedOperationException if the store cannot pause names
-	 */
+	@Override
 	public void setPaused(String name, boolean paused) {
 		this.node.setPaused(this.handlers.allNames(name), paused);
 	}
 
-	/**
-	 * Tells whether this node starts no task of a name, since the policy of the name or
-	 * the switch in the store says so.
-	 * @param name the name
-	 * @return the state at the latest poll of this node, or after its latest change
-	 */
+	@Override
 	public boolean isPaused(String name) {
 		return this.node.isPaused(this.handlers.canonicalName(name));
 	}
@@ -414,10 +414,7 @@ public final class DurableTaskManager implements DurableTaskOperations {
 		return this.reportInterval;
 	}
 
-	/**
-	 * Tells whether this node claims tasks.
-	 * @return {@code false} during a pause and after {@link #stopClaiming()}
-	 */
+	@Override
 	public boolean isClaiming() {
 		return this.node.isClaiming();
 	}

@@ -17,7 +17,7 @@ final class InFlight {
 
 	private static final Log logger = LogFactory.getLog(InFlight.class);
 
-	/** A name may hold so many times the free room. */
+	/** A name may hold at most this many times the free room. */
 	private static final int OTHERS = 3;
 
 	private static final long REFUSAL_NANOS = TimeUnit.SECONDS.toNanos(1);

@@ -38,7 +38,7 @@ final class Lane {
 	private final Runnable onRoom;
 
 	/** The tasks that are due and may not begin yet, the first one due first. */
-	private final Deque<DurableRun> heldBack = new ArrayDeque<>();
+	private final Deque<DurableRun> queue = new ArrayDeque<>();
 
 	private int window = MIN_WINDOW;
 
@@ -87,7 +87,7 @@ final class Lane {
 	/**
 	 * Creates a lane without tasks.
 	 * @param clock a monotonic clock, in nanoseconds
-	 * @param beginner gets the tasks that were held back when there is room for them
+	 * @param beginner gets the tasks of the queue when there is room for them
 	 * @param onRoom called when there is room that somebody has waited for
 	 */
 	Lane(LongSupplier clock, Consumer<DurableRun> beginner, Runnable onRoom) {
@@ -108,7 +108,7 @@ final class Lane {
 		}
 		int used = used();
 		boolean stuck = this.waiting >= MIN_WINDOW && now - this.startedAt > MAX_WAIT_NANOS;
-		int room = (stuck || !this.heldBack.isEmpty()) ? 0 : Math.max(0, this.window - used);
+		int room = (stuck || !this.queue.isEmpty()) ? 0 : Math.max(0, this.window - used);
 		this.roomExpected |= room == 0;
 		return room;
 	}
@@ -119,19 +119,19 @@ final class Lane {
 	 * @return {@code false} if there is that much room already
 	 */
 	synchronized boolean expectRoom() {
-		boolean used = used() > this.window / 2 || !this.heldBack.isEmpty();
+		boolean used = used() > this.window / 2 || !this.queue.isEmpty();
 		this.roomExpected |= used;
 		return used;
 	}
 
 	/**
-	 * Allows a task to begin, or holds it back until there is room.
-	 * @return {@code false} if the task was held back
+	 * Allows a task to begin, or puts the task in the queue until there is room.
+	 * @return {@code false} if the task is in the queue
 	 */
 	synchronized boolean tryBegin(DurableRun run) {
 		if (used() >= this.window) {
 			this.full = true;
-			this.heldBack.add(run);
+			this.queue.add(run);
 			return false;
 		}
 		this.beginning++;
@@ -148,16 +148,16 @@ final class Lane {
 	}
 
 	/**
-	 * Takes a task away that was held back.
-	 * @return {@code false} if it is not held back (any more)
+	 * Takes a task out of the queue.
+	 * @return {@code false} if the task is not in the queue (any more)
 	 */
-	synchronized boolean removeHeldBack(DurableRun run) {
-		return this.heldBack.remove(run);
+	synchronized boolean removeQueued(DurableRun run) {
+		return this.queue.remove(run);
 	}
 
 	/**
-	 * The store has a task back that this node could not start. Calls back when there is
-	 * room, since the store does not tell of the task.
+	 * Records that the store has a task back that this node could not start. Calls back
+	 * when there is room, since the store does not announce the task.
 	 */
 	synchronized void gaveBack() {
 		this.backlog = true;
@@ -166,7 +166,7 @@ final class Lane {
 	}
 
 	/**
-	 * A task has begun, and waits for a thread.
+	 * Records that a task has begun, and waits for a thread.
 	 * @return the time, for {@link #started}
 	 */
 	synchronized long begun() {
@@ -182,7 +182,7 @@ final class Lane {
 	}
 
 	/**
-	 * The body of a task starts.
+	 * Records that the body of a task starts.
 	 * @param begunAt when the task has begun
 	 */
 	synchronized void started(long begunAt) {
@@ -212,7 +212,7 @@ final class Lane {
 	}
 
 	/**
-	 * A task that has begun does not start on this node.
+	 * Records that a task that has begun does not start on this node.
 	 */
 	synchronized void dropped() {
 		this.waiting--;
@@ -233,10 +233,10 @@ final class Lane {
 		if (used() > this.window / 2) {
 			return;
 		}
-		for (int room = this.window - used(); room > 0 && !this.heldBack.isEmpty(); room--) {
-			this.beginner.accept(this.heldBack.remove());
+		for (int room = this.window - used(); room > 0 && !this.queue.isEmpty(); room--) {
+			this.beginner.accept(this.queue.remove());
 		}
-		if (this.roomExpected && this.heldBack.isEmpty()) {
+		if (this.roomExpected && this.queue.isEmpty()) {
 			this.roomExpected = false;
 			this.onRoom.run();
 		}
@@ -246,7 +246,7 @@ final class Lane {
 	 * Tells whether tasks that are due wait for room.
 	 */
 	synchronized boolean hasBacklog() {
-		return this.backlog || !this.heldBack.isEmpty();
+		return this.backlog || !this.queue.isEmpty();
 	}
 
 	/**
@@ -275,9 +275,9 @@ final class Lane {
 	}
 
 	/**
-	 * A claim of a limited name begins. Tasks that leave this node from now on give back
-	 * places that the claim may not see. Until the claim has ended nobody knows whether
-	 * tasks wait for these places.
+	 * Records that a claim of a limited name begins. Tasks that leave this node from now
+	 * on give back places that the claim may not see. The node learns only from the end
+	 * of the claim whether tasks wait for these places.
 	 */
 	synchronized void claiming() {
 		this.heldInStore = false;
@@ -286,10 +286,10 @@ final class Lane {
 	}
 
 	/**
-	 * The claim has ended, and tasks that are due may wait in the store until others of
-	 * the name end. Calls back when this node has no longer some of its tasks, and at
-	 * most half of those that waited for a thread still do: until then all threads have
-	 * work, and a claim of many tasks costs less than many claims of few.
+	 * Records that the claim has ended, and that tasks that are due may wait in the store
+	 * until others of the name end. Calls back once some tasks have left this node, and
+	 * at most half of those that waited for a thread still wait. Until then all threads
+	 * have work, and one claim of many tasks costs less than many claims of few.
 	 */
 	synchronized void holdInStore() {
 		this.heldInStore = true;

@@ -37,7 +37,10 @@ final class Lanes {
 	/** The lanes that got tasks with the last claim. */
 	private Set<Lane> busy = Set.of();
 
-	/** The lanes of which the last claim left tasks in the store that wait for others. */
+	/**
+	 * The lanes with tasks that the last claim left in the store, where they wait for
+	 * others.
+	 */
 	private Set<Lane> heldInStore = Set.of();
 
 	/**
@@ -45,7 +48,8 @@ final class Lanes {
 	 * @param handlers the handlers of this node
 	 * @param inFlight the tasks of this node
 	 * @param policies what keeps the node from starting tasks
-	 * @param beginner gets the tasks that were held back when there is room for them
+	 * @param beginner gets the tasks that have waited in a lane when there is room for
+	 * them
 	 * @param onRoom called when there is room that a claim had to do without
 	 * @param clock the clock of the node
 	 */
@@ -122,8 +126,8 @@ final class Lanes {
 
 	/**
 	 * Learns which of the limited names have tasks that wait until others of the name
-	 * end. The lanes use it once they have the tasks of the claim, in
-	 * {@link #mayHaveMore}.
+	 * end. The lanes learn of these tasks in {@link #mayHaveMore}, once they have those
+	 * of the claim.
 	 */
 	void heldInStore(Set<String> names, Set<String> heldBack) {
 		this.heldInStore = names.stream().filter(heldBack::contains).map(this::of).collect(Collectors.toSet());

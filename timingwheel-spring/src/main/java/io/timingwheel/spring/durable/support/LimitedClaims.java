@@ -38,8 +38,9 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	private final Map<String, Integer> busy = new ConcurrentHashMap<>();
 
 	/**
-	 * Claims tasks of limited and of other names. Either comes first in every second
-	 * claim, so that each has its turn. A suspect is claimed alone.
+	 * Claims tasks of limited and of other names. The limited names come first in every
+	 * second claim, and the other names in the claims between. A suspect is claimed
+	 * alone.
 	 * @param request the request, with limited names
 	 * @return the result
 	 */
@@ -84,8 +85,8 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	}
 
 	/**
-	 * The limited names: those first whose first tasks are due first. Without a look each
-	 * name has its turn to be the first.
+	 * The limited names, in the order in which their first tasks are due. Without a look
+	 * the names take turns to be the first.
 	 */
 	private List<String> inOrder(ClaimRequest request, Map<String, L> looks, int turn) {
 		List<String> names = new ArrayList<>(request.startLimits().keySet());

@@ -1,7 +1,8 @@
 package io.timingwheel.spring.durable.support;
 
 /**
- * Rolls the transaction of a body back whose end nobody is to hear of.
+ * Rolls back the transaction of a body, because a test wants the end of the body to get
+ * lost.
  */
 final class LostEndException extends RuntimeException {
 

@@ -61,7 +61,7 @@ final class NamePolicies {
 	 * Tells whether tasks of a name that are due may have to wait, as far as this node
 	 * knows.
 	 */
-	boolean holdBack(String name) {
+	boolean mayHoldBack(String name) {
 		DurableHandler handler = this.handlers.find(name);
 		return isPaused(name) || (handler != null && limits(handler) != null);
 	}

@@ -9,8 +9,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Tells the store what this node holds, so that operators see all nodes. Nothing depends
- * on these reports: if one fails, the next one follows in its time. With virtual time
- * there are none. Only the thread of the poller reports.
+ * on these reports: if a report fails, the next one follows at the usual time. With
+ * virtual time there are none. Only the thread of the poller reports.
  */
 final class NodeReports {
 

@@ -115,7 +115,8 @@ final class PendingTaskEditor {
 			return false;
 		}
 		TaskId taskId = taskId(task);
-		// A call that waits to store a task did not find this one. It is not overridden.
+		// If an earlier call waits to store a task with this key, that call is not
+		// overridden, since it did not make this task pending.
 		this.transaction.defer((effectOfEarlierCalls(taskId) == Effect.NONE) ? taskId : null, Effect.CANCEL,
 				() -> cancelAll(name, List.of(id)));
 		return true;

@@ -64,7 +64,7 @@ final class RecurringRun {
 	/**
 	 * Whether the schedule leaves this run out, since its time has passed.
 	 * @param lateness how late the run is
-	 * @param missedAfter how late a run is at least if nobody was there to begin it
+	 * @param missedAfter from which lateness on a run counts as missed
 	 */
 	boolean isSkipped(Duration lateness, Duration missedAfter) {
 		return this.missed == Missed.SKIP && lateness.compareTo(missedAfter) > 0;

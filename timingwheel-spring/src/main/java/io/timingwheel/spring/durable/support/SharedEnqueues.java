@@ -68,7 +68,7 @@ final class SharedEnqueues {
 
 	private final LongUnaryOperator companyNanos;
 
-	private final Map<Object, Lane> lanes = new ConcurrentHashMap<>();
+	private final Map<Object, Sharers> sharers = new ConcurrentHashMap<>();
 
 	/** The threads that send a request. */
 	private final Set<Thread> senders = ConcurrentHashMap.newKeySet();
@@ -80,8 +80,8 @@ final class SharedEnqueues {
 	/**
 	 * Creates an object with limits of its own, for tests.
 	 * @param maxRequests how many requests may be under way
-	 * @param companyNanos by the time of a request, how long the next request waits for
-	 * the callers of this request; both in nanoseconds
+	 * @param companyNanos gives, for the duration of a request, how long the next request
+	 * waits for the callers of that request; both in nanoseconds
 	 */
 	SharedEnqueues(DelayedTaskStore store, int maxRequests, LongUnaryOperator companyNanos) {
 		this.store = store;
@@ -99,21 +99,21 @@ final class SharedEnqueues {
 	 * @throws RuntimeException if the task is not, or not certainly, stored
 	 */
 	Enqueued enqueue(NewTask task) {
-		Object lane = this.store.sharedRequest(task);
+		Object request = this.store.sharedRequest(task);
 		Thread caller = Thread.currentThread();
 		// An interrupt may end the request, and must not end it for others. A call within
 		// the request of its own thread must not wait for the end of this request.
-		if (lane == null || caller.isInterrupted() || this.senders.contains(caller)) {
+		if (request == null || caller.isInterrupted() || this.senders.contains(caller)) {
 			return this.store.enqueue(task);
 		}
-		Enqueued enqueued = this.lanes.computeIfAbsent(lane, (key) -> new Lane()).enqueue(task);
+		Enqueued enqueued = this.sharers.computeIfAbsent(request, (key) -> new Sharers()).enqueue(task);
 		return (enqueued != null) ? enqueued : this.store.enqueue(task);
 	}
 
 	/**
 	 * The callers whose tasks can share a request.
 	 */
-	private final class Lane {
+	private final class Sharers {
 
 		private final Queue<Call> waiting = new ArrayDeque<>();
 
@@ -313,7 +313,8 @@ final class SharedEnqueues {
 				group.get(i).end(one, (one == null) ? failure : null);
 			}
 			if (next != null) {
-				// Last, so that the callers of this request may come back before.
+				// This comes last, so that the callers of this request may come back
+				// before.
 				next.wake();
 			}
 		}
@@ -357,7 +358,7 @@ final class SharedEnqueues {
 
 		private @Nullable Throwable failure;
 
-		/** Whether this is the gatherer of its lane. */
+		/** Whether the caller of this call sends the next request. */
 		private volatile boolean gathers;
 
 		private volatile boolean ended;

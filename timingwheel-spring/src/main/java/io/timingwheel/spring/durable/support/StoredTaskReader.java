@@ -154,9 +154,9 @@ public final class StoredTaskReader {
 	}
 
 	/**
-	 * Tells whether a stored task of any name is running, or pending and not held back by
-	 * a pause or for want of a handler, that is not recurring. Reads all recurring tasks,
-	 * which takes a while if there are many.
+	 * Tells whether a task that runs once is pending, and this node may start its name,
+	 * or whether any task is running. Reads all recurring tasks, which takes a while if
+	 * there are many.
 	 * @return whether there is one
 	 */
 	public boolean hasUnfinishedOnce() {
@@ -255,7 +255,7 @@ public final class StoredTaskReader {
 		Map<String, StoredCounts> result = new TreeMap<>();
 		this.handlers.names().forEach((name) -> result.put(this.handlers.canonicalName(name), StoredCounts.NONE));
 		counts.forEach((name, count) -> result.merge(this.handlers.canonicalName(name),
-				this.node.holdsBack(name) ? count.heldBack() : count, StoredCounts::plus));
+				this.node.mayHoldBack(name) ? count.heldBack() : count, StoredCounts::plus));
 		return result;
 	}
 

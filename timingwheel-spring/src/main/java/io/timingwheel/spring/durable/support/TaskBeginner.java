@@ -14,7 +14,8 @@ import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 
 /**
  * Begins tasks that are due: the store decides whether this node still has them. A task
- * that could not start soon is held back, and given back to the store if it stays so.
+ * that could not start soon waits in the queue of its lane. If the task waits there too
+ * long, the store gets it back.
  */
 final class TaskBeginner extends Batcher<DurableRun> {
 
@@ -46,7 +47,7 @@ final class TaskBeginner extends Batcher<DurableRun> {
 
 	@Override
 	void send(List<DurableRun> runs) {
-		runs.removeIf((run) -> !run.isWaiting() || isHeldBack(run));
+		runs.removeIf((run) -> !run.isWaiting() || mustWait(run));
 		if (runs.isEmpty()) {
 			return;
 		}
@@ -60,9 +61,10 @@ final class TaskBeginner extends Batcher<DurableRun> {
 	}
 
 	/**
-	 * Holds a task back if too many tasks of its name wait for a thread already.
+	 * Lets a task wait in its lane if too many tasks of its name wait for a thread
+	 * already.
 	 */
-	private boolean isHeldBack(DurableRun run) {
+	private boolean mustWait(DurableRun run) {
 		if (run.lane().tryBegin(run)) {
 			return false;
 		}
@@ -77,7 +79,7 @@ final class TaskBeginner extends Batcher<DurableRun> {
 	}
 
 	private void giveBack(DurableRun run) {
-		if (run.lane().removeHeldBack(run)) {
+		if (run.lane().removeQueued(run)) {
 			this.settler.giveBack(run);
 		}
 	}

@@ -8,8 +8,9 @@ import org.apache.commons.logging.Log;
 
 /**
  * Logs events of one kind that happen to single tasks. In an outage they happen to many
- * tasks. Only the first event in a minute is therefore logged at its level, with the
- * number of those before it that were not. All others are logged at DEBUG. Thread-safe.
+ * tasks. Only the first event in a minute is therefore logged at its level. All others
+ * are logged at DEBUG, and the next line at the level says how many they were.
+ * Thread-safe.
  */
 final class TaskLog {
 

@@ -17,12 +17,13 @@ import io.timingwheel.spring.task.support.Backoff;
 /**
  * Claims tasks that are due soon, as long as the store has any and the node has room.
  * Otherwise the poller sleeps until the next task is due within the look-ahead, but no
- * longer than the poll interval. Of each name the poller takes only a share of the room,
- * and of those that are due already only what can start soon.
+ * longer than the poll interval. Of each name the poller takes only a share of the room.
+ * Of the tasks that are due already, it takes only those that can start soon.
  *
  * <p>
- * A suspect is claimed while the node has no other suspect, and alone: the next claim
- * waits until the suspect has ended, but not long. Suspects and other tasks take turns.
+ * The poller claims a suspect alone, and only while the node has no other suspect. The
+ * next claim waits until the suspect has ended, but not long. Suspects and other tasks
+ * take turns.
  */
 final class TaskPoller {
 
@@ -302,10 +303,11 @@ final class TaskPoller {
 	}
 
 	/**
-	 * How long to sleep until the store has more tasks. While tasks flow, more of them
-	 * may come at any time from nodes that only store, due sooner than the next poll. And
-	 * a task that was not claimed although it is due within the look-ahead need not
-	 * belong to another node: its part of the store may have an earlier time.
+	 * How long to sleep until the store has more tasks. After a claim with tasks, the
+	 * sleep is short: nodes that only store tasks may store further ones, which are due
+	 * before the next poll. If the next task is due within the look-ahead and was not
+	 * claimed, the sleep ends when the task is due. Another node need not have that task:
+	 * the clock of its part of the store may be behind.
 	 */
 	static long sleepMillis(Claimed claimed, long interval, long lookAhead) {
 		long longest = claimed.tasks().isEmpty() ? interval : Math.min(interval, Claimed.MAX_PAUSE_MILLIS);
@@ -316,7 +318,8 @@ final class TaskPoller {
 
 	/**
 	 * Sleeps until the next task is due, without a limit. If a task is due and was not
-	 * claimed, another transaction has it, or it has become a suspect with this claim.
+	 * claimed, another transaction has locked the task, or the claim has made it a
+	 * suspect.
 	 */
 	private long virtualSleepNanos(Claimed claimed) {
 		long next = Math.min(claimed.nextAt(), claimed.startAt());

@@ -26,7 +26,7 @@ final class TaskRunner {
 	/** A run is missed if it is late by more leases than a failed node can cost. */
 	private static final int MISSED_LEASES = 2;
 
-	/** How long an executor that has refused a task gets no other one directly. */
+	/** For this time after a refusal, an executor gets tasks only through the wheel. */
 	private static final long REFUSAL_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
 	private final NodeTurns turns;
@@ -126,7 +126,7 @@ final class TaskRunner {
 
 	/**
 	 * Whether an executor has refused a task a moment ago. The wheel then has tasks that
-	 * wait for it, and lets the next ones wait behind them.
+	 * wait for this executor, and lets further tasks wait behind them.
 	 */
 	private boolean isRefusing(Executor executor) {
 		Long refused = this.refusedNanos.get(executor);
@@ -212,7 +212,7 @@ final class TaskRunner {
 	}
 
 	/**
-	 * Runs a body whose end nobody is to hear of.
+	 * Runs a body whose end gets lost.
 	 * @return what the body has thrown
 	 */
 	private @Nullable Throwable deliver(DurableRun run) {

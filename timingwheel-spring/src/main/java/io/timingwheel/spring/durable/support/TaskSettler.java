@@ -160,7 +160,7 @@ final class TaskSettler extends Batcher<Settlement> {
 	}
 
 	/**
-	 * Releases a task that other nodes shall try first.
+	 * Releases a task that other nodes are to try first.
 	 */
 	void leave(DurableRun run) {
 		if (run.withdraw()) {

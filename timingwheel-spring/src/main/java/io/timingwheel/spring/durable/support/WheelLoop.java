@@ -72,7 +72,8 @@ final class WheelLoop implements StoreLoop, DirectTask {
 		if (!begin()) {
 			return;
 		}
-		// The interrupt of another call on this thread would break off the round's own.
+		// The thread may have been interrupted for another call. The flag would break off
+		// the calls of this round.
 		boolean interrupted = Thread.interrupted();
 		try {
 			this.round.run();
@@ -130,9 +131,8 @@ final class WheelLoop implements StoreLoop, DirectTask {
 	}
 
 	/**
-	 * With virtual time, lets the loop rest until the time is moved again: what has
-	 * failed would most likely fail again, and virtual time has no time for the cause to
-	 * go away.
+	 * With virtual time, lets the loop rest until the time is moved again. A retry would
+	 * most likely fail again, since no real time passes in which the cause could go away.
 	 */
 	@Override
 	public synchronized void sleep(long nanos) {

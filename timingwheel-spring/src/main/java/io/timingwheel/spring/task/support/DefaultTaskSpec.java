@@ -157,12 +157,12 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 		Assert.isTrue(period.compareTo(Duration.ZERO) > 0, () -> "The period must be positive, not "
 				+ DurationFormatterUtils.print(period, DurationFormat.Style.COMPOSITE));
 		TaskSubmission submission = TaskSubmission.repeating(define(), this.key, this.ifPending, this.task,
-				new Rhythm.Periodic(TaskClock.nanos(period), fixedRate));
+				new Rhythm.FixedPeriod(TaskClock.nanos(period), fixedRate));
 		return schedule(submission, this.tasks.clock().after(period));
 	}
 
 	private void checkNoMaxWait() {
-		Assert.isTrue(this.maxWait == null, "A task that repeats has no longest wait");
+		Assert.isTrue(this.maxWait == null, "A repeating task has no longest wait");
 	}
 
 	private TaskDefinition<Object> define() {

@@ -268,7 +268,7 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Tells whether a task is pending that neither repeats nor has a paused name.
+	 * Tells whether a task is pending that runs once and whose name is not paused.
 	 * @return whether there is one
 	 */
 	public boolean hasPendingOnce() {
@@ -280,8 +280,8 @@ public final class DelayedTaskRegistry {
 	}
 
 	/**
-	 * Finds the tasks that repeat.
-	 * @return the ids of the pending ones
+	 * Finds the repeating tasks.
+	 * @return the ids of those that are pending
 	 */
 	public Set<String> repeating() {
 		return this.directory.all()

@@ -18,8 +18,9 @@ final class PendingSample {
 	}
 
 	/**
-	 * Parts of a map, spread evenly over its table, where hashes decide the places. The
-	 * parts are the same at each call, as long as the map does not grow.
+	 * Takes parts of a map, spread evenly over its table. The hash of a key decides where
+	 * its task is in the table. The parts are the same at each call, as long as the map
+	 * does not grow.
 	 * @param pending the tasks
 	 * @param visits about how many tasks the parts have, at most; all tasks if there are
 	 * no more

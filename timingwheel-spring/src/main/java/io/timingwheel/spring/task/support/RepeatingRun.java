@@ -64,10 +64,10 @@ final class RepeatingRun {
 	private boolean end() {
 		this.run.bodyEnded();
 		try {
-			return goOn();
+			return continueOrEnd();
 		}
 		finally {
-			this.run.startNext();
+			this.run.startWaitingTasks();
 		}
 	}
 
@@ -75,13 +75,13 @@ final class RepeatingRun {
 	 * Schedules another attempt or the next run, or ends the task.
 	 * @return whether anybody can see the exception
 	 */
-	private boolean goOn() {
+	private boolean continueOrEnd() {
 		Throwable error = this.run.error();
 		if (error != null && this.run.isUnhandled()) {
 			if (tryAgain(error)) {
 				return true;
 			}
-			this.run.startNextBeforeOthers();
+			this.run.startWaitingTasksEarly();
 			this.run.callErrorHandler(error, this.payload);
 		}
 		this.tasks.recorder().ended((error != null) ? TaskOutcome.FAILED : TaskOutcome.COMPLETED);
@@ -91,7 +91,7 @@ final class RepeatingRun {
 		if (this.future != null) {
 			this.future.waiting();
 		}
-		startAgain();
+		scheduleNextRun();
 		return error == null;
 	}
 
@@ -132,9 +132,9 @@ final class RepeatingRun {
 	 */
 	private boolean endTask(Throwable error) {
 		this.tasks.pending().remove(this.task.slot(), this.task);
-		this.run.startNextBeforeOthers();
+		this.run.startWaitingTasksEarly();
 		if (this.future == null || !this.future.isDone()) {
-			logger.warn("The periodic task \"" + this.run.name() + "\" does not run again, since it threw: " + error);
+			logger.warn("The repeating task \"" + this.run.name() + "\" does not run again, since it threw: " + error);
 		}
 		return this.future != null && this.future.failed(error);
 	}
@@ -142,15 +142,15 @@ final class RepeatingRun {
 	/**
 	 * Schedules the next run, unless the task was cancelled or replaced during this one.
 	 */
-	private void startAgain() {
+	private void scheduleNextRun() {
 		try {
-			this.tasks.pending().computeIfPresent(this.task.slot(), this::next);
+			this.tasks.pending().computeIfPresent(this.task.slot(), this::putOnWheel);
 		}
 		catch (TaskRejectedException ex) {
-			startLater();
+			scheduleNextRunLater();
 			return;
 		}
-		this.run.startNextBeforeOthers();
+		this.run.startWaitingTasksEarly();
 		if (this.last && this.future != null) {
 			this.future.succeeded(null);
 		}
@@ -161,11 +161,11 @@ final class RepeatingRun {
 	 * Puts the task on the wheel for its next run, or takes it out of the map, under the
 	 * lock of its key.
 	 */
-	private @Nullable PendingTask next(Object slot, PendingTask current) {
+	private @Nullable PendingTask putOnWheel(Object slot, PendingTask current) {
 		if (current != this.task) {
 			return current;
 		}
-		if (!this.repetition.startNext(current, clock())) {
+		if (!this.repetition.scheduleNextRun(current, clock())) {
 			this.last = true;
 			return null;
 		}
@@ -176,11 +176,11 @@ final class RepeatingRun {
 	/**
 	 * Schedules the next run later, since the wheel has refused.
 	 */
-	private void startLater() {
+	private void scheduleNextRunLater() {
 		if (this.tasks.environment().shutdown().isAccepting()) {
 			// The wheel is full at the moment.
 			CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, this.run.executor())
-				.execute(this::startAgain);
+				.execute(this::scheduleNextRun);
 		}
 		else {
 			cancel();

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskRejectedException;
 
 /**
- * The payload of a repeating task. Between its runs the task is pending like any other.
- * During a run the task keeps its key, so that users can cancel it. The map's lock of the
- * key guards all fields.
+ * The payload of a repeating task, which has several runs. Between its runs the task is
+ * pending like any other. During a run the task keeps its key, so that users can cancel
+ * it. The map's lock of the key guards all fields.
  */
 final class Repetition {
 
@@ -84,7 +84,7 @@ final class Repetition {
 	 * @return {@code false} if there is no further run
 	 * @throws TaskRejectedException if the wheel refuses
 	 */
-	boolean startNext(PendingTask task, TaskClock clock) {
+	boolean scheduleNextRun(PendingTask task, TaskClock clock) {
 		this.running = false;
 		this.attempt = 1;
 		Deadline next = this.moved ? task.deadline() : this.rhythm.next(task, clock);

@@ -60,9 +60,9 @@ interface Rhythm {
 	 * @param fixedRate whether the period is the time between the due times of two runs
 	 * rather than the time from the end of a run to the next run
 	 */
-	record Periodic(long periodNanos, boolean fixedRate) implements Rhythm {
+	record FixedPeriod(long periodNanos, boolean fixedRate) implements Rhythm {
 
-		public Periodic {
+		public FixedPeriod {
 			periodNanos = Math.min(periodNanos, Long.MAX_VALUE >> 1);
 		}
 

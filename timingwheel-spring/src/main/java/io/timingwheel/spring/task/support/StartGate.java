@@ -185,7 +185,7 @@ final class StartGate {
 		}
 		catch (Throwable ex) {
 			place.giveBackUnbegun();
-			place.startNext();
+			place.startWaitingTasks();
 			throw ex;
 		}
 		return true;
@@ -385,8 +385,8 @@ final class StartGate {
 
 	/**
 	 * The place of a task: first in the queue, then among those that run. Running it
-	 * begins the task. As a timer it is one that has fired, whose task can only be
-	 * cancelled. The lock of the gate guards all fields that change.
+	 * begins the task. As a timer, a place is one that has fired: its task can be
+	 * cancelled, but not moved. The lock of the gate guards all fields that change.
 	 */
 	final class Place implements Runnable, TimerHandle {
 
@@ -485,7 +485,7 @@ final class StartGate {
 		/**
 		 * Starts the tasks that have waited for the permit of this one.
 		 */
-		void startNext() {
+		void startWaitingTasks() {
 			if (StartGate.this.congested || !StartGate.this.arrivals.isEmpty()) {
 				StartGate.this.turns.request();
 			}

@@ -31,7 +31,7 @@ final class StartPermits {
 	/** When the next start is due if the starts are spread evenly. */
 	private long nextStartNanos;
 
-	/** How often the permits were reset. Those that were taken before count no more. */
+	/** How often the permits were reset. Permits from before a reset do not count. */
 	private int resets;
 
 	StartPermits(PolicySettings limits, long now) {

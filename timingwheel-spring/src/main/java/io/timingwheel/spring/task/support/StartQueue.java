@@ -30,7 +30,7 @@ final class StartQueue {
 
 	private static final long MAX_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-	/** So few places whose tasks have left are not worth a search. */
+	/** Up to this many places whose tasks have left are not searched for. */
 	private static final int FEW = 64;
 
 	private static final Comparator<Place> BY_DUE = (first, second) -> {

@@ -267,7 +267,7 @@ final class TaskFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 	}
 
 	/**
-	 * Records that a run of a periodic task has ended.
+	 * Records that no run is under way: the next attempt or the next run follows.
 	 */
 	void waiting() {
 		this.running = false;

@@ -20,7 +20,7 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * One run of a task on the executor's thread: takes the task out of the map, runs the
- * body in its context, counts the outcome, and completes the future. A task that repeats
+ * body in its context, counts the outcome, and completes the future. A repeating task
  * stays in the map, and a {@link RepeatingRun} takes over after its body.
  */
 final class TaskRun implements TaskExecution {
@@ -66,8 +66,8 @@ final class TaskRun implements TaskExecution {
 	/** The payload for another attempt, {@code null} if this is the last one. */
 	private @Nullable Object again;
 
-	/** Whether the tasks have been started that wait for the permit of this one. */
-	private boolean nextStarted;
+	/** Whether the tasks that wait for the permit of this one have been started. */
+	private boolean waitingTasksStarted;
 
 	/** Whether the handler has to be told of the error if there is no other attempt. */
 	private boolean unhandled;
@@ -102,11 +102,11 @@ final class TaskRun implements TaskExecution {
 		if (this.definition.isExpired(this.latenessNanos)) {
 			tasks.recorder().ended(TaskOutcome.EXPIRED);
 			giveBackPermit();
-			startNextBeforeOthers();
+			startWaitingTasksEarly();
 			if (this.future != null) {
 				this.future.cancelled();
 			}
-			startNext();
+			startWaitingTasks();
 			return;
 		}
 		if (this.future != null && !this.future.begin()) {
@@ -178,7 +178,7 @@ final class TaskRun implements TaskExecution {
 	 */
 	private void leave() {
 		giveBackPermit();
-		startNext();
+		startWaitingTasks();
 	}
 
 	private void call(Object payload, Object given) {
@@ -244,7 +244,7 @@ final class TaskRun implements TaskExecution {
 	 * @return whether anybody can see an exception of the task
 	 */
 	private boolean finish() {
-		// Read before, since followResult forgets it.
+		// The result is read before, since followResult forgets it.
 		Object result = this.result;
 		return followResult(this::end) || end(result, this.error);
 	}
@@ -270,11 +270,11 @@ final class TaskRun implements TaskExecution {
 					return true;
 				}
 			}
-			startNextBeforeOthers();
+			startWaitingTasksEarly();
 			return end(future, value, cause, cancelled, again);
 		}
 		finally {
-			startNext();
+			startWaitingTasks();
 		}
 	}
 
@@ -332,8 +332,8 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Takes note that the body has returned. If the task takes over the result of a
-	 * future that the body returned, calls back when this future is done.
+	 * Records that the body has returned. If the task takes over the result of a future
+	 * that the body returned, calls back when this future is done.
 	 * @return {@code false} if there is no such future, so that nobody calls back
 	 */
 	boolean followResult(BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
@@ -361,8 +361,8 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Takes note that the body has ended and that the future is done whose result the
-	 * task takes over. Tells the times of the run, and gives the permit back.
+	 * Records that the body has ended, and so has the future whose result the task takes
+	 * over. Reports the times of the run, and gives the permit back.
 	 */
 	void bodyEnded() {
 		try {
@@ -402,21 +402,22 @@ final class TaskRun implements TaskExecution {
 	/**
 	 * Starts the tasks that wait for the permit of this one. Further calls do nothing.
 	 */
-	void startNext() {
-		if (this.place != null && !this.nextStarted) {
-			this.nextStarted = true;
-			this.place.startNext();
+	void startWaitingTasks() {
+		if (this.place != null && !this.waitingTasksStarted) {
+			this.waitingTasksStarted = true;
+			this.place.startWaitingTasks();
 		}
 	}
 
 	/**
-	 * Starts the next tasks before handlers and the dependents of the future run on this
-	 * thread, since these may take long or wait for one of the tasks. With virtual time
-	 * this thread runs the next tasks too, so that they come after.
+	 * Starts the tasks that wait before this thread runs handlers and the dependents of
+	 * the future, since these may take long or wait for one of the tasks. In virtual time
+	 * this thread runs the waiting tasks too. They then start with
+	 * {@link #startWaitingTasks}, after the handlers and dependents.
 	 */
-	void startNextBeforeOthers() {
+	void startWaitingTasksEarly() {
 		if (!environment().handOvers().isOnCallingThread()) {
-			startNext();
+			startWaitingTasks();
 		}
 	}
 
@@ -442,7 +443,7 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
-	 * Tells the virtual time of a failure.
+	 * Reports a failure to the virtual time, if there is one.
 	 */
 	private void recordFailure(Throwable error) {
 		ManualTime time = environment().manualTime();

@@ -43,7 +43,7 @@ public final class TaskSubmission {
 
 	private final Object slot;
 
-	/** Tells by its sequence that a pending task counts as absent. */
+	/** Tells, by the sequence of a pending task, whether the task counts as absent. */
 	private LongPredicate overlooked = NONE;
 
 	/** The result; {@code null} until it is needed. */
@@ -111,8 +111,8 @@ public final class TaskSubmission {
 	}
 
 	/**
-	 * Starts a task with a schedule. The exceptions of its runs do not end it. It takes
-	 * the place of the pending task with its key.
+	 * Starts a recurring task, which no exception of a run ends. The task takes the place
+	 * of the pending task with its key.
 	 * @param <P> the type of the payload
 	 * @param definition the definition of the task
 	 * @param key the key, compared by its text

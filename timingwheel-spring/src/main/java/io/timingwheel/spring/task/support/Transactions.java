@@ -163,7 +163,8 @@ public final class Transactions {
 			Calls calls = find();
 			if (calls == null) {
 				calls = new Calls();
-				// The transaction of another thread may have left its own here.
+				// A transaction that another thread has ended may have left its calls on
+				// this thread.
 				TransactionSynchronizationManager.unbindResourceIfPossible(Calls.class);
 				TransactionSynchronizationManager.registerSynchronization(calls);
 				calls.resume();

@@ -112,7 +112,7 @@ class LaneTests {
 	}
 
 	@Test
-	void tasksAreHeldBackUntilHalfOfTheWindowIsFree() {
+	void tasksWaitInTheQueueUntilHalfOfTheWindowIsFree() {
 		List<DurableRun> runs = new ArrayList<>();
 		for (int i = 0; i < Lane.MIN_WINDOW + 6; i++) {
 			LeasedTask task = new LeasedTask("id" + i, 1, "name", null, "", null, 0, false, 1, 0, 0, false);
@@ -122,8 +122,8 @@ class LaneTests {
 		}
 		assertThat(this.lane.hasBacklog()).isTrue();
 		assertThat(this.lane.room()).isZero();
-		assertThat(this.lane.removeHeldBack(runs.get(Lane.MIN_WINDOW + 1))).isTrue();
-		assertThat(this.lane.removeHeldBack(runs.get(Lane.MIN_WINDOW + 1))).isFalse();
+		assertThat(this.lane.removeQueued(runs.get(Lane.MIN_WINDOW + 1))).isTrue();
+		assertThat(this.lane.removeQueued(runs.get(Lane.MIN_WINDOW + 1))).isFalse();
 		List<Long> begun = new ArrayList<>();
 		for (int i = 0; i < Lane.MIN_WINDOW; i++) {
 			begun.add(this.lane.begun());

@@ -1,0 +1,78 @@
+package io.timingwheel.spring.durable;
+
+import java.util.List;
+
+import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+
+/**
+ * Pauses durable tasks, and lists, requeues and deletes dead ones. If the application has
+ * a store, there is a bean of this type. The operations on pending tasks are those of
+ * {@link io.timingwheel.spring.task.DelayedTaskOperations DelayedTaskOperations}.
+ * Thread-safe.
+ *
+ * <p>
+ * If the store cannot be reached, its exception goes to the caller.
+ *
+ * @since 0.1
+ */
+public interface DurableTaskAdmin {
+
+	/**
+	 * Ends the claims of this node until {@link #resume()}, and gives the tasks back
+	 * whose bodies have not begun. Bodies that run go on.
+	 */
+	void pause();
+
+	/**
+	 * Ends a {@link #pause()}.
+	 */
+	void resume();
+
+	/**
+	 * Tells whether this node claims tasks.
+	 * @return {@code false} during a pause, and once the application shuts down
+	 */
+	boolean isClaiming();
+
+	/**
+	 * Pauses a name for all nodes, or resumes it. This includes the earlier names of the
+	 * method. This node gives the tasks of the name back that have not begun. Other nodes
+	 * do so at their next poll. Bodies that run go on.
+	 * @param name the name
+	 * @param paused whether the name is paused from now on
+	 * @throws IllegalArgumentException if there can be no such name
+	 * @throws UnsupportedOperationException if the store cannot pause names
+	 */
+	void setPaused(String name, boolean paused);
+
+	/**
+	 * Tells whether this node starts no task of a name, since the policy of the name or
+	 * the switch in the store says so.
+	 * @param name the name
+	 * @return the state at the latest poll of this node, or after its latest change
+	 */
+	boolean isPaused(String name);
+
+	/**
+	 * Reads the dead tasks of a name and of the earlier names of its method.
+	 * @param name the name
+	 * @param limit how many at most
+	 * @return the tasks, the one that died last first
+	 */
+	List<StoredTask> findDead(String name, int limit);
+
+	/**
+	 * Makes a dead task pending again, due now.
+	 * @param id its id
+	 * @return what has become of the task
+	 */
+	Requeue requeueDead(String id);
+
+	/**
+	 * Deletes a dead task.
+	 * @param id its id
+	 * @return whether it was dead
+	 */
+	boolean deleteDead(String id);
+
+}
