@@ -30,7 +30,7 @@ class AheadOfTimeIT {
 	@BeforeAll
 	static void start() throws IOException {
 		application = PackagedApplication.start(directory, "-Dspring.aot.enabled=true", "--orders.payment-window=5s",
-				"--quotes.limit=5s");
+				"--quotes.limit=5s", "--reports.cron=* * * * * *");
 	}
 
 	@AfterAll
@@ -54,6 +54,20 @@ class AheadOfTimeIT {
 		assertThat(Instant.parse((String) closed.get("settledAt")))
 			.isAfterOrEqualTo(Instant.parse((String) closed.get("closesAt")));
 		assertThat(status(paid)).isEqualTo("PAID");
+	}
+
+	@Test
+	void theReportIsMadeAgainAndAgain() {
+		await().atMost(Duration.ofMinutes(2))
+			.untilAsserted(() -> application.http()
+				.get()
+				.uri("/reports")
+				.exchange()
+				.expectStatus()
+				.isOk()
+				.expectBody()
+				.jsonPath("$[2].createdAt")
+				.exists());
 	}
 
 	@Test

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
@@ -129,17 +130,19 @@ class RecurringDurableTests {
 		}, "period=1m");
 	}
 
-	@Test
-	void aMethodThatIsGoneLeavesItsScheduleToBeSeenAndDeleted() {
+	@ParameterizedTest
+	@ValueSource(classes = { Runs.class, Report.class })
+	void aMethodThatIsGoneOrSwitchedOffLeavesItsScheduleToBeSeenAndDeleted(Class<?> later) {
 		run(Report.class, (context) -> {
 		}, "period=1m");
-		run(Runs.class, (context) -> {
+		run(later, (context) -> {
 			time(context).advance(Duration.ofHours(1));
+			assertThat(runs(context)).isEmpty();
 			assertThat(schedule(context)).contains("every(PT1M)");
 			assertThat(manager(context).storedTasks().unknownCount()).isEqualTo(1);
 			assertThat(tasks(context).cancel(REPORT)).isTrue();
 			assertThat(tasks(context).find(REPORT)).isEmpty();
-		});
+		}, "period=-");
 	}
 
 	@ParameterizedTest

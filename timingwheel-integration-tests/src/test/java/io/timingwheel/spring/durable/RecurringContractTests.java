@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -384,10 +385,10 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	@EnumSource(mode = Mode.EXCLUDE, names = "SKIP")
 	void aRunThatIsLongerThanItsPeriodDoesNotOverlapTheNext(Missed missed) {
 		CountDownLatch firstMayEnd = new CountDownLatch(1);
-		LongRuns runs = new LongRuns((number, context) -> firstMayEnd.await());
+		RecordedRuns runs = new RecordedRuns((number, context) -> firstMayEnd.await());
 		try {
 			startNodes(missed, runs);
-			DelayedTask<?> task = this.nodes.get(0).durable().recur(LongRuns.ID, Schedule.every(HOUR), 1);
+			DelayedTask<?> task = this.nodes.get(0).durable().recur(RecordedRuns.ID, Schedule.every(HOUR), 1);
 			clockAhead(HOUR);
 			await().until(() -> runs.dueAt.size() == 1);
 			clockAhead(HOUR.multipliedBy(11).plusMinutes(30));
@@ -416,16 +417,16 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	void aRunThatIsLongerThanItsPeriodSkipsTheTimesThatPass() {
 		Duration period = Duration.ofMillis(200);
 		AtomicBoolean first = new AtomicBoolean(true);
-		LongRuns runs = new LongRuns((number, context) -> {
+		RecordedRuns runs = new RecordedRuns((number, context) -> {
 			if (first.getAndSet(false)) {
 				Thread.sleep(10 * period.toMillis());
 			}
 		});
 		try {
 			startNodes(Missed.SKIP, runs);
-			DelayedTask<?> task = this.nodes.get(0).durable().recur(LongRuns.ID, Schedule.every(period), 1);
+			DelayedTask<?> task = this.nodes.get(0).durable().recur(RecordedRuns.ID, Schedule.every(period), 1);
 			await().until(() -> runs.dueAt.size() >= 3);
-			assertThat(this.store.cancel(LongRuns.ID)).isTrue();
+			assertThat(this.store.cancel(RecordedRuns.ID)).isTrue();
 			List<Instant> times = List.copyOf(runs.dueAt);
 			assertThat(times).startsWith(task.dueAt()).isSorted().doesNotHaveDuplicates();
 			assertThat(times.get(1)).isAfterOrEqualTo(task.dueAt().plus(period.multipliedBy(10)));
@@ -436,20 +437,24 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 		}
 	}
 
-	private void startNodes(Missed missed, LongRuns runs) {
+	private void startNodes(Missed missed, RecordedRuns runs) {
+		startNodes(missed, Duration.ofDays(2), runs);
+	}
+
+	private void startNodes(Missed missed, Duration lease, RecordedRuns runs) {
 		for (DelayedTaskStore store : List.of(this.store, this.other)) {
 			TestNode node = TestNode.start(store, (number, context) -> {
-			}, new TestSettings().lease(Duration.ofDays(2)));
+			}, new TestSettings().lease(lease));
 			this.nodes.add(node);
 			node.durable()
-				.register(new NumberHandler(LongRuns.ID.name(), missed, runs::run, () -> runs.threads, (error) -> {
+				.register(new NumberHandler(RecordedRuns.ID.name(), missed, runs::run, () -> runs.threads, (error) -> {
 				}));
 		}
 	}
 
-	private static final class LongRuns {
+	private static final class RecordedRuns {
 
-		private static final TaskId ID = new TaskId("long", "k");
+		private static final TaskId ID = new TaskId("recorded", "k");
 
 		private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -463,7 +468,7 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 		/** The most runs at the same time. */
 		private final AtomicInteger most = new AtomicInteger();
 
-		LongRuns(NumberBody body) {
+		RecordedRuns(NumberBody body) {
 			this.body = body;
 		}
 
@@ -502,16 +507,103 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	}
 
 	@Test
-	void timesThatPassedWhileNobodyWasThereHaveOneRun() {
-		TestNode absent = TestNode.withoutHandler(this.store);
-		this.nodes.add(absent);
-		DelayedTask<?> task = absent.durable().recur(new TaskId(TestNode.NAME, "k"), Schedule.every(HOUR), 7);
-		clockAhead(HOUR.multipliedBy(10).plusMinutes(30));
+	void aRunThatEndsItsNodesTooOftenIsGivenUpAndTheNextComesAtItsTime() {
+		TaskId id = new TaskId(TestNode.NAME, "k");
+		TestNode storing = TestNode.withoutHandler(this.store);
+		this.nodes.add(storing);
+		DelayedTask<?> task = storing.durable().recur(id, Schedule.every(HOUR), 1);
+		ClaimRequest crashing = new ClaimRequest("crashing", Set.of(TestNode.NAME), 10, Duration.ZERO, LEASE, ANY_SIZE);
+		Duration late = LEASE.plusMinutes(1);
+		clockAhead(HOUR);
+		assertThat(this.store.claim(crashing).tasks()).hasSize(1);
+		for (int i = 1; i <= 2; i++) {
+			clockAhead(HOUR.plus(late.multipliedBy(i)));
+			List<LeasedTask> found = this.store.claim(crashing).tasks();
+			// The first claim after the end of the lease may only find the suspect.
+			LeasedTask suspect = (found.isEmpty() ? this.store.claim(crashing).tasks() : found).get(0);
+			assertThat(begin(this.store, suspect.ref())).isEqualTo(Reply.DONE);
+		}
+		clockAhead(HOUR.plus(late.multipliedBy(4)));
 		Queue<Instant> runs = new ConcurrentLinkedQueue<>();
 		this.nodes.add(TestNode.start(this.other, (number, context) -> runs.add(context.dueAt())));
-		await().until(() -> this.store.find(task.id()).map((found) -> found.dueAt() > this.store.now()).orElse(false));
-		assertThat(runs).containsExactly(task.dueAt());
-		assertThat(stored(task.id()).dueAt()).isEqualTo(task.dueAt().plus(HOUR.multipliedBy(10)).toEpochMilli());
+		Instant next = task.dueAt().plus(HOUR);
+		await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next));
+		assertThat(stored(task.id()).state()).isEqualTo(State.PENDING);
+		assertThat(stored(task.id()).error()).contains("max-lost-deliveries");
+		assertThat(runs).isEmpty();
+		clockAhead(HOUR.multipliedBy(2));
+		await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next.plus(HOUR)));
+		assertThat(runs).containsExactly(next);
+		assertThat(stored(task.id()).error()).isNull();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void timesThatPassWhileNobodyIsThereHaveOneRunNoneOrOneEach(Missed missed) {
+		TestNode absent = TestNode.withoutHandler(this.store);
+		this.nodes.add(absent);
+		DelayedTask<?> task = absent.durable().recur(RecordedRuns.ID, Schedule.every(HOUR), 7);
+		clockAhead(HOUR.multipliedBy(10).plusMinutes(30));
+		RecordedRuns runs = new RecordedRuns((number, context) -> assertThat(number).isEqualTo(7));
+		try {
+			startNodes(missed, LEASE, runs);
+			Instant next = task.dueAt().plus(HOUR.multipliedBy(10));
+			await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next));
+			int missedRuns = switch (missed) {
+				case ONCE -> 1;
+				case SKIP -> 0;
+				case ALL -> 10;
+			};
+			assertThat(runs.dueAt).containsExactlyElementsOf(
+					IntStream.range(0, missedRuns).mapToObj((i) -> task.dueAt().plus(HOUR.multipliedBy(i))).toList());
+			assertThat(runs.most.get()).isLessThanOrEqualTo(1);
+			assertThat(stored(task.id()).error()).isNull();
+		}
+		finally {
+			runs.threads.shutdown();
+		}
+	}
+
+	/**
+	 * The definition of the second node comes during a run, and that of the first node
+	 * comes back before a run.
+	 */
+	@Test
+	void theDefinitionThatCameLastHoldsForTheRunsOfAllNodes() {
+		CountDownLatch firstMayEnd = new CountDownLatch(1);
+		RecordedRuns runs = new RecordedRuns((number, context) -> firstMayEnd.await());
+		Schedule hourly = Schedule.every(HOUR);
+		Schedule slower = Schedule.every(HOUR.multipliedBy(2));
+		try {
+			startNodes(Missed.ONCE, runs);
+			Instant first = this.nodes.get(0).durable().recur(RecordedRuns.ID, hourly, 1).dueAt();
+			clockAhead(HOUR);
+			await().until(() -> runs.dueAt.size() == 1);
+			Instant second = this.nodes.get(1).durable().recur(RecordedRuns.ID, slower, 1).dueAt();
+			assertThat(Duration.between(first, second)).isBetween(HOUR.multipliedBy(2), HOUR.multipliedBy(3));
+			firstMayEnd.countDown();
+			awaitNext(slower, second);
+			Instant third = this.nodes.get(0).durable().recur(RecordedRuns.ID, hourly, 1).dueAt();
+			assertThat(third).isBefore(second);
+			awaitNext(hourly, third);
+			clockAhead(HOUR.multipliedBy(2).plusMinutes(1));
+			awaitNext(hourly, third.plus(HOUR));
+			assertThat(runs.dueAt).containsExactly(first, third);
+			assertThat(runs.most).hasValue(1);
+		}
+		finally {
+			firstMayEnd.countDown();
+			runs.threads.shutdown();
+		}
+	}
+
+	private void awaitNext(Schedule schedule, Instant next) {
+		StoredSchedule expected = new StoredSchedule(schedule.toString(), next.toEpochMilli());
+		await().until(() -> this.store.find(RecordedRuns.ID)
+			.filter((task) -> task.state() == State.PENDING)
+			.map(StoredTask::schedule)
+			.filter(expected::equals)
+			.isPresent());
 	}
 
 }

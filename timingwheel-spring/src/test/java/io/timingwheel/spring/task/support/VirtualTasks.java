@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 import io.timingwheel.ManualTimeSource;
@@ -67,20 +68,31 @@ final class VirtualTasks {
 	 * @param handOvers hands the tasks over
 	 */
 	VirtualTasks(Map<String, PolicySettings> policies, HandOverExecutors handOvers) {
-		this(UnaryOperator.identity(), null, null, policies(policies), handOvers);
+		this(UnaryOperator.identity(), null, null, policies(policies), handOvers, (time) -> Clock.systemUTC());
 	}
 
 	VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor) {
-		this(settings, decorator, interceptor, TaskPolicies.none(), new HandOverExecutors(Runnable::run));
+		this(settings, decorator, interceptor, TaskPolicies.none(), new HandOverExecutors(Runnable::run),
+				(time) -> Clock.systemUTC());
+	}
+
+	/**
+	 * Tasks with a wall clock of the test.
+	 * @param wallClock gives the clock, which may go by the virtual time
+	 */
+	VirtualTasks(Function<ManualTimeSource, Clock> wallClock) {
+		this(UnaryOperator.identity(), null, null, TaskPolicies.none(), new HandOverExecutors(Runnable::run),
+				wallClock);
 	}
 
 	private VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
-			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies, HandOverExecutors handOvers) {
+			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies, HandOverExecutors handOvers,
+			Function<ManualTimeSource, Clock> wallClock) {
 		this.handOvers = handOvers;
 		this.wheel = settings.apply(TimingWheel.builder(Runnable::run).timeSource(this.time)).build();
-		this.registry = new DelayedTaskRegistry(this.wheel, this.time, Clock.systemUTC(), this.handOvers, decorator,
-				interceptor, policies);
+		this.registry = new DelayedTaskRegistry(this.wheel, this.time, wallClock.apply(this.time), this.handOvers,
+				decorator, interceptor, policies);
 		this.template = new DefaultDelayedTaskOperations(this.registry, executors(this.executor),
 				(error, method, arguments) -> this.uncaught.put(error, method));
 	}
