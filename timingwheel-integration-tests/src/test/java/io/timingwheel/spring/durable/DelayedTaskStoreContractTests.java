@@ -693,6 +693,18 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aClaimWithoutTasksTellsWhatTheNodeCanTakeWhenItClaimsAgain() {
+		AtomicLong clock = new AtomicLong(this.store.now());
+		this.store.setClock(clock::get);
+		Duration pause = Duration.ofSeconds(1);
+		Enqueued next = enqueue("next", LOOK_AHEAD.plus(pause));
+		Claimed claimed = this.store.claim(new ClaimRequest("a", Map.of(NAME, new Limit(10, 10)), 10, true, LOOK_AHEAD,
+				LEASE, ANY_SIZE, Map.of(), pause));
+		assertThat(claimed.tasks()).isEmpty();
+		assertThat(claimed.nextAt()).isEqualTo(next.dueAt());
+	}
+
+	@Test
 	void aLeaseThatAnotherNodeHasIsNotTakenHoweverFarThisOneLooksAhead() {
 		LeasedTask task = leased("k");
 		LeasedTask running = begun("l");

@@ -333,6 +333,18 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aClaimWithoutTasksTellsWhatMayStartWhenTheNodeClaimsAgain() {
+		AtomicLong clock = new AtomicLong(this.store.now());
+		this.store.setClock(clock::get);
+		Duration pause = Duration.ofSeconds(1);
+		Enqueued next = enqueue("next", pause);
+		Claimed claimed = this.store.claim(new ClaimRequest("a", Map.of(NAME, new Limit(10, 0)), 10, true, LOOK_AHEAD,
+				LEASE, ANY_SIZE, Map.of(NAME, TWO), pause));
+		assertThat(claimed.tasks()).isEmpty();
+		assertThat(claimed.startAt()).isEqualTo(next.dueAt());
+	}
+
+	@Test
 	void aRunWhoseLeaseHasEndedHasNoPlaceAndItsNodeCannotRenewIt() {
 		enqueueDue(4);
 		List<LeasedTask> stopped = claim(this.store, TWO);

@@ -13,10 +13,14 @@ import java.util.Set;
  * {@link Long#MAX_VALUE} for none. Tasks beyond a limit do not count, nor do the times
  * for which limited names wait. The time is in the past if the claim has found a suspect.
  * After a claim with tasks, a store may leave out the ends of leases within the
- * look-ahead, and times later than {@link #MAX_PAUSE_MILLIS} after its search
+ * look-ahead, and times later than {@link #MAX_PAUSE_MILLIS} after its search. After a
+ * claim without tasks, a store may leave out times that are later than the look-ahead and
+ * {@link ClaimRequest#maxPause} together
  * @param startAt the earliest time at which a task of a limited name may start that this
  * claim has not started, as far as the store knows, in milliseconds since the epoch;
- * {@link Long#MAX_VALUE} for none
+ * {@link Long#MAX_VALUE} for none. A store may leave out times that are later than
+ * {@link ClaimRequest#maxPause}, or after a claim with tasks {@link #MAX_PAUSE_MILLIS},
+ * after its search
  * @param heldBack the limited names that have tasks that are due and wait until others of
  * the name end
  * @since 0.1

@@ -76,7 +76,7 @@ final class ClaimFloors {
 		long now = this.nanoTime.getAsLong();
 		if (now - this.sweepAt >= 0) {
 			this.floors.clear();
-			return new Search(number, Collections.nCopies(names.size(), NONE), now);
+			return new Search(number, Search.ofAll(names).floors(), now);
 		}
 		return new Search(number, names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(), null);
 	}
@@ -104,6 +104,19 @@ final class ClaimFloors {
 				raise(search, name, Math.min(times.get(times.size() - 1), end));
 			}
 		});
+		ended(search);
+	}
+
+	/**
+	 * Learns from a search for the first task of each name. No name has a task that is
+	 * due before its first one.
+	 */
+	synchronized void looked(Search search, Map<String, FirstTimes> looks) {
+		looks.forEach((name, look) -> raise(search, name, Math.min(look.dueAt(), look.now() - LATE_COMMIT_MILLIS)));
+		ended(search);
+	}
+
+	private void ended(Search search) {
 		Long began = search.sweptAt();
 		if (began != null) {
 			long ended = this.nanoTime.getAsLong();
@@ -135,6 +148,13 @@ final class ClaimFloors {
 	 * @param sweptAt when the claim began if it is a sweep, {@code null} if it is not
 	 */
 	record Search(long number, List<Long> floors, @Nullable Long sweptAt) {
+
+		/**
+		 * A search that begins with the first task of each name.
+		 */
+		static Search ofAll(List<String> names) {
+			return new Search(0, Collections.nCopies(names.size(), NONE), null);
+		}
 
 	}
 

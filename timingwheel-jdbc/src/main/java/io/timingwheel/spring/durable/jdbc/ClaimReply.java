@@ -39,6 +39,7 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 			if (first) {
 				first = false;
 				now = rs.getLong(ClaimColumn.NOW);
+				endedAt = rs.getLong(ClaimColumn.ENDED_AT);
 				Long later = rs.getBoolean(ClaimColumn.HAS_LEFT) ? Long.valueOf(now)
 						: rs.getObject(ClaimColumn.LATER_AT, Long.class);
 				nextAt = (later != null) ? later : Long.MAX_VALUE;
@@ -46,8 +47,6 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 				places = hasPlaces ? new Places(rs.getBoolean(ClaimColumn.LOCKED), rs.getBoolean(ClaimColumn.MISSING),
 						rs.getBoolean(ClaimColumn.HAS_LOST), rs.getInt(ClaimColumn.FREE)) : null;
 			}
-			// Each row has a reading of its own.
-			endedAt = rs.getLong(ClaimColumn.ENDED_AT);
 			if (rs.getString(ClaimColumn.ID) == null) {
 				continue;
 			}
@@ -116,7 +115,7 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 
 		static final int SCHEDULED_AT = 17;
 
-		/** This and the next three columns have the same value in each row. */
+		/** This and the next four columns have the same value in each row. */
 		static final int NOW = 18;
 
 		static final int TABLE_SIZE = 19;

@@ -2,56 +2,45 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 
 /**
- * The statement that claims tasks on PostgreSQL. PostgreSQL keeps a plan for a text, and
- * a plan for a small table may scan the whole table. So the text changes with the size of
- * the table, by powers of four. Thread-safe.
+ * The statement that claims tasks on PostgreSQL. Thread-safe.
  */
 final class ClaimStatement {
 
 	/** How many tasks that are due soon a claim looks at, to see when a lease ends. */
 	private static final int MAX_LOOK = 100;
 
-	private static final int PAGE_BYTES = 8192;
-
-	private final String prefix;
-
 	private final boolean hasPlaces;
 
-	private final String sql;
+	private final SizedText text;
 
-	private final Map<Integer, String> bySize = new ConcurrentHashMap<>();
-
-	/** The size of the table in bytes, as the latest claim saw it. */
-	private volatile long tableSize;
+	private final AtomicLong tableSize;
 
 	/**
 	 * Creates the statement.
+	 * @param tableSize the size of the table in bytes, as the latest statement saw it
 	 * @param prefix another statement before it in the same request, empty for none
 	 * @param wanted defines {@code wanted}: how many tasks that are due, and how many
 	 * that are due soon, to claim of each name, and since which time to search for them
 	 * @param placeColumns the columns with the places of a limited name, each after a
 	 * comma; empty for names without limits
 	 */
-	ClaimStatement(Database database, String prefix, String wanted, String placeColumns) {
-		this.prefix = prefix;
+	ClaimStatement(Database database, AtomicLong tableSize, String prefix, String wanted, String placeColumns) {
 		this.hasPlaces = !placeColumns.isEmpty();
-		this.sql = sql(database, wanted, placeColumns);
+		this.text = new SizedText(tableSize, prefix, sql(database, wanted, placeColumns));
+		this.tableSize = tableSize;
 	}
 
 	/**
 	 * The text to execute.
 	 */
 	String text() {
-		int size = (Long.SIZE - Long.numberOfLeadingZeros(this.tableSize / PAGE_BYTES) + 1) / 2;
-		return this.bySize.computeIfAbsent(size,
-				(power) -> this.prefix + "/* at most 4^%d pages */ ".formatted(power) + this.sql);
+		return this.text.get();
 	}
 
 	/**
@@ -59,7 +48,7 @@ final class ClaimStatement {
 	 */
 	ClaimReply read(ResultSet rs) throws SQLException {
 		ClaimReply reply = ClaimReply.read(rs, this.hasPlaces);
-		this.tableSize = reply.tableSize();
+		this.tableSize.set(reply.tableSize());
 		return reply;
 	}
 
@@ -78,9 +67,9 @@ final class ClaimStatement {
 	 * claim.
 	 *
 	 * <p>
-	 * A claim with tasks does not search for the next task further ahead than the node
-	 * sleeps. The search would walk over the index entries of all tasks that have run
-	 * during the last lease, if an old snapshot keeps them.
+	 * A claim does not search for the next task further ahead than the node sleeps. The
+	 * search would walk over the index entries of all tasks that have run during the last
+	 * lease, if an old snapshot keeps them.
 	 *
 	 * <p>
 	 * The statement reads the clock at its beginning, to compare the times of the tasks,
@@ -94,7 +83,7 @@ final class ClaimStatement {
 	private static String sql(Database database, String wanted, String placeColumns) {
 		String now = PostgresDialect.clock(database.time());
 		return """
-				with clock as (select %1$s + ? as now, ? as look_ahead),
+				with clock as (select %1$s + ? as now, ? as look_ahead, ? as horizon),
 				%8$s,
 				suspect as (
 					select first.place, first.next_at from wanted w, clock, lateral (
@@ -134,28 +123,29 @@ final class ClaimStatement {
 				select id, found_at, name, taken, suspect, fence, task_key,
 					case when taken and octet_length(payload) <= ? then payload end, traceparent, due_at, status, attempt,
 					deliveries, lost_deliveries, claimed.next_at, schedule, scheduled_at,
-					clock.now, pg_relation_size('%2$s'),
+					clock.now, %12$s,
 					(select count(*) from chosen) > (select count(*) from claimed),
 					case when (select look_ahead from clock) < %10$d or not exists (select 1 from claimed) then (
 						select min(least(later.next_at, soon.next_at)) from wanted w left join lateral (
 							select next_at from %2$s
 							where name = w.name and suspect = 0 and next_at > (select now + look_ahead from clock)
 								and next_at <= (
-									select case when exists (select 1 from claimed) then now + %10$d else %3$d end from clock)
+									select case when exists (select 1 from claimed) then now + %10$d else now + horizon end
+									from clock)
 							order by next_at limit 1) later on true left join lateral (
 							select min(next_at) filter (where owner is not null or number = %6$d) as next_at from (
 								select next_at, owner, row_number() over (order by next_at) as number from %2$s
 								where name = w.name and suspect = 0 and next_at > (select now from clock)
 									and next_at <= (select now + look_ahead from clock)
 								order by next_at limit %6$d) first) soon on true) end,
-					clock.now + %11$s,
+					(select now + %11$s from clock, (select count(*) from claimed) changed),
 					(%7$s where not exists (select 1 from claimed where taken and status = %4$d))%9$s
 				from clock left join claimed on true
 				"""
 			.formatted(now, database.table(), DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
 					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
 					PostgresDialect.WITHOUT_DISK, wanted, placeColumns, Claimed.MAX_PAUSE_MILLIS,
-					PostgresDialect.elapsed(database.time()));
+					PostgresDialect.elapsed(database.time()), SizedText.size(database.table()));
 	}
 
 }

@@ -5,12 +5,13 @@ import java.util.List;
 /**
  * What a statement claimed of a limited name that had no lost runs.
  *
- * @param now the time by the database's clock
- * @param nextAt when the next task is due; the present time if there may be more tasks
- * now
+ * @param time the time when the claim had changed the tasks
+ * @param nextAt when the next task is due, {@link Long#MAX_VALUE} if the claim has seen
+ * none
+ * @param more whether there may be more tasks now
  * @param places the places of the name before the claim
  */
-record CountedClaim(List<ClaimedRow> tasks, long now, long nextAt, Places places) {
+record CountedClaim(List<ClaimedRow> tasks, TimeReading time, long nextAt, boolean more, Places places) {
 
 	/**
 	 * The places of a limited name.

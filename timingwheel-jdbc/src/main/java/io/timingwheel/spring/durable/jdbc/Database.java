@@ -23,6 +23,10 @@ record Database(TableName table, Dialect dialect, ShortTransactions application,
 		return this.time.now(this.dialect, jdbc);
 	}
 
+	TimeReading readTime(JdbcOperations jdbc) {
+		return this.time.reading(now(jdbc));
+	}
+
 	/**
 	 * Runs a statement in the caller's transaction. If there is none, runs the statement
 	 * on the application's data source.

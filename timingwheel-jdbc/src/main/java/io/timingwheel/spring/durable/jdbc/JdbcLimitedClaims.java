@@ -14,6 +14,7 @@ import java.util.function.Function;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.StartLimits;
+import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
 import io.timingwheel.spring.durable.support.LimitedClaims;
 import io.timingwheel.spring.durable.support.PartialClaim;
 import org.jspecify.annotations.Nullable;
@@ -60,28 +61,33 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 	}
 
 	/**
-	 * Looks at the first tasks of each limited name, without locks.
+	 * Looks at the first tasks of each limited name, without locks, and no further ahead
+	 * than the node sleeps.
 	 */
 	@Override
 	protected Map<String, FirstTimes> look(ClaimRequest request) {
 		List<String> names = List.copyOf(request.startLimits().keySet());
-		String first = "(select next_at from " + this.table + " where name = ? and suspect = %d and next_at %s ?"
-				+ " order by name, suspect, next_at limit 1)";
-		String sql = "select %d as number, " + first.formatted(0, "<=") + " as due_at, " + first.formatted(1, "<=")
-				+ " as suspect_at, " + first.formatted(0, ">") + " as later_at";
+		String first = "(select next_at from " + this.table + " where name = ? and suspect = %d"
+				+ " and next_at between ? and ? order by name, suspect, next_at limit 1)";
+		String sql = "select %d as number, " + first.formatted(0) + " as due_at, " + first.formatted(1)
+				+ " as suspect_at, " + first.formatted(0) + " as later_at";
 		return this.database.store().single((jdbc) -> {
 			long now = this.database.now(jdbc);
+			long horizon = LeaseTimes.plus(now, request.maxPause());
+			Search search = this.transitions.look(names);
 			List<String> searches = new ArrayList<>();
 			List<Object> parameters = new ArrayList<>();
 			for (int i = 0; i < names.size(); i++) {
 				Object name = this.dialect.text(names.get(i));
 				searches.add(sql.formatted(i));
-				parameters.addAll(List.of(name, now, name, now, name, now));
+				parameters.addAll(List.of(name, search.floors().get(i), now, name, ClaimFloors.NONE, now, name, now + 1,
+						horizon));
 			}
 			Map<String, FirstTimes> looks = new HashMap<>();
-			jdbc.query(String.join(" union all ", searches), (rs) -> {
+			jdbc.query(this.transitions.lookText(String.join(" union all ", searches)), (rs) -> {
 				looks.put(names.get(rs.getInt("number")), FirstTimes.read(rs, now));
 			}, parameters.toArray());
+			this.transitions.looked(search, looks);
 			return looks;
 		});
 	}
@@ -96,7 +102,8 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 		for (String name : names) {
 			TakenTasks taken = take(request, name, LockedNameClaim::takeSuspect);
 			if (!taken.rows().isEmpty()) {
-				return new Claimed(taken.tasks(), taken.now(), taken.now());
+				long now = taken.time().now();
+				return new Claimed(taken.tasks(), now, now);
 			}
 		}
 		return null;
@@ -120,14 +127,15 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 			}
 			taken = take(request, name, (one) -> one.take(room));
 		}
+		long now = taken.time().now();
 		claim.add(taken.tasks());
-		claim.heard(taken.now());
+		claim.heard(now);
 		claim.startsAt(taken.startAt());
 		if (taken.heldBack()) {
 			claim.heldBack(name);
 		}
 		if (taken.more()) {
-			claim.goesOnAt(taken.now());
+			claim.goesOnAt(now);
 		}
 	}
 
@@ -151,13 +159,13 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 			}
 		}
 		catch (ConcurrencyFailureException ex) {
-			return TakenTasks.locked(this.database.store().single(this.database::now));
+			return locked();
 		}
 		if (claim == null || claim.places().hasLost()) {
 			return null;
 		}
 		if (!claim.places().locked()) {
-			return TakenTasks.locked(claim.now());
+			return TakenTasks.locked(claim.time());
 		}
 		int count = claim.tasks().size();
 		int free = claim.places().free();
@@ -169,8 +177,12 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 		else if (free > 0) {
 			setIdle(name);
 		}
-		boolean more = claim.nextAt() <= claim.now();
-		return new TakenTasks(claim.tasks(), claim.now(), more ? Long.MAX_VALUE : claim.nextAt(), free <= count, more);
+		return new TakenTasks(claim.tasks(), claim.time(), claim.more() ? Long.MAX_VALUE : claim.nextAt(),
+				free <= count, claim.more());
+	}
+
+	private TakenTasks locked() {
+		return TakenTasks.locked(this.database.store().single(this.database::readTime));
 	}
 
 	/**
@@ -193,7 +205,7 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 			this.rows.create(name);
 			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 		}
-		return TakenTasks.locked(this.database.store().single(this.database::now));
+		return locked();
 	}
 
 }

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeaseOffer;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,13 @@ final class LeaseTimes {
 	 */
 	static long millis(Duration duration) {
 		return Math.min(Math.max(0, TimeUnit.MILLISECONDS.convert(duration)), DelayedTaskStore.MAX_TIME);
+	}
+
+	/**
+	 * How far ahead a claim without tasks looks for the time of the next task.
+	 */
+	static long horizon(ClaimRequest request) {
+		return Math.min(millis(request.lookAhead()) + millis(request.maxPause()), DelayedTaskStore.MAX_TIME);
 	}
 
 	static long plus(long time, Duration duration) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
@@ -37,11 +38,11 @@ final class LimitedClaimStatement {
 
 	private final ClaimStatement statement;
 
-	LimitedClaimStatement(Database database, ClaimFloors floors) {
+	LimitedClaimStatement(Database database, AtomicLong tableSize, ClaimFloors floors) {
 		this.database = database;
 		this.floors = floors;
 		TableName table = database.table();
-		this.statement = new ClaimStatement(database, lock(table), wanted(table), """
+		this.statement = new ClaimStatement(database, tableSize, lock(table), wanted(table), """
 				, (select locked from places), (select missing from places), (select has_lost from places),
 				(select free from places)""");
 	}
@@ -103,9 +104,10 @@ final class LimitedClaimStatement {
 			.once(true, (jdbc) -> Objects
 				.requireNonNull(jdbc.execute(this.statement.text(), (PreparedStatementCallback<CountedClaim>) (ps) -> {
 					Search search = this.floors.search(List.of(name));
-					new ArgumentPreparedStatementSetter(new Object[] { text, this.database.time().parameter(), 0, text,
-							concurrent, room, search.floors().get(0), false, room, request.owner(),
-							LeaseTimes.millis(request.lease()), request.maxPayloadBytes() })
+					new ArgumentPreparedStatementSetter(new Object[] { text, this.database.time().parameter(), 0,
+							LeaseTimes.millis(request.maxPause()), text, concurrent, room, search.floors().get(0),
+							false, room, request.owner(), LeaseTimes.millis(request.lease()),
+							request.maxPayloadBytes() })
 						.setValues(ps);
 					ps.execute();
 					// The result of the first statement is not needed.
@@ -125,7 +127,8 @@ final class LimitedClaimStatement {
 			this.floors.searched(search, new ClaimRequest(request.owner(), Map.of(name, limit), room, false,
 					Duration.ZERO, request.lease(), request.maxPayloadBytes()), reply.found(), reply.now());
 		}
-		return new CountedClaim(reply.tasks(), reply.endedAt(), reply.nextAt(), places);
+		return new CountedClaim(reply.tasks(), this.database.time().reading(reply.endedAt()), reply.nextAt(),
+				reply.nextAt() <= reply.now(), places);
 	}
 
 }

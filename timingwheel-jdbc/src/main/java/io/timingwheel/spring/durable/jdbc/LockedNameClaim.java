@@ -48,6 +48,9 @@ final class LockedNameClaim {
 
 	private final long nextStart;
 
+	private final TimeReading time;
+
+	/** The time at which the claim began. */
 	private final long now;
 
 	/**
@@ -63,7 +66,8 @@ final class LockedNameClaim {
 		this.request = request;
 		this.name = database.dialect().text(name);
 		this.limits = limits;
-		this.now = database.now(jdbc);
+		this.time = database.readTime(jdbc);
+		this.now = this.time.millis();
 		this.storedNextStart = nextStart;
 		this.nextStart = (this.limits.intervalMicros() > 0) ? this.limits.atMost(nextStart, TaskRow.micros(this.now))
 				: nextStart;
@@ -131,7 +135,7 @@ final class LockedNameClaim {
 		if (next != this.storedNextStart) {
 			this.rows.setNextStart(this.jdbc, this.name, next);
 		}
-		return new TakenTasks(tasks, this.now,
+		return new TakenTasks(tasks, this.time,
 				(starts <= chosen.size()) ? this.limits.startsAgainAt(next) : Long.MAX_VALUE, heldBack, more);
 	}
 

@@ -7,9 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The kinds of database that can keep tasks, and the first version of each that can run
  * the statements. This is the first with {@code skip locked}, and of PostgreSQL the first
- * that knows how many rows {@code generate_series} gives
- * ({@link LeaseStatement#PLANNED_ANEW}). An older PostgreSQL would keep plans for a small
- * table.
+ * that can plan the query of a {@code with} together with the statement around it.
  */
 enum Platform {
 

@@ -81,7 +81,7 @@ final class PortableClaims {
 	}
 
 	private Claimed claim(ClaimRequest request, ClaimableNames claimable) {
-		return this.database.store().transaction((jdbc, status) -> {
+		return this.database.store().<LeasedRows>transaction((jdbc, status) -> {
 			for (String name : claimable.suspects()) {
 				List<FoundRow> suspect = find(jdbc, request, claimable.now(), name, 1, 1);
 				if (!suspect.isEmpty()) {
@@ -96,7 +96,7 @@ final class PortableClaims {
 			}
 			found.sort(Comparator.comparingLong(FoundRow::foundAt));
 			return lease(jdbc, request, claimable, found.subList(0, Math.min(request.limit(), found.size())));
-		});
+		}).claimed();
 	}
 
 	/**
@@ -112,10 +112,11 @@ final class PortableClaims {
 		String select = selectTimes(joined ? "w.name" : "?");
 		long clock = this.dialect.nowParameter(this.database.time());
 		long lookAhead = LeaseTimes.millis(request.lookAhead());
+		long horizon = LeaseTimes.horizon(request);
 		List<String> parts = new ArrayList<>();
 		List<Object> parameters = new ArrayList<>();
 		if (joined) {
-			parameters.addAll(List.of(clock, clock, lookAhead, clock, clock, clock, clock, lookAhead));
+			parameters.addAll(List.of(clock, clock, lookAhead, clock, clock, clock, clock, lookAhead, clock, horizon));
 		}
 		for (int i = 0; i < names.size(); i++) {
 			Object name = this.dialect.text(names.get(i));
@@ -125,8 +126,8 @@ final class PortableClaims {
 			}
 			else {
 				parts.add(select.formatted(i));
-				parameters
-					.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock, lookAhead));
+				parameters.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock,
+						lookAhead, clock, horizon));
 			}
 		}
 		String union = String.join(" union all ", parts);
@@ -146,7 +147,7 @@ final class PortableClaims {
 				+ " and next_at <= %1$s + ? and (owner is null or next_at <= %1$s) %4$s limit 1) as claimable_at,"
 				+ " (select next_at from %2$s where name = %3$s and suspect = 1 and next_at <= %1$s %4$s limit 1)"
 				+ " as suspect_at, (select next_at from %2$s where name = %3$s and suspect = 0 and next_at > %1$s"
-				+ " and (owner is not null or next_at > %1$s + ?) %4$s limit 1) as next_at")
+				+ " and (owner is not null or next_at > %1$s + ?) and next_at <= %1$s + ? %4$s limit 1) as next_at")
 			.formatted(now, this.table, name, BY_INDEX);
 	}
 
@@ -183,16 +184,37 @@ final class PortableClaims {
 	/**
 	 * Leases tasks. Those whose delivery was lost become suspects instead.
 	 */
-	private Claimed lease(JdbcOperations jdbc, ClaimRequest request, ClaimableNames claimable, List<FoundRow> found) {
+	private LeasedRows lease(JdbcOperations jdbc, ClaimRequest request, ClaimableNames claimable,
+			List<FoundRow> found) {
 		long now = claimable.now();
 		// The database may have failed over since the time was read in the check.
-		long leasedAt = this.database.now(jdbc);
+		TimeReading time = this.database.readTime(jdbc);
+		long leasedAt = time.millis();
 		List<FoundRow> lost = found.stream().filter(FoundRow::isLost).toList();
 		FoundRow.takeAway(this.database, jdbc, lost.stream().map(FoundRow::id).toList(), leasedAt);
 		List<ClaimedRow> leased = FoundRow.lease(this.database, jdbc, request,
 				found.stream().filter((row) -> !row.isLost()).toList(), now, leasedAt);
 		long nextAt = lost.stream().mapToLong(FoundRow::foundAt).reduce(claimable.nextAt(), Math::min);
-		return ClaimedRow.claim(leased, now, nextAt);
+		return new LeasedRows(leased, time, nextAt);
+	}
+
+	/**
+	 * What a claim has leased.
+	 *
+	 * @param time the time of the leases
+	 * @param nextAt when there will be more tasks to claim
+	 */
+	private record LeasedRows(List<ClaimedRow> rows, TimeReading time, long nextAt) {
+
+		/**
+		 * The result when the transaction has ended. A node compares the time in the
+		 * result with its own clock. The less time passes in between, the less late the
+		 * tasks start.
+		 */
+		Claimed claimed() {
+			return ClaimedRow.claim(this.rows, this.time.now(), this.nextAt);
+		}
+
 	}
 
 	/**

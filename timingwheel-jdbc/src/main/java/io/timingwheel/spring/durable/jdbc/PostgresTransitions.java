@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import io.timingwheel.spring.durable.Claimed;
@@ -53,6 +54,9 @@ final class PostgresTransitions extends Transitions {
 
 	private final EnqueueStatements shareMany;
 
+	/** The size of the table in bytes, as the latest claim or change saw it. */
+	private final AtomicLong tableSize = new AtomicLong();
+
 	private final ClaimStatement claim;
 
 	private final LimitedClaimStatement claimLimited;
@@ -79,24 +83,23 @@ final class PostgresTransitions extends Transitions {
 		// time of a later sweep might not come.
 		this.floors = database.time().isGiven() ? new ClaimFloors(() -> 0, Duration.ZERO)
 				: new ClaimFloors(System::nanoTime, ClaimFloors.SWEEP);
-		this.claim = new ClaimStatement(database, "", """
+		this.claim = new ClaimStatement(database, this.tableSize, "", """
 				wanted as (select * from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]),
 					(select ?::bigint[])) as w (name, due, soon, since))""", "");
-		this.claimLimited = new LimitedClaimStatement(database, this.floors);
+		this.claimLimited = new LimitedClaimStatement(database, this.tableSize, this.floors);
 		String now = PostgresDialect.clock(database.time());
 		String lease = "next_at = least(%s + ? + ?, %d)".formatted(now, DelayedTaskStore.MAX_TIME);
-		String update = "update %s t set %s where t.id = any(array(select id from held)) returning t.id, t.fence";
-		this.begin = LeaseStatement.of(table, "status <> " + TaskRow.DEAD, true, update.formatted(table,
+		String update = "update %s t set %s where t.id = any(array(select id from held)) returning";
+		this.begin = new LeaseStatement(table, this.tableSize, "status <> " + TaskRow.DEAD, true, update.formatted(
+				table,
 				("deliveries = t.deliveries + case when t.status = %d or t.suspect = 1 then 1 else 0 end,"
 						+ " alone = greatest(t.alone, t.suspect), suspect = 0, pending_key = null, status = %d, %s")
 					.formatted(TaskRow.PENDING, TaskRow.RUNNING, lease)),
 				Reply.REFUSED);
-		this.renew = LeaseStatement.of(table, "status = " + TaskRow.RUNNING, true, update.formatted(table, lease),
-				Reply.REFUSED);
-		this.acknowledge = LeaseStatement.of(table, "status = " + TaskRow.RUNNING, false,
-				"delete from %s t where t.id = any(array(select id from held)) returning t.id, t.fence"
-					.formatted(table),
-				Reply.DONE);
+		this.renew = new LeaseStatement(table, this.tableSize, "status = " + TaskRow.RUNNING, true,
+				update.formatted(table, lease), Reply.REFUSED);
+		this.acknowledge = new LeaseStatement(table, this.tableSize, "status = " + TaskRow.RUNNING, false,
+				"delete from %s t where t.id = any(array(select id from held)) returning".formatted(table), Reply.DONE);
 	}
 
 	@Override
@@ -191,7 +194,7 @@ final class PostgresTransitions extends Transitions {
 
 	private Object[] parameters(ClaimRequest request, List<String> names, List<Limit> limits, Search search) {
 		return new Object[] { this.database.time().parameter(), LeaseTimes.millis(request.lookAhead()),
-				names.stream().map(this.dialect::text).toArray(String[]::new),
+				LeaseTimes.horizon(request), names.stream().map(this.dialect::text).toArray(String[]::new),
 				limits.stream().map(Limit::due).toArray(Integer[]::new),
 				limits.stream().map(Limit::soon).toArray(Integer[]::new), search.floors().toArray(Long[]::new),
 				request.suspect(), request.limit(), request.owner(), LeaseTimes.millis(request.lease()),
@@ -210,6 +213,21 @@ final class PostgresTransitions extends Transitions {
 	@Override
 	CountedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
 		return this.claimLimited.claim(request, name, room, concurrent);
+	}
+
+	@Override
+	Search look(List<String> names) {
+		return this.floors.search(names);
+	}
+
+	@Override
+	String lookText(String sql) {
+		return new SizedText(this.tableSize, "", sql).get();
+	}
+
+	@Override
+	void looked(Search search, Map<String, FirstTimes> looks) {
+		this.floors.looked(search, looks);
 	}
 
 	/**
@@ -248,9 +266,8 @@ final class PostgresTransitions extends Transitions {
 
 	private List<Reply> change(LeaseStatement statement, List<TaskRef> tasks, Object... values) {
 		Set<TaskRef> changed = this.database.store()
-			.single((jdbc) -> new HashSet<>(
-					jdbc.query(statement.change(), (rs, rowNum) -> new TaskRef(rs.getString("id"), rs.getLong("fence")),
-							LeaseStatement.parameters(tasks, values))));
+			.single((jdbc) -> new HashSet<>(jdbc.query(statement.change(), (rs, rowNum) -> statement.read(rs),
+					LeaseStatement.parameters(tasks, values))));
 		List<TaskRef> others = tasks.stream().filter((task) -> !changed.contains(task)).toList();
 		Map<String, Long> fences = others.isEmpty() ? Map.of() : fences(statement, others);
 		return tasks.stream()

@@ -25,6 +25,14 @@ record StoreTime(LongSupplier offset, @Nullable LongSupplier clock) {
 	}
 
 	/**
+	 * A time that has just arrived.
+	 * @param millis milliseconds since the epoch
+	 */
+	TimeReading reading(long millis) {
+		return new TimeReading(millis, System.nanoTime(), !isGiven());
+	}
+
+	/**
 	 * The parameter of a statement: the time if it is given, else what the statement adds
 	 * to the time that it reads.
 	 */

@@ -20,6 +20,7 @@ import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.Retry;
 import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
@@ -230,6 +231,28 @@ abstract class Transitions {
 	 */
 	@Nullable CountedClaim claimLimited(ClaimRequest request, String name, int room, int concurrent) {
 		return null;
+	}
+
+	/**
+	 * Begins a search for the first tasks of some names, if the database has to know
+	 * where.
+	 */
+	Search look(List<String> names) {
+		return Search.ofAll(names);
+	}
+
+	/**
+	 * The text of a statement that searches for the first tasks of some names. The text
+	 * changes with the size of the table if the database keeps plans.
+	 */
+	String lookText(String sql) {
+		return sql;
+	}
+
+	/**
+	 * Ends a search for the first tasks of some names.
+	 */
+	void looked(Search search, Map<String, FirstTimes> looks) {
 	}
 
 	/**

@@ -244,7 +244,8 @@ final class TaskPoller {
 		long start = this.turns.nanoTime();
 		Map<String, StartLimits> startLimits = this.lanes.startLimits(limits.keySet());
 		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), limits, room, suspect,
-				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes(), startLimits));
+				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes(), startLimits,
+				Duration.ofNanos(this.turns.idleNanos(this.settings.pollInterval().toNanos()))));
 		this.lanes.heldInStore(startLimits.keySet(), claimed.heldBack());
 		this.availability.succeeded(Caller.CLAIM);
 		this.failures = 0;
