@@ -10,6 +10,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,9 +20,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -397,6 +400,26 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void tasksThatWaitForManyKeysHoldUpNoTaskOfAnotherKey() {
+		long now = this.store.now();
+		enqueueKeys("busy", 300, now - 3000);
+		assertThat(claim(this.store, ONE_PER_KEY, false, 300).tasks()).hasSize(300);
+		enqueueKeys("busy", 300, now - 2000);
+		enqueueKeys("free", 30, now - 1000);
+		for (int first = 0; first < 30; first += 10) {
+			assertThat(claim(this.other, ONE_PER_KEY, false, 10).tasks()).extracting(LeasedTask::key)
+				.containsExactlyElementsOf(IntStream.range(first, first + 10).mapToObj((i) -> "free " + i).toList());
+		}
+		assertThat(claim(this.other, ONE_PER_KEY)).isEmpty();
+	}
+
+	private void enqueueKeys(String prefix, int count, long due) {
+		this.store.enqueueAll(IntStream.range(0, count)
+			.mapToObj((i) -> task(NAME, prefix + " " + i, new DueTime(due + i, true), IfPending.REPLACE, null))
+			.toList());
+	}
+
+	@Test
 	void aTaskWaitsForTheRunOfItsKeyThatWasLost() {
 		String first = this.store.enqueue(task("k", Duration.ZERO)).id();
 		assertThat(ids(claim(this.store, ONE_PER_KEY))).containsExactly(first);
@@ -629,6 +652,71 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		assertThat(starts).isEqualTo(30);
 		clock.addAndGet(HOUR.toMillis());
 		assertThat(claim(this.store, rate)).as("no more than a burst after a pause").hasSize(4);
+	}
+
+	/**
+	 * Two nodes stall within their claims, at one reading of the clock after another, and
+	 * then the starts of a second follow.
+	 */
+	@Test
+	void claimsThatStallAddNoStartsToTheNextSecond() {
+		StartLimits rate = new StartLimits(0, 0, 10_000, 6);
+		AtomicLong clock = new AtomicLong(this.store.now());
+		boolean stalled = true;
+		for (int step = 0; stalled; step += 1 + step / 2) {
+			this.store.deleteAll();
+			this.store
+				.enqueueAll(Stream.generate(() -> task(NAME, null, new DueTime(1000, true), IfPending.REPLACE, null))
+					.limit(150)
+					.toList());
+			List<Long> starts = new ArrayList<>();
+			AtomicBoolean stall = new AtomicBoolean();
+			this.other.setClock(stalling(step, clock, () -> {
+			}));
+			this.store.setClock(stalling(step, clock, () -> {
+				stall.set(true);
+				// Another thread, since transactions belong to threads
+				CompletableFuture.runAsync(() -> start(this.other, rate, clock, starts)).join();
+			}));
+			start(this.store, rate, clock, starts);
+			stalled = stall.get();
+			this.store.setClock(clock::get);
+			this.other.setClock(clock::get);
+			long afterwards = clock.get();
+			for (int i = 0; i < 17; i++, clock.addAndGet(60)) {
+				start((i % 2 == 0) ? this.store : this.other, rate, clock, starts);
+			}
+			assertThat(mostInASecond(starts)).as("reading %d", step).isLessThanOrEqualTo(110);
+			assertThat(starts).as("reading %d", step)
+				.filteredOn((start) -> start >= afterwards)
+				.hasSizeGreaterThanOrEqualTo(95);
+		}
+	}
+
+	/**
+	 * A clock that advances by 60 ms at one of its readings, as for a node that stalls.
+	 */
+	private static LongSupplier stalling(int reading, AtomicLong clock, Runnable meanwhile) {
+		AtomicInteger readings = new AtomicInteger(reading);
+		return () -> {
+			if (readings.getAndDecrement() == 0) {
+				clock.addAndGet(60);
+				meanwhile.run();
+			}
+			return clock.get();
+		};
+	}
+
+	private static void start(DelayedTaskStore store, StartLimits limits, AtomicLong clock, List<Long> starts) {
+		int tasks = claim(store, limits).size();
+		starts.addAll(Collections.nCopies(tasks, clock.get()));
+	}
+
+	private static long mostInASecond(List<Long> starts) {
+		return starts.stream()
+			.mapToLong((first) -> starts.stream().filter((start) -> start >= first && start < first + 1000).count())
+			.max()
+			.orElse(0);
 	}
 
 	@Test

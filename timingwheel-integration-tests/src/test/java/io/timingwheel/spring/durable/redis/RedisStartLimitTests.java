@@ -1,9 +1,14 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.StartLimitContractTests;
@@ -15,6 +20,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 class RedisStartLimitTests extends StartLimitContractTests {
+
+	/**
+	 * A claim reads the clock for each call that looks for tasks, and for the one that
+	 * takes places.
+	 */
+	private static final int READINGS_BEFORE_BEGIN = RedisStores.OPTIONS.partitions() + 1;
 
 	private final RedisStores stores = TestRedis.STANDALONE.stores(getClass());
 
@@ -41,16 +52,83 @@ class RedisStartLimitTests extends StartLimitContractTests {
 	void aClaimWhosePlacesHaveEndedBeforeItBeginsTasksEndsAndGivesThemBack() {
 		long start = this.store.now();
 		AtomicInteger calls = new AtomicInteger();
-		int before = RedisStores.OPTIONS.partitions() + 1;
-		// First come the calls that look for tasks, and the one that takes the places.
-		this.store.setClock(() -> (calls.getAndIncrement() < before) ? start : start + LEASE.toMillis() + 1000);
-		Stream.generate(() -> task(NAME, null, new DueTime(1000, true), IfPending.REPLACE, null))
-			.limit(40)
-			.forEach(this.other::enqueue);
+		this.store.setClock(
+				() -> (calls.getAndIncrement() < READINGS_BEFORE_BEGIN) ? start : start + LEASE.toMillis() + 1000);
+		enqueueMany(40);
 		StartLimits limits = new StartLimits(40, 0, HOUR.toMillis() * 1000 / 20, 20);
 		assertTimeoutPreemptively(Duration.ofMinutes(2), () -> assertThat(claim(this.store, limits)).isEmpty());
-		assertThat(calls).hasValueGreaterThan(before);
+		assertThat(calls).hasValueGreaterThan(READINGS_BEFORE_BEGIN);
 		assertThat(claim(this.store, limits)).as("the starts of the rate were given back").hasSize(20);
+	}
+
+	/**
+	 * The other node begins tasks while a node is between the request that takes starts
+	 * and the one that begins tasks. Time passes as well, in which the starts of the
+	 * first node no longer hold up others.
+	 */
+	@Test
+	void startsAreNotGivenBackForTheTimeThatHasPassed() {
+		StartLimits rate = new StartLimits(0, 0, 10_000, 6);
+		enqueueMany(100);
+		AtomicLong clock = new AtomicLong(this.store.now());
+		this.other.setClock(clock::get);
+		AtomicInteger readings = new AtomicInteger(READINGS_BEFORE_BEGIN);
+		this.store.setClock(() -> {
+			if (readings.getAndDecrement() == 0) {
+				for (int i = 0; i < 3; i++) {
+					clock.addAndGet(30);
+					assertThat(claim(this.other, rate)).hasSize(3);
+				}
+			}
+			return clock.get();
+		});
+		assertThat(claim(this.store, rate)).as("too late").isEmpty();
+		assertThat(claim(this.other, rate)).as("with those of the same millisecond a burst")
+			.hasSizeLessThanOrEqualTo(3);
+	}
+
+	@Test
+	void startsThatComeTooLateAreGivenBackForTheTimeThatIsLeft() {
+		StartLimits rate = new StartLimits(0, 0, 10_000, 6);
+		enqueueMany(100);
+		AtomicLong clock = new AtomicLong(this.store.now());
+		this.other.setClock(clock::get);
+		AtomicInteger readings = new AtomicInteger(READINGS_BEFORE_BEGIN);
+		this.store.setClock(() -> {
+			if (readings.getAndDecrement() == 0) {
+				clock.addAndGet(31);
+			}
+			return clock.get();
+		});
+		Claimed late = this.store.claim(new ClaimRequest("a", Map.of(NAME, new Limit(100, 0)), 100, false, LOOK_AHEAD,
+				LEASE, ANY_SIZE, Map.of(NAME, rate)));
+		assertThat(late.tasks()).isEmpty();
+		assertThat(late.startAt()).as("asks again at once").isLessThanOrEqualTo(late.now());
+		assertThat(late.heldBack()).isEmpty();
+		assertThat(claim(this.other, rate)).hasSize(6);
+	}
+
+	/**
+	 * Each request takes longer than tasks may begin late. The network is slow, or the
+	 * clocks of two servers differ.
+	 */
+	@Test
+	void tasksWithARateBeginAlthoughAllRequestsTakeLong() {
+		StartLimits rate = new StartLimits(0, 0, 10_000, 6);
+		enqueueMany(100);
+		AtomicLong clock = new AtomicLong(this.store.now());
+		this.store.setClock(() -> clock.addAndGet(5));
+		int begun = 0;
+		for (int i = 0; i < 20; i++) {
+			begun += claim(this.store, rate).size();
+		}
+		assertThat(begun).isGreaterThanOrEqualTo(20);
+	}
+
+	private void enqueueMany(int count) {
+		this.other.enqueueAll(Stream.generate(() -> task(NAME, null, new DueTime(1000, true), IfPending.REPLACE, null))
+			.limit(count)
+			.toList());
 	}
 
 }

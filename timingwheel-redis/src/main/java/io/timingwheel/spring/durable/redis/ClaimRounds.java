@@ -63,6 +63,8 @@ final class ClaimRounds {
 
 	private long now;
 
+	private long latest;
+
 	private boolean reached;
 
 	private @Nullable RuntimeException failure;
@@ -131,6 +133,13 @@ final class ClaimRounds {
 		return this.unknown;
 	}
 
+	/**
+	 * The latest time that a partition has replied, in milliseconds since the epoch.
+	 */
+	long latest() {
+		return this.latest;
+	}
+
 	private long nextAt() {
 		if (this.broken) {
 			return this.now;
@@ -197,6 +206,7 @@ final class ClaimRounds {
 		long time = reply.number(0);
 		// The latest reading of one clock, the earliest of several clocks
 		this.now = (this.reached && this.severalClocks) ? Math.min(this.now, time) : Math.max(this.now, time);
+		this.latest = Math.max(this.latest, time);
 		this.reached = true;
 		this.later[partition] = (reply.number(1) >= 0) ? reply.number(1) - time : Long.MAX_VALUE;
 		ScriptReply times = reply.list(2);

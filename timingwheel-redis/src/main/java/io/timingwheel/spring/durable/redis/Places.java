@@ -68,7 +68,7 @@ final class Places {
 			.with(places.toArray());
 		ScriptReply reply = this.scripts.run(List.of(call)).get(0);
 		return new Grant(reply.number(0), places.subList(0, reply.integer(1)), reply.number(2), reply.integer(3),
-				reply.integer(4), reply.number(5));
+				reply.integer(4), reply.number(5), reply.number(6));
 	}
 
 	/**
@@ -89,11 +89,14 @@ final class Places {
 	/**
 	 * Gives back places that were not used, with their starts. A place that could not be
 	 * given back is free when its lease ends.
+	 * @param grant the places that were taken
+	 * @param unused those of them that were not used
 	 */
-	void giveBack(String name, StartLimits limits, List<String> places) {
-		if (!places.isEmpty()) {
-			free(List.of(call(Script.FREE_PLACES, name).with(name, places.size() * limits.intervalMicros())
-				.with(places.toArray())));
+	void giveBack(String name, StartLimits limits, Grant grant, List<String> unused) {
+		if (!unused.isEmpty()) {
+			free(List.of(call(Script.FREE_PLACES, name)
+				.with(name, unused.size() * limits.intervalMicros(), grant.nextStart(), grant.givenBack())
+				.with(unused.toArray())));
 		}
 	}
 
@@ -105,7 +108,7 @@ final class Places {
 		for (TaskRef task : tasks) {
 			Place place = this.held.remove(task);
 			if (place != null) {
-				calls.computeIfAbsent(place.name(), (name) -> call(Script.FREE_PLACES, name).with(name, 0))
+				calls.computeIfAbsent(place.name(), (name) -> call(Script.FREE_PLACES, name).with(name, 0, 0, 0))
 					.with(place.id());
 			}
 		}
@@ -178,8 +181,9 @@ final class Places {
 	 * @param free how many places were free
 	 * @param starts how many starts the rate allowed
 	 * @param nextStart the new value of the next start, see {@link StartLimits}
+	 * @param givenBack the microseconds of all starts of the name that were given back
 	 */
-	record Grant(long now, List<String> places, long ends, int free, int starts, long nextStart) {
+	record Grant(long now, List<String> places, long ends, int free, int starts, long nextStart, long givenBack) {
 
 	}
 

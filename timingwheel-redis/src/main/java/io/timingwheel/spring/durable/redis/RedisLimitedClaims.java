@@ -33,6 +33,8 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 
 	private final Places places;
 
+	private final StartDelays delays = new StartDelays();
+
 	RedisLimitedClaims(PartitionOutages scripts, int partitions, TaskClaims claims, Places places) {
 		this.scripts = scripts;
 		this.partitions = partitions;
@@ -123,7 +125,7 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 				return new Claimed(List.of(task), reply.number(0), reply.number(0));
 			}
 		}
-		this.places.giveBack(name, limits, grant.places());
+		this.places.giveBack(name, limits, grant, grant.places());
 		if (failure != null) {
 			throw failure;
 		}
@@ -154,9 +156,15 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 		int left = suspects ? 1 : 0;
 		Grant grant = this.places.take(name, limits, room, left, request.lease());
 		List<String> unused = new ArrayList<>(grant.places());
+		boolean late = false;
 		if (!unused.isEmpty() || ended) {
+			long lastAt = this.delays.lastStart(limits, grant.now());
 			Begun begun = this.claims.claimLimited(request, name, unused.size(), Places.until(grant.ends()),
-					limits.perKey());
+					limits.perKey(), lastAt);
+			late = begun.latest() > lastAt;
+			if (!unused.isEmpty() && limits.intervalMicros() > 0) {
+				this.delays.add(begun.latest() - grant.now());
+			}
 			claim.add(begun.claimed());
 			for (LeasedTask task : begun.claimed().tasks()) {
 				hold(name, limits, task, unused.remove(0));
@@ -164,8 +172,8 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 			// Tasks may have begun with these places, so the places stay taken until the
 			// leases of these tasks end.
 			unused.subList(0, Math.min(unused.size(), begun.unknown())).clear();
-			this.places.giveBack(name, limits, unused);
-			if (limits.perKey() > 0 && !unused.isEmpty()) {
+			this.places.giveBack(name, limits, grant, unused);
+			if (limits.perKey() > 0 && !unused.isEmpty() && !late) {
 				claim.heldBack(name);
 			}
 		}
@@ -180,9 +188,9 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 			else {
 				setIdle(name);
 			}
-			if (look == null && !unused.isEmpty()) {
-				// This claim has not looked when the next task is due. The next claim
-				// looks.
+			if ((look == null || late) && !unused.isEmpty()) {
+				// This claim has not looked when the next task is due, or was too late to
+				// begin all tasks. The next claim looks.
 				claim.startsAt(grant.now());
 			}
 		}

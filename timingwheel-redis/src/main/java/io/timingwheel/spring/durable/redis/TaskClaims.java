@@ -64,13 +64,15 @@ final class TaskClaims {
 	 * @param limit how many tasks at most; 0 only to make suspects of lost tasks
 	 * @param lease the leases of the tasks
 	 * @param perKey how many tasks of a key may run at once, 0 for any number
+	 * @param lastAt the last time at which tasks may begin, in milliseconds since the
+	 * epoch
 	 */
-	Begun claimLimited(ClaimRequest request, String name, int limit, String lease, int perKey) {
+	Begun claimLimited(ClaimRequest request, String name, int limit, String lease, int perKey, long lastAt) {
 		ClaimRequest ofName = new ClaimRequest(request.owner(), Map.of(name, new Limit(limit, 0)), limit, false,
 				request.lookAhead(), request.lease(), request.maxPayloadBytes());
 		ClaimRounds rounds = rounds(ofName, List.of(name), (partition, share, times) -> Script.CLAIM_LIMITED
-			.on(partition, name, share.total(), times, lease, perKey, request.maxPayloadBytes()));
-		return new Begun(rounds.run(), rounds.unknown());
+			.on(partition, name, share.total(), times, lease, perKey, request.maxPayloadBytes(), lastAt));
+		return new Begun(rounds.run(), rounds.unknown(), rounds.latest());
 	}
 
 	private ClaimRounds rounds(ClaimRequest request, List<String> names, CallFactory calls) {
@@ -109,8 +111,10 @@ final class TaskClaims {
 	 *
 	 * @param claimed the tasks
 	 * @param unknown how many more tasks may have begun
+	 * @param latest the latest time that a partition has replied, in milliseconds since
+	 * the epoch
 	 */
-	record Begun(Claimed claimed, int unknown) {
+	record Begun(Claimed claimed, int unknown, long latest) {
 
 	}
 

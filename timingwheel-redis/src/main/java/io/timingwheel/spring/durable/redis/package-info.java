@@ -11,7 +11,8 @@
  * timingwheel:{namespace:3}:index    sorted set  the tasks by name, state and time
  * timingwheel:{namespace:3}:holders  hash        name and key -&gt; id of the pending task that has the key
  * timingwheel:{namespace:3}:places:n sorted set  the places of the limited name n -&gt; when their leases end
- * timingwheel:{namespace:3}:limits   hash        limited name -&gt; when its rate allows the next start
+ * timingwheel:{namespace:3}:limits   hash        limited name -&gt; when its rate allows the next start;
+ *                                               \255 and name -&gt; how much of its starts was given back
  * timingwheel:{namespace}:meta       hash        the number of partitions, the format
  * timingwheel:{namespace}:paused     set         the names that are paused
  * timingwheel:{namespace}:nodes      hash        node -&gt; whether it claims, how many tasks it holds, when it reported

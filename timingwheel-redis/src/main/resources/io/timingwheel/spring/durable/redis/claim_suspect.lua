@@ -21,7 +21,7 @@ end
 -- Leaves out the suspects that have to wait for other tasks with their keys. Lost runs of a key do not wait for each
 -- other: only those tasks count that a node has.
 local function find_first_with_free_key(name)
-  local keys = busy_keys(name, function(task) return task.at > now or not has(task, SUSPECT) end)
+  local keys = busy_keys(name, function(one, letter) return one.at > now or letter == RUNNING end)
   local suspects = {}
   for _, letter in ipairs(LETTERS) do
     for _, one in ipairs(entries(name, letter, MAX_SUSPECTS)) do

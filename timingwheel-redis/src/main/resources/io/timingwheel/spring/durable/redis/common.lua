@@ -96,7 +96,8 @@ end
 
 -- State, flags, fence, at, due, attempt, deliveries, lost, name, key, error. After them comes the trace, if the task
 -- is TRACED: its length in one byte, the trace; then the schedule, if it is RECURRING. The payload comes last.
-local LAYOUT = '>c1BI8I8I8I4I4I4Bc0Hc0Hc0'
+local TO_KEY = '>c1BI8I8I8I4I4I4Bc0Hc0' -- up to the key
+local LAYOUT = TO_KEY .. 'Hc0'
 
 local SCHEDULE = '>Bc0I8' -- length of the schedule, schedule, time
 
@@ -496,20 +497,46 @@ local function key_of(task)
   return (has(task, KEYED) or has(task, RECURRING) or has(task, ENDED)) and task.key or false
 end
 
+-- The key of a packed task as callers see it. The head of a task changes neither the key nor whether there is one.
+local function packed_key(packed)
+  local _, flags, _, _, _, _, _, _, _, key = unpacked_as(TO_KEY, packed)
+  return key_of({ flags = flags, key = key })
+end
+
 -- How many running tasks of a name each key has, and how many running tasks of the name have keys. Counts only the
--- tasks for which counts(task) is true. A suspect that a node has leased counts as running.
+-- entries for which counts(entry, letter) is true. A suspect that a node has leased counts as running. There may be many
+-- running tasks, so this function unpacks no more of them than their keys.
 local function busy_keys(name, counts)
   local keys, sum = {}, 0
-  for _, state in ipairs({ RUNNING, string.upper(LEASED), string.upper(RUNNING) }) do
-    for _, task in ipairs(load_entries(entries(name, state, 10000), 10000)) do
-      local key = key_of(task)
-      if key and counts(task) then
-        keys[key] = (keys[key] or 0) + 1
-        sum = sum + 1
+  for _, letter in ipairs({ RUNNING, string.upper(LEASED), string.upper(RUNNING) }) do
+    local ids = {}
+    for _, one in ipairs(entries(name, letter, 10000)) do
+      if counts(one, letter) then
+        ids[#ids + 1] = one.id
+      end
+    end
+    for from = 1, #ids, 500 do -- unpack has a limit of some thousand values
+      for _, packed in ipairs(call('HMGET', TASKS, unpack(ids, from, math.min(#ids, from + 499)))) do
+        local key = packed and packed_key(packed)
+        if key then
+          keys[key] = (keys[key] or 0) + 1
+          sum = sum + 1
+        end
       end
     end
   end
   return keys, sum
+end
+
+-- The field for the microseconds that were given back of the starts of a name. No name begins with this byte.
+local function given_back_field(name)
+  return '\255' .. name
+end
+
+-- The next start of a name, and the sum of what was given back, in microseconds.
+local function next_start_of(limits, name)
+  local values = call('HMGET', limits, name, given_back_field(name))
+  return tonumber(values[1] or 0), tonumber(values[2] or 0)
 end
 
 local function due_time(millis, absolute)

@@ -1,16 +1,16 @@
 -- Takes places of a name, and starts from its rate. A place whose lease has ended is free.
--- KEYS[4]: sorted set, place -> when its lease ends; KEYS[5]: hash, name -> next start in microseconds
+-- KEYS[4]: sorted set, place -> when its lease ends; KEYS[5]: hash, name -> next start in microseconds, and given_back
 -- ARGV: offset, name, how many may run at once (0: any number), microseconds between two starts (0: no rate), burst,
 -- how many places to leave free, lease, then the places
 -- Returns: now, how many of the places were taken (the first ones), when their leases end, how many were free, how many
--- starts the rate allowed, the next start
+-- starts the rate allowed, the next start, given_back
 local PLACES, LIMITS = KEYS[4], KEYS[5]
 local concurrent, interval = tonumber(ARGV[3]), tonumber(ARGV[4])
 local wanted, first = #ARGV - 7, 8
 -- A full Redis refuses a script only if its first write needs memory.
 call('ZREMRANGEBYSCORE', PLACES, '-inf', now)
 local free = concurrent > 0 and concurrent - call('ZCARD', PLACES) or 1e9
-local stored = tonumber(call('HGET', LIMITS, ARGV[2]) or 0)
+local stored, given_back = next_start_of(LIMITS, ARGV[2])
 -- With these limits the next start is at most a burst away. A stored value that is later comes from other limits, or
 -- from a clock that was set back.
 local next_start = interval > 0 and math.min(stored, now * 1000 + ARGV[5] * interval) or stored
@@ -35,4 +35,4 @@ end
 if next_start ~= stored then
   call('HSET', LIMITS, ARGV[2], string.format('%.0f', next_start))
 end
-return { now, taken, ends, free, starts, next_start }
+return { now, taken, ends, free, starts, next_start, given_back }
