@@ -70,8 +70,11 @@ final class Chunk {
 		return this.firstPosition >>> INDEX_BITS;
 	}
 
-	int indexOf(Timer timer) {
-		return timer.position - this.firstPosition;
+	/**
+	 * The index of the timer at a position.
+	 */
+	int indexAt(int position) {
+		return position - this.firstPosition;
 	}
 
 	void remove(int index) {

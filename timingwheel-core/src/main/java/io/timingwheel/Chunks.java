@@ -37,7 +37,14 @@ final class Chunks {
 	 * The chunk that contains a timer, which is not alone in its slot.
 	 */
 	Chunk of(Timer timer) {
-		return this.byId[timer.position >>> Chunk.INDEX_BITS];
+		return at(timer.position);
+	}
+
+	/**
+	 * The chunk to which a position belongs.
+	 */
+	Chunk at(int position) {
+		return this.byId[position >>> Chunk.INDEX_BITS];
 	}
 
 	/**
@@ -57,9 +64,19 @@ final class Chunks {
 	}
 
 	private Chunk create() {
-		int id = (this.freeIdCount > 0) ? this.freeIds[--this.freeIdCount] : newId();
+		boolean again = this.freeIdCount > 0;
+		int id = again ? this.freeIds[this.freeIdCount - 1] : this.size;
+		if (id == this.byId.length) {
+			this.byId = Arrays.copyOf(this.byId, 2 * id);
+		}
 		Chunk chunk = new Chunk(id);
 		this.byId[id] = chunk;
+		if (again) {
+			this.freeIdCount--;
+		}
+		else {
+			this.size++;
+		}
 		int quarter = inUse() / 4;
 		if (quarter >= KEPT && quarter > this.shrinkAt) {
 			this.shrinkAt = quarter;
@@ -69,13 +86,6 @@ final class Chunks {
 
 	private int inUse() {
 		return this.size - this.freeIdCount;
-	}
-
-	private int newId() {
-		if (this.size == this.byId.length) {
-			this.byId = Arrays.copyOf(this.byId, 2 * this.size);
-		}
-		return this.size++;
 	}
 
 	/**
@@ -96,12 +106,18 @@ final class Chunks {
 	@SuppressWarnings("NullAway")
 	private void giveUp(int id) {
 		this.byId[id] = null;
-		if (this.freeIdCount == this.freeIds.length) {
-			this.freeIds = Arrays.copyOf(this.freeIds, 2 * this.freeIdCount);
+		try {
+			if (this.freeIdCount == this.freeIds.length) {
+				this.freeIds = Arrays.copyOf(this.freeIds, 2 * this.freeIdCount);
+			}
+			this.freeIds[this.freeIdCount++] = id;
+			if (inUse() <= this.shrinkAt) {
+				shrink();
+			}
 		}
-		this.freeIds[this.freeIdCount++] = id;
-		if (inUse() <= this.shrinkAt) {
-			shrink();
+		catch (OutOfMemoryError ex) {
+			// The number is not used again, or the arrays stay long. A caller that has
+			// removed a timer must not fail because of that.
 		}
 	}
 

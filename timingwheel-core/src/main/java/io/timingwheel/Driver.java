@@ -1,6 +1,5 @@
 package io.timingwheel;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -148,10 +147,11 @@ final class Driver {
 	 * this also collects the rest of the batch, and the current task unless it has begun.
 	 * If the wait takes too long, this also collects the rest of the batch, but not the
 	 * current task.
+	 * @param tasks gets the tasks. If this method fails, for example without memory,
+	 * another call collects the others
 	 * @param waitNanos how long to wait for the batch in hand
 	 */
-	List<Runnable> stop(long waitNanos) {
-		List<Runnable> tasks = new ArrayList<>();
+	void stop(List<Runnable> tasks, long waitNanos) {
 		this.stopped = true;
 		boolean locked = lockTurn(waitNanos);
 		try {
@@ -170,7 +170,6 @@ final class Driver {
 				this.turnLock.unlock();
 			}
 		}
-		return tasks;
 	}
 
 	/**

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
  * with no upper limit. If no slot is occupied, it parks until another thread wakes it. It
  * survives each exception and error, and ends only when the wheel is stopped.
  */
-final class DriverThread implements Runnable {
+class DriverThread implements Runnable {
 
 	private static final System.Logger LOGGER = System.getLogger(TimingWheel.class.getName());
 
@@ -93,7 +93,7 @@ final class DriverThread implements Runnable {
 	 * Pauses, unless the wheel is stopped. A task may have interrupted this thread. The
 	 * interrupt ends one park even after its flag was cleared.
 	 */
-	private void pauseFor(long nanos) {
+	void pauseFor(long nanos) {
 		long end = System.nanoTime() + nanos;
 		for (long left = nanos; left > 0 && !this.driver.isStopped(); left = end - System.nanoTime()) {
 			Thread.interrupted();

@@ -1,6 +1,7 @@
 package io.timingwheel;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
@@ -37,6 +38,9 @@ final class HierarchicalTimingWheel implements TimingWheel {
 	private final long stopWaitNanos;
 
 	private final AtomicBoolean stopped = new AtomicBoolean();
+
+	/** The tasks that {@link #stop} has collected. The flag above guards them. */
+	private List<Runnable> collected = new ArrayList<>();
 
 	HierarchicalTimingWheel(WheelBuilder settings) {
 		this.tick = settings.tick;
@@ -135,18 +139,32 @@ final class HierarchicalTimingWheel implements TimingWheel {
 		if (!this.stopped.compareAndSet(false, true)) {
 			return List.of();
 		}
+		boolean done = false;
+		try {
+			List<Runnable> tasks = collectTasks();
+			this.collected = List.of();
+			done = true;
+			return tasks;
+		}
+		finally {
+			// After a failure, for example without memory, another call goes on.
+			this.stopped.set(done);
+			this.alarm.wakeFor(Long.MIN_VALUE + 1);
+		}
+	}
+
+	private List<Runnable> collectTasks() {
 		this.shards.close();
-		List<Runnable> tasks = this.driver.stop(this.stopWaitNanos);
-		this.alarm.wakeFor(Long.MIN_VALUE + 1);
+		this.driver.stop(this.collected, this.stopWaitNanos);
 		if (this.manual != null) {
 			this.manual.remove(this.driver);
 		}
-		for (Runnable task : tasks) {
+		for (Runnable task : this.collected) {
 			if (task instanceof WheelScheduledTask<?> scheduled) {
 				scheduled.returned();
 			}
 		}
-		return tasks;
+		return this.collected;
 	}
 
 	@Override

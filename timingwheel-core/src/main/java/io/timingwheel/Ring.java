@@ -98,16 +98,23 @@ final class Ring {
 		int head = head(slot);
 		Chunk chunk = this.chunks.take(this.firstSlot + slot);
 		Chunk tail = (Chunk) segment[head + 1];
-		if (tail != null) {
-			chunk.reserve();
-			chunk.previous = tail;
-			tail.next = chunk;
-		}
-		else {
-			if (segment[head] instanceof Timer only) {
-				chunk.append(only);
+		try {
+			if (tail != null) {
+				chunk.reserve();
+				chunk.previous = tail;
+				tail.next = chunk;
 			}
-			segment[head] = chunk;
+			else {
+				if (segment[head] instanceof Timer only) {
+					chunk.append(only);
+				}
+				segment[head] = chunk;
+			}
+		}
+		catch (OutOfMemoryError ex) {
+			// There is no array for the chunk, and nothing refers to the chunk yet.
+			this.chunks.release(chunk);
+			throw ex;
 		}
 		segment[head + 1] = chunk;
 		return chunk;
@@ -126,10 +133,10 @@ final class Ring {
 	}
 
 	/**
-	 * Removes a timer from its chunk.
+	 * Removes the timer at a position of a chunk.
 	 */
-	void remove(Chunk chunk, Timer timer) {
-		chunk.remove(chunk.indexOf(timer));
+	void remove(Chunk chunk, int position) {
+		chunk.remove(chunk.indexAt(position));
 		sizeChanged(-1);
 		if (chunk.count() == 0) {
 			release(chunk);
@@ -150,16 +157,21 @@ final class Ring {
 	private void pack(Chunk chunk) {
 		Chunk previous = chunk.previous;
 		Chunk next = chunk.next;
-		if (next != null && chunk.isSparseWith(next)) {
-			chunk.absorb(next);
-			release(next);
+		try {
+			if (next != null && chunk.isSparseWith(next)) {
+				chunk.absorb(next);
+				release(next);
+			}
+			else if (previous != null && chunk.isSparseWith(previous)) {
+				previous.absorb(chunk);
+				release(chunk);
+			}
+			else {
+				chunk.absorb(null);
+			}
 		}
-		else if (previous != null && chunk.isSparseWith(previous)) {
-			previous.absorb(chunk);
-			release(chunk);
-		}
-		else {
-			chunk.absorb(null);
+		catch (OutOfMemoryError ex) {
+			// The next cancel tries again. This one has removed its timer.
 		}
 	}
 
@@ -193,6 +205,24 @@ final class Ring {
 		}
 		for (Chunk chunk = (head instanceof Chunk first) ? first : null; chunk != null; chunk = chunk.next) {
 			chunk.forEach(consumer);
+		}
+	}
+
+	/**
+	 * Passes the timers of a slot to a consumer, and then removes them.
+	 */
+	void drainTo(int slot, Consumer<Timer> consumer) {
+		forEach(slot, consumer);
+		@Nullable Object[] segment = this.segments[slot >> WORD];
+		Object head = (segment != null) ? segment[head(slot)] : null;
+		if (head instanceof Timer) {
+			removeOnly(slot);
+		}
+		Chunk chunk = (head instanceof Chunk first) ? first : null;
+		while (chunk != null) {
+			Chunk next = chunk.next;
+			discard(chunk);
+			chunk = next;
 		}
 	}
 

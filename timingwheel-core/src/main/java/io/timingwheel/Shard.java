@@ -64,6 +64,14 @@ abstract class Shard extends Padding {
 		this.lock.lock();
 	}
 
+	/**
+	 * Takes the lock unless the thread would have to sleep.
+	 * @return whether the thread holds the lock
+	 */
+	boolean lockSoon() {
+		return this.lock.lockSoon();
+	}
+
 	void unlock() {
 		this.lock.unlock();
 	}
@@ -129,7 +137,6 @@ abstract class Shard extends Padding {
 				return false;
 			}
 			this.cancelled++;
-			// The timer has ended, even if there is no memory to pack its chunk.
 			remove(timer);
 			return true;
 		}
@@ -244,17 +251,15 @@ abstract class Shard extends Padding {
 				}
 				wake = placeWaiting(timer, dueTick);
 			}
-			else {
-				while (before >= 0 && !timer.move(before, dueTick)) {
-					before = timer.dueTick();
-				}
-				if (before < 0) {
-					return false;
-				}
-				if (this.wheel.isTooLate(timer, dueTick)) {
-					this.wheel.remove(timer);
-					wake = place(timer, dueTick);
-				}
+			else if (before >= 0 && this.wheel.isTooLate(timer, dueTick)) {
+				// If there is no memory for the new slot, the timer keeps the old one.
+				int position = timer.position;
+				wake = place(timer, dueTick);
+				changeDueTick(timer, dueTick);
+				this.wheel.removeAt(position);
+			}
+			else if (!changeDueTick(timer, dueTick)) {
+				return false;
 			}
 		}
 		finally {
@@ -263,6 +268,18 @@ abstract class Shard extends Padding {
 		this.rescheduled.increment();
 		this.alarm.wakeFor(wake);
 		return true;
+	}
+
+	/**
+	 * Changes the due tick, whatever the present one is.
+	 * @return false if the timer is not pending
+	 */
+	private static boolean changeDueTick(Timer timer, long dueTick) {
+		long before = timer.dueTick();
+		while (before >= 0 && !timer.move(before, dueTick)) {
+			before = timer.dueTick();
+		}
+		return before >= 0;
 	}
 
 	/**
@@ -519,11 +536,15 @@ abstract class Shard extends Padding {
 	}
 
 	private boolean addReturned(Timer timer, boolean expired, List<Runnable> tasks) {
+		int index = tasks.size();
+		// Without memory for a place in the list, the timer does not end.
+		tasks.add(timer);
 		Runnable task = timer.endReturned(expired);
 		if (task == null) {
+			tasks.remove(index);
 			return false;
 		}
-		tasks.add(task);
+		tasks.set(index, task);
 		this.returned++;
 		return true;
 	}

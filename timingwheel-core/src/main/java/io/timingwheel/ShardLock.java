@@ -14,7 +14,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p>
  * While the driver waits, no other thread takes the lock. Otherwise the driver would
  * sleep again and again behind busy callers, and all timers that are due would be late.
- * The driver itself sleeps only if the thread that holds the lock has lost its processor.
+ * The driver itself sleeps only if the thread that holds the lock has lost its processor,
+ * or holds the locks of all shards, see {@link Shards}.
  */
 abstract class ShardLock extends Padding {
 
@@ -63,6 +64,15 @@ abstract class ShardLock extends Padding {
 		}
 	}
 
+	/**
+	 * Takes the lock unless the thread would have to sleep.
+	 * @return whether the thread holds the lock
+	 */
+	boolean lockSoon() {
+		spin(false);
+		return isFree(false) && tryLock();
+	}
+
 	private boolean tryLock() {
 		return LOCKED.compareAndSet(this, 0, 1);
 	}
@@ -70,9 +80,7 @@ abstract class ShardLock extends Padding {
 	private void await(boolean driver) {
 		boolean interrupted = false;
 		do {
-			for (int i = 0; i < SPINS && !isFree(driver); i++) {
-				Thread.onSpinWait();
-			}
+			spin(driver);
 			if (!isFree(driver)) {
 				LockSupport.parkNanos(this, SLEEP_NANOS);
 				// If the interrupt flag stayed set, this thread could not sleep.
@@ -82,6 +90,12 @@ abstract class ShardLock extends Padding {
 		while (!isFree(driver) || !tryLock());
 		if (interrupted) {
 			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void spin(boolean driver) {
+		for (int i = 0; i < SPINS && !isFree(driver); i++) {
+			Thread.onSpinWait();
 		}
 	}
 

@@ -15,9 +15,13 @@ import org.jspecify.annotations.Nullable;
  * data. When a quota is used up, the free permits of all shards are collected and shared
  * out again, with all locks held. A timer is therefore rejected only at a moment at which
  * the limit is reached. Only the methods of this class hold more than one shard's lock at
- * a time.
+ * a time. A thread that holds some of the locks does not sleep for another one, since the
+ * driver may wait for those, unless several attempts have failed.
  */
 final class Shards {
+
+	/** How often a thread tries to take all locks without a sleep. */
+	private static final int ATTEMPTS = 10;
 
 	final Shard[] shards;
 
@@ -184,9 +188,34 @@ final class Shards {
 	}
 
 	private void lockAll() {
+		for (int i = 0; i < ATTEMPTS; i++) {
+			Shard held = lockAllSoon();
+			if (held == null) {
+				return;
+			}
+			held.lock();
+			held.unlock();
+		}
 		for (Shard shard : this.shards) {
 			shard.lock();
 		}
+	}
+
+	/**
+	 * Takes the locks of all shards, or none of them if another thread holds one for
+	 * long.
+	 * @return the shard whose lock another thread holds, null if this thread holds all
+	 */
+	private @Nullable Shard lockAllSoon() {
+		for (int i = 0; i < this.shards.length; i++) {
+			if (!this.shards[i].lockSoon()) {
+				for (int taken = 0; taken < i; taken++) {
+					this.shards[taken].unlock();
+				}
+				return this.shards[i];
+			}
+		}
+		return null;
 	}
 
 	private void unlockAll() {

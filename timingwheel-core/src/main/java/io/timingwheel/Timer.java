@@ -202,7 +202,14 @@ final class Timer implements TimerHandle, Runnable {
 	 * Whether the timer is alone in its slot.
 	 */
 	boolean isAlone() {
-		return this.position < 0 && this.position >= LAST_SLOT;
+		return isAlone(this.position);
+	}
+
+	/**
+	 * Whether a position is that of a timer that is alone in its slot.
+	 */
+	static boolean isAlone(int position) {
+		return position < 0 && position >= LAST_SLOT;
 	}
 
 	/**

@@ -100,10 +100,11 @@ public interface TimingWheel extends AutoCloseable {
 	 * </pre>
 	 * @param task the task to run
 	 * @param nanoTime the deadline, a time of the wheel's clock. The timer never fires
-	 * before it. If {@code nanoTime - nanoTime()} is zero or negative, the timer is due
-	 * now, as with a zero delay. The order among timers that were overdue when they were
-	 * scheduled is not defined. A sum of a reading and {@link Long#MAX_VALUE} is the
-	 * latest possible deadline
+	 * before it. The timer is due at the first tick at or after it. So if
+	 * {@code nanoTime - nanoTime()} is zero or negative, the timer is due now or at the
+	 * next tick, whereas a timer with a zero delay is always due now. The order among
+	 * timers that were overdue when they were scheduled is not defined. A sum of a
+	 * reading and {@link Long#MAX_VALUE} is the latest possible deadline
 	 * @return the handle of the pending timer
 	 * @throws RejectedExecutionException if the wheel is stopped, or as many timers are
 	 * pending as {@link Builder#maxPending} allows
@@ -149,6 +150,10 @@ public interface TimingWheel extends AutoCloseable {
 	 * the call also returns the rest of the batch, but not the task in progress. The
 	 * executor may still accept this task or continue to run it. If it refuses the task,
 	 * the task never runs and counts as cancelled.
+	 *
+	 * <p>
+	 * If the call fails with an {@link OutOfMemoryError}, the wheel hands over no timer
+	 * any more, and the next call returns all tasks.
 	 * @return the tasks of all timers that were not handed over, in no particular order.
 	 * Each later call returns an empty list
 	 */
@@ -170,7 +175,9 @@ public interface TimingWheel extends AutoCloseable {
 	 * others. Neither method stops the wheel. {@link #stop()} returns the service's
 	 * pending tasks. The limit of {@link Builder#maxPending} applies to the service, too.
 	 * A periodic task counts as pending until it ends, also while it runs, so the limit
-	 * never prevents its next run.
+	 * never prevents its next run. If the executor accepts a task but drops it, the
+	 * service does not terminate, unless the task is cancelled or {@code shutdownNow()}
+	 * is called.
 	 * @return a new service
 	 */
 	ScheduledExecutorService asScheduledExecutorService();

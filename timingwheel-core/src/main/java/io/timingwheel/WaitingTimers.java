@@ -27,12 +27,16 @@ final class WaitingTimers {
 
 	private static final int MAX_BLOCKS = Timer.NUMBERS / BLOCK_SIZE;
 
+	private static final @Nullable Block[] NO_BLOCKS = new Block[0];
+
+	private static final int[] NO_NUMBERS = new int[0];
+
 	final ShardLock lock = new ShardLock.Padded();
 
-	private @Nullable Block[] blocks = new Block[0];
+	private @Nullable Block[] blocks = NO_BLOCKS;
 
 	/** The numbers of the free blocks. */
-	private int[] freeNumbers = new int[0];
+	private int[] freeNumbers = NO_NUMBERS;
 
 	private int freeCount;
 
@@ -118,8 +122,8 @@ final class WaitingTimers {
 			this.blocks[block.number] = null;
 			this.freeNumbers[this.freeCount++] = block.number;
 			if (this.freeCount == this.blocks.length) {
-				this.blocks = new Block[0];
-				this.freeNumbers = new int[0];
+				this.blocks = NO_BLOCKS;
+				this.freeNumbers = NO_NUMBERS;
 				this.freeCount = 0;
 			}
 		}

@@ -152,14 +152,22 @@ final class Wheel {
 	 * the driver drops the timer if it has ended.
 	 */
 	void remove(Timer timer) {
-		if (timer.isAlone()) {
-			int slot = timer.slot();
+		removeAt(timer.position);
+	}
+
+	/**
+	 * Removes a timer from the position that it had before {@link #place} has given it
+	 * another slot.
+	 */
+	void removeAt(int position) {
+		if (Timer.isAlone(position)) {
+			int slot = ~position;
 			ring(slot >>> this.bits).removeOnly(slot & this.mask);
 			return;
 		}
-		Chunk chunk = this.chunks.of(timer);
+		Chunk chunk = this.chunks.at(position);
 		if (!chunk.isInHand()) {
-			ring(chunk.slot >>> this.bits).remove(chunk, timer);
+			ring(chunk.slot >>> this.bits).remove(chunk, position);
 		}
 	}
 
@@ -414,16 +422,12 @@ final class Wheel {
 	}
 
 	/**
-	 * Removes all timers from their slots.
+	 * Passes all timers to a consumer, and removes them from their slots. If the consumer
+	 * fails, its slot and those after it keep their timers.
 	 */
 	void drainTo(Consumer<Timer> consumer) {
 		for (int slot = earliestSlot(); slot >= 0; slot = earliestSlot()) {
-			Ring ring = ring(slot >>> this.bits);
-			Chunk chunk = ring.firstChunk(slot & this.mask, Chunk.CAPACITY);
-			if (chunk != null) {
-				chunk.forEach(consumer);
-				ring.discard(chunk);
-			}
+			ring(slot >>> this.bits).drainTo(slot & this.mask, consumer);
 		}
 	}
 

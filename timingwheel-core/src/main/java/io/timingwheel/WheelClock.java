@@ -66,7 +66,8 @@ final class WheelClock {
 	/**
 	 * The tick at which a timer is due. Reads the clock only if the deadline is before
 	 * the creation of the wheel, or more than 292 years after it: only the current time
-	 * tells these two apart. The tick of another past deadline is a past tick.
+	 * tells these two apart. The tick of another past deadline has begun or is the next
+	 * one.
 	 * @param nanoTime the deadline, as a reading of the clock
 	 */
 	long dueTickAt(long nanoTime) {

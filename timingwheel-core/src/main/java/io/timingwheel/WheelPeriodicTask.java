@@ -45,9 +45,19 @@ final class WheelPeriodicTask extends WheelScheduledTask<Object> {
 	 * the timer and then looks whether the task has ended.
 	 */
 	void run(Timer timer, Shard shard) {
-		boolean again = runOnce() && repeat(timer, shard);
-		if (!again || isDone() || isWithdrawn()) {
-			shard.cancelRepeating(timer, !again);
+		boolean again = false;
+		try {
+			again = runOnce() && repeat(timer, shard);
+		}
+		catch (Throwable ex) {
+			// For example no memory for the slot of the next run
+			endUnlessWithdrawn(ex);
+			throw ex;
+		}
+		finally {
+			if (!again || isDone() || isWithdrawn()) {
+				shard.cancelRepeating(timer, !again);
+			}
 		}
 	}
 

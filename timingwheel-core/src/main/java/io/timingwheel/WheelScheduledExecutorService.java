@@ -105,7 +105,7 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 			task.timer(this.wheel.schedule(task, nanosUntil(task.deadline()), TimeUnit.NANOSECONDS));
 			return task;
 		}
-		catch (RejectedExecutionException ex) {
+		catch (Throwable ex) {
 			ended(task);
 			throw ex;
 		}

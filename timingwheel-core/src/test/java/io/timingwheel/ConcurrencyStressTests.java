@@ -213,7 +213,8 @@ class ConcurrencyStressTests {
 		Contender contender = new Contender(clock);
 		long delay = random.nextLong(1L << random.nextInt(36));
 		contender.deadline = clock.nanoTime() + delay;
-		contender.handle = wheel.schedule(contender, delay, TimeUnit.NANOSECONDS);
+		contender.handle = random.nextBoolean() ? wheel.scheduleAt(contender, contender.deadline)
+				: wheel.schedule(contender, delay, TimeUnit.NANOSECONDS);
 		contenders.add(contender);
 		Contender other = contenders.get(random.nextInt(contenders.size()));
 		switch (random.nextInt(4)) {
@@ -221,7 +222,8 @@ class ConcurrencyStressTests {
 			case 1, 2 -> {
 				long newDelay = random.nextLong(1L << random.nextInt(36));
 				long newDeadline = clock.nanoTime() + newDelay;
-				if (other.handle.reschedule(newDelay, TimeUnit.NANOSECONDS)) {
+				if (random.nextBoolean() ? other.handle.rescheduleAt(newDeadline)
+						: other.handle.reschedule(newDelay, TimeUnit.NANOSECONDS)) {
 					other.deadline = newDeadline;
 				}
 			}

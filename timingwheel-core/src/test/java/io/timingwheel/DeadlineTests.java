@@ -76,6 +76,27 @@ class DeadlineTests {
 		}
 	}
 
+	/**
+	 * No tick begins between the deadline and the call. To know this, the wheel would
+	 * have to read the clock.
+	 */
+	@Test
+	void deadlineThatHasPassedWithinTheTickIsDueAtTheNextTick() {
+		ManualTimeSource clock = new ManualTimeSource();
+		TimingWheel wheel = wheel(clock);
+		wheel.schedule(() -> this.fired.add("hour"), 1, TimeUnit.HOURS);
+		clock.advance(Duration.ofNanos(20 * MILLI + MILLI / 2));
+		long now = wheel.nanoTime();
+		for (long past : new long[] { 0, 1, MILLI / 2 - 1, MILLI / 2, MILLI }) {
+			wheel.scheduleAt(() -> this.fired.add(past + " at " + (clock.nanoTime() - now)), now - past);
+		}
+		clock.advance(Duration.ZERO);
+		assertThat(this.fired).containsExactlyInAnyOrder("500000 at 0", "1000000 at 0");
+		this.fired.clear();
+		clock.advance(Duration.ofMillis(1));
+		assertThat(this.fired).containsExactlyInAnyOrder("0 at 500000", "1 at 500000", "499999 at 500000");
+	}
+
 	@Test
 	void latestDeadlineStaysPending() {
 		ManualTimeSource clock = new ManualTimeSource();

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link Driver}, turn by turn, also at times that a thread has overslept.
@@ -125,13 +126,33 @@ class DriverTests {
 		assertThat(this.fired).hasSize(105).isSorted();
 	}
 
+	/**
+	 * The step fails as in the test below, and then the pause fails, too.
+	 */
 	@Test
 	void driverWhoseThreadHasEndedRejectsTimersAndStillReturnsTheOthers() {
+		Driver failing = new Driver(this.time, this.shards, (timer) -> {
+			timer.run();
+			throw new IllegalStateException("on purpose");
+		}, null, this.waiting, true);
 		schedule(0, 50);
-		this.driver.threadEnded();
-		assertThat(this.driver.isStopped()).isTrue();
+		schedule(0, 90);
+		this.clock.advance(Duration.ofMillis(50));
+		DriverThread thread = new DriverThread(failing, this.time, new Alarm(), Thread::new) {
+
+			@Override
+			void pauseFor(long nanos) {
+				throw new IllegalStateException("no pause");
+			}
+
+		};
+		assertThatIllegalStateException().isThrownBy(thread::run).withMessage("no pause");
+		assertThat(failing.isStopped()).isTrue();
 		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> schedule(1, 50));
-		assertThat(this.driver.stop(0)).hasSize(1);
+		List<Runnable> returned = new ArrayList<>();
+		failing.stop(returned, 0);
+		assertThat(returned).hasSize(1);
+		assertThat(this.fired).containsExactly(50L);
 	}
 
 	/**
@@ -175,7 +196,7 @@ class DriverTests {
 			timer.run();
 			failedAt.add(System.nanoTime());
 			if (failedAt.size() == count) {
-				driver.get().stop(0);
+				driver.get().stop(new ArrayList<>(), 0);
 			}
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException("on purpose");

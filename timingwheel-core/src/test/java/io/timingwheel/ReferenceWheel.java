@@ -46,6 +46,8 @@ final class ReferenceWheel {
 
 	long cancelled;
 
+	long returned;
+
 	long refused;
 
 	ReferenceWheel(long tickNanos, int groups) {
@@ -92,6 +94,14 @@ final class ReferenceWheel {
 		this.pending--;
 		remove(timer);
 		timer.state = ReferenceTimer.State.CANCELLED;
+	}
+
+	/**
+	 * Records that {@code stop} has returned all pending timers.
+	 */
+	void returned(int count) {
+		this.returned += count;
+		this.pending -= count;
 	}
 
 	void reschedule(ReferenceTimer timer, RandomDelay delay) {

@@ -90,7 +90,7 @@ class RingTests {
 					continue;
 				}
 				Chunk chunk = this.chunks.of(timer);
-				assertThat(chunk.get(chunk.indexOf(timer))).as("seed %d", seed).isSameAs(timer);
+				assertThat(chunk.get(chunk.indexAt(timer.position))).as("seed %d", seed).isSameAs(timer);
 				assertThat(chunk.slot).isEqualTo(16 + SLOT);
 			}
 		}
@@ -146,7 +146,7 @@ class RingTests {
 			this.ring.removeOnly(~timer.position - 16);
 		}
 		else {
-			this.ring.remove(this.chunks.of(timer), timer);
+			this.ring.remove(this.chunks.of(timer), timer.position);
 		}
 	}
 

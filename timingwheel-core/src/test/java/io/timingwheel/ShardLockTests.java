@@ -83,6 +83,33 @@ class ShardLockTests {
 		}
 	}
 
+	/**
+	 * Otherwise the driver, which waits for the lock in hand, would sleep as long.
+	 */
+	@Test
+	void threadThatTakesAllLocksSleepsWithNoneInHand() {
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(2).timeSource(new ManualTimeSource()).build();
+		Shard[] shards = ((HierarchicalTimingWheel) wheel).shards.shards;
+		AtomicBoolean locked = new AtomicBoolean();
+		shards[1].lock();
+		Thread counting = start(wheel::pending);
+		Thread other = new Thread(() -> {
+			shards[0].lock();
+			locked.set(true);
+			shards[0].unlock();
+		});
+		try {
+			await().until(() -> counting.getState() == Thread.State.TIMED_WAITING);
+			other.start();
+			await().untilTrue(locked);
+		}
+		finally {
+			shards[1].unlock();
+		}
+		Latches.join(counting);
+		Latches.join(other);
+	}
+
 	@Test
 	void threadThatWaitsKeepsItsInterruptFlag() {
 		this.lock.lock();

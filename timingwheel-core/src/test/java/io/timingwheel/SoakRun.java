@@ -236,6 +236,9 @@ final class SoakRun {
 
 		private final AtomicInteger ends = new AtomicInteger();
 
+		/** Whether the timer is scheduled and moved by deadlines, or by delays. */
+		private final boolean byDeadline = ThreadLocalRandom.current().nextBoolean();
+
 		volatile TimerHandle handle;
 
 		/** A lower bound of the deadline, by the JVM's clock. */
@@ -250,7 +253,8 @@ final class SoakRun {
 			this.deadline = System.nanoTime() + delay;
 			try {
 				SoakRun.this.accepted.incrementAndGet();
-				this.handle = SoakRun.this.wheel.schedule(this, delay, TimeUnit.NANOSECONDS);
+				this.handle = this.byDeadline ? SoakRun.this.wheel.scheduleAt(this, this.deadline)
+						: SoakRun.this.wheel.schedule(this, delay, TimeUnit.NANOSECONDS);
 				this.latestDeadline = (delay < (1L << 50)) ? System.nanoTime() + delay : 0;
 				return true;
 			}
@@ -268,7 +272,8 @@ final class SoakRun {
 			// The task must not run before the earlier of both deadlines. A comparison of
 			// the deadlines themselves could overflow.
 			this.deadline = (delay < before - now) ? after : before;
-			if (this.handle.reschedule(delay, TimeUnit.NANOSECONDS)) {
+			if (this.byDeadline ? this.handle.rescheduleAt(after)
+					: this.handle.reschedule(delay, TimeUnit.NANOSECONDS)) {
 				// A task that runs at this moment has seen the earlier deadline.
 				this.deadline = after;
 			}

@@ -102,6 +102,11 @@ final class InstrumentingMethodVisitor extends MethodVisitor {
 			hook(name.equals("unlock") ? "exit" : "enter", "(Ljava/lang/Object;)V");
 			return;
 		}
+		if (owner.equals(SHARD_LOCK) && name.equals("lockSoon")) {
+			hook("enter", "(Ljava/lang/Object;)V");
+			super.visitInsn(Opcodes.ICONST_1);
+			return;
+		}
 		if (isAtomic(owner) && !name.equals("<init>")) {
 			hook("atomic", "()V");
 		}

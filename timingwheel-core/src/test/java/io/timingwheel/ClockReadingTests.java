@@ -1,0 +1,70 @@
+package io.timingwheel;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import io.timingwheel.probe.ClockReadings;
+import io.timingwheel.probe.ProbingClassLoader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests how often calls read the clock.
+ */
+class ClockReadingTests {
+
+	private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+
+	@Test
+	void onlyTheFirstTimerOfItsShardReadsTheClockThoughItHasADeadline() throws Exception {
+		((Runnable) ProbingClassLoader.newInstance(Calls.class)).run();
+	}
+
+	static final class Calls implements Runnable {
+
+		private final ManualTimeSource clock = new ManualTimeSource();
+
+		private final TimingWheel wheel = TimingWheel.builder(Runnable::run).shards(1).timeSource(this.clock).build();
+
+		@Override
+		public void run() {
+			this.clock.advance(Duration.ofHours(10));
+			long now = this.wheel.nanoTime();
+			ClockReadings.take();
+			TimerHandle first = scheduleAt(now + MINUTE);
+			assertReadings("the first timer with a deadline", 1);
+			TimerHandle last = first;
+			for (int i = 1; i < 100; i++) {
+				last = scheduleAt(now + (1 + i) * MINUTE);
+				scheduleAt(now + MINUTE);
+			}
+			assertReadings("other timers with deadlines", 0);
+			first.rescheduleAt(now + 200 * MINUTE);
+			assertReadings("a move to a later deadline", 0);
+			last.rescheduleAt(now + 2 * MINUTE);
+			assertReadings("a move to a sooner deadline", 0);
+			last.cancel();
+			assertReadings("a cancel", 0);
+			first = this.wheel.schedule(() -> {
+			}, 2, TimeUnit.MINUTES);
+			assertReadings("a timer with a delay", 1);
+			first.reschedule(3, TimeUnit.MINUTES);
+			assertReadings("a move by a delay", 1);
+			scheduleAt(now + 1);
+			assertReadings("a timer before all others", 1);
+		}
+
+		private TimerHandle scheduleAt(long deadline) {
+			return this.wheel.scheduleAt(() -> {
+			}, deadline);
+		}
+
+		private static void assertReadings(String call, int readings) {
+			assertThat(ClockReadings.take()).as(call).isEqualTo(readings);
+		}
+
+	}
+
+}

@@ -1,0 +1,135 @@
+package io.timingwheel.probe;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.reflect.Constructor;
+
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Handle;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+
+/**
+ * Loads the classes of the core and of its tests once more, and instruments those of the
+ * core so that they report each allocation to {@link Allocations}, and each reading of
+ * the clock to {@link ClockReadings}.
+ */
+public final class ProbingClassLoader extends ClassLoader {
+
+	private static final String OWN_PACKAGE = ProbingClassLoader.class.getPackageName() + ".";
+
+	private ProbingClassLoader() {
+		super(ProbingClassLoader.class.getClassLoader());
+	}
+
+	/**
+	 * Creates an instance of a class of the tests that uses the instrumented core.
+	 */
+	public static Object newInstance(Class<?> type) throws ReflectiveOperationException {
+		Constructor<?> constructor = Class.forName(type.getName(), true, new ProbingClassLoader())
+			.getDeclaredConstructor();
+		constructor.setAccessible(true);
+		return constructor.newInstance();
+	}
+
+	@Override
+	protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+		if (!name.startsWith("io.timingwheel.") || name.startsWith(OWN_PACKAGE)) {
+			return super.loadClass(name, resolve);
+		}
+		synchronized (getClassLoadingLock(name)) {
+			Class<?> loaded = findLoadedClass(name);
+			return (loaded != null) ? loaded : define(name);
+		}
+	}
+
+	private Class<?> define(String name) {
+		ClassReader reader = new ClassReader(read(name.replace('.', '/')));
+		ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
+		reader.accept(name.contains("Tests") ? writer : new Instrumentation(writer), 0);
+		byte[] bytes = writer.toByteArray();
+		return defineClass(name, bytes, 0, bytes.length);
+	}
+
+	private byte[] read(String internalName) {
+		try (InputStream in = getParent().getResourceAsStream(internalName + ".class")) {
+			return in.readAllBytes();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static final class Instrumentation extends ClassVisitor {
+
+		Instrumentation(ClassVisitor next) {
+			super(Opcodes.ASM9, next);
+		}
+
+		@Override
+		public MethodVisitor visitMethod(int access, String name, String descriptor, String signature,
+				String[] exceptions) {
+			MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
+			// A class whose initializer fails cannot be used again.
+			return name.equals("<clinit>") ? next : new Method(next);
+		}
+
+	}
+
+	private static final class Method extends MethodVisitor {
+
+		Method(MethodVisitor next) {
+			super(Opcodes.ASM9, next);
+		}
+
+		@Override
+		public void visitTypeInsn(int opcode, String type) {
+			super.visitTypeInsn(opcode, type);
+			// The stack map frames point at the instruction itself.
+			if (opcode == Opcodes.NEW || opcode == Opcodes.ANEWARRAY) {
+				before();
+			}
+		}
+
+		@Override
+		public void visitIntInsn(int opcode, int operand) {
+			if (opcode == Opcodes.NEWARRAY) {
+				before();
+			}
+			super.visitIntInsn(opcode, operand);
+		}
+
+		@Override
+		public void visitInvokeDynamicInsn(String name, String descriptor, Handle bootstrap, Object... arguments) {
+			before();
+			super.visitInvokeDynamicInsn(name, descriptor, bootstrap, arguments);
+		}
+
+		/**
+		 * Reports the calls of the JDK that may allocate, and those that read the clock.
+		 */
+		@Override
+		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+			if (name.equals("copyOf") || (name.equals("add") && owner.equals("java/util/List"))) {
+				before();
+			}
+			if (name.equals("nanoTime") && owner.equals("io/timingwheel/TimeSource")) {
+				before(ClockReadings.class);
+			}
+			super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+		}
+
+		private void before() {
+			before(Allocations.class);
+		}
+
+		private void before(Class<?> probe) {
+			super.visitMethodInsn(Opcodes.INVOKESTATIC, Type.getInternalName(probe), "before", "()V", false);
+		}
+
+	}
+
+}
