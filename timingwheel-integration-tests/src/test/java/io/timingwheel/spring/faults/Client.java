@@ -2,10 +2,13 @@ package io.timingwheel.spring.faults;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
@@ -13,7 +16,9 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.NewTask;
+import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.support.PayloadCodec;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.IfPending;
@@ -37,6 +42,8 @@ import org.springframework.transaction.support.TransactionTemplate;
 final class Client implements AutoCloseable {
 
 	private static final int PER_TRANSACTION = 1000;
+
+	private static final int PER_PAGE = 1000;
 
 	private final ConfigurableApplicationContext context;
 
@@ -103,6 +110,23 @@ final class Client implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Calls an action for each of some numbers, in several threads. In a database the
+	 * calls for {@value #PER_TRANSACTION} numbers share a transaction.
+	 */
+	void forEachNumber(int first, int count, IntConsumer action) {
+		IntStream.rangeClosed(0, (count - 1) / PER_TRANSACTION).parallel().forEach((i) -> {
+			int from = i * PER_TRANSACTION;
+			IntStream numbers = IntStream.range(first + from, first + Math.min(count, from + PER_TRANSACTION));
+			if (this.relational) {
+				transaction().executeWithoutResult((status) -> numbers.forEach(action));
+			}
+			else {
+				numbers.forEach(action);
+			}
+		});
+	}
+
 	private void enqueue(long number, Instant due, long millis) {
 		template().enqueue(TaskId.of(Worker.NAME, number), due, number, millis);
 	}
@@ -149,6 +173,22 @@ final class Client implements AutoCloseable {
 		Integer leased = jdbc().queryForObject("select count(*) from timingwheel_task where owner = ?", Integer.class,
 				node.id());
 		return (leased != null) ? leased : 0;
+	}
+
+	/**
+	 * All pending tasks, the first one due first.
+	 */
+	List<StoredTask> pending() {
+		List<StoredTask> all = new ArrayList<>();
+		StoredTask.Position last = null;
+		List<StoredTask> page;
+		do {
+			page = this.store.pending(new PendingQuery(Worker.NAME, last, PER_PAGE));
+			all.addAll(page);
+			last = all.isEmpty() ? null : all.get(all.size() - 1).position();
+		}
+		while (page.size() == PER_PAGE);
+		return all;
 	}
 
 	StoredCounts counts() {

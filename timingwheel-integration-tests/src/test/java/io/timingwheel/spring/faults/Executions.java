@@ -127,10 +127,25 @@ final class Executions implements AutoCloseable {
 	}
 
 	/**
+	 * How many runs have started on a node and have not ended.
+	 */
+	long runningOn(String node) {
+		return count("select count(*) from execution where node = ? and ended_at is null", node);
+	}
+
+	/**
 	 * How many tasks have ended, each counted once.
 	 */
 	long numbersEnded() {
 		return count("select count(distinct number) from execution where ended_at is not null");
+	}
+
+	/**
+	 * How many schedules have had runs of at least so many of their times to the end.
+	 */
+	long numbersEnded(int times) {
+		return count("select count(*) from (select number from execution where ended_at is not null"
+				+ " group by number having count(distinct due_at) >= ?)", times);
 	}
 
 	private long count(String sql, Object... parameters) {
