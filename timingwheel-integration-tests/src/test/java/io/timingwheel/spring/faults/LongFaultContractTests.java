@@ -70,7 +70,7 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 		assertThat(most).isLessThanOrEqualTo(perSecond + perSecond / 10);
 		assertThat(average).isLessThanOrEqualTo(1.01 * perSecond);
 		// A busy machine may fall behind for some time.
-		int stretch = 10 * perSecond;
+		int stretch = 3 * perSecond;
 		double best = IntStream.range(0, measured.length - stretch)
 			.mapToDouble((i) -> 1000.0 * stretch / (measured[i + stretch] - measured[i]))
 			.max()
@@ -154,20 +154,20 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 	}
 
 	/**
-	 * The schedules of many users. Some have a time every ten seconds. A quarter have one
-	 * time soon and the next on the next day, and the others have none for an hour. A
+	 * The schedules of many users. Some have a time every ten seconds. One in twenty has
+	 * one time soon and the next on the next day, and the others have none for an hour. A
 	 * node is killed while its bodies run. The other nodes keep their leases, so only
 	 * what the killed node has run may run again.
 	 */
 	@Test
 	void schedulesOfManyUsersMissNoTimeAndOnlyRunsOfAKilledNodeComeAgain() {
-		int half = schedules() / 2;
+		int half = 50_000;
 		NodeProcess killed = startNode("killed", List.of());
 		List<NodeProcess> nodes = twoNodesThatKeepTheirLeases();
 		killed.awaitReady();
 		UserSchedule[] schedules = new UserSchedule[2 * half];
 		this.client.forEachNumber(0, half, (number) -> schedules[number] = storeUserSchedule(number));
-		awaitProgress(this.executions::started, half / 10);
+		awaitProgress(this.executions::started, half / 50);
 		killWhileBodiesRun(killed);
 		this.client.forEachNumber(half, half, (number) -> schedules[number] = storeUserSchedule(number));
 		List<Integer> frequent = numbers(schedules, TimesOfUser.FREQUENT);
@@ -197,13 +197,6 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 		for (NodeProcess node : nodes) {
 			assertThat(this.executions.startedOn(node.id())).isGreaterThan(soon.size() / 100);
 		}
-	}
-
-	/**
-	 * How many users have a schedule.
-	 */
-	int schedules() {
-		return 100_000;
 	}
 
 	/**
@@ -292,7 +285,7 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 			if (number % 100 == 0) {
 				return FREQUENT;
 			}
-			return (number % 4 == 1) ? SOON : LATER;
+			return (number % 20 == 1) ? SOON : LATER;
 		}
 
 	}
