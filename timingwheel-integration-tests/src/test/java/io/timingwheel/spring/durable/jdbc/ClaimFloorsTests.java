@@ -19,6 +19,10 @@ class ClaimFloorsTests {
 
 	private static final String NAME = "close-order";
 
+	private static final String OTHER_NAME = "send-mail";
+
+	private static final String LIMITED_NAME = "call-partner";
+
 	private static final ClaimRequest REQUEST = new ClaimRequest("a", Set.of(NAME), 10, Duration.ZERO, Duration.ZERO,
 			0);
 
@@ -36,6 +40,19 @@ class ClaimFloorsTests {
 
 	private long floor() {
 		return search().floors().get(0);
+	}
+
+	private void look(long now, long dueAt) {
+		Search look = this.floors.search(List.of(LIMITED_NAME));
+		this.floors.looked(look, Map.of(LIMITED_NAME, new FirstTimes(now, dueAt, Long.MAX_VALUE, Long.MAX_VALUE)));
+	}
+
+	private long floorOfLook() {
+		return this.floors.search(List.of(LIMITED_NAME)).floors().get(0);
+	}
+
+	private void pass(Duration time) {
+		this.nanos.addAndGet(time.toNanos());
 	}
 
 	@Test
@@ -60,6 +77,61 @@ class ClaimFloorsTests {
 		this.nanos.addAndGet(Duration.ofSeconds(25).toNanos());
 		searched(sweep, 200_000);
 		this.nanos.addAndGet(Duration.ofSeconds(10).toNanos());
+		assertThat(floor()).isEqualTo(ClaimFloors.NONE);
+	}
+
+	@Test
+	void aLookBeginsAtTheFirstTaskThatTheEarlierOneHasSeen() {
+		assertThat(floorOfLook()).isEqualTo(ClaimFloors.NONE);
+		look(100_000, Long.MAX_VALUE);
+		assertThat(floorOfLook()).isEqualTo(99_000);
+		look(110_000, 50_000);
+		assertThat(floorOfLook()).isEqualTo(50_000);
+		pass(Duration.ofSeconds(1));
+		assertThat(floorOfLook()).isEqualTo(ClaimFloors.NONE);
+	}
+
+	@Test
+	void aLookAtLimitedNamesDoesNotChangeWhenOtherNamesAreSwept() {
+		Search sweep = search();
+		pass(Duration.ofMillis(500));
+		searched(sweep, 100_000);
+		for (int i = 0; i < 9; i++) {
+			pass(Duration.ofSeconds(1));
+			look(100_000, Long.MAX_VALUE);
+			assertThat(floor()).isEqualTo(99_000);
+		}
+		pass(Duration.ofSeconds(1));
+		look(100_000, Long.MAX_VALUE);
+		assertThat(floor()).isEqualTo(ClaimFloors.NONE);
+	}
+
+	@Test
+	void aSweepAfterALookAtLimitedNamesIsMeasured() {
+		look(100_000, Long.MAX_VALUE);
+		Search sweep = search();
+		assertThat(sweep.floors()).containsExactly(ClaimFloors.NONE);
+		pass(Duration.ofMillis(500));
+		searched(sweep, 100_000);
+		pass(Duration.ofSeconds(9));
+		look(100_000, Long.MAX_VALUE);
+		assertThat(floor()).isEqualTo(99_000);
+		pass(Duration.ofSeconds(1));
+		assertThat(floor()).isEqualTo(ClaimFloors.NONE);
+	}
+
+	/**
+	 * A claim that is full with the tasks of one name shows nothing of another name.
+	 */
+	@Test
+	void aNameThatClaimsNeverReachDoesNotDelayTheSweepsOfAnother() {
+		ClaimRequest both = new ClaimRequest("a", Set.of(NAME, OTHER_NAME), 2, Duration.ZERO, Duration.ZERO, 0);
+		for (int i = 0; i < 4; i++) {
+			Search search = this.floors.search(List.of(NAME, OTHER_NAME));
+			assertThat(search.floors()).containsExactly((i == 0) ? ClaimFloors.NONE : 50_001, ClaimFloors.NONE);
+			this.floors.searched(search, both, Map.of(NAME, List.of(50_000L, 50_001L)), 100_000);
+			pass(Duration.ofMillis(250));
+		}
 		assertThat(floor()).isEqualTo(ClaimFloors.NONE);
 	}
 

@@ -120,14 +120,43 @@ class ClaimTimeTests {
 		assertThat(claimed.nextAt()).isGreaterThan(claimed.now());
 	}
 
+	/**
+	 * A node that found no task sleeps from the end of the claim, and leases no task of a
+	 * limited name before the task is due.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
+	void aClaimTellsWhatIsDueOfALimitedNameUntilTheNodeClaimsAgain(TestDatabase database) {
+		DelayedTaskStore slow = slowStore(database);
+		Duration pause = Duration.ofSeconds(30);
+		for (StartLimits limits : List.of(ONE, FAST)) {
+			slow.enqueue(task(Duration.ZERO));
+			List<LeasedTask> due = claim(slow, Map.of(NAME, limits), pause).tasks();
+			assertThat(due).hasSize(1);
+			slow.acknowledge(List.of(due.get(0).ref()));
+			long next = slow.enqueue(task(pause.plusMillis(LeaseTimes.CLAIM_MILLIS))).dueAt();
+			// The first of these claims has not looked at the name, on PostgreSQL.
+			for (int i = 0; i < 2; i++) {
+				Claimed claimed = claim(slow, Map.of(NAME, limits), pause);
+				assertThat(claimed.tasks()).isEmpty();
+				assertThat(claimed.startAt()).isEqualTo(next);
+			}
+			slow.deleteAll();
+		}
+	}
+
 	private static NewTask task(Duration delay) {
 		return new NewTask(UUID.randomUUID().toString(), NAME, null, "{}", DueTime.after(delay), IfPending.REPLACE,
 				null);
 	}
 
 	private static Claimed claim(DelayedTaskStore store, Map<String, StartLimits> limits) {
+		return claim(store, limits, Duration.ofMillis(DelayedTaskStore.MAX_TIME));
+	}
+
+	private static Claimed claim(DelayedTaskStore store, Map<String, StartLimits> limits, Duration maxPause) {
 		return store.claim(new ClaimRequest("a", Map.of(NAME, new Limit(10, limits.isEmpty() ? 10 : 0)), 10, false,
-				LOOK_AHEAD, LEASE, Long.MAX_VALUE, limits));
+				LOOK_AHEAD, LEASE, Long.MAX_VALUE, limits, maxPause));
 	}
 
 	/**

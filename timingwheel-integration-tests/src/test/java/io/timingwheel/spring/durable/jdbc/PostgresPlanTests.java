@@ -6,6 +6,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -180,6 +181,22 @@ class PostgresPlanTests extends StoreTestSupport {
 		this.store.enqueueAll(IntStream.range(0, 10).mapToObj((i) -> task(null, Duration.ZERO)).toList());
 		assertThat(claim()).hasSize(10);
 		assertThat(this.explained.executions()).allSatisfy(PostgresPlanTests::isCheap);
+	}
+
+	@Test
+	void aLookThatBeganWithAnEmptyTableReadsNoMoreWhenTheTableIsLarge() {
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		ClaimRequest limited = new ClaimRequest("a", Map.of(NAME, new Limit(100, 0)), 100, true, LOOK_AHEAD, LEASE,
+				ANY_SIZE, Map.of(NAME, new StartLimits(0, 0, 10_000, 1)));
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.claim(limited);
+		}
+		insert(NAME, tasks(), HOUR, HOUR);
+		// The node sees the size with its next look.
+		this.store.claim(limited);
+		this.explained.executions();
+		assertThat(this.store.claim(limited).tasks()).isEmpty();
+		assertThat(this.explained.executions()).isNotEmpty().allSatisfy(PostgresPlanTests::isCheap);
 	}
 
 	@Test
@@ -364,10 +381,13 @@ class PostgresPlanTests extends StoreTestSupport {
 			connection.setAutoCommit(false);
 			connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
 			statement.execute("select count(*) from timingwheel_task");
-			Map<String, StartLimits> limits = Map.of(NAME, new StartLimits(1, 0, 0, 1));
+			StartLimits one = new StartLimits(1, 0, 0, 1);
+			Map<String, StartLimits> limits = Map.of(NAME, one);
+			Map<String, StartLimits> otherLimits = Map.of(OTHER_NAME, one);
 			long ofOneTask = pagesOfAClaimThatLeavesRoom();
 			long ofNoTask = pagesOfAClaimWithoutTasks(Map.of());
 			long ofLook = pagesOfAClaimWithoutTasks(limits);
+			long ofBoth = pagesOfAClaimWithoutTasks(otherLimits);
 			insert(NAME, tasks(), HOUR.negated(), HOUR.dividedBy(2));
 			while (!run(500).isEmpty()) {
 				this.explained.executions();
@@ -375,6 +395,7 @@ class PostgresPlanTests extends StoreTestSupport {
 			assertThat(pagesOfAClaimThatLeavesRoom()).isLessThan(2 * ofOneTask + PAGES);
 			assertThat(pagesOfAClaimWithoutTasks(Map.of())).isLessThan(2 * ofNoTask + PAGES);
 			assertThat(pagesOfAClaimWithoutTasks(limits)).isLessThan(2 * ofLook + PAGES);
+			assertThat(pagesOfAClaimWithoutTasks(otherLimits)).isLessThan(2 * ofBoth + PAGES);
 			connection.rollback();
 		}
 	}
@@ -397,8 +418,10 @@ class PostgresPlanTests extends StoreTestSupport {
 	 * How many pages a claim reads that finds no task, if the claim is no sweep.
 	 */
 	private long pagesOfAClaimWithoutTasks(Map<String, StartLimits> limits) {
-		ClaimRequest request = new ClaimRequest("a", Map.of(NAME, new Limit(10, limits.isEmpty() ? 10 : 0)), 10, true,
-				LOOK_AHEAD, LEASE, ANY_SIZE, limits, Duration.ofSeconds(1));
+		Map<String, Limit> names = new HashMap<>(Map.of(NAME, new Limit(10, 10)));
+		limits.keySet().forEach((name) -> names.put(name, new Limit(10, 0)));
+		ClaimRequest request = new ClaimRequest("a", names, 10, true, LOOK_AHEAD, LEASE, ANY_SIZE, limits,
+				Duration.ofSeconds(1));
 		long least = Long.MAX_VALUE;
 		for (int i = 0; i < EXECUTIONS; i++) {
 			this.explained.executions();

@@ -9,7 +9,6 @@ import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.ClaimRequest;
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where claims begin to search the index: for each name a time before which earlier
@@ -19,9 +18,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>
  * Tasks may still appear before that time: an application commits late, a node releases a
- * task, or a claim skips a task that another claim has locked. Some claims are therefore
- * sweeps: they search from the beginning. The pause after a sweep is twenty times as long
- * as the sweep, but at least one second and at most ten seconds. Thread-safe.
+ * task, or a claim skips a task that another claim has locked. Some claims therefore
+ * sweep names: they search from the beginning. The pause until the next sweep of these
+ * names is twenty times as long as the claim took, but at least one second and at most
+ * ten seconds. Claims of different names do not affect each other. Thread-safe.
  */
 final class ClaimFloors {
 
@@ -44,6 +44,9 @@ final class ClaimFloors {
 
 	private final Map<String, Long> floors = new HashMap<>();
 
+	/** When the next sweep of a name is due. A name without a floor is swept anyway. */
+	private final Map<String, Long> sweepTimes = new HashMap<>();
+
 	/**
 	 * By name: the earliest time of the tasks that have become claimable since the latest
 	 * claim began. The claim may not see them.
@@ -53,32 +56,32 @@ final class ClaimFloors {
 	/** How many claims have begun. */
 	private long searches;
 
-	private long sweepAt;
-
 	/**
-	 * Creates floors that begin with a sweep.
+	 * Creates floors that begin with a sweep of each name.
 	 * @param nanoTime the clock for the sweeps
 	 * @param sweep the shortest pause after a sweep
 	 */
 	ClaimFloors(LongSupplier nanoTime, Duration sweep) {
 		this.nanoTime = nanoTime;
 		this.sweepNanos = sweep.toNanos();
-		this.sweepAt = nanoTime.getAsLong();
 	}
 
 	/**
 	 * Begins a claim. The caller sends its statement at once: the time until
-	 * {@link #searched} is the duration of a sweep.
+	 * {@link #searched} or {@link #looked} is the duration of a sweep.
 	 */
 	synchronized Search search(List<String> names) {
 		long number = ++this.searches;
 		this.changes.clear();
 		long now = this.nanoTime.getAsLong();
-		if (now - this.sweepAt >= 0) {
-			this.floors.clear();
-			return new Search(number, Search.ofAll(names).floors(), now);
-		}
-		return new Search(number, names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(), null);
+		List<String> swept = names.stream().filter((name) -> isSweepDue(name, now)).toList();
+		swept.forEach(this.floors::remove);
+		return new Search(number, names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(), swept,
+				now);
+	}
+
+	private boolean isSweepDue(String name, long now) {
+		return !this.floors.containsKey(name) || now - this.sweepTimes.getOrDefault(name, now) >= 0;
 	}
 
 	/**
@@ -117,11 +120,9 @@ final class ClaimFloors {
 	}
 
 	private void ended(Search search) {
-		Long began = search.sweptAt();
-		if (began != null) {
-			long ended = this.nanoTime.getAsLong();
-			this.sweepAt = ended + Math.max(this.sweepNanos, Math.min(MAX_GAP.toNanos(), SHARE * (ended - began)));
-		}
+		long now = this.nanoTime.getAsLong();
+		long gap = Math.max(this.sweepNanos, Math.min(MAX_GAP.toNanos(), SHARE * (now - search.began())));
+		search.swept().forEach((name) -> this.sweepTimes.put(name, now + gap));
 	}
 
 	private void raise(Search search, String name, long floor) {
@@ -145,15 +146,16 @@ final class ClaimFloors {
 	 *
 	 * @param number the number of the claim
 	 * @param floors the times by name, in the order of the names
-	 * @param sweptAt when the claim began if it is a sweep, {@code null} if it is not
+	 * @param swept the names that the claim searches from the beginning
+	 * @param began when the claim began, by the clock for the sweeps
 	 */
-	record Search(long number, List<Long> floors, @Nullable Long sweptAt) {
+	record Search(long number, List<Long> floors, List<String> swept, long began) {
 
 		/**
 		 * A search that begins with the first task of each name.
 		 */
 		static Search ofAll(List<String> names) {
-			return new Search(0, Collections.nCopies(names.size(), NONE), null);
+			return new Search(0, Collections.nCopies(names.size(), NONE), names, 0);
 		}
 
 	}

@@ -130,7 +130,7 @@ final class ClaimStatement {
 							select next_at from %2$s
 							where name = w.name and suspect = 0 and next_at > (select now + look_ahead from clock)
 								and next_at <= (
-									select case when exists (select 1 from claimed) then now + %10$d else now + horizon end
+									select case when exists (select 1 from claimed) then now + %13$d else now + horizon end
 									from clock)
 							order by next_at limit 1) later on true left join lateral (
 							select min(next_at) filter (where owner is not null or number = %6$d) as next_at from (
@@ -145,7 +145,8 @@ final class ClaimStatement {
 			.formatted(now, database.table(), DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
 					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
 					PostgresDialect.WITHOUT_DISK, wanted, placeColumns, Claimed.MAX_PAUSE_MILLIS,
-					PostgresDialect.elapsed(database.time()), SizedText.size(database.table()));
+					PostgresDialect.elapsed(database.time()), SizedText.size(database.table()),
+					Claimed.MAX_PAUSE_MILLIS + LeaseTimes.CLAIM_MILLIS);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -73,7 +74,7 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 				+ " as suspect_at, " + first.formatted(0) + " as later_at";
 		return this.database.store().single((jdbc) -> {
 			long now = this.database.now(jdbc);
-			long horizon = LeaseTimes.plus(now, request.maxPause());
+			long horizon = now + LeaseTimes.horizon(Duration.ZERO, request);
 			Search search = this.transitions.look(names);
 			List<String> searches = new ArrayList<>();
 			List<Object> parameters = new ArrayList<>();
@@ -85,6 +86,7 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 			}
 			Map<String, FirstTimes> looks = new HashMap<>();
 			jdbc.query(this.transitions.lookText(String.join(" union all ", searches)), (rs) -> {
+				this.transitions.readLook(rs);
 				looks.put(names.get(rs.getInt("number")), FirstTimes.read(rs, now));
 			}, parameters.toArray());
 			this.transitions.looked(search, looks);

@@ -14,6 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeaseTimes {
 
+	/**
+	 * How long a claim may take without effect on the next one, in milliseconds. A node
+	 * sleeps from the end of a claim, while the claim knows the times from its beginning.
+	 */
+	static final long CLAIM_MILLIS = 100;
+
 	private LeaseTimes() {
 	}
 
@@ -25,10 +31,12 @@ final class LeaseTimes {
 	}
 
 	/**
-	 * How far ahead a claim without tasks looks for the time of the next task.
+	 * How far ahead a claim without tasks looks for the time of the next task: until the
+	 * node claims again.
+	 * @param lookAhead the time within which a task may be leased before it is due
 	 */
-	static long horizon(ClaimRequest request) {
-		return Math.min(millis(request.lookAhead()) + millis(request.maxPause()), DelayedTaskStore.MAX_TIME);
+	static long horizon(Duration lookAhead, ClaimRequest request) {
+		return Math.min(millis(lookAhead) + millis(request.maxPause()) + CLAIM_MILLIS, DelayedTaskStore.MAX_TIME);
 	}
 
 	static long plus(long time, Duration duration) {

@@ -105,7 +105,7 @@ final class LimitedClaimStatement {
 				.requireNonNull(jdbc.execute(this.statement.text(), (PreparedStatementCallback<CountedClaim>) (ps) -> {
 					Search search = this.floors.search(List.of(name));
 					new ArgumentPreparedStatementSetter(new Object[] { text, this.database.time().parameter(), 0,
-							LeaseTimes.millis(request.maxPause()), text, concurrent, room, search.floors().get(0),
+							LeaseTimes.horizon(Duration.ZERO, request), text, concurrent, room, search.floors().get(0),
 							false, room, request.owner(), LeaseTimes.millis(request.lease()),
 							request.maxPayloadBytes() })
 						.setValues(ps);

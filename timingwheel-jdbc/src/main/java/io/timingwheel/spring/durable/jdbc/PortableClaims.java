@@ -112,7 +112,7 @@ final class PortableClaims {
 		String select = selectTimes(joined ? "w.name" : "?");
 		long clock = this.dialect.nowParameter(this.database.time());
 		long lookAhead = LeaseTimes.millis(request.lookAhead());
-		long horizon = LeaseTimes.horizon(request);
+		long horizon = LeaseTimes.horizon(request.lookAhead(), request);
 		List<String> parts = new ArrayList<>();
 		List<Object> parameters = new ArrayList<>();
 		if (joined) {

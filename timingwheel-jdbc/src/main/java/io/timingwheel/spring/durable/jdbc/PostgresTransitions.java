@@ -54,7 +54,7 @@ final class PostgresTransitions extends Transitions {
 
 	private final EnqueueStatements shareMany;
 
-	/** The size of the table in bytes, as the latest claim or change saw it. */
+	/** The size of the table in bytes, as the latest claim, look or change saw it. */
 	private final AtomicLong tableSize = new AtomicLong();
 
 	private final ClaimStatement claim;
@@ -194,7 +194,8 @@ final class PostgresTransitions extends Transitions {
 
 	private Object[] parameters(ClaimRequest request, List<String> names, List<Limit> limits, Search search) {
 		return new Object[] { this.database.time().parameter(), LeaseTimes.millis(request.lookAhead()),
-				LeaseTimes.horizon(request), names.stream().map(this.dialect::text).toArray(String[]::new),
+				LeaseTimes.horizon(request.lookAhead(), request),
+				names.stream().map(this.dialect::text).toArray(String[]::new),
 				limits.stream().map(Limit::due).toArray(Integer[]::new),
 				limits.stream().map(Limit::soon).toArray(Integer[]::new), search.floors().toArray(Long[]::new),
 				request.suspect(), request.limit(), request.owner(), LeaseTimes.millis(request.lease()),
@@ -222,7 +223,13 @@ final class PostgresTransitions extends Transitions {
 
 	@Override
 	String lookText(String sql) {
-		return new SizedText(this.tableSize, "", sql).get();
+		return new SizedText(this.tableSize, "", "select looks.*, %s as table_size from (%s) looks"
+			.formatted(SizedText.size(this.database.table()), sql)).get();
+	}
+
+	@Override
+	void readLook(ResultSet rs) throws SQLException {
+		this.tableSize.set(rs.getLong("table_size"));
 	}
 
 	@Override

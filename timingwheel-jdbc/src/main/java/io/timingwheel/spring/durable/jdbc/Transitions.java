@@ -1,5 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -247,6 +249,12 @@ abstract class Transitions {
 	 */
 	String lookText(String sql) {
 		return sql;
+	}
+
+	/**
+	 * Reads what {@link #lookText} has added to a row.
+	 */
+	void readLook(ResultSet rs) throws SQLException {
 	}
 
 	/**
