@@ -74,6 +74,8 @@ final class ClaimRounds {
 
 	private int unknown;
 
+	private int count;
+
 	/**
 	 * Creates a claim.
 	 * @param scripts runs the calls
@@ -140,6 +142,13 @@ final class ClaimRounds {
 		return this.latest;
 	}
 
+	/**
+	 * The number of rounds.
+	 */
+	int count() {
+		return this.count;
+	}
+
 	private long nextAt() {
 		if (this.broken) {
 			return this.now;
@@ -170,6 +179,7 @@ final class ClaimRounds {
 	 * @param times the number of further tasks of which each partition gives the times
 	 */
 	private void ask(Map<Integer, Allowance> shares, int times) {
+		this.count++;
 		List<Call> calls = new ArrayList<>();
 		shares.forEach((partition, share) -> calls.add(this.calls.call(partition, share, times)));
 		for (ScriptReply reply : run(calls)) {

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
@@ -33,7 +34,10 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 
 	private final Places places;
 
-	private final StartDelays delays = new StartDelays();
+	/**
+	 * By name, since the starts of each name are counted by the clock of its partition.
+	 */
+	private final Map<String, StartDelays> delays = new ConcurrentHashMap<>();
 
 	RedisLimitedClaims(PartitionOutages scripts, int partitions, TaskClaims claims, Places places) {
 		this.scripts = scripts;
@@ -158,12 +162,13 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 		List<String> unused = new ArrayList<>(grant.places());
 		boolean late = false;
 		if (!unused.isEmpty() || ended) {
-			long lastAt = this.delays.lastStart(limits, grant.now());
+			StartDelays ofName = this.delays.computeIfAbsent(name, (any) -> new StartDelays());
+			long lastAt = ofName.lastStart(limits, grant.now());
 			Begun begun = this.claims.claimLimited(request, name, unused.size(), Places.until(grant.ends()),
 					limits.perKey(), lastAt);
 			late = begun.latest() > lastAt;
 			if (!unused.isEmpty() && limits.intervalMicros() > 0) {
-				this.delays.add(begun.latest() - grant.now());
+				ofName.add(begun.latest() - grant.now(), begun.rounds());
 			}
 			claim.add(begun.claimed());
 			for (LeasedTask task : begun.claimed().tasks()) {

@@ -7,32 +7,42 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StartLimits;
 
 /**
- * How late a task may begin after the rate of its name has allowed the start. One request
- * takes the start, and the next request begins the task. If the node or Redis stalls
- * between the two, the task begins beside the tasks whose starts the rate allows by then.
- * So a task may begin for half of the time of a burst. After that the start is lost.
+ * How late a task of a name may begin after the rate has allowed the start. One request
+ * takes the start, and one of the next two requests begins the task. If the node or Redis
+ * stalls between them, the task begins beside the tasks whose starts the rate allows by
+ * then. A burst takes less than a tenth of a second, and a task may be late by the rest
+ * of this time, so that no second has over a tenth more starts than the rate. After that
+ * the start is lost.
  *
  * <p>
  * In a slow network all requests may take longer, and the clocks of two servers of a
- * Cluster may differ by more. If each of the last claims took longer, the next claim may
- * take twice the shortest of these times. Thread-safe.
+ * Cluster may differ by more, each name in its own way. If each request of the last
+ * claims took longer, the two requests of the next claim may take twice the shortest of
+ * these times. Thread-safe.
  */
 final class StartDelays {
 
 	private static final int LAST_CLAIMS = 8;
 
-	/** How long the last claims took from the first request to the last, in ms. */
+	/** After so many requests a claim usually has its tasks. */
+	private static final int REQUESTS = 2;
+
+	private static final long TENTH_OF_A_SECOND = TimeUnit.MILLISECONDS.toMicros(100);
+
+	/** How long each request of the last claims took, in ms. */
 	private final long[] last = new long[LAST_CLAIMS];
 
 	private int next;
 
 	/**
-	 * Adds a claim that took starts of a rate.
+	 * Adds a claim that took starts of the rate.
 	 * @param millis the time between the clock when the claim took the starts, and the
 	 * latest clock of a partition that was asked to begin tasks
+	 * @param requests how many times the claim asked partitions to begin tasks. A
+	 * difference of the clocks counts for one request, so more than two do not count
 	 */
-	synchronized void add(long millis) {
-		this.last[this.next] = millis;
+	synchronized void add(long millis, int requests) {
+		this.last[this.next] = -Math.floorDiv(-millis, Math.min(REQUESTS, requests));
 		this.next = (this.next + 1) % LAST_CLAIMS;
 	}
 
@@ -44,11 +54,14 @@ final class StartDelays {
 	 * no rate
 	 */
 	synchronized long lastStart(StartLimits limits, long takenAt) {
-		if (limits.intervalMicros() == 0) {
+		long interval = limits.intervalMicros();
+		if (interval == 0) {
 			return DelayedTaskStore.MAX_TIME;
 		}
-		long half = TimeUnit.MICROSECONDS.toMillis(limits.burst() * limits.intervalMicros() / 2);
-		return takenAt + Math.max(half, 2 * Arrays.stream(this.last).min().orElse(0));
+		// With less than five starts a second, a tenth of a second has none to spare.
+		long micros = Math.max(interval * limits.burst() / 2, TENTH_OF_A_SECOND - interval * (limits.burst() - 1));
+		return takenAt + Math.max(TimeUnit.MICROSECONDS.toMillis(micros),
+				2 * REQUESTS * Arrays.stream(this.last).min().orElse(0));
 	}
 
 }

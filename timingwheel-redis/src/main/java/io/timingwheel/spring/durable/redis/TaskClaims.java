@@ -72,7 +72,7 @@ final class TaskClaims {
 				request.lookAhead(), request.lease(), request.maxPayloadBytes());
 		ClaimRounds rounds = rounds(ofName, List.of(name), (partition, share, times) -> Script.CLAIM_LIMITED
 			.on(partition, name, share.total(), times, lease, perKey, request.maxPayloadBytes(), lastAt));
-		return new Begun(rounds.run(), rounds.unknown(), rounds.latest());
+		return new Begun(rounds.run(), rounds.unknown(), rounds.latest(), rounds.count());
 	}
 
 	private ClaimRounds rounds(ClaimRequest request, List<String> names, CallFactory calls) {
@@ -113,8 +113,9 @@ final class TaskClaims {
 	 * @param unknown how many more tasks may have begun
 	 * @param latest the latest time that a partition has replied, in milliseconds since
 	 * the epoch
+	 * @param rounds how many times partitions were asked
 	 */
-	record Begun(Claimed claimed, int unknown, long latest) {
+	record Begun(Claimed claimed, int unknown, long latest, int rounds) {
 
 	}
 

@@ -1,5 +1,6 @@
 -- scheduled and due suspect, or leased suspect with an ended lease -> leased; running suspect that no node has, or with
--- an ended lease -> running suspect; at most one
+-- an ended lease -> running suspect; at most one. A suspect begins in a later step of its node, so no time limits here
+-- how long after its start was taken
 -- ARGV: offset, '1' to lease the suspect, lease (or its end), largest payload, how many tasks of a key may run (0: any
 -- number; if not 0, there is one name), names in the order of INDEX...
 -- Returns: now, the time of the first suspect (-1 for none), the task if it was leased

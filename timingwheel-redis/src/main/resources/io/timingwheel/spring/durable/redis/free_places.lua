@@ -12,7 +12,8 @@ local unused = tonumber(ARGV[3])
 if unused > 0 then
   local next_start, given_back = next_start_of(LIMITS, ARGV[2])
   -- Time has passed since the starts were taken, and with the time they no longer hold up others. Only the rest is given
-  -- back. Otherwise the rate would allow the starts of this time twice.
+  -- back. Otherwise the rate would allow the starts of this time twice. If another claim has given back starts that it took
+  -- later, starts of this claim may be lost. So there may be fewer starts than the rate allows, but not more.
   local rest = ARGV[4] - (given_back - ARGV[5]) - now * 1000
   local back = math.max(0, math.min(unused, rest, next_start))
   if back > 0 then
