@@ -21,7 +21,8 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
  * task, or a claim skips a task that another claim has locked. Some claims therefore
  * sweep names: they search from the beginning. The pause until the next sweep of these
  * names is twenty times as long as the claim took, but at least one second and at most
- * ten seconds. Claims of different names do not affect each other. Thread-safe.
+ * ten seconds. A sweep of some names neither causes nor delays a sweep of other names.
+ * Thread-safe.
  */
 final class ClaimFloors {
 
