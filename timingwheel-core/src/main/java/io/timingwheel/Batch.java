@@ -176,11 +176,18 @@ abstract class Batch extends Padding {
 	}
 
 	/**
-	 * Passes on all timers that are left.
+	 * Passes on all timers that are left. If the consumer fails, its timer and those
+	 * after it are still left.
 	 */
 	void drainTo(Consumer<Timer> consumer) {
 		for (Timer timer = poll(); timer != null; timer = poll()) {
-			consumer.accept(timer);
+			try {
+				consumer.accept(timer);
+			}
+			catch (Throwable ex) {
+				this.position--;
+				throw ex;
+			}
 		}
 		for (Timer timer = nextKept(); timer != null; timer = nextKept()) {
 			consumer.accept(timer);

@@ -165,6 +165,10 @@ final class Driver {
 			this.shards.drainTo(tasks, locked ? null : inHand);
 			drainWaiting(tasks);
 		}
+		catch (Throwable ex) {
+			this.shards.drainFailed();
+			throw ex;
+		}
 		finally {
 			if (locked) {
 				this.turnLock.unlock();

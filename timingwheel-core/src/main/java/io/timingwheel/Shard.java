@@ -28,7 +28,7 @@ abstract class Shard extends Padding {
 
 	private boolean closed;
 
-	/** Whether {@code stop} has collected the timers. */
+	/** Whether {@code stop} has collected the timers, and will not do so again. */
 	private boolean drained;
 
 	/** How many timers may be pending in this shard. */
@@ -495,11 +495,25 @@ abstract class Shard extends Padding {
 	void drainTo(List<Runnable> tasks, boolean inHand) {
 		this.lock.lock();
 		try {
-			this.drained = true;
 			this.wheel.drainTo((timer) -> addReturned(timer, false, tasks));
 			if (inHand) {
 				batch().forEachInHand((timer) -> addReturned(timer, false, tasks));
 			}
+			this.drained = true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	/**
+	 * Records that {@code stop} has failed, so that another call collects the timers that
+	 * come back until then.
+	 */
+	void drainFailed() {
+		this.lock.lock();
+		try {
+			this.drained = false;
 		}
 		finally {
 			this.lock.unlock();

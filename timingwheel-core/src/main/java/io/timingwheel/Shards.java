@@ -146,6 +146,16 @@ final class Shards {
 		}
 	}
 
+	/**
+	 * Records that {@code stop} has failed, so that another call collects the timers that
+	 * come back until then.
+	 */
+	void drainFailed() {
+		for (Shard shard : this.shards) {
+			shard.drainFailed();
+		}
+	}
+
 	long pending() {
 		long pending = 0;
 		lockAll();

@@ -152,8 +152,9 @@ public interface TimingWheel extends AutoCloseable {
 	 * the task never runs and counts as cancelled.
 	 *
 	 * <p>
-	 * If the call fails with an {@link OutOfMemoryError}, the wheel hands over no timer
-	 * any more, and the next call returns all tasks.
+	 * If the call fails with an {@link OutOfMemoryError}, the wheel may still hand over
+	 * the rest of the batch in hand, but no other timer, and the next call returns all
+	 * other tasks.
 	 * @return the tasks of all timers that were not handed over, in no particular order.
 	 * Each later call returns an empty list
 	 */
@@ -175,9 +176,10 @@ public interface TimingWheel extends AutoCloseable {
 	 * others. Neither method stops the wheel. {@link #stop()} returns the service's
 	 * pending tasks. The limit of {@link Builder#maxPending} applies to the service, too.
 	 * A periodic task counts as pending until it ends, also while it runs, so the limit
-	 * never prevents its next run. If the executor accepts a task but drops it, the
-	 * service does not terminate, unless the task is cancelled or {@code shutdownNow()}
-	 * is called.
+	 * never prevents its next run. If an {@link OutOfMemoryError} prevents the next run,
+	 * the task's future fails with this error, and {@link Builder#onError} gets this
+	 * error, too. If the executor accepts a task but drops it, the service does not
+	 * terminate, unless the task is cancelled or {@code shutdownNow()} is called.
 	 * @return a new service
 	 */
 	ScheduledExecutorService asScheduledExecutorService();

@@ -140,7 +140,6 @@ final class Wheel {
 		Ring ring = appendAt(level, timer, tick);
 		if (ring.hasOutgrownItsPlan() && this.cascading == 0 && !this.batch.hasChunk()) {
 			long wake = this.nextWake;
-			ring.planned();
 			plan();
 			return (this.nextWake < wake) ? this.nextWake : NEVER;
 		}
@@ -315,6 +314,7 @@ final class Wheel {
 				long start = startOf(earliestSlot(index, ring));
 				due = Math.min(due, start);
 				wake = Math.min(wake, (level == 0) ? start : this.earlyCascades.tickFor(level, start, ring.size()));
+				ring.planned();
 			}
 		}
 		this.nextDue = due;

@@ -50,7 +50,8 @@ final class WheelPeriodicTask extends WheelScheduledTask<Object> {
 			again = runOnce() && repeat(timer, shard);
 		}
 		catch (Throwable ex) {
-			// For example no memory for the slot of the next run
+			// For example no memory for the slot of the next run. The wheel's handler
+			// gets the error, too.
 			endUnlessWithdrawn(ex);
 			throw ex;
 		}

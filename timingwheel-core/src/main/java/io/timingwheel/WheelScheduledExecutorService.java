@@ -95,8 +95,9 @@ final class WheelScheduledExecutorService extends AbstractExecutorService implem
 	}
 
 	private <T extends WheelScheduledTask<?>> T submit(T task) {
-		this.tasks.add(task);
 		try {
+			// The set may fail after it has taken the task.
+			this.tasks.add(task);
 			// If a shutdown has already withdrawn the task, the task counts as accepted
 			// before the shutdown.
 			if (this.state.get() != State.RUNNING && task.withdraw()) {

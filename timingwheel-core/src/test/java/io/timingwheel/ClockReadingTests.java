@@ -41,16 +41,16 @@ class ClockReadingTests {
 				scheduleAt(now + MINUTE);
 			}
 			assertReadings("other timers with deadlines", 0);
-			first.rescheduleAt(now + 200 * MINUTE);
+			assertThat(first.rescheduleAt(now + 200 * MINUTE)).isTrue();
 			assertReadings("a move to a later deadline", 0);
-			last.rescheduleAt(now + 2 * MINUTE);
+			assertThat(last.rescheduleAt(now + 2 * MINUTE)).isTrue();
 			assertReadings("a move to a sooner deadline", 0);
-			last.cancel();
+			assertThat(last.cancel()).isTrue();
 			assertReadings("a cancel", 0);
 			first = this.wheel.schedule(() -> {
 			}, 2, TimeUnit.MINUTES);
 			assertReadings("a timer with a delay", 1);
-			first.reschedule(3, TimeUnit.MINUTES);
+			assertThat(first.reschedule(3, TimeUnit.MINUTES)).isTrue();
 			assertReadings("a move by a delay", 1);
 			scheduleAt(now + 1);
 			assertReadings("a timer before all others", 1);

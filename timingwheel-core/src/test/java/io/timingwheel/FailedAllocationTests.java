@@ -10,6 +10,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests that a call that finds no memory loses no timer and leaves the wheel intact. Each
  * scenario runs once for each allocation of the call, and this allocation fails.
  */
+@ExtendWith(WheelLog.class)
 class FailedAllocationTests {
 
 	/** More timers than a chunk holds. */
@@ -30,7 +32,8 @@ class FailedAllocationTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { Schedule.class, MoveOfALoneTimer.class, MoveOutOfACrowd.class, MoveIntoASlot.class,
-			CancelInACrowd.class, GiveUpChunks.class, Submit.class, NextRun.class, Stop.class })
+			CancelInACrowd.class, GiveUpChunks.class, Submit.class, NextRun.class, Stop.class, StopInATask.class,
+			StopInARetry.class, StopThatDoesNotWait.class })
 	void nothingIsLost(Class<?> scenario) throws Exception {
 		IntPredicate run = (IntPredicate) ProbingClassLoader.newInstance(scenario);
 		int failures = 0;
@@ -60,12 +63,20 @@ class FailedAllocationTests {
 
 		final List<String> ran = new ArrayList<>();
 
+		final List<Throwable> errors = new ArrayList<>();
+
 		@Override
 		public boolean test(int allocations) {
 			this.ran.clear();
 			this.clock = new ManualTimeSource();
-			this.wheel = TimingWheel.builder(this::execute).shards(1).maxPending(2 * CROWD).onError((task, ex) -> {
-			}).timeSource(this.clock).build();
+			this.errors.clear();
+			WheelBuilder builder = new WheelBuilder(this::execute);
+			builder.stopWait = Duration.ZERO;
+			this.wheel = builder.shards(1)
+				.maxPending(2 * CROWD)
+				.onError((task, ex) -> this.errors.add(ex))
+				.timeSource(this.clock)
+				.build();
 			return run(allocations);
 		}
 
@@ -279,6 +290,7 @@ class FailedAllocationTests {
 			if (task.isDone()) {
 				assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get)
 					.withCauseInstanceOf(OutOfMemoryError.class);
+				assertThat(this.errors).hasOnlyElementsOfType(OutOfMemoryError.class).hasSize(1);
 				assertThat(this.wheel.pending()).isZero();
 			}
 			else {
@@ -296,7 +308,65 @@ class FailedAllocationTests {
 	/**
 	 * A call of {@code stop} that fails, and another call.
 	 */
-	static final class Stop extends Scenario {
+	abstract static class StopScenario extends Scenario {
+
+		private final List<Runnable> returned = new ArrayList<>();
+
+		private boolean failed;
+
+		private boolean thrown;
+
+		@Override
+		final boolean run(int allocations) {
+			this.returned.clear();
+			this.thrown = false;
+			int timers = scheduleAndStop(allocations);
+			assertThat(this.thrown).isEqualTo(this.failed);
+			assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
+			this.returned.addAll(this.wheel.stop());
+			assertThat(this.wheel.stop()).isEmpty();
+			WheelSnapshot snapshot = this.wheel.snapshot();
+			assertThat(snapshot.returned()).isEqualTo(this.returned.size());
+			assertThat(snapshot.cancelled()).isZero();
+			assertThat(snapshot.pending()).isZero();
+			this.returned.forEach(Runnable::run);
+			assertThat(this.ran).as("tasks that have run or were returned").hasSize(timers).doesNotHaveDuplicates();
+			return this.failed;
+		}
+
+		/**
+		 * Schedules timers, and calls {@link #stop}.
+		 * @return the number of timers
+		 */
+		abstract int scheduleAndStop(int allocations);
+
+		/**
+		 * Schedules timers with different names.
+		 */
+		List<TimerHandle> schedule(int count, String name, Duration delay) {
+			List<TimerHandle> handles = new ArrayList<>();
+			for (int i = 0; i < count; i++) {
+				handles.add(schedule(name + i, delay));
+			}
+			return handles;
+		}
+
+		void stop(int allocations) {
+			Allocations.failAfter(allocations);
+			try {
+				this.returned.addAll(this.wheel.stop());
+			}
+			catch (OutOfMemoryError ex) {
+				this.thrown = true;
+			}
+			finally {
+				this.failed = Allocations.succeed();
+			}
+		}
+
+	}
+
+	static final class Stop extends StopScenario {
 
 		@Override
 		void execute(Runnable timer) {
@@ -304,29 +374,102 @@ class FailedAllocationTests {
 		}
 
 		@Override
-		boolean run(int allocations) {
-			int crowd = 30;
-			for (int i = 0; i < crowd; i++) {
-				schedule("crowd", Duration.ofHours(1));
-			}
+		int scheduleAndStop(int allocations) {
+			schedule(30, "crowd", Duration.ofHours(1));
 			schedule("alone", Duration.ofMinutes(1));
 			schedule("waiting", Duration.ZERO);
 			this.clock.advance(Duration.ZERO);
-			List<Runnable> returned = new ArrayList<>();
-			Allocations.failAfter(allocations);
-			try {
-				returned.addAll(this.wheel.stop());
+			stop(allocations);
+			return 32;
+		}
+
+	}
+
+	/**
+	 * A task on the driver's thread calls {@code stop}, and the driver has more timers in
+	 * hand than the list of the tasks has places at first.
+	 */
+	static final class StopInATask extends StopScenario {
+
+		@Override
+		int scheduleAndStop(int allocations) {
+			this.wheel.schedule(() -> {
+				this.ran.add("stopping");
+				stop(allocations);
+			}, Duration.ZERO);
+			schedule(15, "in hand", Duration.ZERO);
+			schedule(15, "later", Duration.ofHours(1));
+			this.clock.advance(Duration.ZERO);
+			return 31;
+		}
+
+	}
+
+	/**
+	 * The executor calls {@code stop} while the driver tries again what the executor has
+	 * refused, and then refuses the others.
+	 */
+	static final class StopInARetry extends StopScenario {
+
+		private Runnable stopping;
+
+		@Override
+		void execute(Runnable timer) {
+			Runnable stopping = this.stopping;
+			if (stopping != null) {
+				this.stopping = null;
+				stopping.run();
 			}
-			catch (OutOfMemoryError ex) {
-				assertThat(this.wheel.snapshot().state()).isEqualTo(WheelSnapshot.State.STOPPED);
-				returned.addAll(this.wheel.stop());
+			throw new RejectedExecutionException("on purpose");
+		}
+
+		@Override
+		int scheduleAndStop(int allocations) {
+			schedule(15, "waiting", Duration.ZERO);
+			schedule(15, "later", Duration.ofHours(1));
+			this.clock.advance(Duration.ZERO);
+			this.stopping = () -> stop(allocations);
+			this.clock.advance(Duration.ofMillis(5));
+			assertThat(this.stopping).as("called in a retry").isNull();
+			return 30;
+		}
+
+	}
+
+	/**
+	 * The executor blocks until {@code stop} has given up to wait. The driver then goes
+	 * on with its batch: some timers were moved, and the executor refuses the others.
+	 */
+	static final class StopThatDoesNotWait extends StopScenario {
+
+		private Runnable blocking;
+
+		@Override
+		void execute(Runnable timer) {
+			Runnable blocking = this.blocking;
+			if (blocking == null) {
+				throw new RejectedExecutionException("on purpose");
 			}
-			boolean failed = Allocations.succeed();
-			assertThat(returned).hasSize(crowd + 2).doesNotHaveDuplicates();
-			assertThat(this.wheel.stop()).isEmpty();
-			assertThat(this.wheel.snapshot().returned()).isEqualTo(crowd + 2);
-			assertThat(this.wheel.pending()).isZero();
-			return failed;
+			this.blocking = null;
+			blocking.run();
+			timer.run();
+		}
+
+		@Override
+		int scheduleAndStop(int allocations) {
+			schedule("in execute", Duration.ZERO);
+			List<TimerHandle> refused = schedule(8, "refused", Duration.ZERO);
+			List<TimerHandle> moved = schedule(8, "moved", Duration.ZERO);
+			schedule(15, "later", Duration.ofHours(1));
+			this.blocking = () -> {
+				moved.forEach((timer) -> timer.reschedule(1, TimeUnit.DAYS));
+				Thread stopping = new Thread(() -> stop(allocations));
+				stopping.start();
+				Latches.join(stopping);
+			};
+			this.clock.advance(Duration.ZERO);
+			assertThat(this.blocking).as("called by the driver").isNull();
+			return 1 + refused.size() + moved.size() + 15;
 		}
 
 	}

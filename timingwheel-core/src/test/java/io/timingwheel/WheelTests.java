@@ -65,6 +65,24 @@ class WheelTests {
 	}
 
 	@Test
+	void timersThatCrowdASlotAgainAfterCancelsWakeTheDriverForAnEarlyCascade() {
+		Wheel wheel = new Wheel(256, MILLI);
+		long slot = 100 * 256;
+		List<Timer> timers = new ArrayList<>();
+		for (int i = 0; i < 200_000; i++) {
+			timers.add(place(wheel, slot + i % 256, 0));
+		}
+		timers.subList(1, timers.size()).forEach(wheel::remove);
+		long now = wheel.nextWake();
+		wheel.advance(now);
+		assertThat(wheel.nextWake()).isEqualTo(slot);
+		for (int i = 0; i < 200_000; i++) {
+			place(wheel, slot + i % 256, now);
+		}
+		assertThat(wheel.nextWake()).isBetween(slot - 50, slot - 25);
+	}
+
+	@Test
 	void sparseSlotCascadesWhenItBegins() {
 		Wheel wheel = new Wheel(256, MILLI);
 		for (int i = 0; i < 1000; i++) {

@@ -113,13 +113,18 @@ public final class ProbingClassLoader extends ClassLoader {
 		 */
 		@Override
 		public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
-			if (name.equals("copyOf") || (name.equals("add") && owner.equals("java/util/List"))) {
+			boolean addToSet = name.equals("add") && owner.equals("java/util/Set");
+			if (addToSet || name.equals("copyOf") || (name.equals("add") && owner.equals("java/util/List"))) {
 				before();
 			}
 			if (name.equals("nanoTime") && owner.equals("io/timingwheel/TimeSource")) {
 				before(ClockReadings.class);
 			}
 			super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+			if (addToSet) {
+				// A concurrent set may grow after it has taken the element.
+				before();
+			}
 		}
 
 		private void before() {
