@@ -11,8 +11,8 @@ import io.timingwheel.spring.durable.StartLimits;
  * takes the start, and one of the next two requests begins the task. If the node or Redis
  * stalls between them, the task begins beside the tasks whose starts the rate allows by
  * then. A task may be late by the part of a tenth of a second that a burst leaves, so
- * that no second has over a tenth more starts than the rate. After that the start is
- * lost.
+ * that no second has over a tenth more starts than the rate, rounded up. After that the
+ * start is lost.
  *
  * <p>
  * In a slow network all requests may take longer, and the clocks of two servers of a
