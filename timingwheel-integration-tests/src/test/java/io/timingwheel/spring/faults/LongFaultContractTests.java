@@ -28,6 +28,9 @@ import static org.assertj.core.api.Assertions.within;
  */
 abstract class LongFaultContractTests extends FaultTestSupport {
 
+	/** So many users have a schedule. 100,000 take some minutes for each store. */
+	private static final int SCHEDULES = Integer.getInteger("timingwheel.schedules", 20_000);
+
 	private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
 
 	private static final Duration A_DAY = Duration.ofDays(1);
@@ -161,7 +164,7 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 	 */
 	@Test
 	void schedulesOfManyUsersMissNoTimeAndOnlyRunsOfAKilledNodeComeAgain() {
-		int half = 50_000;
+		int half = SCHEDULES / 2;
 		NodeProcess killed = startNode("killed", List.of());
 		List<NodeProcess> nodes = twoNodesThatKeepTheirLeases();
 		killed.awaitReady();
