@@ -1,10 +1,8 @@
 package io.timingwheel.probe;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.reflect.Constructor;
 
-import org.objectweb.asm.ClassReader;
+import io.timingwheel.instrumentation.CoreClassLoader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Handle;
@@ -13,13 +11,11 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Loads the classes of the core and of its tests once more, and instruments those of the
- * core so that they report each allocation to {@link Allocations}, and each reading of
- * the clock to {@link ClockReadings}.
+ * Instruments the classes of the core so that they report each allocation to
+ * {@link Allocations}, and each reading of the clock to {@link ClockReadings}. The
+ * classes of the tests stay as they are.
  */
-public final class ProbingClassLoader extends ClassLoader {
-
-	private static final String OWN_PACKAGE = ProbingClassLoader.class.getPackageName() + ".";
+public final class ProbingClassLoader extends CoreClassLoader {
 
 	private ProbingClassLoader() {
 		super(ProbingClassLoader.class.getClassLoader());
@@ -36,31 +32,8 @@ public final class ProbingClassLoader extends ClassLoader {
 	}
 
 	@Override
-	protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
-		if (!name.startsWith("io.timingwheel.") || name.startsWith(OWN_PACKAGE)) {
-			return super.loadClass(name, resolve);
-		}
-		synchronized (getClassLoadingLock(name)) {
-			Class<?> loaded = findLoadedClass(name);
-			return (loaded != null) ? loaded : define(name);
-		}
-	}
-
-	private Class<?> define(String name) {
-		ClassReader reader = new ClassReader(read(name.replace('.', '/')));
-		ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
-		reader.accept(name.contains("Tests") ? writer : new Instrumentation(writer), 0);
-		byte[] bytes = writer.toByteArray();
-		return defineClass(name, bytes, 0, bytes.length);
-	}
-
-	private byte[] read(String internalName) {
-		try (InputStream in = getParent().getResourceAsStream(internalName + ".class")) {
-			return in.readAllBytes();
-		}
-		catch (IOException ex) {
-			throw new IllegalStateException(ex);
-		}
+	protected ClassVisitor instrument(String name, ClassWriter writer) {
+		return name.contains("Tests") ? writer : new Instrumentation(writer);
 	}
 
 	private static final class Instrumentation extends ClassVisitor {

@@ -136,6 +136,19 @@ class ClaimFloorsTests {
 	}
 
 	@Test
+	void namesOfOneClaimThatAreDueForASweepWithinASecondAreSweptTogether() {
+		ClaimRequest other = new ClaimRequest("a", Set.of(OTHER_NAME), 10, Duration.ZERO, Duration.ZERO, 0);
+		searched(search(), 100_000);
+		pass(Duration.ofMillis(500));
+		this.floors.searched(this.floors.search(List.of(OTHER_NAME)), other, Map.of(), 100_000);
+		pass(Duration.ofMillis(499));
+		List<String> both = List.of(NAME, OTHER_NAME);
+		assertThat(this.floors.search(both).floors()).containsOnly(99_000L);
+		pass(Duration.ofMillis(1));
+		assertThat(this.floors.search(both).floors()).containsOnly(ClaimFloors.NONE);
+	}
+
+	@Test
 	void aClaimThatBeganBeforeATaskBecameClaimableDoesNotPassItOver() {
 		searched(search(), 100_000);
 		Search before = search();

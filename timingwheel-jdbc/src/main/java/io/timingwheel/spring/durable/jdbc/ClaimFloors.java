@@ -21,7 +21,9 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
  * task, or a claim skips a task that another claim has locked. Some claims therefore
  * sweep names: they search from the beginning. The pause until the next sweep of these
  * names is twenty times as long as the claim took, but at least one second and at most
- * ten seconds. A sweep of some names neither causes nor delays a sweep of other names.
+ * ten seconds. A claim that sweeps a name also sweeps its other names that would be due
+ * within a second. Otherwise a busy node with many names would sweep in most claims. A
+ * sweep neither causes nor delays a sweep of names that are not in the claim.
  * Thread-safe.
  */
 final class ClaimFloors {
@@ -75,14 +77,20 @@ final class ClaimFloors {
 		long number = ++this.searches;
 		this.changes.clear();
 		long now = this.nanoTime.getAsLong();
-		List<String> swept = names.stream().filter((name) -> isSweepDue(name, now)).toList();
+		long until = names.stream().anyMatch((name) -> isSweepDue(name, now)) ? now + this.sweepNanos : now;
+		List<String> swept = names.stream()
+			.filter((name) -> !this.floors.containsKey(name) || isSweepDue(name, until))
+			.toList();
 		swept.forEach(this.floors::remove);
 		return new Search(number, names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(), swept,
 				now);
 	}
 
-	private boolean isSweepDue(String name, long now) {
-		return !this.floors.containsKey(name) || now - this.sweepTimes.getOrDefault(name, now) >= 0;
+	/**
+	 * Whether a name that has a floor is due for a sweep by a time.
+	 */
+	private boolean isSweepDue(String name, long time) {
+		return this.floors.containsKey(name) && time - this.sweepTimes.getOrDefault(name, time) >= 0;
 	}
 
 	/**

@@ -223,8 +223,8 @@ final class PostgresTransitions extends Transitions {
 
 	@Override
 	String lookText(String sql) {
-		return new SizedText(this.tableSize, "", "select looks.*, %s as table_size from (%s) looks"
-			.formatted(SizedText.size(this.database.table()), sql)).get();
+		return SizedText.of(this.tableSize.get(), "select looks.*, %s as table_size from (%s) looks"
+			.formatted(SizedText.size(this.database.table()), sql));
 	}
 
 	@Override

@@ -36,9 +36,24 @@ final class SizedText {
 	 * The text to execute.
 	 */
 	String get() {
-		int size = (Long.SIZE - Long.numberOfLeadingZeros(this.tableSize.get() / PAGE_BYTES) + 1) / 2;
-		return this.bySize.computeIfAbsent(size,
-				(power) -> this.prefix + "/* at most 4^%d pages */ ".formatted(power) + this.sql);
+		return this.bySize.computeIfAbsent(power(this.tableSize.get()),
+				(power) -> this.prefix + comment(power) + this.sql);
+	}
+
+	/**
+	 * The text of a statement whose text differs from one execution to the next.
+	 * @param tableSize the size of the table in bytes
+	 */
+	static String of(long tableSize, String sql) {
+		return comment(power(tableSize)) + sql;
+	}
+
+	private static int power(long tableSize) {
+		return (Long.SIZE - Long.numberOfLeadingZeros(tableSize / PAGE_BYTES) + 1) / 2;
+	}
+
+	private static String comment(int power) {
+		return "/* at most 4^%d pages */ ".formatted(power);
 	}
 
 	/**
