@@ -58,6 +58,23 @@ class PolicyTests {
 				Duration.ofSeconds(121));
 	}
 
+	/**
+	 * When the rate allows the second start, two tasks have expired.
+	 */
+	@Test
+	void aTaskThatHasExpiredWhileItWaitedDoesNotCountForTheRate() {
+		Instant start = this.time.now();
+		for (int i = 0; i < 3; i++) {
+			this.single.expire(this.runs, this.time);
+		}
+		this.time.advance(Duration.ofSeconds(50));
+		this.single.expire(this.runs, this.time);
+		this.time.advance(Duration.ofSeconds(20));
+		assertThat(this.runs).hasSize(2).first().isEqualTo(start.plusSeconds(1));
+		assertThat(this.runs.get(1)).isBetween(start.plusSeconds(61), start.plusSeconds(62));
+		assertThat(this.time).hasPendingCount("expiring", 0);
+	}
+
 	@Test
 	void attemptsFollowABackoffThatDoesNotVary() {
 		Instant start = this.time.now();
@@ -160,6 +177,11 @@ class PolicyTests {
 		public CompletableFuture<Void> run(List<String> begun, String name, CompletableFuture<Void> end) {
 			begun.add(name);
 			return end;
+		}
+
+		@Delayed(delay = "1s", name = "expiring", expireAfter = "30s", policy = @TaskPolicy(rate = "1/m"))
+		public void expire(List<Instant> runs, VirtualTime time) {
+			runs.add(time.now());
 		}
 
 		@Delayed(delay = "10s", name = "index", key = "'all'", maxWait = "30s")

@@ -77,6 +77,21 @@ class DebounceTests {
 	}
 
 	@Test
+	void afterAFailedAttemptTheLongestWaitCountsAnew() {
+		this.tasks.registry.declare("index", new PolicySettings(2,
+				new BackoffSettings(Duration.ofMinutes(1), null, null, null), null, null, null, null));
+		this.tasks.template.task(() -> {
+			throw new IllegalStateException("failed");
+		}).id(ID).maxWait(Duration.ofSeconds(7)).after(Duration.ofSeconds(2));
+		this.tasks.advanceSeconds(3);
+		for (int second = 3; second < 12; second++) {
+			spec("call " + second).maxWait(Duration.ofSeconds(7)).after(Duration.ofSeconds(2));
+			this.tasks.advanceSeconds(1);
+		}
+		assertThat(this.ran).containsExactly("call 9 at 10");
+	}
+
+	@Test
 	void aLongestWaitNeedsAKeyAndAReplacement() {
 		Duration wait = Duration.ofSeconds(1);
 		assertThatIllegalArgumentException().isThrownBy(() -> this.tasks.template.task(() -> {

@@ -33,6 +33,7 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -146,35 +147,69 @@ class TaskPolicyTests {
 	}
 
 	@Test
-	void manyWaitingTasksHaveNoTimersAndWakeNobody() throws Exception {
-		int count = 100_000;
+	void manyTasksOfAPausedNameHaveNoTimersAndWakeNobody() throws Exception {
+		assertWaitWithoutWork(PAUSED, 100_000, 0);
+	}
+
+	@Test
+	void manyTasksThatWaitForTwoBodiesHaveNoTimersAndWakeNobody() throws Exception {
+		assertWaitWithoutWork(TWO_AT_ONCE, 100_000, 2);
+	}
+
+	@Test
+	@Tag("faults")
+	void aMillionTasksThatWaitForTwoBodiesHaveNoTimersAndWakeNobody() throws Exception {
+		assertWaitWithoutWork(TWO_AT_ONCE, 1_000_000, 2);
+	}
+
+	/**
+	 * Counts what the wheel, the gate and the executor get to do while tasks wait.
+	 */
+	private static void assertWaitWithoutWork(PolicySettings policy, int count, int running) throws Exception {
 		ManualTimeSource time = new ManualTimeSource();
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+		ThreadPoolExecutor pool = pool(2);
+		ThreadPoolExecutor turns = pool(1);
 		TimingWheel wheel = TimingWheel.builder(pool).timeSource(time).build();
-		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, time, Clock.systemUTC(), new HandOverExecutors(),
-				null, null, VirtualTasks.policies(Map.of("limited", PAUSED)));
+		DelayedTaskRegistry registry = new DelayedTaskRegistry(wheel, time, Clock.systemUTC(),
+				new HandOverExecutors(turns), null, null, TaskPolicies.none());
+		registry.declare("limited", policy);
 		DelayedTaskOperations template = new DefaultDelayedTaskOperations(registry, VirtualTasks.executors(pool),
 				new SimpleAsyncUncaughtExceptionHandler());
 		AtomicInteger runs = new AtomicInteger();
+		CountDownLatch end = new CountDownLatch(1);
 		for (int i = 0; i < count; i++) {
-			template.task(runs::incrementAndGet).name("limited").after(Duration.ofMillis(1 + i % 100));
+			template.task(() -> {
+				runs.incrementAndGet();
+				end.await();
+				return null;
+			}).name("limited").after(Duration.ofMillis(1 + i % 100));
 		}
 		time.advance(Duration.ofSeconds(1));
-		await().until(() -> registry.waiting("limited") == count);
-		assertThat(registry.pendingCount()).isEqualTo(count);
+		await().until(() -> runs.get() == running && registry.waiting("limited") == count - running);
+		assertThat(registry.pendingCount()).isEqualTo(count - running);
 		assertThat(wheel.pending()).isZero();
-		await().until(() -> pool.getActiveCount() == 0 && pool.getQueue().isEmpty());
+		await().until(() -> turns.getCompletedTaskCount() == turns.getTaskCount());
 		WheelSnapshot before = wheel.snapshot();
+		long turnsBefore = turns.getTaskCount();
 		long handedOver = pool.getTaskCount();
 		time.advance(Duration.ofHours(1));
 		assertThat(wheel.snapshot().scheduled()).isEqualTo(before.scheduled());
 		assertThat(wheel.snapshot().fired()).isEqualTo(before.fired());
+		assertThat(turns.getTaskCount()).isEqualTo(turnsBefore);
 		assertThat(pool.getTaskCount()).isEqualTo(handedOver);
+		registry.declare("limited", PolicySettings.NONE);
 		registry.setPaused("limited", false);
+		end.countDown();
 		await().until(() -> runs.get() == count);
+		await().until(() -> registry.runningCount() == 0);
 		assertThat(registry.pendingCount()).isZero();
 		wheel.close();
 		pool.shutdownNow();
+		turns.shutdownNow();
+	}
+
+	private static ThreadPoolExecutor pool(int threads) {
+		return new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
 	}
 
 	@Test
@@ -394,6 +429,23 @@ class TaskPolicyTests {
 		assertThat(task.status()).isEqualTo(Status.FAILED);
 		assertThat(this.ran).containsExactly("newer");
 		assertThat(tasks.registry.counts("limited").superseded()).isOne();
+	}
+
+	@Test
+	void aFailureIsFinalIfTheWheelHasNoRoomForTheNextAttempt() {
+		VirtualTasks tasks = new VirtualTasks((builder) -> builder.maxPending(1), null, null);
+		tasks.registry.declare("limited", THREE_ATTEMPTS);
+		tasks.holdBack = true;
+		DelayedTask<?> task = failing(tasks, "full");
+		tasks.advanceSeconds(1);
+		tasks.template.schedule(Duration.ofDays(1), () -> {
+		});
+		tasks.runQueue();
+		tasks.advanceSeconds(20);
+		assertThat(this.ran).containsExactly("full 1");
+		assertThat(task.status()).isEqualTo(Status.FAILED);
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(task::get).withMessageContaining("full");
+		assertThat(tasks.registry.counts("limited")).isEqualTo(new TaskCounts(0, 0, 0, 1, 0, 0, 0, 0));
 	}
 
 	@Test
