@@ -40,12 +40,12 @@ abstract class DatabaseFaultContractTests extends FaultContractTests {
 		Duration lease = LEASE.multipliedBy(2);
 		List<NodeProcess> nodes = Stream.of("e", "f")
 			.map((id) -> startNode(id, List.of(), "timingwheel.store.lease=" + lease,
-					"timingwheel.store.look-ahead=15s"))
+					"timingwheel.store.look-ahead=12s"))
 			.toList();
 		nodes.forEach(NodeProcess::awaitReady);
 		long complaints = complaints(nodes);
 		// Two tasks that a node has on its wheel, and two that no node has claimed yet.
-		Instant due = Instant.now().plusSeconds(15);
+		Instant due = Instant.now().plusSeconds(10);
 		this.client.enqueue(0, 2, due, Duration.ZERO, 0);
 		this.client.enqueue(2, 2, due.plus(lease), Duration.ZERO, 0);
 		await(() -> nodes.stream().mapToInt(this.client::leasedBy).sum() >= 2);
@@ -86,11 +86,18 @@ abstract class DatabaseFaultContractTests extends FaultContractTests {
 			.filter((step) -> step != Step.NONE)
 			.toList();
 		createEffects();
-		for (int i = 0; i < steps.size(); i++) {
-			NodeProcess node = startNode("halting-" + i, List.of()).awaitReady();
-			enqueueTransactional(i, steps.get(i), 0);
-			node.awaitEnd();
-			assertThat(runs().get((long) i)).extracting(Execution::node).containsExactly(node.id());
+		for (int i = 0; i < steps.size(); i += 2) {
+			List<NodeProcess> two = Stream.of(i, i + 1)
+				.map((number) -> startNode("halting-" + number, List.of()))
+				.toList();
+			two.forEach(FaultTestSupport::paused);
+			for (int number = i; number < i + 2; number++) {
+				NodeProcess node = two.get(number - i);
+				node.tell("resume");
+				enqueueTransactional(number, steps.get(number), 0);
+				node.awaitEnd();
+				assertThat(runs().get((long) number)).extracting(Execution::node).containsExactly(node.id());
+			}
 		}
 		twoNodes();
 		awaitEmptyStore();
@@ -118,9 +125,9 @@ abstract class DatabaseFaultContractTests extends FaultContractTests {
 	@Test
 	void aBodyThatOutlivesItsLeaseLeavesNoEffect() {
 		createEffects();
+		NodeProcess other = otherNode();
 		NodeProcess stopped = pausedNode("a");
-		NodeProcess other = startNode("other", List.of(), LONG_LEASE).awaitReady();
-		other.tell("pause");
+		paused(other);
 		stopped.tell("resume");
 		enqueueTransactional(0, Step.NONE, A_MINUTE);
 		await(() -> this.executions.startedOn("a") == 1);

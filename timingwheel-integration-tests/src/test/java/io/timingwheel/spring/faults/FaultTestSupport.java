@@ -30,8 +30,8 @@ import org.junit.jupiter.api.parallel.Isolated;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A server, a client, and nodes in JVMs of their own. If a test leaves the nodes with the
- * usual settings running, the next test uses them, too.
+ * A server, a client, and nodes in JVMs of their own. If a test leaves nodes running that
+ * other tests can use, the next test that needs them uses them, too.
  */
 @Tag("faults")
 @Isolated
@@ -100,7 +100,7 @@ abstract class FaultTestSupport {
 		patient.removeIf((property) -> property.startsWith("spring.datasource.hikari.connection-timeout="));
 		patient.add("spring.datasource.hikari.connection-timeout=10000");
 		this.client = new Client(patient);
-		this.classes = NodeClasses.ofThisJvm().archive(this.properties);
+		this.classes = NodeClasses.ofThisJvm(this.client.isRelational() ? "jdbc" : "redis", this.properties);
 	}
 
 	@AfterAll
@@ -133,24 +133,20 @@ abstract class FaultTestSupport {
 	 * Two nodes with the usual settings, which claim tasks.
 	 */
 	List<NodeProcess> twoNodes() {
-		List<NodeProcess> nodes = List.of(idleNode("a"), idleNode("b"));
-		nodes.forEach(NodeProcess::awaitReady);
-		nodes.forEach((node) -> node.tell("resume"));
-		return nodes;
+		return claiming(List.of(idleNode("a"), idleNode("b")));
 	}
 
 	/**
-	 * Two nodes for one test, which keep their leases even if the machine stalls. If a
-	 * task runs twice on these nodes, this is an error.
-	 * @param properties properties, which precede those of all nodes
+	 * Two nodes that keep their leases even if the machine stalls. If a task runs twice
+	 * on these nodes, this is an error.
 	 */
-	List<NodeProcess> twoNodesThatKeepTheirLeases(String... properties) {
-		List<String> all = new ArrayList<>(List.of(properties));
-		all.add(LONG_LEASE);
-		List<NodeProcess> nodes = Stream.of("c", "d")
-			.map((id) -> startNode(id, List.of(), all.toArray(String[]::new)))
-			.toList();
+	List<NodeProcess> twoNodesThatKeepTheirLeases() {
+		return claiming(List.of(idleNode("c", LONG_LEASE), idleNode("d", LONG_LEASE)));
+	}
+
+	private static List<NodeProcess> claiming(List<NodeProcess> nodes) {
 		nodes.forEach(NodeProcess::awaitReady);
+		nodes.forEach((node) -> node.tell("resume"));
 		return nodes;
 	}
 
@@ -158,14 +154,33 @@ abstract class FaultTestSupport {
 	 * A node with the usual settings that does not claim tasks.
 	 */
 	NodeProcess pausedNode(String id) {
-		NodeProcess node = idleNode(id).awaitReady();
-		node.tell("pause");
+		return paused(idleNode(id));
+	}
+
+	/**
+	 * A node that keeps its leases even if the machine stalls. It may be paused since an
+	 * earlier test. Does not wait for it.
+	 */
+	NodeProcess otherNode() {
+		return idleNode("other", LONG_LEASE);
+	}
+
+	/**
+	 * Pauses a node, and waits for the end of a claim that is in progress.
+	 */
+	static NodeProcess paused(NodeProcess node) {
+		node.awaitReady().tell("pause");
+		await(() -> node.ask("in-flight") == 0);
 		return node;
 	}
 
-	private NodeProcess idleNode(String id) {
+	/**
+	 * A node that may be running since an earlier test.
+	 * @param properties always the same for an id
+	 */
+	private NodeProcess idleNode(String id, String... properties) {
 		return this.kept.compute(id, (key, node) -> (node != null && node.isAlive()) ? node
-				: NodeProcess.start(this.classes, id, List.of(), this.properties));
+				: NodeProcess.start(this.classes, id, List.of(), with(properties)));
 	}
 
 	/**
@@ -174,15 +189,19 @@ abstract class FaultTestSupport {
 	 * @param properties properties, which precede those of all nodes
 	 */
 	NodeProcess startNode(String id, List<String> jvmOptions, String... properties) {
+		NodeProcess node = NodeProcess.start(this.classes, id, jvmOptions, with(properties));
+		this.special.add(node);
+		return node;
+	}
+
+	private List<String> with(String... properties) {
 		List<String> all = new ArrayList<>(this.properties);
 		for (String property : properties) {
 			String name = property.substring(0, property.indexOf('=') + 1);
 			all.removeIf((other) -> other.startsWith(name));
 			all.add(property);
 		}
-		NodeProcess node = NodeProcess.start(this.classes, id, jvmOptions, all);
-		this.special.add(node);
-		return node;
+		return all;
 	}
 
 	void killNodes() {
