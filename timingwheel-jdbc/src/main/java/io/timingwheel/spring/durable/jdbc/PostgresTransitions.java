@@ -3,13 +3,13 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
@@ -89,7 +89,7 @@ final class PostgresTransitions extends Transitions {
 		this.claimLimited = new LimitedClaimStatement(database, this.tableSize, this.floors);
 		String now = PostgresDialect.clock(database.time());
 		String lease = "next_at = least(%s + ? + ?, %d)".formatted(now, DelayedTaskStore.MAX_TIME);
-		String update = "update %s t set %s where t.id = any(array(select id from held)) returning";
+		String update = "update %s t set %s";
 		this.begin = new LeaseStatement(table, this.tableSize, "status <> " + TaskRow.DEAD, true, update.formatted(
 				table,
 				("deliveries = t.deliveries + case when t.status = %d or t.suspect = 1 then 1 else 0 end,"
@@ -99,7 +99,7 @@ final class PostgresTransitions extends Transitions {
 		this.renew = new LeaseStatement(table, this.tableSize, "status = " + TaskRow.RUNNING, true,
 				update.formatted(table, lease), Reply.REFUSED);
 		this.acknowledge = new LeaseStatement(table, this.tableSize, "status = " + TaskRow.RUNNING, false,
-				"delete from %s t where t.id = any(array(select id from held)) returning".formatted(table), Reply.DONE);
+				"delete from %s t".formatted(table), Reply.DONE);
 	}
 
 	@Override
@@ -272,9 +272,13 @@ final class PostgresTransitions extends Transitions {
 	}
 
 	private List<Reply> change(LeaseStatement statement, List<TaskRef> tasks, Object... values) {
-		Set<TaskRef> changed = this.database.store()
-			.single((jdbc) -> new HashSet<>(jdbc.query(statement.change(), (rs, rowNum) -> statement.read(rs),
+		Collection<TaskRef> changed = Objects.requireNonNull(this.database.store()
+			.single((jdbc) -> jdbc.query(statement.change(),
+					(ResultSetExtractor<Collection<TaskRef>>) (rs) -> statement.read(rs, tasks),
 					LeaseStatement.parameters(tasks, values))));
+		if (changed == tasks) {
+			return Collections.nCopies(tasks.size(), Reply.DONE);
+		}
 		List<TaskRef> others = tasks.stream().filter((task) -> !changed.contains(task)).toList();
 		Map<String, Long> fences = others.isEmpty() ? Map.of() : fences(statement, others);
 		return tasks.stream()
