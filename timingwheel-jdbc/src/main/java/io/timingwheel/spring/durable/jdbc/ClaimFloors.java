@@ -108,12 +108,19 @@ final class ClaimFloors {
 				// The claim leaves tasks that may not start yet.
 				return;
 			}
-			List<Long> times = found.getOrDefault(name, List.of()).stream().filter((time) -> time <= now).toList();
-			if (total < request.limit() && times.size() < limit.due()) {
+			int due = 0;
+			long last = end;
+			for (long time : found.getOrDefault(name, List.of())) {
+				if (time <= now) {
+					due++;
+					last = time;
+				}
+			}
+			if (total < request.limit() && due < limit.due()) {
 				raise(search, name, end);
 			}
-			else if (!times.isEmpty()) {
-				raise(search, name, Math.min(times.get(times.size() - 1), end));
+			else if (due > 0) {
+				raise(search, name, Math.min(last, end));
 			}
 		});
 		ended(search);

@@ -47,13 +47,15 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 				places = hasPlaces ? new Places(rs.getBoolean(ClaimColumn.LOCKED), rs.getBoolean(ClaimColumn.MISSING),
 						rs.getBoolean(ClaimColumn.HAS_LOST), rs.getInt(ClaimColumn.FREE)) : null;
 			}
-			if (rs.getString(ClaimColumn.ID) == null) {
+			String id = rs.getString(ClaimColumn.ID);
+			if (id == null) {
 				continue;
 			}
+			String name = rs.getString(ClaimColumn.NAME);
 			long foundAt = rs.getLong(ClaimColumn.FOUND_AT);
-			found.computeIfAbsent(rs.getString(ClaimColumn.NAME), (key) -> new ArrayList<>()).add(foundAt);
+			found.computeIfAbsent(name, (key) -> new ArrayList<>()).add(foundAt);
 			if (rs.getBoolean(ClaimColumn.TAKEN)) {
-				tasks.add(new ClaimedRow(task(rs), foundAt, rs.getLong(ClaimColumn.LEASE_END)));
+				tasks.add(new ClaimedRow(task(id, name, rs), foundAt, rs.getLong(ClaimColumn.LEASE_END)));
 			}
 			else {
 				nextAt = Math.min(nextAt, foundAt);
@@ -64,14 +66,14 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 		return new ClaimReply(tasks, found, now, endedAt, nextAt, tableSize, places);
 	}
 
-	private static LeasedTask task(ResultSet rs) throws SQLException {
+	private static LeasedTask task(String id, String name, ResultSet rs) throws SQLException {
 		boolean suspect = rs.getInt(ClaimColumn.SUSPECT) != 0;
 		String schedule = rs.getString(ClaimColumn.SCHEDULE);
-		return new LeasedTask(rs.getString(ClaimColumn.ID), rs.getLong(ClaimColumn.FENCE),
-				rs.getString(ClaimColumn.NAME), rs.getString(ClaimColumn.TASK_KEY), rs.getString(ClaimColumn.PAYLOAD),
-				rs.getString(ClaimColumn.TRACEPARENT), rs.getLong(ClaimColumn.DUE_AT),
-				!suspect && rs.getInt(ClaimColumn.STATUS) == TaskRow.RUNNING, rs.getInt(ClaimColumn.ATTEMPT),
-				rs.getInt(ClaimColumn.DELIVERIES), rs.getInt(ClaimColumn.LOST_DELIVERIES), suspect,
+		return new LeasedTask(id, rs.getLong(ClaimColumn.FENCE), name, rs.getString(ClaimColumn.TASK_KEY),
+				rs.getString(ClaimColumn.PAYLOAD), rs.getString(ClaimColumn.TRACEPARENT),
+				rs.getLong(ClaimColumn.DUE_AT), !suspect && rs.getInt(ClaimColumn.STATUS) == TaskRow.RUNNING,
+				rs.getInt(ClaimColumn.ATTEMPT), rs.getInt(ClaimColumn.DELIVERIES),
+				rs.getInt(ClaimColumn.LOST_DELIVERIES), suspect,
 				(schedule != null) ? new StoredSchedule(schedule, rs.getLong(ClaimColumn.SCHEDULED_AT)) : null);
 	}
 

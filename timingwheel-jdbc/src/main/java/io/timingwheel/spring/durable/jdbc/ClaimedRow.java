@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -20,11 +21,15 @@ record ClaimedRow(LeasedTask task, long foundAt, long leaseEnd) {
 	 * @param nextAt the earliest {@code next_at} of the rows that were not claimed
 	 */
 	static Claimed claim(List<ClaimedRow> claimed, long now, long nextAt) {
-		List<LeasedTask> tasks = claimed.stream()
-			.sorted(Comparator.comparingLong(ClaimedRow::foundAt))
-			.map(ClaimedRow::task)
-			.toList();
-		return new Claimed(tasks, now, claimed.stream().mapToLong(ClaimedRow::leaseEnd).reduce(nextAt, Math::min));
+		List<ClaimedRow> rows = new ArrayList<>(claimed);
+		rows.sort(Comparator.comparingLong(ClaimedRow::foundAt));
+		List<LeasedTask> tasks = new ArrayList<>(rows.size());
+		long next = nextAt;
+		for (ClaimedRow row : rows) {
+			tasks.add(row.task());
+			next = Math.min(next, row.leaseEnd());
+		}
+		return new Claimed(tasks, now, next);
 	}
 
 }

@@ -1,12 +1,10 @@
 package io.timingwheel.spring.durable.support;
 
-import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.Claimed;
-import io.timingwheel.spring.durable.LeasedTask;
 
 /**
  * How many tasks the next claim takes. Claims grow while the store has a backlog and
@@ -66,12 +64,11 @@ final class ClaimSize {
 	 * @param nanos how long it has taken
 	 */
 	void claimed(int room, Map<String, Limit> limits, Claimed claimed, long nanos) {
-		Map<String, Integer> due = new HashMap<>();
-		claimed.tasks().stream().filter(LeasedTask::begun).forEach((task) -> due.merge(task.name(), 1, Integer::sum));
-		int total = due.values().stream().mapToInt(Integer::intValue).sum();
+		ClaimedCounts counts = ClaimedCounts.of(claimed.tasks());
+		int total = counts.due();
 		boolean backlog = total >= room || limits.entrySet()
 			.stream()
-			.anyMatch((limit) -> hasBacklog(limit.getValue().due(), due.getOrDefault(limit.getKey(), 0))
+			.anyMatch((limit) -> hasBacklog(limit.getValue().due(), counts.due(limit.getKey()))
 					|| claimed.heldBack().contains(limit.getKey()));
 		if (!backlog) {
 			this.size = this.usual;

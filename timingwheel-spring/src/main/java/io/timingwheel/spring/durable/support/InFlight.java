@@ -1,12 +1,11 @@
 package io.timingwheel.spring.durable.support;
 
 import java.util.Collection;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.timingwheel.spring.durable.TaskRef;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -24,7 +23,7 @@ final class InFlight {
 
 	private final TaskLog lostLeases = new TaskLog(logger);
 
-	private final Map<TaskRef, DurableRun> runs = new ConcurrentHashMap<>();
+	private final Set<DurableRun> runs = ConcurrentHashMap.newKeySet();
 
 	private final AtomicInteger free;
 
@@ -153,7 +152,7 @@ final class InFlight {
 	 * Adds a task, for which the caller has reserved room.
 	 */
 	void add(DurableRun run) {
-		this.runs.put(run.ref(), run);
+		this.runs.add(run);
 		run.lane().added();
 		if (run.task().suspect()) {
 			this.suspects.incrementAndGet();
@@ -161,7 +160,7 @@ final class InFlight {
 	}
 
 	void remove(DurableRun run) {
-		if (this.runs.remove(run.ref(), run)) {
+		if (this.runs.remove(run)) {
 			run.lane().removed();
 			free(1);
 			if (run.task().suspect() && this.suspects.decrementAndGet() == 0) {
@@ -193,7 +192,7 @@ final class InFlight {
 	}
 
 	Collection<DurableRun> runs() {
-		return this.runs.values();
+		return this.runs;
 	}
 
 	boolean isEmpty() {

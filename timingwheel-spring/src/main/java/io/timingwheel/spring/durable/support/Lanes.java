@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.support;
 
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -139,14 +138,8 @@ final class Lanes {
 	 * is no room, the callback comes when there is
 	 */
 	boolean mayHaveMore(Map<String, Limit> limits, List<LeasedTask> tasks) {
-		Map<String, Integer> due = new HashMap<>();
-		Map<String, Integer> soon = new HashMap<>();
-		Set<Lane> busy = new HashSet<>();
-		for (LeasedTask task : tasks) {
-			(task.begun() ? due : soon).merge(task.name(), 1, Integer::sum);
-			busy.add(of(task.name()));
-		}
-		this.busy = busy;
+		ClaimedCounts counts = ClaimedCounts.of(tasks);
+		this.busy = counts.names().stream().map(this::of).collect(Collectors.toSet());
 		this.heldInStore.forEach(Lane::holdInStore);
 		this.heldInStore = Set.of();
 		boolean more = false;
@@ -154,9 +147,9 @@ final class Lanes {
 			String name = limit.getKey();
 			if (limit.getValue().due() > 0) {
 				Lane lane = of(name);
-				boolean backlog = due.getOrDefault(name, 0) >= limit.getValue().due();
+				boolean backlog = counts.due(name) >= limit.getValue().due();
 				lane.setBacklog(backlog);
-				boolean full = backlog || soon.getOrDefault(name, 0) >= Math.max(1, limit.getValue().soon());
+				boolean full = backlog || counts.soon(name) >= Math.max(1, limit.getValue().soon());
 				more |= full && !lane.expectRoom();
 			}
 		}

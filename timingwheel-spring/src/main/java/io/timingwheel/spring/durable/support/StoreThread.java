@@ -1,9 +1,7 @@
 package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.LockSupport;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -23,11 +21,8 @@ final class StoreThread implements StoreLoop {
 
 	private final Runnable round;
 
-	private final Lock lock = new ReentrantLock();
-
-	private final Condition wakeUp = this.lock.newCondition();
-
-	private boolean woken;
+	/** Whether somebody has woken the thread since its last wait. */
+	private volatile boolean woken;
 
 	private volatile boolean stopped;
 
@@ -61,20 +56,14 @@ final class StoreThread implements StoreLoop {
 
 	@Override
 	public void await(long nanos) {
-		this.lock.lock();
-		try {
-			long left = nanos;
-			while (!this.woken && left > 0) {
-				left = this.wakeUp.awaitNanos(left);
-			}
+		long start = System.nanoTime();
+		long left = nanos;
+		// No other thread has a reason to interrupt this one.
+		while (!this.woken && left > 0 && !Thread.interrupted()) {
+			LockSupport.parkNanos(this, left);
+			left = nanos - (System.nanoTime() - start);
 		}
-		catch (InterruptedException ex) {
-			// No other thread has a reason to interrupt this one.
-		}
-		finally {
-			this.woken = false;
-			this.lock.unlock();
-		}
+		this.woken = false;
 	}
 
 	@Override
@@ -85,15 +74,15 @@ final class StoreThread implements StoreLoop {
 		}
 	}
 
+	/**
+	 * Only the first call since the last wait wakes the thread. Most callers therefore
+	 * only read a field.
+	 */
 	@Override
 	public void wake() {
-		this.lock.lock();
-		try {
+		if (!this.woken) {
 			this.woken = true;
-			this.wakeUp.signalAll();
-		}
-		finally {
-			this.lock.unlock();
+			LockSupport.unpark(this.thread);
 		}
 	}
 

@@ -1,13 +1,15 @@
 package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.function.Predicate;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.Burial;
@@ -32,14 +34,6 @@ import org.jspecify.annotations.Nullable;
 final class TaskSettler extends Batcher<Settlement> {
 
 	private static final Log logger = LogFactory.getLog(TaskSettler.class);
-
-	private static final Set<Kind> ACKNOWLEDGED = EnumSet.of(Kind.COMPLETED, Kind.EXPIRED);
-
-	private static final Set<Kind> RETRIED = EnumSet.of(Kind.FAILED);
-
-	private static final Set<Kind> BURIED = EnumSet.of(Kind.DEAD);
-
-	private static final Set<Kind> RELEASED = EnumSet.of(Kind.GIVEN_BACK, Kind.LEFT, Kind.CUT_OFF);
 
 	private final TaskLog failures = new TaskLog(logger);
 
@@ -177,46 +171,45 @@ final class TaskSettler extends Batcher<Settlement> {
 
 	@Override
 	void send(List<Settlement> batch) {
-		send(batch, (settlement) -> settlement.next() != null,
-				(settlement) -> Objects.requireNonNull(settlement.next()), this.store::repeat);
-		send(batch, ACKNOWLEDGED, Settlement::ref, this.store::acknowledge);
-		send(batch, RETRIED, (settlement) -> Objects.requireNonNull(settlement.retry()), this.store::retry);
-		send(batch, BURIED, (settlement) -> Objects.requireNonNull(settlement.burial()), this.store::bury);
-		send(batch, RELEASED, Settlement::ref, this.store::release);
-	}
-
-	/**
-	 * Sends the settlements of some kinds, without those of recurring tasks that have a
-	 * next run.
-	 */
-	private <W> void send(List<Settlement> batch, Set<Kind> kinds, Function<Settlement, W> word,
-			Function<List<W>, List<Reply>> store) {
-		send(batch, (settlement) -> settlement.next() == null && kinds.contains(settlement.kind()), word, store);
-	}
-
-	/**
-	 * Sends some settlements. Removes from the batch the settlements that need not be
-	 * sent again.
-	 */
-	private <W> void send(List<Settlement> batch, Predicate<Settlement> which, Function<Settlement, W> word,
-			Function<List<W>, List<Reply>> store) {
-		List<Settlement> sent = batch.stream().filter(which).toList();
-		if (sent.isEmpty()) {
-			return;
+		Map<Request, List<Settlement>> byRequest = new EnumMap<>(Request.class);
+		for (Settlement settlement : batch) {
+			byRequest.computeIfAbsent(settlement.request(), (request) -> new ArrayList<>()).add(settlement);
 		}
-		List<Reply> replies = store.apply(sent.stream().map(word).toList());
-		Set<Settlement> done = new HashSet<>();
+		byRequest.forEach((request, settlements) -> send(request, settlements, batch));
+	}
+
+	/**
+	 * Sends settlements of one request. Removes from the batch the settlements that need
+	 * not be sent again.
+	 */
+	private void send(Request request, List<Settlement> settlements, List<Settlement> batch) {
+		List<Reply> replies = switch (request) {
+			case REPEAT -> this.store.repeat(each(settlements, (one) -> Objects.requireNonNull(one.next())));
+			case ACKNOWLEDGE -> this.store.acknowledge(each(settlements, Settlement::ref));
+			case RETRY -> this.store.retry(each(settlements, (one) -> Objects.requireNonNull(one.retry())));
+			case BURY -> this.store.bury(each(settlements, (one) -> Objects.requireNonNull(one.burial())));
+			case RELEASE -> this.store.release(each(settlements, Settlement::ref));
+		};
+		Set<Settlement> done = Collections.newSetFromMap(new IdentityHashMap<>());
 		try {
-			for (int i = 0; i < sent.size(); i++) {
+			for (int i = 0; i < replies.size(); i++) {
 				if (replies.get(i) != Reply.BUSY) {
-					done.add(sent.get(i));
-					settled(sent.get(i), replies.get(i));
+					done.add(settlements.get(i));
+					settled(settlements.get(i), replies.get(i));
 				}
 			}
 		}
 		finally {
 			batch.removeAll(done);
 		}
+	}
+
+	private static <P> List<P> each(List<Settlement> settlements, Function<Settlement, P> part) {
+		List<P> parts = new ArrayList<>(settlements.size());
+		for (Settlement settlement : settlements) {
+			parts.add(part.apply(settlement));
+		}
+		return parts;
 	}
 
 	private void settled(Settlement settlement, Reply reply) {
@@ -294,7 +287,24 @@ final class TaskSettler extends Batcher<Settlement> {
 	 */
 	private enum Kind {
 
-		COMPLETED, EXPIRED, FAILED, DEAD, GIVEN_BACK, LEFT, CUT_OFF
+		COMPLETED(Request.ACKNOWLEDGE), EXPIRED(Request.ACKNOWLEDGE), FAILED(Request.RETRY), DEAD(Request.BURY),
+		GIVEN_BACK(Request.RELEASE), LEFT(Request.RELEASE), CUT_OFF(Request.RELEASE);
+
+		/** What the store is asked to do, unless a recurring task has a next run. */
+		private final Request request;
+
+		Kind(Request request) {
+			this.request = request;
+		}
+
+	}
+
+	/**
+	 * What the store is asked to do with a task, in the order of the requests of a batch.
+	 */
+	private enum Request {
+
+		REPEAT, ACKNOWLEDGE, RETRY, BURY, RELEASE
 
 	}
 
@@ -328,6 +338,10 @@ final class TaskSettler extends Batcher<Settlement> {
 
 		TaskRef ref() {
 			return this.run.ref();
+		}
+
+		Request request() {
+			return (this.next != null) ? Request.REPEAT : this.kind.request;
 		}
 
 	}

@@ -40,9 +40,13 @@ final class UnreadableTasks {
 	 * the task is due, so that it does not wait longer than for its attempt.
 	 * @param begun whether the task has begun already
 	 */
-	synchronized boolean isLeft(String id, boolean begun) {
+	boolean isLeft(String id, boolean begun) {
+		return !begun && isLeft(id);
+	}
+
+	private synchronized boolean isLeft(String id) {
 		Long due = this.dueAt.get(id);
-		return due != null && !begun && this.clock.nanoTime() - due < 0;
+		return due != null && this.clock.nanoTime() - due < 0;
 	}
 
 }
