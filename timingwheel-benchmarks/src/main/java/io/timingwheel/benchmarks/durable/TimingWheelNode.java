@@ -60,12 +60,13 @@ final class TimingWheelNode implements TaskNode {
 
 	@Override
 	public void enqueue(Instant due) {
-		this.tasks.probe(due);
+		this.tasks.probe(due.toEpochMilli());
 	}
 
 	@Override
 	public void enqueueBatch(int count, Instant due) {
-		this.template.enqueueAll(Collections.nCopies(count, DurableCall.of(ProbeApplication.NAME, due, due)));
+		this.template
+			.enqueueAll(Collections.nCopies(count, DurableCall.of(ProbeApplication.NAME, due, due.toEpochMilli())));
 	}
 
 	@Override
@@ -87,7 +88,7 @@ final class TimingWheelNode implements TaskNode {
 	@Override
 	public void enqueuePending(int from, int to) {
 		this.template.enqueueAll(IntStream.range(from, to)
-			.mapToObj((i) -> DurableCall.of(PENDING.id(i), PENDING.delay(i), Instant.EPOCH))
+			.mapToObj((i) -> DurableCall.of(PENDING.id(i), PENDING.delay(i), 0L))
 			.toList());
 	}
 
