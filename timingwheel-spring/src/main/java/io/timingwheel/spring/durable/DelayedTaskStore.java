@@ -130,6 +130,18 @@ public interface DelayedTaskStore {
 	}
 
 	/**
+	 * Into how many groups the callers that share requests are best divided. One group
+	 * has one request under way. With two groups, the callers of one group return and
+	 * bring their next tasks while the store works on the tasks of the other group. One
+	 * group is better if two requests would wait for each other, as two commits wait for
+	 * the same disk.
+	 * @return 1 or 2
+	 */
+	default int sharingGroups() {
+		return 2;
+	}
+
+	/**
 	 * Stores a schedule as a recurring task. A name has at most one schedule with a key.
 	 * A task that runs once may have the same key. If the stored schedule has the same
 	 * text, its next time stays, and it gets the new payload. If the text differs, the

@@ -119,6 +119,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public int sharingGroups() {
+		return 1;
+	}
+
+	@Override
 	public Enqueued recur(NewSchedule schedule) {
 		return operations().schedules().recur(schedule, this.transaction.current());
 	}

@@ -25,9 +25,10 @@ import org.jspecify.annotations.Nullable;
  * <li>A caller without company sends its task at once. While callers have no company, two
  * requests may be under way.</li>
  * <li>Once a request has the tasks of several callers, a second request begins beside it
- * only if half of all callers wait, or 16 of them: one large request takes the store less
- * time than two small ones. While the store works on the tasks of one half, the other
- * half returns and stores its next tasks.</li>
+ * only if 16 callers wait, or if the store asks for two groups and half of all callers
+ * wait ({@link DelayedTaskStore#sharingGroups()}). One large request takes the store less
+ * time than two small ones. With two groups, one half returns and stores its next tasks
+ * while the store works on the tasks of the other half.</li>
  * <li>The callers of a request that has ended often store their next tasks at once. So
  * the next request waits until enough callers have come, but only briefly. The last of
  * them sends the request. If the first of them sent its task alone, the others would wait
@@ -66,6 +67,8 @@ final class SharedEnqueues {
 
 	private final int maxRequests;
 
+	private final int groups;
+
 	private final LongUnaryOperator companyNanos;
 
 	private final Map<Object, Sharers> sharers = new ConcurrentHashMap<>();
@@ -74,18 +77,21 @@ final class SharedEnqueues {
 	private final Set<Thread> senders = ConcurrentHashMap.newKeySet();
 
 	SharedEnqueues(DelayedTaskStore store) {
-		this(store, MAX_REQUESTS, SharedEnqueues::companyNanos);
+		this(store, MAX_REQUESTS, store.sharingGroups(), SharedEnqueues::companyNanos);
 	}
 
 	/**
 	 * Creates an object with limits of its own, for tests.
 	 * @param maxRequests how many requests may be under way
+	 * @param groups into how many groups the callers are divided, at most as many as
+	 * requests may be under way
 	 * @param companyNanos gives, for the duration of a request, how long the next request
 	 * waits for the callers of that request; both in nanoseconds
 	 */
-	SharedEnqueues(DelayedTaskStore store, int maxRequests, LongUnaryOperator companyNanos) {
+	SharedEnqueues(DelayedTaskStore store, int maxRequests, int groups, LongUnaryOperator companyNanos) {
 		this.store = store;
 		this.maxRequests = maxRequests;
+		this.groups = groups;
 		this.companyNanos = companyNanos;
 	}
 
@@ -232,18 +238,18 @@ final class SharedEnqueues {
 
 		/**
 		 * Whether the calls that wait need no more company: there are many, or they are
-		 * half of all callers if two requests may be under way. The callers are those
-		 * that wait, those whose tasks are under way, and those that may come back. Of an
-		 * odd number the smaller half is enough if nobody else may come. A request that
-		 * may begin because of this is complete too.
+		 * one of the groups. With two groups, this is half of all callers. The callers
+		 * are those that wait, those whose tasks are under way, and those that may come
+		 * back. Of an odd number the smaller half is enough if nobody else may come. A
+		 * request that may begin because of this is complete too.
 		 */
 		private boolean isEnough() {
 			int waiting = this.waiting.size();
 			int expected = stillExpected();
 			int callers = waiting + this.tasksUnderWay + expected;
-			int requests = SharedEnqueues.this.maxRequests;
-			return waiting >= ENOUGH || (waiting > 1 && waiting * requests >= callers)
-					|| (this.underWay > 0 && expected == 0 && waiting >= callers / requests);
+			int groups = SharedEnqueues.this.groups;
+			return waiting >= ENOUGH || (waiting > 1 && waiting * groups >= callers)
+					|| (this.underWay > 0 && expected == 0 && waiting >= callers / groups);
 		}
 
 		private int stillExpected() {

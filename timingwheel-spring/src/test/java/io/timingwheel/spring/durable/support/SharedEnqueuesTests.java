@@ -37,10 +37,10 @@ class SharedEnqueuesTests {
 
 	private final HeldStore store = new HeldStore();
 
-	private final SharedEnqueues enqueues = new SharedEnqueues(this.store.proxy(), 1, (nanos) -> 0);
+	private final SharedEnqueues enqueues = new SharedEnqueues(this.store.proxy(), 1, 1, (nanos) -> 0);
 
 	/** The next request waits for the callers of the request before, however long. */
-	private final SharedEnqueues patient = new SharedEnqueues(this.store.proxy(), 1,
+	private final SharedEnqueues patient = new SharedEnqueues(this.store.proxy(), 1, 1,
 			(nanos) -> TimeUnit.HOURS.toNanos(1));
 
 	private final List<Thread> threads = new ArrayList<>();
@@ -103,7 +103,8 @@ class SharedEnqueuesTests {
 
 	@Test
 	void theFirstThatWaitsSendsTheRequestIfTheCallersDoNotComeBackInTime() throws Exception {
-		SharedEnqueues brief = new SharedEnqueues(this.store.proxy(), 1, (nanos) -> TimeUnit.MILLISECONDS.toNanos(1));
+		SharedEnqueues brief = new SharedEnqueues(this.store.proxy(), 1, 1,
+				(nanos) -> TimeUnit.MILLISECONDS.toNanos(1));
 		List<Caller> callers = firstAndOthers(brief, 2);
 		this.store.permits.release(2);
 		assertThat(callers.get(1).get().id()).isEqualTo("1");
@@ -157,7 +158,7 @@ class SharedEnqueuesTests {
 
 	@Test
 	void twoRequestsAreUnderWayAtATime() throws Exception {
-		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, 2, (nanos) -> 0);
 		List<Caller> callers = new ArrayList<>();
 		for (int i = 0; i < 5; i++) {
 			callers.add(call(two, "" + i));
@@ -180,7 +181,7 @@ class SharedEnqueuesTests {
 
 	@Test
 	void besideASharedRequestASecondOneBeginsOnceHalfOfTheCallersWait() throws Exception {
-		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, 2, (nanos) -> 0);
 		List<Caller> callers = shareARequest(two, 4);
 		for (int i = 6; i < 8; i++) {
 			callers.add(call(two, "" + i));
@@ -198,7 +199,7 @@ class SharedEnqueuesTests {
 
 	@Test
 	void theSmallerHalfOfAnOddNumberOfCallersDoesNotWaitForTheOtherHalf() throws Exception {
-		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, 2, (nanos) -> 0);
 		shareARequest(two, 2);
 		call(two, "4");
 		awaitShared(4);
@@ -206,8 +207,26 @@ class SharedEnqueuesTests {
 	}
 
 	@Test
+	void inOneGroupAFewCallersBeginNoRequestBesideASharedOne() throws Exception {
+		SharedEnqueues one = new SharedEnqueues(this.store.proxy(), 2, 1, (nanos) -> 0);
+		List<Caller> callers = shareARequest(one, 4);
+		for (int i = 6; i < 14; i++) {
+			callers.add(call(one, "" + i));
+			callers.get(i).awaitWaiting();
+		}
+		assertThat(this.store.shared).hasSize(3);
+		this.store.permits.release();
+		awaitShared(4);
+		assertThat(this.store.shared.get(3)).hasSize(8);
+		this.store.permits.release();
+		for (int i = 0; i < callers.size(); i++) {
+			assertThat(callers.get(i).get().id()).isEqualTo("" + i);
+		}
+	}
+
+	@Test
 	void callersThatMayComeBackCountAsCallers() throws Exception {
-		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> TimeUnit.HOURS.toNanos(1));
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, 2, (nanos) -> TimeUnit.HOURS.toNanos(1));
 		List<Caller> callers = shareARequest(two, 3);
 		callers.add(call(two, "5"));
 		callers.get(5).awaitWaiting();
@@ -224,7 +243,7 @@ class SharedEnqueuesTests {
 
 	@Test
 	void manyCallersBeginASecondRequestBesideALargeOne() throws Exception {
-		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, (nanos) -> 0);
+		SharedEnqueues two = new SharedEnqueues(this.store.proxy(), 2, 2, (nanos) -> 0);
 		List<Caller> callers = shareARequest(two, 40);
 		for (int i = 42; i < 57; i++) {
 			callers.add(call(two, "" + i));
