@@ -18,6 +18,7 @@ import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * The claims of a node with a backlog, in virtual time. So each claim is quick.
@@ -57,6 +58,32 @@ class ClaimGrowthTests {
 		assertThat(this.limits.subList(claims, this.limits.size())).isNotEmpty().containsOnly(100);
 		node.shutdown();
 		storing.shutdown();
+	}
+
+	/**
+	 * One name holds three quarters of what the node may hold. The rest is for other
+	 * names, which have no tasks.
+	 */
+	@Test
+	void aNameThatHasItsShareIsClaimedAgainOnlyWhenTasksHaveEnded() {
+		this.store.setClock(this.clock);
+		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
+		});
+		storing.durable()
+			.enqueueAll(IntStream.range(0, TASKS)
+				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ofMillis(1500), i))
+				.toList());
+		AtomicInteger runs = new AtomicInteger();
+		SimulatedNode node = new SimulatedNode("node", this.time, recording(),
+				Map.of(TestNode.NAME, Missed.ALL, "other", Missed.ALL), (number, context) -> runs.incrementAndGet());
+		assertTimeoutPreemptively(Duration.ofMinutes(1), () -> this.time.advance(Duration.ofMillis(1400)));
+		assertThat(runs).hasValue(0);
+		assertThat(node.durable().inFlight()).isEqualTo(750);
+		assertThat(this.limits).hasSizeLessThan(20);
+		assertTimeoutPreemptively(Duration.ofMinutes(1), () -> this.time.advance(Duration.ofSeconds(30)));
+		assertThat(runs).hasValue(TASKS);
+		node.kill();
+		storing.kill();
 	}
 
 	private DelayedTaskStore recording() {

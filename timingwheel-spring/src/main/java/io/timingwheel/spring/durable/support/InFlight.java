@@ -90,6 +90,13 @@ final class InFlight {
 	}
 
 	/**
+	 * How much room nobody has reserved.
+	 */
+	int free() {
+		return this.free.get();
+	}
+
+	/**
 	 * Gives back reserved room.
 	 */
 	void free(int amount) {
@@ -109,13 +116,6 @@ final class InFlight {
 		this.onRoom = onRoom;
 		this.expected = atLeast;
 		return this.free.get() < atLeast;
-	}
-
-	/**
-	 * Registers a callback for more free room than now.
-	 */
-	void expectMore(int more, Runnable onRoom) {
-		expect(this.free.get() + more, onRoom);
 	}
 
 	/**

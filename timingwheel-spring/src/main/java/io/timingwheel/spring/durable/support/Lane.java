@@ -61,7 +61,7 @@ final class Lane {
 
 	/**
 	 * Whether the last claim has left tasks in the store that are due and may wait until
-	 * others of the name end.
+	 * others of the name end, and nobody has been called back for them yet.
 	 */
 	private boolean heldInStore;
 
@@ -287,9 +287,10 @@ final class Lane {
 
 	/**
 	 * Records that the claim has ended, and that tasks that are due may wait in the store
-	 * until others of the name end. Calls back once some tasks have left this node, and
+	 * until others of the name end. Calls back when some tasks have left this node, and
 	 * at most half of those that waited for a thread still wait. Until then all threads
-	 * have work, and one claim of many tasks costs less than many claims of few.
+	 * have work, and one claim of many tasks costs less than many claims of few. There is
+	 * one call for each claim: the next claim sees the tasks that have left since.
 	 */
 	synchronized void holdInStore() {
 		this.heldInStore = true;
@@ -298,7 +299,7 @@ final class Lane {
 
 	private void claimHeldInStore() {
 		if (this.heldInStore && this.hasFreedPlaces && this.waiting <= this.mostWaiting / 2) {
-			this.hasFreedPlaces = false;
+			this.heldInStore = false;
 			this.onRoom.run();
 		}
 	}

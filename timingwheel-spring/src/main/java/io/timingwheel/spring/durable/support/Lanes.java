@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.support;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -35,6 +36,9 @@ final class Lanes {
 
 	/** The lanes that got tasks with the last claim. */
 	private Set<Lane> busy = Set.of();
+
+	/** The names that got less than the room of the claim, so that others have room. */
+	private final Set<String> shortNames = new HashSet<>();
 
 	/**
 	 * The lanes with tasks that the last claim left in the store, where they wait for
@@ -85,6 +89,7 @@ final class Lanes {
 		boolean several = names.stream().map(this::of).distinct().limit(2).count() > 1;
 		int divided = (2 * room + this.busy.size() - 1) / Math.max(1, this.busy.size());
 		Map<String, Limit> limits = new HashMap<>();
+		this.shortNames.clear();
 		for (String name : names) {
 			DurableHandler handler = Objects.requireNonNull(this.handlers.find(name));
 			if (this.policies.isPaused(handler, name)) {
@@ -93,7 +98,7 @@ final class Lanes {
 			Lane lane = of(handler);
 			int share = several ? Math.min(room, this.inFlight.share(lane, room)) : room;
 			if (share < room) {
-				this.inFlight.expectMore(room, this.onRoom);
+				this.shortNames.add(name);
 			}
 			if (this.busy.size() > 1 && this.busy.contains(lane)) {
 				share = Math.min(share, divided);
@@ -105,6 +110,14 @@ final class Lanes {
 			}
 		}
 		return limits;
+	}
+
+	/**
+	 * Whether a name got less than the room of the last claim. It gets more when tasks of
+	 * this node have ended.
+	 */
+	boolean haveLackedRoom() {
+		return !this.shortNames.isEmpty();
 	}
 
 	/**
@@ -134,8 +147,8 @@ final class Lanes {
 
 	/**
 	 * Learns from a claim whose tasks the lanes have got.
-	 * @return whether the store may have more tasks for which there is room now; if there
-	 * is no room, the callback comes when there is
+	 * @return whether the store may have more tasks for which there is room now; if a
+	 * lane has no room, the callback comes when there is
 	 */
 	boolean mayHaveMore(Map<String, Limit> limits, List<LeasedTask> tasks) {
 		ClaimedCounts counts = ClaimedCounts.of(tasks);
@@ -150,7 +163,7 @@ final class Lanes {
 				boolean backlog = counts.due(name) >= limit.getValue().due();
 				lane.setBacklog(backlog);
 				boolean full = backlog || counts.soon(name) >= Math.max(1, limit.getValue().soon());
-				more |= full && !lane.expectRoom();
+				more |= full && !this.shortNames.contains(name) && !lane.expectRoom();
 			}
 		}
 		return more;

@@ -183,6 +183,7 @@ final class TaskPoller {
 		}
 		this.waitsForRoom = false;
 		boolean suspect = isSuspectNext();
+		int free = this.inFlight.free() + room;
 		int used = 0;
 		long sleepNanos = this.turns.idleNanos(this.settings.pollInterval().toNanos());
 		try {
@@ -206,6 +207,7 @@ final class TaskPoller {
 			this.inFlight.free(room - used);
 			this.minRoom = usualRoom();
 		}
+		expectRoom(free - used);
 		this.reports.report(isActive());
 		if (this.suspectClaimed && used > 0) {
 			// The suspect gets no new neighbours until it has ended, but not for long.
@@ -219,6 +221,20 @@ final class TaskPoller {
 	private boolean isSuspectNext() {
 		return !this.suspectClaimed && !this.inFlight.hasSuspect()
 				&& (this.moreSuspects || this.turns.nanoTime() - this.suspectAt >= 0);
+	}
+
+	/**
+	 * Claims again when tasks have ended after a claim that gave a name less than its
+	 * room, since the name held most of the tasks of this node. One task after another
+	 * would cost a claim each.
+	 * @param free how much room the claim has left, without the tasks that have ended
+	 * since it began
+	 */
+	private void expectRoom(int free) {
+		int ended = Math.max(1, Math.min(usualRoom(), (this.settings.maxInFlight() - free) / 2));
+		if (this.lanes.haveLackedRoom() && !this.inFlight.expect(free + ended, this.loop::wake)) {
+			this.loop.wake();
+		}
 	}
 
 	/**

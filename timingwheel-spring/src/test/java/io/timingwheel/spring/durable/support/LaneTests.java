@@ -193,6 +193,14 @@ class LaneTests {
 	}
 
 	@Test
+	void thereIsOneCallForAllPlacesThatAreFreeUntilTheNextClaim() {
+		List<Long> begun = beginLimited();
+		begun.forEach(this.lane::started);
+		begun.forEach((each) -> this.lane.removed());
+		assertThat(this.calls).hasValue(1);
+	}
+
+	@Test
 	void aPlaceThatIsFreeDuringAClaimIsUsedAfterIt() {
 		List<Long> begun = beginLimited();
 		this.lane.claiming();
