@@ -28,7 +28,7 @@ public class OptionalDependenciesProbe implements Callable<String> {
 
 	private static final List<String> STORE_RESOURCES = List.of("/io/timingwheel/spring/durable/jdbc/schema-h2.sql",
 			"/io/timingwheel/spring/durable/jdbc/JdbcDelayedTaskStore.class",
-			"/io/timingwheel/spring/durable/redis/common.lua",
+			"/io/timingwheel/spring/durable/redis/claim.lua",
 			"/io/timingwheel/spring/durable/redis/RedisDelayedTaskStore.class");
 
 	@Override

@@ -127,6 +127,21 @@ class RedisStartLimitTests extends StartLimitContractTests {
 	}
 
 	/**
+	 * The network was slow for the claims of another name before.
+	 */
+	@Test
+	void aFurtherNameWithARateNeedNotLearnThatAllRequestsTakeLong() {
+		StartLimits rate = new StartLimits(0, 0, 10_000, 6);
+		enqueueMany(NAME, 100);
+		enqueueMany("further", 100);
+		AtomicLong clock = new AtomicLong(this.store.now());
+		for (int i = 0; i < 8; i++) {
+			assertThat(claimSlowly(NAME, rate, clock.addAndGet(1000), 51, 0)).isZero();
+		}
+		assertThat(claimSlowly("further", rate, clock.addAndGet(1000), 51, 0)).isEqualTo(6);
+	}
+
+	/**
 	 * The clock of the partitions with the tasks is ahead of the one that counts the
 	 * starts of a name. The starts of another name are counted by the first clock.
 	 */

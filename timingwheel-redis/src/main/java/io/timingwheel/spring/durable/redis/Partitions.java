@@ -51,8 +51,8 @@ final class Partitions {
 	}
 
 	/**
-	 * The keys of a partition in the order that {@code common.lua} expects: tasks, index,
-	 * holders.
+	 * The keys of a partition in the order that {@code parts/model.lua} expects: tasks,
+	 * index, holders.
 	 */
 	byte[][] keys(int partition) {
 		return this.keys[partition];

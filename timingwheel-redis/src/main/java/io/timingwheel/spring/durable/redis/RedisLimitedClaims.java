@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.redis.Places.Grant;
@@ -35,9 +36,13 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 	private final Places places;
 
 	/**
-	 * By name, since the starts of each name are counted by the clock of its partition.
+	 * By name with a rate, since the starts of each name are counted by the clock of its
+	 * partition.
 	 */
 	private final Map<String, StartDelays> delays = new ConcurrentHashMap<>();
+
+	/** Those of the name that had the last claim. */
+	private volatile StartDelays latestDelays = new StartDelays();
 
 	RedisLimitedClaims(PartitionOutages scripts, int partitions, TaskClaims claims, Places places) {
 		this.scripts = scripts;
@@ -162,13 +167,14 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 		List<String> unused = new ArrayList<>(grant.places());
 		boolean late = false;
 		if (!unused.isEmpty() || ended) {
-			StartDelays ofName = this.delays.computeIfAbsent(name, (any) -> new StartDelays());
-			long lastAt = ofName.lastStart(limits, grant.now());
+			StartDelays ofName = (limits.intervalMicros() > 0) ? delays(name) : null;
+			long lastAt = (ofName != null) ? ofName.lastStart(limits, grant.now()) : DelayedTaskStore.MAX_TIME;
 			Begun begun = this.claims.claimLimited(request, name, unused.size(), Places.until(grant.ends()),
 					limits.perKey(), lastAt);
 			late = begun.latest() > lastAt;
-			if (!unused.isEmpty() && limits.intervalMicros() > 0) {
+			if (ofName != null && !unused.isEmpty()) {
 				ofName.add(begun.latest() - grant.now(), begun.rounds());
+				this.latestDelays = ofName;
 			}
 			claim.add(begun.claimed());
 			for (LeasedTask task : begun.claimed().tasks()) {
@@ -209,6 +215,10 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 			// This claim has made a new suspect. The next claim follows at once.
 			claim.goesOnAt(grant.now());
 		}
+	}
+
+	private StartDelays delays(String name) {
+		return this.delays.computeIfAbsent(name, (any) -> this.latestDelays.copy());
 	}
 
 	private void hold(String name, StartLimits limits, LeasedTask task, String place) {

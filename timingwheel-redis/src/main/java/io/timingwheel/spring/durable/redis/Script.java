@@ -1,8 +1,5 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,12 +12,10 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeaseOffer;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.io.ClassPathResource;
-
 /**
  * The Lua scripts: first the transitions of a task in the order of the protocol, then the
- * places of limited names, then the queries. The source of each script is
- * {@code common.lua} followed by its own file.
+ * places of limited names, then the queries. {@link ScriptSource} puts the source of each
+ * script together.
  */
 enum Script {
 
@@ -31,7 +26,7 @@ enum Script {
 
 	FIND, PENDING, LATEST_DEAD, DEAD, COUNTS, FORECAST, NOW, DELETE_ALL;
 
-	private final byte[] source = Partitions.bytes(read("common") + read(name().toLowerCase(Locale.ROOT)));
+	private final byte[] source = Partitions.bytes(ScriptSource.of(name().toLowerCase(Locale.ROOT)));
 
 	private final String digest = Base16.digest(this.source);
 
@@ -59,15 +54,6 @@ enum Script {
 	 */
 	List<Call> onEach(int partitions, @Nullable Object... arguments) {
 		return IntStream.range(0, partitions).mapToObj((partition) -> on(partition, arguments)).toList();
-	}
-
-	private static String read(String name) {
-		try {
-			return new ClassPathResource(name + ".lua", Script.class).getContentAsString(StandardCharsets.UTF_8);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 	/**

@@ -128,7 +128,7 @@ final class ScriptReply {
 	}
 
 	/**
-	 * The task that {@code leased_task} in {@code common.lua} has written.
+	 * The task that {@code parts/leased_task.lua} has written.
 	 */
 	LeasedTask leasedTask() {
 		return new LeasedTask(publicId(0), number(1), text(2), textOrNull(3), textOrNull(4), textOrNull(5), number(6),
@@ -136,7 +136,7 @@ final class ScriptReply {
 	}
 
 	/**
-	 * The task that {@code stored_task} in {@code common.lua} has written.
+	 * The task that {@code parts/stored_task.lua} has written.
 	 */
 	StoredTask storedTask() {
 		State state = switch (text(4)) {

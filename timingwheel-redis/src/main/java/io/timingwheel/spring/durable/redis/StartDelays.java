@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.redis;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StartLimits;
 
 /**
@@ -18,7 +17,8 @@ import io.timingwheel.spring.durable.StartLimits;
  * In a slow network all requests may take longer, and the clocks of two servers of a
  * Cluster may differ by more, each name in its own way. If each request of the last
  * claims took longer, the two requests of the next claim may take twice the shortest of
- * these times. Thread-safe.
+ * these times. A further name begins with the times of the name that had the last claim.
+ * Thread-safe.
  */
 final class StartDelays {
 
@@ -35,6 +35,16 @@ final class StartDelays {
 	private int next;
 
 	/**
+	 * A copy, for another name.
+	 */
+	synchronized StartDelays copy() {
+		StartDelays copy = new StartDelays();
+		System.arraycopy(this.last, 0, copy.last, 0, LAST_CLAIMS);
+		copy.next = this.next;
+		return copy;
+	}
+
+	/**
 	 * Adds a claim that took starts of the rate.
 	 * @param millis the time between the clock when the claim took the starts, and the
 	 * latest clock of a partition that was asked to begin tasks
@@ -48,16 +58,12 @@ final class StartDelays {
 
 	/**
 	 * The last time at which tasks may begin.
-	 * @param limits the limits of the name
+	 * @param limits the limits of the name, with a rate
 	 * @param takenAt when the starts were taken, in milliseconds since the epoch
-	 * @return milliseconds since the epoch, {@link DelayedTaskStore#MAX_TIME} if there is
-	 * no rate
+	 * @return milliseconds since the epoch
 	 */
 	synchronized long lastStart(StartLimits limits, long takenAt) {
 		long interval = limits.intervalMicros();
-		if (interval == 0) {
-			return DelayedTaskStore.MAX_TIME;
-		}
 		// With less than five starts a second, a tenth of a second has none to spare.
 		long micros = Math.max(interval * limits.burst() / 2, TENTH_OF_A_SECOND - interval * (limits.burst() - 1));
 		return takenAt + Math.max(TimeUnit.MICROSECONDS.toMillis(micros),

@@ -4,7 +4,7 @@
  * <h2>Keys</h2>
  *
  * A namespace is split into partitions. Each partition has three keys in one slot of a
- * Cluster. {@code common.lua} states their content in full.
+ * Cluster. {@code parts/model.lua} states their content in full.
  *
  * <pre>
  * timingwheel:{namespace:3}:tasks    hash        id -&gt; packed task; + and id -&gt; what has changed since
@@ -31,9 +31,10 @@
  *
  * <h2>Transitions</h2>
  *
- * A script ({@code common.lua} followed by its own file) reads and writes one partition
- * atomically, and uses the clock of Redis. The table shows which keys a script reads (r)
- * and writes (w). {@link io.timingwheel.spring.durable} says what the words mean.
+ * A script (its own file after the parts that it needs, see {@code ScriptSource}) reads
+ * and writes one partition atomically, and uses the clock of Redis. The table shows which
+ * keys a script reads (r) and writes (w). {@link io.timingwheel.spring.durable} says what
+ * the words mean.
  *
  * <pre>
  * script         tasks  index  holders  from -&gt; to

@@ -1,3 +1,4 @@
+-- needs: model, clock, all_names, count, entries, delete_dead, for_each, delete, give_up_key, set_error, change, save
 -- leased or running -> dead, or deleted if its schedule has ended; a dead task stays as it is; the oldest dead tasks
 -- beyond the limit -> deleted
 -- ARGV: offset, how many dead tasks the partition keeps, then for each task: id, fence, reason
@@ -22,7 +23,7 @@ local function drop_oldest()
     delete_dead(list)
     dropped = dropped + #list
   end
-  save()
+  write_deletions()
   return dropped
 end
 
@@ -33,10 +34,13 @@ local replies = for_each(3, 3, function(task, i)
   elseif task and (task.state == LEASED or task.state == RUNNING) then
     give_up_key(task)
     set_error(task, ARGV[i + 2])
-    change(task, { state = DEAD, at = now })
+    take_out(task)
+    put_in(task, DEAD, now)
     return DONE
   end
   return task and task.state == DEAD and DONE or REFUSED
 end)
+save()
+removed, deleted, holders = {}, {}, {}
 replies[#replies + 1] = drop_oldest()
 return replies

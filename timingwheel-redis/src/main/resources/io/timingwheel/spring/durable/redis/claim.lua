@@ -1,3 +1,5 @@
+-- needs: model, clock, known_names, entries, sort_by_time, make_suspects, times_of, load_claimable, raise_fence,
+-- needs: give_up_key, change, leased_task, save
 -- scheduled and due within the look-ahead, or leased with an ended lease -> leased, or running if due now;
 -- running with an ended lease -> running suspect that no node has
 -- ARGV: offset, limit, the number of further tasks of each name whose due times (for leased tasks: the ends of their
@@ -6,7 +8,7 @@
 -- Returns: now, the earliest time of the tasks that cannot be claimed yet and of the new suspects (-1 for none), a list
 -- of the earliest times of the tasks that could be claimed too (each followed by the number of its name), tasks...
 local limit, max_further = tonumber(ARGV[2]), tonumber(ARGV[3])
-local ahead, lease = now + ARGV[4], tonumber(ARGV[5])
+local ahead, lease, max_payload = now + ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
 local chosen, lost, more, later = {}, {}, {}, math.huge
 
 -- The entries of a section up to a time; first is the first entry of the section, or nil.
@@ -40,7 +42,7 @@ local function choose(number, name, due, soon, first)
   for _, one in ipairs(up_to(now, name, RUNNING, firsts[RUNNING], max)) do
     lost[#lost + 1] = one
   end
-  table.sort(found, by_time)
+  sort_by_time(found)
   local left = max_further
   for _, one in ipairs(found) do
     one.number = number
@@ -61,7 +63,7 @@ for_each_known_name(7, 3, STATES[1], function(i, first)
   choose((i - 7) / 3, ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), first)
 end)
 
-table.sort(chosen, by_time)
+sort_by_time(chosen)
 for i = limit + 1, math.min(limit + max_further, #chosen) do
   more[#more + 1] = chosen[i]
 end
@@ -69,14 +71,16 @@ later = math.min(later, make_suspects(lost))
 local reply = { now, later < math.huge and later or -1, times_of(more) }
 for _, task in ipairs(load_claimable(chosen, limit, false)) do
   local found_at = task.at
-  local to = { state = LEASED, at = task.due + lease }
-  if task.due <= now then
-    to = { state = RUNNING, at = now + lease, deliveries = task.deliveries + 1 }
-    give_up_key(task)
-  end
   raise_fence(task)
-  change(task, to)
-  reply[#reply + 1] = leased_task(task, found_at, tonumber(ARGV[6]))
+  take_out(task)
+  if task.due <= now then
+    give_up_key(task)
+    task.deliveries = task.deliveries + 1
+    put_in(task, RUNNING, now + lease)
+  else
+    put_in(task, LEASED, task.due + lease)
+  end
+  reply[#reply + 1] = leased_task(task, found_at, max_payload)
 end
 save()
 return reply

@@ -1,3 +1,5 @@
+-- needs: model, clock, lease_end, entries, busy_keys, sort_by_time, make_suspects, times_of, load_claimable,
+-- needs: raise_fence, give_up_key, change, leased_task, save
 -- scheduled and due, or leased with an ended lease -> running; running with an ended lease -> running suspect that no
 -- node has; of one name
 -- ARGV: offset, name, limit, the number of further tasks whose due times (for leased tasks: the ends of their leases) to
@@ -36,7 +38,7 @@ local function first_due(size)
       end
     end
   end
-  table.sort(found, by_time)
+  sort_by_time(found)
   for i = #found, size + 1, -1 do
     found[i] = nil
   end
@@ -96,7 +98,9 @@ for _, task in ipairs(load_claimable(chosen, limit, false)) do
   local found_at = task.at
   give_up_key(task)
   raise_fence(task)
-  change(task, { state = RUNNING, at = ends, deliveries = task.deliveries + 1 })
+  take_out(task)
+  task.deliveries = task.deliveries + 1
+  put_in(task, RUNNING, ends)
   reply[#reply + 1] = leased_task(task, found_at, tonumber(ARGV[7]))
 end
 save()

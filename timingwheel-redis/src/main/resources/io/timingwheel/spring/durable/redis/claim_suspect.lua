@@ -1,3 +1,5 @@
+-- needs: model, clock, lease_end, known_names, entries, busy_keys, sort_by_time, load_claimable, raise_fence,
+-- needs: change, leased_task, save
 -- scheduled and due suspect, or leased suspect with an ended lease -> leased; running suspect that no node has, or with
 -- an ended lease -> running suspect; at most one. A suspect begins in a later step of its node, so no time limits here
 -- how long after its start was taken
@@ -31,7 +33,7 @@ local function find_first_with_free_key(name)
       end
     end
   end
-  table.sort(suspects, by_time)
+  sort_by_time(suspects)
   load_entries(suspects, #suspects)
   local chosen
   for _, one in ipairs(suspects) do
@@ -56,13 +58,14 @@ if ARGV[2] == '1' then
   for _, task in ipairs(load_claimable(found, 1, true)) do
     local found_at = task.at
     raise_fence(task)
-    change(task, { state = task.state == RUNNING and RUNNING or LEASED,
-      at = lease_end(ARGV[3]) + math.max(0, task.due - now) })
+    take_out(task)
+    put_in(task, task.state == RUNNING and RUNNING or LEASED, lease_end(ARGV[3]) + math.max(0, task.due - now))
     reply[3] = leased_task(task, found_at, tonumber(ARGV[4]))
   end
   for _, task in ipairs(same_key) do -- a node whose lease of this suspect has ended must not begin it now
     raise_fence(task)
-    change(task, {})
+    take_out(task)
+    put_in(task, task.state, task.at)
   end
   save()
 end

@@ -1,3 +1,4 @@
+-- needs: model, clock, count, all_names, pending_letters
 -- Counts the tasks of each name in INDEX, or of some names, without reading the tasks.
 -- ARGV: offset, names...
 -- Returns, for each name: name, pending, overdue, running, dead

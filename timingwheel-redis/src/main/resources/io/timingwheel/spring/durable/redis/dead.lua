@@ -1,3 +1,4 @@
+-- needs: model, entries, load_entries, has
 -- Reads dead tasks of a name in the order in which they died.
 -- ARGV: offset, name, '1' to begin with the task that died last, limit, then optionally: time and id of the task to go
 -- on after

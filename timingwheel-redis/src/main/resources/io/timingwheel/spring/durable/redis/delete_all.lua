@@ -1,3 +1,4 @@
+-- needs: model
 -- any state -> deleted, for tests
 -- KEYS[4]: what the keys of places begin with; KEYS[5]: hash with the limited names
 -- ARGV: offset

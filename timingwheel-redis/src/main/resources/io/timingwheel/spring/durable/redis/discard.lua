@@ -1,3 +1,4 @@
+-- needs: model, load_arguments, delete
 -- dead -> deleted
 -- ARGV: offset, ids...
 -- Returns: the number of tasks that were dead
@@ -9,5 +10,5 @@ for _, id in ipairs(load_arguments(2, 1)) do
     found = found + 1
   end
 end
-save()
+write_deletions()
 return { found }

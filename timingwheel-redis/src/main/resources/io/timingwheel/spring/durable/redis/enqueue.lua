@@ -1,3 +1,4 @@
+-- needs: model, clock, load_arguments, holder_field, find_pending, delete, limited, due_time, placed, insert, additions
 -- new task -> scheduled, or leased if due within the look-ahead; the pending task that it replaces -> deleted
 -- ARGV: offset, then for each task: id, name, '1' if it has a key, key, payload, trace or nothing, due time or
 -- delay, '1' if a due time, what to do if the key is pending, longest wait or nothing, look-ahead (negative: do not
@@ -11,22 +12,23 @@ local function enqueue(i)
   if same then -- the call was sent twice
     return INSERTED, same, has(same, UNTOUCHED)
   end
-  local task = { id = ARGV[i], flags = 0, fence = micros, attempt = 1, deliveries = 0, lost = 0, name = ARGV[i + 1],
-    key = ARGV[i + 3], error = '', packed = ARGV[i + 4], tail = 1 }
-  if ARGV[i + 5] ~= '' then
-    task.trace = ARGV[i + 5]
-    set(task, TRACED, true)
+  local keyed, trace, if_pending, max_wait = ARGV[i + 2] == '1', ARGV[i + 5], ARGV[i + 8], tonumber(ARGV[i + 9])
+  local task = { id = ARGV[i], flags = (keyed and KEYED or 0) + (trace ~= '' and TRACED or 0), fence = micros,
+    attempt = 1, deliveries = 0, lost = 0, name = ARGV[i + 1], key = ARGV[i + 3], error = '', packed = ARGV[i + 4],
+    tail = 1 }
+  if trace ~= '' then
+    task.trace = trace
   end
-  set(task, KEYED, ARGV[i + 2] == '1')
-  local outcome, if_pending, max_wait = INSERTED, ARGV[i + 8], tonumber(ARGV[i + 9])
-  local first = max_wait and now
-  local other = has(task, KEYED) and find_pending('key', holder_field(task))
+  local outcome, first = INSERTED, max_wait and now
+  local field = keyed and holder_field(task)
+  local other = field and find_pending('key', field)
   if other then
     if if_pending ~= 'REPLACE' and if_pending ~= 'UPDATE' then
       return PENDING, other, false
     end
     outcome = REPLACED
-    first = first_call(other) or first
+    -- The time of the first call since the other task last began, if a call had a longest wait.
+    first = other.deliveries == 0 and not has(other, FAILED) and tonumber(other.error) or first
     delete(other)
   end
   task.due = due_time(ARGV[i + 6], ARGV[i + 7])
@@ -35,11 +37,18 @@ local function enqueue(i)
   elseif max_wait then
     task.due = math.min(task.due, limited(first + max_wait))
   end
-  set_first_call(task, first)
+  -- A task that has not begun has no error. Older releases leave the text as it is.
+  task.error = first and string.format('%.0f', first) or ''
   task.state, task.at = placed(task.due, ARGV[i + 10], ARGV[i + 11])
-  set(task, UNTOUCHED, task.state == LEASED)
+  local leased = task.state == LEASED
+  if leased then
+    task.flags = task.flags + UNTOUCHED
+  end
   insert(task)
-  return outcome, task, task.state == LEASED
+  if field then
+    holders[field] = task.id
+  end
+  return outcome, task, leased
 end
 
 load_arguments(2, WIDTH)

@@ -1,3 +1,4 @@
+-- needs: model, clock, all_names, entries, delete_dead
 -- dead for longer than a time -> deleted
 -- ARGV: offset, age, limit
 -- Returns: the number of tasks that were deleted
@@ -13,5 +14,5 @@ for_each_name(function(name)
   left = left - #old
   return left > 0
 end)
-save()
+write_deletions()
 return { ARGV[3] - left }

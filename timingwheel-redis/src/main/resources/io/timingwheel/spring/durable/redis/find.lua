@@ -1,3 +1,4 @@
+-- needs: find_pending, find_recurring, find, stored_task
 -- Reads a task by its id, or the pending or recurring task by its name and key.
 -- ARGV: offset, 'id' or 'key', the id or the field of HOLDERS
 -- Returns: the task, or nothing

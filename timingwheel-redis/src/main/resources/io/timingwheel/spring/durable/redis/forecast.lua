@@ -1,3 +1,4 @@
+-- needs: model, count, entries, pending_letters
 -- Counts how many pending tasks of some names fall due in equal spans of the time ahead.
 -- ARGV: offset, when the first span begins, length of a span, number of spans, names...
 -- Returns: for each name, the counts of its spans

@@ -1,3 +1,4 @@
+-- needs: model, clock, next_start
 -- Gives places back, and starts that were not used.
 -- KEYS[4]: sorted set, place -> when its lease ends; KEYS[5]: hash, name -> next start in microseconds, and given_back
 -- ARGV: offset, name, microseconds of the starts that were not used, next start and given_back when they were taken,

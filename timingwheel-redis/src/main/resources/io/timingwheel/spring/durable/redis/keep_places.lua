@@ -1,3 +1,4 @@
+-- needs: model, clock, limited
 -- Makes the leases of places last from now.
 -- KEYS[4]: sorted set, place -> when its lease ends
 -- ARGV: offset, lease, places...

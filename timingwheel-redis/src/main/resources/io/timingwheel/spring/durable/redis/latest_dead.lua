@@ -1,3 +1,4 @@
+-- needs: model, entries, load_entries, stored_task
 -- Reads those dead tasks of a name that died last.
 -- ARGV: offset, name, limit
 -- Returns: tasks...

@@ -1,3 +1,4 @@
+-- needs: model, clock, entries
 -- Looks at the first tasks of limited names, without a change.
 -- ARGV: offset, names...
 -- Returns: now, then four times for each name (-1 for none): the time of the first task that may start now, the end of

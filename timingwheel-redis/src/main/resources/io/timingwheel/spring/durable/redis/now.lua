@@ -1,3 +1,4 @@
+-- needs: clock
 -- Reads the clock of Redis.
 -- ARGV: offset
 -- Returns: the time

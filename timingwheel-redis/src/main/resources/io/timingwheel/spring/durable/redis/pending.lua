@@ -1,3 +1,4 @@
+-- needs: model, entries, pending_letters, precedes, load_entries, stored_task
 -- Reads the pending tasks of a name in the order in which they are due.
 -- ARGV: offset, name, limit, then optionally: due time and id of the task to go on after
 -- Returns: tasks...

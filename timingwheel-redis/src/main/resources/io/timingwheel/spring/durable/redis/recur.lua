@@ -1,3 +1,4 @@
+-- needs: model, clock, due_time, set, find_recurring, insert, delete, store_whole, payload, is_pending, save
 -- no schedule has the name and key -> scheduled; another schedule, pending -> deleted, and the new one scheduled;
 -- the same schedule, pending -> as it was, with the new payload; running -> running, with the new schedule and payload
 -- ARGV: offset, id, name, key, payload, trace or nothing, schedule, first time or delay, '1' if a time
@@ -11,10 +12,12 @@ if ARGV[6] ~= '' then
   task.trace = ARGV[6]
   set(task, TRACED, true)
 end
+local field = schedule_field(holder_field(task))
 local current = find_recurring('key', holder_field(task))
 local outcome = INSERTED
 if not current then
   insert(task)
+  holders[field] = task.id
 elseif current.id == task.id then -- the call was sent twice
   task = current
 else
@@ -26,13 +29,14 @@ else
     end
     delete(current)
     insert(task)
+    holders[field] = task.id
   else
     if not (same and same_payload) then -- a full Redis would refuse to write what it has already
       if not same then
         current.schedule, current.scheduled = task.schedule, first
       end
-      current.packed, current.tail, current.is_whole = ARGV[5], 1, true
-      changed[current.id] = current
+      current.packed, current.tail = ARGV[5], 1
+      store_whole(current)
     end
     task = current
   end

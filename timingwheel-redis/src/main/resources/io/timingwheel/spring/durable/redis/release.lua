@@ -1,14 +1,17 @@
+-- needs: model, for_each, delete, schedule_again, save
 -- leased or running -> scheduled, or deleted if its schedule has ended or a newer pending task has the key; a scheduled
 -- task stays as it is
 -- ARGV: offset, then for each task: id, fence
 -- Returns, for each task: a reply
-return for_each(2, 2, function(task)
+local replies = for_each(2, 2, function(task)
   if task and task.state == RUNNING and has(task, ENDED) then
     delete(task)
     return DONE
   elseif task and (task.state == LEASED or task.state == RUNNING) then
     local suspect = has(task, SUSPECT) or has(task, ALONE)
-    return schedule_again(task, { suspect = suspect, alone = false }) and DONE or SUPERSEDED
+    return schedule_again(task, task.due, suspect) and DONE or SUPERSEDED
   end
   return task and task.state == SCHEDULED and DONE or REFUSED
 end)
+save()
+return replies

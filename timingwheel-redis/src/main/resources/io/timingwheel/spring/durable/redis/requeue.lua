@@ -1,3 +1,4 @@
+-- needs: model, clock, load_arguments, holder, raise_fence, set_error, schedule_again, save
 -- dead -> scheduled, due now; a dead task stays as it is while a pending task has the key
 -- ARGV: offset, ids...
 -- Returns, for each task: the outcome
@@ -12,7 +13,8 @@ local function requeue(task)
   end
   raise_fence(task)
   set_error(task, '')
-  schedule_again(task, { due = now, attempt = 1, deliveries = 0, lost = 0, suspect = false, alone = false })
+  task.attempt, task.deliveries, task.lost = 1, 0, 0
+  schedule_again(task, now, false)
   return REQUEUED
 end
 

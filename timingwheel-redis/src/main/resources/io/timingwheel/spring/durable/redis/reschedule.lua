@@ -1,3 +1,5 @@
+-- needs: model, clock, due_time, placed, find_pending, find_recurring, raise_fence, change, store_whole, leased_task,
+-- needs: save
 -- scheduled or leased -> scheduled, or leased if due within the look-ahead and no suspect
 -- ARGV: offset, 'id' or 'key', the id or the field of HOLDERS, due time or delay, '1' if a due time, look-ahead
 -- (negative: do not lease), lease
@@ -9,6 +11,13 @@ end
 local due = due_time(ARGV[4], ARGV[5])
 local state, at = placed(due, has(task, SUSPECT) and -1 or ARGV[6], ARGV[7])
 raise_fence(task)
-change(task, { state = state, at = at, due = due, is_whole = not task.has_head })
+take_out(task)
+task.state, task.at, task.due = state, at, due
+append_members(task, added)
+if task.has_head then
+  store_head(task)
+else
+  store_whole(task)
+end
 save()
 return { now, state == LEASED and 1 or 0, leased_task(task, at, math.huge) }

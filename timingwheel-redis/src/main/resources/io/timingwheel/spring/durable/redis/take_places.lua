@@ -1,3 +1,4 @@
+-- needs: model, clock, limited, next_start
 -- Takes places of a name, and starts from its rate. A place whose lease has ended is free.
 -- KEYS[4]: sorted set, place -> when its lease ends; KEYS[5]: hash, name -> next start in microseconds, and given_back
 -- ARGV: offset, name, how many may run at once (0: any number), microseconds between two starts (0: no rate), burst,
@@ -19,13 +20,13 @@ local starts = interval > 0
 local taken = math.max(0, math.min(wanted, free - ARGV[6], starts))
 local ends = limited(now + ARGV[7])
 if concurrent > 0 then
-  local added = {}
+  local members = {}
   for i = first, first + taken - 1 do
-    added[#added + 1] = ends
-    added[#added + 1] = ARGV[i]
+    members[#members + 1] = ends
+    members[#members + 1] = ARGV[i]
   end
-  for i = 1, #added, 1000 do
-    call('ZADD', PLACES, unpack(added, i, math.min(i + 999, #added)))
+  for i = 1, #members, 1000 do
+    call('ZADD', PLACES, unpack(members, i, math.min(i + 999, #members)))
   end
 end
 call('HSETNX', LIMITS, ARGV[2], 0) -- delete_all finds the names here

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.redis;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StartLimits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,8 +37,19 @@ class StartDelaysTests {
 	}
 
 	@Test
-	void withoutARateNoStartIsTooLate() {
-		assertThat(this.delays.lastStart(new StartLimits(2, 0, 0, 1), 1_000_000)).isEqualTo(DelayedTaskStore.MAX_TIME);
+	void aCopyBeginsWithTheSameTimesAndThenHasItsOwn() {
+		for (int i = 0; i < 8; i++) {
+			this.delays.add(61, 2);
+		}
+		StartDelays copy = this.delays.copy();
+		copy.add(2, 2);
+		assertThat(mostMillis(HUNDRED_PER_SECOND)).as("the times that were copied").isEqualTo(124);
+		for (int i = 0; i < 8; i++) {
+			copy.add(81, 2);
+			this.delays.add(2, 2);
+		}
+		assertThat(copy.lastStart(HUNDRED_PER_SECOND, 1_000_000)).isEqualTo(1_000_164);
+		assertThat(this.delays.copy().lastStart(HUNDRED_PER_SECOND, 1_000_000)).isEqualTo(1_000_050);
 	}
 
 	/**

@@ -1,0 +1,10 @@
+-- needs: holder, find, is_pending
+-- The pending task with an id ('id') or with a name and key ('key').
+local function find_pending(by, value)
+  local id = value
+  if by == 'key' then
+    id = holder(value)
+  end
+  local task = id and find(id)
+  return task and is_pending(task) and task or nil
+end

@@ -1,0 +1,4 @@
+-- needs: model
+local function payload(task)
+  return sub(task.packed, task.tail)
+end
