@@ -51,7 +51,7 @@ final class ScriptSource {
 		ScriptSource source = new ScriptSource(files);
 		String text = files.read(name + ".lua");
 		Assert.state(text != null, () -> "There is no script " + name);
-		source.addNeeds(List.of(name), text);
+		source.addNeeds(List.of(name + ".lua"), text);
 		return String.join("", source.parts.values()) + text;
 	}
 

@@ -59,12 +59,19 @@ class ScriptSourceTests {
 	}
 
 	@Test
+	void aScriptMayHaveTheNameOfAPart() {
+		this.files.put("find.lua", "-- needs: find\nscript\n");
+		this.files.put("parts/find.lua", "part\n");
+		assertThat(source("find").lines()).containsExactly("part", "-- needs: find", "script");
+	}
+
+	@Test
 	void aPartThatNeedsItselfIsNamed() {
 		this.files.put("claim.lua", "-- needs: hen\n");
 		this.files.put("parts/hen.lua", "-- needs: egg\n");
 		this.files.put("parts/egg.lua", "-- needs: hen\n");
 		assertThatIllegalStateException().isThrownBy(() -> source("claim"))
-			.withMessage("The part hen needs itself: [claim, hen, egg]");
+			.withMessage("The part hen needs itself: [claim.lua, hen, egg]");
 	}
 
 	/**
