@@ -86,6 +86,39 @@ class ClaimGrowthTests {
 		storing.kill();
 	}
 
+	/**
+	 * The tasks of one name stay with the node and leave it little room. The tasks of
+	 * another name end at once.
+	 */
+	@Test
+	void aNameWithQuickTasksIsClaimedAgainAsSoonAsTheyHaveEnded() {
+		this.store.setClock(this.clock);
+		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
+		});
+		String slow = "slow";
+		storing.durable()
+			.enqueueAll(IntStream.range(0, 700)
+				.mapToObj((i) -> DurableCall.of(new TaskId(slow, "k" + i), Duration.ofMillis(1500), -1))
+				.toList());
+		AtomicInteger runs = new AtomicInteger();
+		SimulatedNode node = new SimulatedNode("node", this.time, recording(),
+				Map.of(TestNode.NAME, Missed.ALL, slow, Missed.ALL), (number, context) -> {
+					if (number >= 0) {
+						runs.incrementAndGet();
+					}
+				});
+		this.time.advance(Duration.ofMillis(700));
+		assertThat(node.durable().inFlight()).isEqualTo(700);
+		storing.durable()
+			.enqueueAll(IntStream.range(0, TASKS)
+				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
+				.toList());
+		assertTimeoutPreemptively(Duration.ofMinutes(1), () -> this.time.advance(Duration.ofMillis(700)));
+		assertThat(runs).hasValue(TASKS);
+		node.kill();
+		storing.kill();
+	}
+
 	private DelayedTaskStore recording() {
 		return (DelayedTaskStore) Proxy.newProxyInstance(getClass().getClassLoader(),
 				new Class<?>[] { DelayedTaskStore.class }, (proxy, method, arguments) -> {

@@ -97,13 +97,14 @@ final class Lanes {
 			}
 			Lane lane = of(handler);
 			int share = several ? Math.min(room, this.inFlight.share(lane, room)) : room;
-			if (share < room) {
-				this.shortNames.add(name);
-			}
+			int own = share;
 			if (this.busy.size() > 1 && this.busy.contains(lane)) {
 				share = Math.min(share, divided);
 			}
 			int due = (share > 0) ? Math.min(share, lane.room()) : 0;
+			if (own < room && due >= own) {
+				this.shortNames.add(name);
+			}
 			if (due > 0 || everyName) {
 				boolean later = due > 0 && !lane.hasBacklog() && this.policies.limits(handler) == null;
 				limits.put(name, new Limit(due, later ? Math.min(share, soon) : 0));
@@ -113,11 +114,18 @@ final class Lanes {
 	}
 
 	/**
-	 * Whether a name got less than the room of the last claim. It gets more when tasks of
-	 * this node have ended.
+	 * Whether a name got less than the room of the last claim, because of its share, and
+	 * may have more tasks in the store. It gets more when tasks of this name have ended.
 	 */
 	boolean haveLackedRoom() {
 		return !this.shortNames.isEmpty();
+	}
+
+	/**
+	 * How many tasks of this node each name that lacked room has at least.
+	 */
+	int leastOfThoseThatLackedRoom() {
+		return this.shortNames.stream().mapToInt((name) -> of(name).size()).min().orElse(0);
 	}
 
 	/**
@@ -163,6 +171,9 @@ final class Lanes {
 				boolean backlog = counts.due(name) >= limit.getValue().due();
 				lane.setBacklog(backlog);
 				boolean full = backlog || counts.soon(name) >= Math.max(1, limit.getValue().soon());
+				if (!full) {
+					this.shortNames.remove(name);
+				}
 				more |= full && !this.shortNames.contains(name) && !lane.expectRoom();
 			}
 		}

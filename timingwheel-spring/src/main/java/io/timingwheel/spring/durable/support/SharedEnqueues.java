@@ -77,7 +77,8 @@ final class SharedEnqueues {
 	private final Set<Thread> senders = ConcurrentHashMap.newKeySet();
 
 	SharedEnqueues(DelayedTaskStore store) {
-		this(store, MAX_REQUESTS, store.sharingGroups(), SharedEnqueues::companyNanos);
+		this(store, MAX_REQUESTS, Math.max(1, Math.min(store.sharingGroups(), MAX_REQUESTS)),
+				SharedEnqueues::companyNanos);
 	}
 
 	/**
@@ -130,9 +131,6 @@ final class SharedEnqueues {
 
 		/** How many tasks these requests have together. */
 		private int tasksUnderWay;
-
-		/** How many tasks the latest request has. */
-		private int latestTasks = 1;
 
 		/** How many callers of ended requests may come back. */
 		private int expected;
@@ -228,8 +226,8 @@ final class SharedEnqueues {
 		 * Whether another request may begin.
 		 */
 		private boolean mayBegin() {
-			return this.underWay == 0
-					|| (this.underWay < SharedEnqueues.this.maxRequests && (this.latestTasks == 1 || isEnough()));
+			return this.underWay == 0 || (this.underWay < SharedEnqueues.this.maxRequests
+					&& (this.tasksUnderWay == this.underWay || isEnough()));
 		}
 
 		private boolean isComplete() {
@@ -278,7 +276,6 @@ final class SharedEnqueues {
 				group.add(this.waiting.remove());
 			}
 			this.payloads -= taken;
-			this.latestTasks = group.size();
 			this.tasksUnderWay += group.size();
 			if (!this.waiting.isEmpty() && mayBegin()) {
 				appointGatherer().wake();
