@@ -41,10 +41,7 @@ class ClaimGrowthTests {
 		this.store.setClock(this.clock);
 		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
 		});
-		storing.durable()
-			.enqueueAll(IntStream.range(0, TASKS)
-				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
-				.toList());
+		enqueue(storing, TestNode.NAME, TASKS, Duration.ZERO);
 		AtomicInteger runs = new AtomicInteger();
 		SimulatedNode node = new SimulatedNode("node", this.time, recording(), Map.of(TestNode.NAME, Missed.ALL),
 				(number, context) -> runs.incrementAndGet());
@@ -69,10 +66,7 @@ class ClaimGrowthTests {
 		this.store.setClock(this.clock);
 		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
 		});
-		storing.durable()
-			.enqueueAll(IntStream.range(0, TASKS)
-				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ofMillis(1500), i))
-				.toList());
+		enqueue(storing, TestNode.NAME, TASKS, Duration.ofMillis(1500));
 		AtomicInteger runs = new AtomicInteger();
 		SimulatedNode node = new SimulatedNode("node", this.time, recording(),
 				Map.of(TestNode.NAME, Missed.ALL, "other", Missed.ALL), (number, context) -> runs.incrementAndGet());
@@ -96,27 +90,24 @@ class ClaimGrowthTests {
 		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
 		});
 		String slow = "slow";
-		storing.durable()
-			.enqueueAll(IntStream.range(0, 700)
-				.mapToObj((i) -> DurableCall.of(new TaskId(slow, "k" + i), Duration.ofMillis(1500), -1))
-				.toList());
+		enqueue(storing, slow, 700, Duration.ofMillis(1500));
 		AtomicInteger runs = new AtomicInteger();
 		SimulatedNode node = new SimulatedNode("node", this.time, recording(),
-				Map.of(TestNode.NAME, Missed.ALL, slow, Missed.ALL), (number, context) -> {
-					if (number >= 0) {
-						runs.incrementAndGet();
-					}
-				});
+				Map.of(TestNode.NAME, Missed.ALL, slow, Missed.ALL), (number, context) -> runs.incrementAndGet());
 		this.time.advance(Duration.ofMillis(700));
 		assertThat(node.durable().inFlight()).isEqualTo(700);
-		storing.durable()
-			.enqueueAll(IntStream.range(0, TASKS)
-				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
-				.toList());
+		enqueue(storing, TestNode.NAME, TASKS, Duration.ZERO);
 		assertTimeoutPreemptively(Duration.ofMinutes(1), () -> this.time.advance(Duration.ofMillis(700)));
 		assertThat(runs).hasValue(TASKS);
 		node.kill();
 		storing.kill();
+	}
+
+	private static void enqueue(SimulatedNode node, String name, int count, Duration delay) {
+		node.durable()
+			.enqueueAll(IntStream.range(0, count)
+				.mapToObj((i) -> DurableCall.of(new TaskId(name, "k" + i), delay, i))
+				.toList());
 	}
 
 	private DelayedTaskStore recording() {

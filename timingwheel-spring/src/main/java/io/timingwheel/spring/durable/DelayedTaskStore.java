@@ -135,7 +135,7 @@ public interface DelayedTaskStore {
 	 * bring their next tasks while the store works on the tasks of the other group. One
 	 * group is better if two requests would wait for each other, as two commits wait for
 	 * the same disk.
-	 * @return 1 or 2
+	 * @return 1 or 2; other values count as the nearer of these
 	 */
 	default int sharingGroups() {
 		return 2;

@@ -167,12 +167,12 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 		List<String> unused = new ArrayList<>(grant.places());
 		boolean late = false;
 		if (!unused.isEmpty() || ended) {
-			StartDelays ofName = (limits.intervalMicros() > 0) ? delays(name) : null;
+			StartDelays ofName = (limits.intervalMicros() > 0 && !unused.isEmpty()) ? delays(name) : null;
 			long lastAt = (ofName != null) ? ofName.lastStart(limits, grant.now()) : DelayedTaskStore.MAX_TIME;
 			Begun begun = this.claims.claimLimited(request, name, unused.size(), Places.until(grant.ends()),
 					limits.perKey(), lastAt);
 			late = begun.latest() > lastAt;
-			if (ofName != null && !unused.isEmpty()) {
+			if (ofName != null) {
 				ofName.add(begun.latest() - grant.now(), begun.rounds());
 				this.latestDelays = ofName;
 			}

@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -114,18 +115,13 @@ final class Lanes {
 	}
 
 	/**
-	 * Whether a name got less than the room of the last claim, because of its share, and
-	 * may have more tasks in the store. It gets more when tasks of this name have ended.
+	 * How many tasks this node holds of each short name at least. A short name got less
+	 * than the room of the last claim because of its share, and may have more tasks in
+	 * the store. It gets more when tasks that the node holds have ended.
+	 * @return empty if there is no short name
 	 */
-	boolean haveLackedRoom() {
-		return !this.shortNames.isEmpty();
-	}
-
-	/**
-	 * How many tasks of this node each name that lacked room has at least.
-	 */
-	int leastOfThoseThatLackedRoom() {
-		return this.shortNames.stream().mapToInt((name) -> of(name).size()).min().orElse(0);
+	OptionalInt leastHeldOfShortNames() {
+		return this.shortNames.stream().mapToInt((name) -> of(name).size()).min();
 	}
 
 	/**

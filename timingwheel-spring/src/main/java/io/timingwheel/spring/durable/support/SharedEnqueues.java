@@ -223,7 +223,7 @@ final class SharedEnqueues {
 		}
 
 		/**
-		 * Whether another request may begin.
+		 * Whether another request may begin. Requests with one task each hold nobody up.
 		 */
 		private boolean mayBegin() {
 			return this.underWay == 0 || (this.underWay < SharedEnqueues.this.maxRequests

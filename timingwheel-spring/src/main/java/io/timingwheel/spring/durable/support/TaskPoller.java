@@ -224,18 +224,19 @@ final class TaskPoller {
 	}
 
 	/**
-	 * Claims again when tasks have ended after a claim that gave a name less than its
-	 * room, since the name held most of the tasks of this node. One task after another
-	 * would cost a claim each. The name may have few tasks, and those of others may last
-	 * for long, so no more have to end than half of its tasks.
+	 * After a claim with a short name, claims again when tasks have ended: as many as
+	 * half of those that the node holds of this name, since the tasks of other names may
+	 * last for long. A claim for each task that ends would cost too much.
 	 * @param free how much room the claim has left, without the tasks that have ended
 	 * since it began
 	 */
 	private void expectRoom(int free) {
-		int ended = Math.max(1, Math.min(usualRoom(), this.lanes.leastOfThoseThatLackedRoom() / 2));
-		if (this.lanes.haveLackedRoom() && !this.inFlight.expect(free + ended, this.loop::wake)) {
-			this.loop.wake();
-		}
+		this.lanes.leastHeldOfShortNames().ifPresent((held) -> {
+			int ended = Math.max(1, Math.min(usualRoom(), held / 2));
+			if (!this.inFlight.expect(free + ended, this.loop::wake)) {
+				this.loop.wake();
+			}
+		});
 	}
 
 	/**
