@@ -36,6 +36,9 @@ class ClaimGrowthTests {
 	/** How many tasks each claim may take. */
 	private final List<Integer> limits = new ArrayList<>();
 
+	/** How many tasks have been stored. */
+	private int stored;
+
 	@Test
 	void claimsGrowWithABacklogAndHaveTheirUsualSizeAfterIt() throws Exception {
 		this.store.setClock(this.clock);
@@ -103,10 +106,52 @@ class ClaimGrowthTests {
 		storing.kill();
 	}
 
-	private static void enqueue(SimulatedNode node, String name, int count, Duration delay) {
+	/**
+	 * Tasks that stay with the node leave it less room than a claim of a backlog usually
+	 * needs.
+	 */
+	@Test
+	void aLittleRoomIsUsedWithinMillisecondsWhileOtherTasksStay() {
+		this.store.setClock(this.clock);
+		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
+		});
+		enqueue(storing, TestNode.NAME, 800, Duration.ofMillis(1950));
+		AtomicInteger runs = new AtomicInteger();
+		SimulatedNode node = new SimulatedNode("node", this.time, recording(), Map.of(TestNode.NAME, Missed.ALL),
+				(number, context) -> runs.incrementAndGet());
+		this.time.advance(Duration.ofMillis(300));
+		assertThat(node.durable().inFlight()).isEqualTo(800);
+		enqueue(storing, TestNode.NAME, TASKS, Duration.ZERO);
+		assertTimeoutPreemptively(Duration.ofMinutes(1), () -> this.time.advance(Duration.ofMillis(1600)));
+		assertThat(runs).hasValue(TASKS);
+		node.kill();
+		storing.kill();
+	}
+
+	@Test
+	void aFullNodeClaimsSeveralTasksAtOnceWhileItsTasksEndOneByOne() {
+		this.store.setClock(this.clock);
+		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
+		});
+		for (int i = 1; i <= TASKS; i++) {
+			enqueue(storing, TestNode.NAME, 1, Duration.ofMillis(i));
+		}
+		AtomicInteger runs = new AtomicInteger();
+		SimulatedNode node = new SimulatedNode("node", this.time, recording(), Map.of(TestNode.NAME, Missed.ALL),
+				(number, context) -> runs.incrementAndGet());
+		this.time.advance(Duration.ofSeconds(1));
+		int claims = this.limits.size();
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(runs.get()).isBetween(2990, 3000);
+		assertThat(this.limits.size() - claims).isBetween(1, 60);
+		node.kill();
+		storing.kill();
+	}
+
+	private void enqueue(SimulatedNode node, String name, int count, Duration delay) {
 		node.durable()
 			.enqueueAll(IntStream.range(0, count)
-				.mapToObj((i) -> DurableCall.of(new TaskId(name, "k" + i), delay, i))
+				.mapToObj((i) -> DurableCall.of(new TaskId(name, "k" + this.stored++), delay, i))
 				.toList());
 	}
 

@@ -35,6 +35,11 @@ final class TaskPoller {
 	 */
 	private static final long MIN_SLEEP_MILLIS = 50;
 
+	/**
+	 * What a claim costs: as much as if all places of the node stood idle for this time.
+	 */
+	private static final long CLAIM_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
 	/** How long the other tasks wait for a suspect. */
 	private static final long SUSPECT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -68,15 +73,8 @@ final class TaskPoller {
 
 	private final ClaimSize size;
 
-	/**
-	 * The room that a claim needs. A full node waits for room for several tasks, unless
-	 * it stays full.
-	 */
-	private int minRoom;
-
-	private boolean waitsForRoom;
-
-	private long waitingSince;
+	/** When the last claim has ended. */
+	private long claimedAt;
 
 	private int failures;
 
@@ -101,6 +99,7 @@ final class TaskPoller {
 		this.loop = turns.loop("timing-wheel-poller", this::round);
 		this.suspectAt = turns.nanoTime();
 		this.waitUntil = this.suspectAt;
+		this.claimedAt = this.suspectAt;
 		this.store = store;
 		this.settings = settings;
 		this.handlers = handlers;
@@ -114,7 +113,6 @@ final class TaskPoller {
 		this.availability = availability;
 		this.reports = reports;
 		this.size = new ClaimSize(settings);
-		this.minRoom = usualRoom();
 		inFlight.onSuspectGone(this.loop::wake);
 	}
 
@@ -156,6 +154,9 @@ final class TaskPoller {
 		this.loop.wake();
 	}
 
+	/**
+	 * The room that a claim needs, a moment after the last claim.
+	 */
 	private int usualRoom() {
 		return Math.max(1, Math.min(this.size.next(), this.settings.maxInFlight() / 4));
 	}
@@ -171,7 +172,7 @@ final class TaskPoller {
 			return;
 		}
 		boolean claims = !this.paused && !this.handlers.names().isEmpty();
-		int room = claims ? this.inFlight.reserve(this.minRoom, this.size.next()) : 0;
+		int room = claims ? this.inFlight.reserve(minRoom(), this.size.next()) : 0;
 		if (!claims) {
 			// A claim that was under way when the poller was paused may have failed.
 			this.availability.idle(Caller.CLAIM);
@@ -181,7 +182,6 @@ final class TaskPoller {
 			awaitRoom(claims);
 			return;
 		}
-		this.waitsForRoom = false;
 		boolean suspect = isSuspectNext();
 		int free = this.inFlight.free() + room;
 		int used = 0;
@@ -205,7 +205,7 @@ final class TaskPoller {
 		}
 		finally {
 			this.inFlight.free(room - used);
-			this.minRoom = usualRoom();
+			this.claimedAt = this.turns.nanoTime();
 		}
 		expectRoom(free - used);
 		this.reports.report(isActive());
@@ -240,19 +240,42 @@ final class TaskPoller {
 	}
 
 	/**
-	 * Waits for room for a batch. If the node stays full for a whole poll interval, the
-	 * next round claims with any room.
+	 * The room that a claim needs now. One claim of many tasks costs less than many
+	 * claims of few, so the node waits while its tasks make room for many. The longer the
+	 * node has waited, the less room is enough, since its other tasks may last for long.
+	 */
+	private int minRoom() {
+		long waited = waitedNanos();
+		if (waited >= this.settings.pollInterval().toNanos()) {
+			return 1;
+		}
+		return (int) Math.max(1, Math.min(usualRoom(), idleNanos() / Math.max(1, waited)));
+	}
+
+	private long waitedNanos() {
+		return this.turns.nanoTime() - this.claimedAt;
+	}
+
+	/**
+	 * How long one place may be idle to save a claim. Two places may be idle half as
+	 * long.
+	 */
+	private long idleNanos() {
+		return this.settings.maxInFlight() * CLAIM_NANOS;
+	}
+
+	/**
+	 * Waits until there is enough room for a claim. More room makes the wait shorter, so
+	 * the loop looks again when there is twice as much.
 	 */
 	private void awaitRoom(boolean claims) {
-		long now = this.turns.nanoTime();
-		long interval = this.settings.pollInterval().toNanos();
-		if (!this.waitsForRoom) {
-			this.waitsForRoom = true;
-			this.waitingSince = now;
-		}
-		this.minRoom = (now - this.waitingSince >= interval) ? 1 : usualRoom();
-		if (!claims || this.inFlight.expect(this.minRoom, this.loop::wake)) {
-			this.loop.await(this.turns.idleNanos(interval));
+		int free = this.inFlight.free();
+		if (!claims || this.inFlight.expect(Math.min(usualRoom(), Math.max(1, 2 * free)), this.loop::wake)) {
+			long nanos = this.settings.pollInterval().toNanos();
+			if (claims && free > 0) {
+				nanos = Math.min(nanos, idleNanos() / free + 1) - waitedNanos();
+			}
+			this.loop.await(this.turns.idleNanos(nanos));
 		}
 	}
 
