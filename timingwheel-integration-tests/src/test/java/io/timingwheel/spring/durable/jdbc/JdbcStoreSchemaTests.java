@@ -6,6 +6,8 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLSyntaxErrorException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -40,13 +42,17 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatRuntimeException;
 
 /**
  * The scripts of the schema, and nodes on a schema that is older or newer than their own.
@@ -107,6 +113,51 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 				.withMessageContaining("needs version " + JdbcStoreSchema.VERSION)
 				.withMessageContaining(
 						"order: " + String.join(", ", JdbcStoreSchema.scripts(schema().platform(), version)) + ". ");
+		}
+	}
+
+	@Test
+	void aTableThatTheUserMayNotReadIsNotMissing() {
+		initialize(TableName.DEFAULT);
+		DataSource stranger = ofStranger();
+		DelayedTaskStore node = new JdbcDelayedTaskStore(stranger, stranger, TableName.DEFAULT);
+		assertThatRuntimeException().isThrownBy(node::check).withMessageContaining(this.scripts.denial());
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> JdbcStoreSchema.of(stranger, TableName.DEFAULT).version());
+	}
+
+	@Test
+	void theCheckNamesWhatIsMissingBesideTheTable() {
+		initialize(TableName.DEFAULT);
+		this.jdbc.execute("drop table timingwheel_task_node");
+		assertThatIllegalStateException().isThrownBy(this.store::check)
+			.withMessageContaining("version " + JdbcStoreSchema.VERSION)
+			.withMessageContaining("cannot be read")
+			.withMessageMatching("(?is).*timingwheel_task_node.*");
+	}
+
+	/**
+	 * Connections of a user without any rights on the table.
+	 */
+	private DataSource ofStranger() {
+		String url = this.pool.getJdbcUrl();
+		switch (this.scripts.database) {
+			case POSTGRESQL -> {
+				this.jdbc.execute("create role stranger login");
+				return new DriverManagerDataSource(url.replace("user=postgres", "user=stranger"));
+			}
+			case MARIADB -> {
+				// The server checks no rights.
+				return new FailingDataSource(this.pool,
+						new SQLSyntaxErrorException(
+								"SELECT command denied to user 'stranger'@'localhost' for table 'timingwheel_task'",
+								"42000", 1142));
+			}
+			default -> {
+				this.jdbc.execute("create user stranger password 'secret'");
+				// Only an administrator may change the settings in the URL.
+				return new DriverManagerDataSource(url.substring(0, url.indexOf(';')), "stranger", "secret");
+			}
 		}
 	}
 
@@ -340,6 +391,29 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 	}
 
 	/**
+	 * An object whose methods with these names return these results, or throw them if
+	 * they are exceptions.
+	 */
+	private static <T> T with(Class<T> type, T target, Map<String, ?> results) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				Object result = results.get(method.getName());
+				if (result instanceof Exception failure) {
+					throw failure;
+				}
+				if (result != null) {
+					return result;
+				}
+				try {
+					return method.invoke(target, arguments);
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getCause();
+				}
+			}));
+	}
+
+	/**
 	 * Databases, and the platforms whose scripts run on them. MariaDB also runs the
 	 * scripts for MySQL.
 	 */
@@ -357,6 +431,15 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 
 		String platform() {
 			return name().toLowerCase(Locale.ROOT);
+		}
+
+		/** What the database says to a user who may not read a table. */
+		String denial() {
+			return switch (this.database) {
+				case POSTGRESQL -> "permission denied for table timingwheel_task";
+				case MARIADB -> "SELECT command denied to user";
+				default -> "Not enough rights for object";
+			};
 		}
 
 		/** The product that the driver names. */
@@ -387,22 +470,25 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 			return with(Connection.class, connection, Map.of("getMetaData", metaData));
 		}
 
-		/**
-		 * An object whose methods with these names return these results.
-		 */
-		private static <T> T with(Class<T> type, T target, Map<String, ?> results) {
-			return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-					(proxy, method, arguments) -> {
-						if (results.containsKey(method.getName())) {
-							return results.get(method.getName());
-						}
-						try {
-							return method.invoke(target, arguments);
-						}
-						catch (InvocationTargetException ex) {
-							throw ex.getCause();
-						}
-					}));
+	}
+
+	/**
+	 * Connections on which each query fails.
+	 */
+	private static final class FailingDataSource extends DelegatingDataSource {
+
+		private final SQLException failure;
+
+		FailingDataSource(DataSource target, SQLException failure) {
+			super(target);
+			this.failure = failure;
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			return with(Connection.class, connection, Map.of("createStatement",
+					with(Statement.class, connection.createStatement(), Map.of("executeQuery", this.failure))));
 		}
 
 	}

@@ -3,8 +3,10 @@ package io.timingwheel.spring.durable.jdbc;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
@@ -42,6 +44,9 @@ public final class JdbcStoreSchema {
 	 * The location of the first script, with a placeholder for the platform.
 	 */
 	public static final String FIRST_SCRIPT = "classpath:io/timingwheel/spring/durable/jdbc/schema-@@platform@@.sql";
+
+	/** The SQL states for a table that is missing: of PostgreSQL, and of the others. */
+	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
 
 	private static final Log logger = LogFactory.getLog(JdbcDelayedTaskStore.class);
 
@@ -93,7 +98,8 @@ public final class JdbcStoreSchema {
 	 * The version of the schema in the database. A table of tasks that has no version
 	 * beside it has version 1.
 	 * @return the version, 0 if there is no table of tasks
-	 * @throws org.springframework.dao.DataAccessException if the database does not answer
+	 * @throws org.springframework.dao.DataAccessException if the database does not
+	 * answer, or the user may not read the table
 	 */
 	public int version() {
 		if (!exists("select id from " + this.table + " where 1 = 0")) {
@@ -117,7 +123,11 @@ public final class JdbcStoreSchema {
 			return true;
 		}
 		catch (BadSqlGrammarException ex) {
-			return false;
+			if (ex.getCause() instanceof SQLException cause && NO_TABLE.contains(String.valueOf(cause.getSQLState()))) {
+				return false;
+			}
+			// For example, the user may not read the table.
+			throw ex;
 		}
 	}
 
@@ -207,7 +217,18 @@ public final class JdbcStoreSchema {
 	}
 
 	private void checkTable(ShortTransactions transactions) {
-		int version = version();
+		int version;
+		try {
+			version = version();
+		}
+		catch (BadSqlGrammarException ex) {
+			throw new IllegalStateException(
+					("The table %s of the durable tasks cannot be read: %s. A node needs a user that may select, insert,"
+							+ " update and delete in this table, and in the tables %s, %s and %s.")
+						.formatted(this.table, ex.getMostSpecificCause().getMessage(), this.table.versionTable(),
+								this.table.limitTable(), this.table.nodeTable()),
+					ex);
+		}
 		List<String> scripts = scripts(platform(), version);
 		if (version == 0) {
 			throw new IllegalStateException(
@@ -234,9 +255,10 @@ public final class JdbcStoreSchema {
 		}
 		catch (BadSqlGrammarException ex) {
 			throw new IllegalStateException(
-					("The table %s of the durable tasks has other columns than version %d of its"
-							+ " schema. Compare it with the scripts %s.")
-						.formatted(this.table, version, String.join(", ", scripts(platform(), 0))),
+					("The table %s of the durable tasks, and the tables beside it, cannot be read as in version %d of their"
+							+ " schema: %s. Compare them with the scripts %s, and check the rights of the user.")
+						.formatted(this.table, version, ex.getMostSpecificCause().getMessage(),
+								String.join(", ", scripts(platform(), 0))),
 					ex);
 		}
 	}
