@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.entry;
 
 /**
@@ -1480,6 +1481,20 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		assertThat(counts.stream().mapToLong(Long::longValue).sum()).isEqualTo(202);
 		assertThat(forecast.names().get("other").counts()).contains(1L);
 		assertThat(forecast.names().get("unknown").counts()).hasSize(62).containsOnly(0L);
+	}
+
+	@Test
+	void aForecastTakesManyNames() {
+		String last = "name " + (ForecastQuery.MAX_NAMES - 1);
+		this.store.enqueue(task(last, "k", DueTime.after(HOUR), IfPending.KEEP, null));
+		Map<String, Long> names = IntStream.range(0, ForecastQuery.MAX_NAMES)
+			.boxed()
+			.collect(Collectors.toMap((i) -> "name " + i, (i) -> 100L));
+		Forecast forecast = this.other.forecast(new ForecastQuery(names, Duration.ofMinutes(2), 60));
+		assertThat(forecast.names()).containsOnlyKeys(names.keySet());
+		names.put("one more", 0L);
+		assertThatIllegalArgumentException().isThrownBy(() -> new ForecastQuery(names, Duration.ofMinutes(2), 60))
+			.withMessageContaining("at most " + ForecastQuery.MAX_NAMES);
 	}
 
 	@Test

@@ -124,7 +124,8 @@ public final class StoredTaskReader {
 	 * are at most a few seconds old.
 	 * @param span the length of a span, at least a millisecond
 	 * @param spans the number of spans
-	 * @param maxNames for how many names at most, those with the most pending tasks
+	 * @param maxNames for how many names at most, those with the most pending tasks; no
+	 * more than {@link ForecastQuery#MAX_NAMES}
 	 * @return the counts, which are estimates for names with many tasks
 	 */
 	public Forecast forecast(Duration span, int spans, int maxNames) {
