@@ -71,10 +71,22 @@ class DurableExecutorTests {
 
 	@Test
 	void aTaskForWhoseExecutorThereIsNoThreadIsGivenBackWithoutAnAttempt() {
+		assertGivenBack(() -> {
+			throw new OutOfMemoryError("unable to create native thread");
+		});
+	}
+
+	@Test
+	void aTaskForWhoseExecutorThereIsNoThreadWhenItIsCreatedIsGivenBackWithoutAnAttempt() {
+		assertGivenBack(() -> {
+			throw new BeanCreationException("lateExecutor", "failed to start",
+					new OutOfMemoryError("unable to create native thread"));
+		});
+	}
+
+	private void assertGivenBack(Supplier<Executor> failure) {
 		this.runner.withPropertyValues("timingwheel.store.max-attempts=1").run((context) -> {
-			Handler handler = new Handler("notify", failingOnce(() -> {
-				throw new OutOfMemoryError("unable to create native thread");
-			}), () -> {
+			Handler handler = new Handler("notify", failingOnce(failure), () -> {
 			});
 			enqueue(context, handler);
 			eventually().until(() -> handler.runs().get() == 1);

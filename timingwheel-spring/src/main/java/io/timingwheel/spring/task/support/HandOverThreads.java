@@ -20,6 +20,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
+
 /**
  * The threads that call executors whose {@code execute} may block. Each executor has a
  * queue. At most one thread at a time calls an executor, in the order of its queue, so
@@ -312,8 +314,10 @@ final class HandOverThreads {
 	 * what the executor calls before it takes the task, such as a {@code TaskDecorator}.
 	 */
 	static boolean isRefusal(Throwable error) {
-		// Without more threads, the JVM throws an OutOfMemoryError.
-		return error instanceof RejectedExecutionException || error instanceof VirtualMachineError;
+		// Without more threads, the JVM throws an OutOfMemoryError. If the executor is a
+		// bean that has to be created, another exception contains the error.
+		return error instanceof RejectedExecutionException
+				|| NestedExceptionUtils.getMostSpecificCause(error) instanceof VirtualMachineError;
 	}
 
 	/**
