@@ -115,14 +115,14 @@ class ClaimGrowthTests {
 		this.store.setClock(this.clock);
 		SimulatedNode storing = new SimulatedNode("storing", this.time, this.store, Map.of(), (number, context) -> {
 		});
-		enqueue(storing, TestNode.NAME, 800, Duration.ofMillis(1950));
+		enqueue(storing, TestNode.NAME, 800, Duration.ofMillis(950));
 		AtomicInteger runs = new AtomicInteger();
 		SimulatedNode node = new SimulatedNode("node", this.time, recording(), Map.of(TestNode.NAME, Missed.ALL),
 				(number, context) -> runs.incrementAndGet());
-		this.time.advance(Duration.ofMillis(300));
+		this.time.advance(Duration.ofMillis(100));
 		assertThat(node.durable().inFlight()).isEqualTo(800);
 		enqueue(storing, TestNode.NAME, TASKS, Duration.ZERO);
-		assertTimeoutPreemptively(Duration.ofMinutes(1), () -> this.time.advance(Duration.ofMillis(1600)));
+		assertTimeoutPreemptively(Duration.ofMinutes(1), () -> this.time.advance(Duration.ofMillis(800)));
 		assertThat(runs).hasValue(TASKS);
 		node.kill();
 		storing.kill();

@@ -90,11 +90,12 @@ final class DurableNode {
 		this.beginner = new TaskBeginner(turns, store, settings, wheel, this.inFlight, runner, this.settler,
 				this.availability);
 		Lanes lanes = new Lanes(handlers, this.inFlight, policies, this.beginner::add, this::wakePoller, turns);
-		this.intake = new TaskIntake(turns, settings, handlers, wheel, this.inFlight, lanes, this.beginner, runner,
-				this.settler, unreadable, policies, () -> this.started && isClaiming(), this::wakePoller);
+		LookAhead lookAhead = new LookAhead(settings.lookAhead(), settings.maxInFlight(), turns.nanoTime());
+		this.intake = new TaskIntake(turns, settings, handlers, wheel, this.inFlight, lanes, lookAhead, this.beginner,
+				runner, this.settler, unreadable, policies, () -> this.started && isClaiming(), this::wakePoller);
 		this.reports = new NodeReports(turns, store, settings.nodeId(), this.inFlight);
 		this.poller = new TaskPoller(turns, store, settings, handlers, clock, this.inFlight, lanes, this.intake,
-				this.pausedNames, unreadable, this.figures, this.availability, this.reports);
+				lookAhead, this.pausedNames, unreadable, this.figures, this.availability, this.reports);
 		this.leases = new LeaseKeeper(turns, store, settings, this.inFlight, this.availability);
 		this.retention = new DeadTaskRetention(store, settings.deadRetention(), this.figures);
 		turns.onWork(this::lookAgain);

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.support;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +38,8 @@ final class TaskIntake {
 
 	private final Lanes lanes;
 
+	private final LookAhead lookAhead;
+
 	private final TaskBeginner beginner;
 
 	private final TaskRunner runner;
@@ -64,6 +67,7 @@ final class TaskIntake {
 	 * @param wheel where tasks wait
 	 * @param inFlight limits and holds the tasks
 	 * @param lanes limits the tasks of each name
+	 * @param lookAhead how long before their due time the node leases tasks
 	 * @param beginner begins tasks that are due
 	 * @param runner runs tasks that began with their claim
 	 * @param settler takes the tasks that the node cannot run
@@ -73,14 +77,16 @@ final class TaskIntake {
 	 * @param onDue makes the node claim tasks now
 	 */
 	TaskIntake(NodeTurns turns, DurableSettings settings, DurableHandlerRegistry handlers, TimingWheel wheel,
-			InFlight inFlight, Lanes lanes, TaskBeginner beginner, TaskRunner runner, TaskSettler settler,
-			UnreadableTasks unreadable, NamePolicies policies, BooleanSupplier claiming, Runnable onDue) {
+			InFlight inFlight, Lanes lanes, LookAhead lookAhead, TaskBeginner beginner, TaskRunner runner,
+			TaskSettler settler, UnreadableTasks unreadable, NamePolicies policies, BooleanSupplier claiming,
+			Runnable onDue) {
 		this.turns = turns;
 		this.settings = settings;
 		this.handlers = handlers;
 		this.wheel = wheel;
 		this.inFlight = inFlight;
 		this.lanes = lanes;
+		this.lookAhead = lookAhead;
 		this.beginner = beginner;
 		this.runner = runner;
 		this.settler = settler;
@@ -106,7 +112,8 @@ final class TaskIntake {
 		if (this.policies.isPaused(handler, name) || this.policies.limits(handler) != null) {
 			return null;
 		}
-		if (!due.absolute() && due.millis() > this.settings.lookAhead().toMillis()) {
+		Duration lookAhead = this.lookAhead.current();
+		if (!due.absolute() && due.millis() > lookAhead.toMillis()) {
 			return null;
 		}
 		Lane lane = this.lanes.of(handler);
@@ -117,7 +124,7 @@ final class TaskIntake {
 		if (this.inFlight.reserve(this.settings.maxInFlight() / 4 + 1, 1) == 0) {
 			return null;
 		}
-		return new LeaseOffer(this.settings.nodeId(), this.settings.lookAhead(), this.settings.lease());
+		return new LeaseOffer(this.settings.nodeId(), lookAhead, this.settings.lease());
 	}
 
 	/**

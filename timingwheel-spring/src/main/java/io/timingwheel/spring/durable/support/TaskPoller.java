@@ -73,6 +73,8 @@ final class TaskPoller {
 
 	private final ClaimSize size;
 
+	private final LookAhead lookAhead;
+
 	/** When the last claim has ended. */
 	private long claimedAt;
 
@@ -93,8 +95,9 @@ final class TaskPoller {
 	private volatile boolean paused;
 
 	TaskPoller(NodeTurns turns, DelayedTaskStore store, DurableSettings settings, DurableHandlerRegistry handlers,
-			StoreClock clock, InFlight inFlight, Lanes lanes, TaskIntake intake, PausedNames pausedNames,
-			UnreadableTasks unreadable, NodeFigures figures, StoreAvailability availability, NodeReports reports) {
+			StoreClock clock, InFlight inFlight, Lanes lanes, TaskIntake intake, LookAhead lookAhead,
+			PausedNames pausedNames, UnreadableTasks unreadable, NodeFigures figures, StoreAvailability availability,
+			NodeReports reports) {
 		this.turns = turns;
 		this.loop = turns.loop("timing-wheel-poller", this::round);
 		this.suspectAt = turns.nanoTime();
@@ -113,6 +116,7 @@ final class TaskPoller {
 		this.availability = availability;
 		this.reports = reports;
 		this.size = new ClaimSize(settings);
+		this.lookAhead = lookAhead;
 		inFlight.onSuspectGone(this.loop::wake);
 	}
 
@@ -190,11 +194,12 @@ final class TaskPoller {
 			this.intake.giveBackWaiting(this.pausedNames.read());
 			Map<String, Limit> limits = this.lanes.limits(room, this.size.usual(), suspect);
 			if (!limits.isEmpty()) {
-				Claimed claimed = claim(limits, room, suspect);
+				Duration lookAhead = this.lookAhead.current();
+				Claimed claimed = claim(limits, room, suspect, lookAhead);
 				used = claimed.tasks().size();
 				boolean more = this.lanes.mayHaveMore(limits, claimed.tasks()) || used == room;
 				boolean suspects = this.moreSuspects && !this.inFlight.hasSuspect();
-				sleepNanos = (more || suspects) ? minSleepNanos(claimed) : sleepNanos(claimed);
+				sleepNanos = (more || suspects) ? minSleepNanos(claimed) : sleepNanos(claimed, lookAhead);
 			}
 		}
 		catch (RuntimeException ex) {
@@ -279,13 +284,13 @@ final class TaskPoller {
 		}
 	}
 
-	private Claimed claim(Map<String, Limit> limits, int room, boolean suspect) {
+	private Claimed claim(Map<String, Limit> limits, int room, boolean suspect, Duration lookAhead) {
 		LeaseTerm term = LeaseTerm.of(this.turns, this.settings.lease());
 		long sent = this.clock.wheelNanos();
 		long start = this.turns.nanoTime();
 		Map<String, StartLimits> startLimits = this.lanes.startLimits(limits.keySet());
-		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), limits, room, suspect,
-				this.settings.lookAhead(), this.settings.lease(), this.settings.maxPayloadBytes(), startLimits,
+		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), limits, room, suspect, lookAhead,
+				this.settings.lease(), this.settings.maxPayloadBytes(), startLimits,
 				Duration.ofNanos(this.turns.idleNanos(this.settings.pollInterval().toNanos()))));
 		this.lanes.heldInStore(startLimits.keySet(), claimed.heldBack());
 		this.availability.succeeded(Caller.CLAIM);
@@ -297,6 +302,8 @@ final class TaskPoller {
 		this.suspectClaimed = claimed.tasks().stream().anyMatch(LeasedTask::suspect);
 		if (!this.suspectClaimed) {
 			this.size.claimed(room, limits, claimed, nanos);
+			int free = this.inFlight.free() + room - claimed.tasks().size();
+			this.lookAhead.claimed(claimed, free, this.turns.nanoTime());
 		}
 		if (suspect) {
 			this.moreSuspects = this.suspectClaimed;
@@ -323,11 +330,11 @@ final class TaskPoller {
 	 * tasks, so that not all nodes claim at the same time. Otherwise the first node would
 	 * take all tasks that are due soon.
 	 */
-	private long sleepNanos(Claimed claimed) {
+	private long sleepNanos(Claimed claimed, Duration lookAhead) {
 		if (this.turns.isVirtual()) {
 			return virtualSleepNanos(claimed);
 		}
-		return Math.min(unlimitedSleepNanos(claimed), startNanos(claimed));
+		return Math.min(unlimitedSleepNanos(claimed, lookAhead), startNanos(claimed));
 	}
 
 	/**
@@ -337,9 +344,9 @@ final class TaskPoller {
 		return TimeUnit.MILLISECONDS.toNanos(Math.max(1, claimed.startAt() - claimed.now()));
 	}
 
-	private long unlimitedSleepNanos(Claimed claimed) {
-		long millis = sleepMillis(claimed, this.settings.pollInterval().toMillis(),
-				this.settings.lookAhead().toMillis());
+	private long unlimitedSleepNanos(Claimed claimed, Duration lookAhead) {
+		long longest = this.lookAhead.maxSleepMillis(this.settings.pollInterval().toMillis());
+		long millis = sleepMillis(claimed, longest, lookAhead.toMillis());
 		double share = claimed.tasks().isEmpty() ? 1 : 1 - ThreadLocalRandom.current().nextDouble() / 2;
 		return (long) (TimeUnit.MILLISECONDS.toNanos(millis) * share);
 	}
