@@ -113,6 +113,8 @@ final class Nodes implements AutoCloseable {
 		if (left < 0 && lead > 0) {
 			throw new IllegalStateException("The tasks were due before all were stored");
 		}
+		// Without it, some peers run with plans for an empty table for up to a minute.
+		server().analyze();
 	}
 
 	/**

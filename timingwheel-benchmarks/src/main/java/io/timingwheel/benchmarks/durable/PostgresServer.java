@@ -97,6 +97,11 @@ final class PostgresServer implements Server {
 	}
 
 	@Override
+	public void analyze() {
+		this.jdbc.execute("analyze");
+	}
+
+	@Override
 	public Map<String, Double> megabytes() {
 		Map<String, Double> sizes = new LinkedHashMap<>();
 		this.jdbc.query("select pg_table_size('" + TABLE + "'), pg_indexes_size('" + TABLE + "')", (rs) -> {

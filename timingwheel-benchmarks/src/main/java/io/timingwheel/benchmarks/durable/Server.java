@@ -27,6 +27,13 @@ interface Server extends AutoCloseable {
 	void addPending(int count, NodeProcess node) throws IOException;
 
 	/**
+	 * Brings the statistics up to date by which the server plans statements, as a server
+	 * does by itself after a while.
+	 */
+	default void analyze() {
+	}
+
+	/**
 	 * What the tasks take, in megabytes, by the kind of place.
 	 */
 	Map<String, Double> megabytes();
