@@ -44,7 +44,11 @@ final class Places {
 	 */
 	private final Map<TaskRef, Place> held = new ConcurrentHashMap<>();
 
-	private final String prefix = UUID.randomUUID() + ":";
+	/**
+	 * Random, so that no two nodes take the same place. Redis compares, copies and logs
+	 * the id of each place several times, so ids are short.
+	 */
+	private final String prefix = Long.toUnsignedString(UUID.randomUUID().getLeastSignificantBits(), 36) + ":";
 
 	private final AtomicLong number = new AtomicLong();
 
@@ -61,7 +65,7 @@ final class Places {
 	Grant take(String name, StartLimits limits, int wanted, int left, Duration lease) {
 		List<String> places = new ArrayList<>();
 		for (int i = 0; i < wanted; i++) {
-			places.add(this.prefix + this.number.getAndIncrement());
+			places.add(this.prefix + Long.toString(this.number.getAndIncrement(), 36));
 		}
 		Call call = call(Script.TAKE_PLACES, name)
 			.with(name, limits.concurrent(), limits.intervalMicros(), limits.burst(), left, lease)
