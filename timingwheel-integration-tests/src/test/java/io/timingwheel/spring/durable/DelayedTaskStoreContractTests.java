@@ -98,6 +98,48 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aTaskWithoutAKeyIsStoredLikeOneWithAKey() {
+		List<Enqueued> plain = new ArrayList<>();
+		List<Enqueued> keyed = new ArrayList<>();
+		for (DueTime due : List.of(DueTime.after(Duration.ZERO), DueTime.after(SOON), DueTime.after(HOUR),
+				DueTime.at(Instant.EPOCH), new DueTime(DelayedTaskStore.MAX_TIME, true))) {
+			for (String trace : Arrays.asList(null, TRACE)) {
+				for (LeaseOffer offer : Arrays.asList(null, OFFER)) {
+					NewTask task = task(NAME, null, due, IfPending.REPLACE, offer);
+					plain.add(this.store.enqueue(
+							new NewTask(task.id(), NAME, null, task.payload(), trace, due, IfPending.REPLACE, offer)));
+					NewTask other = task(NAME, null, due, IfPending.REPLACE, offer);
+					keyed.add(this.store.enqueue(new NewTask(other.id(), NAME, "k" + keyed.size(), other.payload(),
+							trace, due, IfPending.REPLACE, offer)));
+					Enqueued one = plain.get(plain.size() - 1);
+					Enqueued two = keyed.get(keyed.size() - 1);
+					long later = due.absolute() ? 0 : two.now() - one.now();
+					assertThat(two.dueAt()).isEqualTo(one.dueAt() + later);
+					assertThat(two.outcome()).isEqualTo(one.outcome()).isEqualTo(Outcome.INSERTED);
+					assertThat(two.leased()).isEqualTo(one.leased());
+					assertThat(stored(two.id())).usingRecursiveComparison()
+						.ignoringFields("id", "key", "dueAt")
+						.isEqualTo(stored(one.id()));
+				}
+			}
+		}
+		clockAhead(HOUR.plus(LEASE).plusMinutes(1));
+		Map<String, LeasedTask> claimed = claimByOther().stream()
+			.collect(Collectors.toMap(LeasedTask::id, Function.identity()));
+		assertThat(claimed).hasSize(32);
+		for (int i = 0; i < 16; i++) {
+			LeasedTask one = claimed.get(plain.get(i).id());
+			LeasedTask two = claimed.get(keyed.get(i).id());
+			assertThat(one.dueAt()).isEqualTo(plain.get(i).dueAt());
+			assertThat(one.payload()).isEqualTo(payloadOf(one.id()));
+			assertThat(one.traceparent()).isEqualTo((i % 4 < 2) ? null : TRACE);
+			assertThat(two).usingRecursiveComparison()
+				.ignoringFields("id", "key", "fence", "payload", "dueAt")
+				.isEqualTo(one);
+		}
+	}
+
+	@Test
 	void aStoreWithItsDataIsReadyAndJoinsNoTransactionWhereThereIsNone() {
 		this.store.check();
 		assertThat(this.store.joinsTransaction()).isFalse();

@@ -22,8 +22,12 @@ import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.IfPending;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
@@ -174,9 +178,11 @@ class RedisScriptTests extends StoreTestSupport {
 		}
 	}
 
-	@Test
-	void anInsertThatIsRepeatedIsTheSameInsert() {
-		NewTask task = task(NAME, "k", DueTime.after(SOON), IfPending.REJECT, OFFER);
+	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = "k")
+	void anInsertThatIsRepeatedIsTheSameInsert(@Nullable String key) {
+		NewTask task = task(NAME, key, DueTime.after(SOON), IfPending.REJECT, OFFER);
 		Enqueued first = this.store.enqueue(task);
 		Enqueued again = this.store.enqueue(task);
 		assertThat(again.outcome()).isEqualTo(Outcome.INSERTED);

@@ -16,6 +16,7 @@ import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.durable.PartlyStoredException;
 import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.redis.TaskBatch.Answer;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Enqueueing {
 
-	/** How many values {@code enqueue.lua} replies for each task. */
+	/** How many values each script replies for each task. */
 	private static final int WIDTH = 6;
 
 	private static final Object ANY_PARTITION = "any";
@@ -88,8 +89,12 @@ final class Enqueueing {
 	}
 
 	private List<Enqueued> enqueue(List<NewTask> tasks, ToIntFunction<NewTask> partition, Waiting waiting) {
-		TaskBatch batch = new TaskBatch(this.partitions, Script.ENQUEUE);
-		tasks.forEach((task) -> add(batch, task, partition.applyAsInt(task)));
+		boolean plain = tasks.stream().allMatch((task) -> task.key() == null && task.maxWait() == null);
+		TaskBatch batch = new TaskBatch(this.partitions, plain ? Script.INSERT : Script.ENQUEUE);
+		for (NewTask task : tasks) {
+			int number = partition.applyAsInt(task);
+			(plain ? addPlain(batch, task, number) : add(batch, task, number)).withLease(task.lease());
+		}
 		@Nullable Enqueued[] enqueued = new Enqueued[batch.size()];
 		RuntimeException failure = null;
 		for (Answer answer : batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored,
@@ -128,13 +133,19 @@ final class Enqueueing {
 				reply.number(4), false);
 	}
 
-	private static void add(TaskBatch batch, NewTask task, int partition) {
+	/**
+	 * Adds a task without a key and without a longest wait.
+	 */
+	private static Call addPlain(TaskBatch batch, NewTask task, int partition) {
+		return batch.add(partition, task.id(), task.name(), task.payload(), task.traceparent(), task.due().millis(),
+				task.due().absolute());
+	}
+
+	private static Call add(TaskBatch batch, NewTask task, int partition) {
 		String key = task.key();
-		batch
-			.add(partition, task.id(), task.name(), key != null, key, task.payload(), task.traceparent(),
-					task.due().millis(), task.due().absolute(), task.ifPending(),
-					(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null)
-			.withLease(task.lease());
+		return batch.add(partition, task.id(), task.name(), key != null, key, task.payload(), task.traceparent(),
+				task.due().millis(), task.due().absolute(), task.ifPending(),
+				(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null);
 	}
 
 	private static boolean hasStored(ScriptReply reply) {

@@ -8,6 +8,7 @@ local SCHEDULE = '>Bc0I8' -- length of the schedule, schedule, time
 
 -- State, flags, fence, at, due, attempt, deliveries, lost, error.
 local HEAD = '>c1BI8I8I8I4I4I4Hc0'
+local BEGINNING = '>c1BI8I8I8' -- the first fields of LAYOUT and of HEAD, up to due
 
 -- The field of TASKS for the head of a task.
 local function head_field(id)
