@@ -38,6 +38,13 @@ class ClaimFloorsTests {
 		this.floors.searched(search, REQUEST, Map.of(), now);
 	}
 
+	private Search claimFor(Duration duration) {
+		Search search = search();
+		pass(duration);
+		searched(search, 100_000);
+		return search;
+	}
+
 	private long floor() {
 		return search().floors().get(0);
 	}
@@ -77,6 +84,51 @@ class ClaimFloorsTests {
 		this.nanos.addAndGet(Duration.ofSeconds(25).toNanos());
 		searched(sweep, 200_000);
 		this.nanos.addAndGet(Duration.ofSeconds(10).toNanos());
+		assertThat(floor()).isEqualTo(ClaimFloors.NONE);
+	}
+
+	/**
+	 * On a busy database each claim takes long.
+	 */
+	@Test
+	void aSweepThatTakesAsLongAsOtherClaimsDelaysTheNextOneByASecond() {
+		Duration busy = Duration.ofMillis(300);
+		assertThat(claimFor(busy).swept()).containsExactly(NAME);
+		assertThat(claimFor(busy).swept()).isEmpty();
+		pass(Duration.ofSeconds(6));
+		assertThat(claimFor(busy).swept()).containsExactly(NAME);
+		pass(Duration.ofMillis(999));
+		assertThat(floor()).isEqualTo(99_000);
+		pass(Duration.ofMillis(1));
+		assertThat(floor()).isEqualTo(ClaimFloors.NONE);
+	}
+
+	@Test
+	void aSweepThatTakesLongerThanOtherClaimsDelaysTheNextOneByTheDifference() {
+		Duration sweep = Duration.ofMillis(300);
+		claimFor(sweep);
+		claimFor(Duration.ofMillis(50));
+		claimFor(Duration.ofMillis(150));
+		pass(Duration.ofSeconds(6));
+		assertThat(claimFor(sweep).swept()).containsExactly(NAME);
+		pass(Duration.ofMillis(3999));
+		assertThat(floor()).isEqualTo(99_000);
+		pass(Duration.ofMillis(1));
+		assertThat(floor()).isEqualTo(ClaimFloors.NONE);
+	}
+
+	@Test
+	void aSweepThatFollowsAnotherWithoutAClaimBetweenDelaysTheNextOneByItsWholeTime() {
+		Duration sweep = Duration.ofMillis(300);
+		claimFor(sweep);
+		claimFor(sweep);
+		pass(Duration.ofSeconds(6));
+		claimFor(sweep);
+		pass(Duration.ofSeconds(1));
+		assertThat(claimFor(sweep).swept()).containsExactly(NAME);
+		pass(Duration.ofMillis(5999));
+		assertThat(floor()).isEqualTo(99_000);
+		pass(Duration.ofMillis(1));
 		assertThat(floor()).isEqualTo(ClaimFloors.NONE);
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
@@ -19,9 +20,11 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
  * <p>
  * Tasks may still appear before that time: an application commits late, a node releases a
  * task, or a claim skips a task that another claim has locked. Some claims therefore
- * sweep names: they search from the beginning. The pause until the next sweep of these
- * names is twenty times as long as the claim took, but at least one second and at most
- * ten seconds. A claim that sweeps a name also sweeps its other names that would be due
+ * sweep names: they search from the beginning. The cost of a sweep is the time that it
+ * takes beyond the average time of the claims since the sweep before it. So a sweep on a
+ * busy database, where each claim takes long, costs little. The pause until the next
+ * sweep of these names is twenty times the cost, but at least one second and at most ten
+ * seconds. A claim that sweeps a name also sweeps its other names that would be due
  * within a second. Otherwise a busy node with many names would sweep in most claims. A
  * sweep neither causes nor delays a sweep of names that are not in the claim.
  * Thread-safe.
@@ -49,6 +52,9 @@ final class ClaimFloors {
 
 	/** When the next sweep of a name is due. A name without a floor is swept anyway. */
 	private final Map<String, Long> sweepTimes = new HashMap<>();
+
+	/** By name: how long the claims without a sweep took since the latest sweep. */
+	private final Map<String, LongSummaryStatistics> durations = new HashMap<>();
 
 	/**
 	 * By name: the earliest time of the tasks that have become claimable since the latest
@@ -82,8 +88,8 @@ final class ClaimFloors {
 			.filter((name) -> !this.floors.containsKey(name) || isSweepDue(name, until))
 			.toList();
 		swept.forEach(this.floors::remove);
-		return new Search(number, names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(), swept,
-				now);
+		return new Search(number, names, names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(),
+				swept, now);
 	}
 
 	/**
@@ -137,8 +143,23 @@ final class ClaimFloors {
 
 	private void ended(Search search) {
 		long now = this.nanoTime.getAsLong();
-		long gap = Math.max(this.sweepNanos, Math.min(MAX_GAP.toNanos(), SHARE * (now - search.began())));
-		search.swept().forEach((name) -> this.sweepTimes.put(name, now + gap));
+		long duration = now - search.began();
+		if (search.swept().isEmpty()) {
+			search.names()
+				.forEach((name) -> this.durations.computeIfAbsent(name, (key) -> new LongSummaryStatistics())
+					.accept(duration));
+		}
+		search.swept().forEach((name) -> this.sweepTimes.put(name, now + pause(name, duration)));
+	}
+
+	/**
+	 * The pause after a sweep. What is known of other claims is used once: if there are
+	 * no claims between this sweep and the next one, the whole time of that one counts.
+	 */
+	private long pause(String name, long duration) {
+		LongSummaryStatistics others = this.durations.remove(name);
+		long cost = (others != null) ? duration - (long) others.getAverage() : duration;
+		return Math.max(this.sweepNanos, Math.min(MAX_GAP.toNanos(), SHARE * cost));
 	}
 
 	private void raise(Search search, String name, long floor) {
@@ -161,17 +182,18 @@ final class ClaimFloors {
 	 * Where a claim begins.
 	 *
 	 * @param number the number of the claim
+	 * @param names the names of the claim
 	 * @param floors the times by name, in the order of the names
 	 * @param swept the names that the claim searches from the beginning
 	 * @param began when the claim began, by the clock for the sweeps
 	 */
-	record Search(long number, List<Long> floors, List<String> swept, long began) {
+	record Search(long number, List<String> names, List<Long> floors, List<String> swept, long began) {
 
 		/**
 		 * A search that begins with the first task of each name.
 		 */
 		static Search ofAll(List<String> names) {
-			return new Search(0, Collections.nCopies(names.size(), NONE), names, 0);
+			return new Search(0, names, Collections.nCopies(names.size(), NONE), names, 0);
 		}
 
 	}

@@ -66,6 +66,15 @@ record ClaimReply(List<ClaimedRow> tasks, Map<String, List<Long>> found, long no
 		return new ClaimReply(tasks, found, now, endedAt, nextAt, tableSize, places);
 	}
 
+	/**
+	 * Whether the claim has found a task and not taken it: another transaction has
+	 * changed the task meanwhile, or the task has just become a suspect. The claim then
+	 * does not know how far it has come.
+	 */
+	boolean hasLeft() {
+		return this.nextAt <= this.now;
+	}
+
 	private static LeasedTask task(String id, String name, ResultSet rs) throws SQLException {
 		boolean suspect = rs.getInt(ClaimColumn.SUSPECT) != 0;
 		String schedule = rs.getString(ClaimColumn.SCHEDULE);

@@ -122,13 +122,13 @@ final class LimitedClaimStatement {
 			throws SQLException {
 		ClaimReply reply = this.statement.read(rs);
 		Places places = Objects.requireNonNull(reply.places());
-		if (places.usable()) {
+		if (places.usable() && !reply.hasLeft()) {
 			Limit limit = new Limit(Math.min(room, places.free()), 0);
 			this.floors.searched(search, new ClaimRequest(request.owner(), Map.of(name, limit), room, false,
 					Duration.ZERO, request.lease(), request.maxPayloadBytes()), reply.found(), reply.now());
 		}
 		return new CountedClaim(reply.tasks(), this.database.time().reading(reply.endedAt()), reply.nextAt(),
-				reply.nextAt() <= reply.now(), places);
+				reply.hasLeft(), places);
 	}
 
 }

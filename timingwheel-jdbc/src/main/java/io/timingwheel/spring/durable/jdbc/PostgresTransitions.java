@@ -204,7 +204,7 @@ final class PostgresTransitions extends Transitions {
 
 	private Claimed claimed(ResultSet rs, ClaimRequest request, Search search) throws SQLException {
 		ClaimReply reply = this.claim.read(rs);
-		if (reply.tasks().stream().noneMatch((row) -> row.task().suspect())) {
+		if (!reply.hasLeft() && reply.tasks().stream().noneMatch((row) -> row.task().suspect())) {
 			// A claim that takes a suspect does not search for other tasks.
 			this.floors.searched(search, request, reply.found(), reply.now());
 		}
