@@ -109,6 +109,9 @@ final class ExplainedDataSource extends DelegatingDataSource implements AutoClos
 	 */
 	record Execution(String sql, JsonNode plan, List<JsonNode> nodes) {
 
+		private static final List<String> SHOWN = List.of("Node Type", "Relation Name", "Index Name", "Index Cond",
+				"Filter", "Actual Loops", "Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck");
+
 		/**
 		 * How many rows of a table the statement has read, with those that it has
 		 * filtered out.
@@ -144,7 +147,16 @@ final class ExplainedDataSource extends DelegatingDataSource implements AutoClos
 
 		@Override
 		public String toString() {
-			return this.sql + "\n" + this.plan.toPrettyString();
+			StringBuilder text = new StringBuilder(this.sql).append("\npages: ").append(pagesRead());
+			for (JsonNode node : this.nodes) {
+				text.append('\n');
+				for (String property : SHOWN) {
+					if (node.has(property)) {
+						text.append(property).append(": ").append(node.get(property).asString()).append("; ");
+					}
+				}
+			}
+			return text.toString();
 		}
 
 	}

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -25,8 +26,16 @@ final class ApplicationTransaction {
 
 	private final DataSource dataSource;
 
-	ApplicationTransaction(DataSource dataSource) {
+	private final Function<DataSource, JdbcTemplate> statements;
+
+	/**
+	 * Creates the access to the transaction of the calling thread.
+	 * @param dataSource the application's data source
+	 * @param statements creates the access that runs the statements
+	 */
+	ApplicationTransaction(DataSource dataSource, Function<DataSource, JdbcTemplate> statements) {
 		this.dataSource = unwrap(dataSource);
+		this.statements = statements;
 	}
 
 	/**
@@ -47,7 +56,7 @@ final class ApplicationTransaction {
 		}
 		for (Object key : TransactionSynchronizationManager.getResourceMap().keySet()) {
 			if (key instanceof DataSource bound && unwrap(bound) == this.dataSource && inTransaction(bound)) {
-				return new JdbcTemplate(bound);
+				return this.statements.apply(bound);
 			}
 		}
 		return null;

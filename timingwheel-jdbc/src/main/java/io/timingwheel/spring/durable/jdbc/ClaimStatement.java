@@ -17,7 +17,7 @@ final class ClaimStatement {
 
 	private final boolean hasPlaces;
 
-	private final SizedText text;
+	private final String text;
 
 	private final AtomicLong tableSize;
 
@@ -32,7 +32,7 @@ final class ClaimStatement {
 	 */
 	ClaimStatement(Database database, AtomicLong tableSize, String prefix, String wanted, String placeColumns) {
 		this.hasPlaces = !placeColumns.isEmpty();
-		this.text = new SizedText(tableSize, prefix, sql(database, wanted, placeColumns));
+		this.text = prefix + sql(database, wanted, placeColumns);
 		this.tableSize = tableSize;
 	}
 
@@ -40,7 +40,7 @@ final class ClaimStatement {
 	 * The text to execute.
 	 */
 	String text() {
-		return this.text.get();
+		return this.text;
 	}
 
 	/**
@@ -145,7 +145,7 @@ final class ClaimStatement {
 			.formatted(now, database.table(), DelayedTaskStore.MAX_TIME, TaskRow.RUNNING,
 					"t.status = " + TaskRow.PENDING + " and t.suspect = 0 and t.due_at <= clock.now", MAX_LOOK,
 					PostgresDialect.WITHOUT_DISK, wanted, placeColumns, Claimed.MAX_PAUSE_MILLIS,
-					PostgresDialect.elapsed(database.time()), SizedText.size(database.table()),
+					PostgresDialect.elapsed(database.time()), SizedStatements.size(database.table()),
 					Claimed.MAX_PAUSE_MILLIS + LeaseTimes.CLAIM_MILLIS);
 	}
 

@@ -4,10 +4,12 @@ import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.util.Locale;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
 
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 
 /**
@@ -60,10 +62,18 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 	}
 
 	ShortTransactions transactions() {
+		return transactions(JdbcTemplate::new);
+	}
+
+	/**
+	 * The access to the database.
+	 * @param statements creates the access that runs the statements
+	 */
+	ShortTransactions transactions(Function<DataSource, JdbcTemplate> statements) {
 		String isolation = (this.readCommitted || this.platform == Platform.H2) ? null
 				: "set transaction isolation level read committed";
-		return new ShortTransactions(this.dataSource, this.platform.product(), this.autoCommit && this.readCommitted,
-				isolation);
+		return new ShortTransactions(this.dataSource, statements, this.platform.product(),
+				this.autoCommit && this.readCommitted, isolation);
 	}
 
 	Dialect dialect() {

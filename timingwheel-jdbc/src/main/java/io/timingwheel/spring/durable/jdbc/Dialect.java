@@ -6,11 +6,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import javax.sql.DataSource;
+
 import io.timingwheel.spring.durable.StoredCounts;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * The differences between databases.
@@ -21,6 +24,13 @@ abstract class Dialect {
 	 * The transitions, in statements of this database.
 	 */
 	abstract Transitions transitions(Database database);
+
+	/**
+	 * Creates the access that runs the statements of the store.
+	 */
+	JdbcTemplate statements(DataSource dataSource) {
+		return new JdbcTemplate(dataSource);
+	}
 
 	/**
 	 * The time by the database's clock, in milliseconds since the epoch.

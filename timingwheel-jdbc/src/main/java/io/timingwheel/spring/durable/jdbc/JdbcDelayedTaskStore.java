@@ -93,7 +93,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		this.applicationDataSource = applicationDataSource;
 		this.storeDataSource = storeDataSource;
 		this.table = new TableName(tableName);
-		this.transaction = new ApplicationTransaction(applicationDataSource);
+		this.transaction = new ApplicationTransaction(applicationDataSource,
+				(dataSource) -> operations().database().dialect().statements(dataSource));
 		this.routing = this.transaction.dataSource() instanceof AbstractRoutingDataSource;
 	}
 
@@ -377,8 +378,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		ConnectionSettings store = (this.storeDataSource != this.applicationDataSource)
 				? ConnectionSettings.read(this.storeDataSource) : application;
 		StoreTime time = new StoreTime(() -> this.offset, this.clock);
-		ShortTransactions transactions = store.transactions();
-		return new Database(this.table, store.dialect(), application.transactions(),
+		Dialect dialect = store.dialect();
+		ShortTransactions transactions = store.transactions(dialect::statements);
+		return new Database(this.table, dialect, application.transactions(dialect::statements),
 				time.isGiven() ? transactions.joining(this.transaction) : transactions, time);
 	}
 

@@ -17,7 +17,7 @@ import io.timingwheel.spring.durable.TaskRef;
  */
 final class LeaseStatement {
 
-	private final SizedText change;
+	private final String change;
 
 	private final String fences;
 
@@ -52,7 +52,7 @@ final class LeaseStatement {
 	LeaseStatement(TableName table, AtomicLong tableSize, String condition, boolean waitsForDisk, String change,
 			Reply gone) {
 		String commit = waitsForDisk ? "" : " and (" + PostgresDialect.WITHOUT_DISK + ") is not null";
-		this.change = new SizedText(tableSize, "", """
+		this.change = """
 				with given as (select ?::text[] as ids, ?::bigint[] as fences), held as (
 					select t.ctid as place from %1$s t where t.id = any((select ids from given)::text[])
 						and case when t.owner is not null and t.%2$s and (t.id, t.fence) in (
@@ -64,7 +64,7 @@ final class LeaseStatement {
 				union all
 				select id, fence, 0 from changed
 					where (select count(*) from changed) < (select cardinality(ids) from given)
-				""".formatted(table, condition, change, commit, SizedText.size(table)));
+				""".formatted(table, condition, change, commit, SizedStatements.size(table));
 		this.fences = "select id, case when owner is not null and %2$s then fence else 0 end as fence from %1$s where id = any(?::text[])"
 			.formatted(table, condition);
 		this.gone = gone;
@@ -75,7 +75,7 @@ final class LeaseStatement {
 	 * The text that changes tasks, and gives what {@link #read} reads.
 	 */
 	String change() {
-		return this.change.get();
+		return this.change;
 	}
 
 	/**

@@ -141,14 +141,17 @@ final class LockedNameClaim {
 
 	/**
 	 * Counts the tasks that have places. The sums with 0 keep the database from using the
-	 * index by time, in which the database would read all tasks that are due.
+	 * index by time, in which the database would read all tasks that are due. The index
+	 * with the suspects has only tasks with a next time. The conditions say so, since
+	 * PostgreSQL would otherwise read all tasks of the name.
 	 */
 	private Running running() {
 		return Objects.requireNonNull(this.jdbc.queryForObject(("select (select count(*) from %1$s where name = ?"
 				+ " and status = %2$d and owner is not null) as running, (select count(*) from %1$s where name = ?"
 				+ " and status = %2$d and owner is not null and suspect + 0 = 0 and next_at + 0 <= ?) as ended,"
-				+ " (select count(*) from %1$s where name = ? and suspect = 1 and status + 0 = %3$d"
-				+ " and owner is not null) as leased_suspects, (select count(*) from %1$s where name = ?"
+				+ " (select count(*) from %1$s where name = ? and suspect = 1 and next_at is not null"
+				+ " and status + 0 = %3$d and owner is not null) as leased_suspects,"
+				+ " (select count(*) from %1$s where name = ?"
 				+ " and suspect = 1 and owner is not null and next_at <= ?) as ended_suspects,"
 				+ " (select count(*) from %1$s where name = ?"
 				+ " and suspect = 1 and owner is null and next_at <= ?) as waiting_suspects")
@@ -235,7 +238,8 @@ final class LockedNameClaim {
 		Map<String, Integer> keys = new HashMap<>();
 		if (this.limits.perKey() > 0) {
 			count("status = " + TaskRow.RUNNING + condition, keys);
-			count("suspect = 1 and status + 0 = " + TaskRow.PENDING + " and owner is not null", keys);
+			count("suspect = 1 and next_at is not null and status + 0 = " + TaskRow.PENDING + " and owner is not null",
+					keys);
 		}
 		return keys;
 	}

@@ -5,11 +5,15 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+
+import javax.sql.DataSource;
 
 import io.timingwheel.spring.durable.StoredCounts;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
 
 /**
@@ -20,7 +24,8 @@ final class PostgresDialect extends Dialect {
 
 	private static final String NOW = "floor(extract(epoch from statement_timestamp()) * 1000)::bigint";
 
-	private static final int SAMPLED_PAGES = 800;
+	/** In how many pages of the table the rows are counted for an estimate. */
+	static final int SAMPLED_PAGES = 800;
 
 	/**
 	 * Lets the commit of a statement return before the disk has the statement. A crash of
@@ -31,6 +36,9 @@ final class PostgresDialect extends Dialect {
 	 * lease in the store would then end before the lease that the node trusts.
 	 */
 	static final String WITHOUT_DISK = "select set_config('synchronous_commit', 'off', true)";
+
+	/** The size of the table in bytes, as the latest claim, look or change saw it. */
+	private final AtomicLong tableSize = new AtomicLong();
 
 	/**
 	 * What a statement adds its parameter to, to get the time.
@@ -48,7 +56,12 @@ final class PostgresDialect extends Dialect {
 
 	@Override
 	Transitions transitions(Database database) {
-		return new PostgresTransitions(database);
+		return new PostgresTransitions(database, this.tableSize);
+	}
+
+	@Override
+	JdbcTemplate statements(DataSource dataSource) {
+		return new SizedStatements(dataSource, this.tableSize);
 	}
 
 	@Override

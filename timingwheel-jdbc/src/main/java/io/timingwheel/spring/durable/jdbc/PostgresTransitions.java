@@ -54,8 +54,7 @@ final class PostgresTransitions extends Transitions {
 
 	private final EnqueueStatements shareMany;
 
-	/** The size of the table in bytes, as the latest claim, look or change saw it. */
-	private final AtomicLong tableSize = new AtomicLong();
+	private final AtomicLong tableSize;
 
 	private final ClaimStatement claim;
 
@@ -69,8 +68,14 @@ final class PostgresTransitions extends Transitions {
 
 	private final LeaseStatement acknowledge;
 
-	PostgresTransitions(Database database) {
+	/**
+	 * Creates the transitions.
+	 * @param tableSize takes the size of the table in bytes, as each claim, look or
+	 * change sees it
+	 */
+	PostgresTransitions(Database database, AtomicLong tableSize) {
 		super(database);
+		this.tableSize = tableSize;
 		this.database = database;
 		this.dialect = database.dialect();
 		TableName table = database.table();
@@ -223,8 +228,8 @@ final class PostgresTransitions extends Transitions {
 
 	@Override
 	String lookText(String sql) {
-		return SizedText.of(this.tableSize.get(), "select looks.*, %s as table_size from (%s) looks"
-			.formatted(SizedText.size(this.database.table()), sql));
+		return "select looks.*, %s as table_size from (%s) looks".formatted(SizedStatements.size(this.database.table()),
+				sql);
 	}
 
 	@Override

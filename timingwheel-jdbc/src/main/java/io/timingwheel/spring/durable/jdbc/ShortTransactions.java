@@ -56,18 +56,20 @@ final class ShortTransactions {
 	/**
 	 * Creates the access to a database.
 	 * @param dataSource gives the connections
+	 * @param statements creates the access that runs the statements
 	 * @param product the database's name in Spring's list of error codes
 	 * @param autoCommit whether the connections commit each statement, and have the
 	 * isolation "read committed"
 	 * @param isolation the statement that sets this isolation, {@code null} if it is not
 	 * needed
 	 */
-	ShortTransactions(DataSource dataSource, String product, boolean autoCommit, @Nullable String isolation) {
+	ShortTransactions(DataSource dataSource, Function<DataSource, JdbcTemplate> statements, String product,
+			boolean autoCommit, @Nullable String isolation) {
 		// This wrapper has an identity of its own, so no transaction of the application
 		// is bound to it.
 		DataSource own = new DelegatingDataSource(dataSource);
 		SQLExceptionTranslator translator = new SQLErrorCodeSQLExceptionTranslator(product);
-		this.jdbc = new JdbcTemplate(own);
+		this.jdbc = statements.apply(own);
 		this.jdbc.setExceptionTranslator(translator);
 		ReadCommitted manager = new ReadCommitted(own, isolation);
 		manager.setExceptionTranslator(translator);
