@@ -1,25 +1,37 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.Postgres;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.LeasedTask;
+import io.timingwheel.spring.durable.NewSchedule;
+import io.timingwheel.spring.durable.NextRun;
+import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.StoreTestSupport;
 import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.task.IfPending;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -73,8 +85,65 @@ class PostgresCommitTests extends StoreTestSupport {
 		assertThat(waits(() -> this.store.enqueue(task("k", SOON)))).isTrue();
 		assertThat(waits(() -> this.store.enqueueShared(List.of(task(null, SOON), task("l", SOON))))).isTrue();
 		assertThat(waits(() -> this.store.enqueueAll(List.of(task("m", SOON), task("n", SOON))))).isTrue();
+		assertThat(waits(() -> this.store.enqueue(task("k", HOUR)))).isTrue();
+		assertThat(waits(() -> this.store.enqueueShared(List.of(task("k", SOON))))).isTrue();
+		assertThat(waits(() -> this.store.enqueue(task("k", SOON, IfPending.UPDATE)))).isTrue();
 		assertThat(waits(() -> this.store.reschedule(key("k"), DueTime.after(HOUR), null))).isTrue();
 		assertThat(waits(() -> this.store.cancel(key("k")))).isTrue();
+	}
+
+	@Test
+	void aScheduleAndTheEndOfItsRunWaitForTheDisk() {
+		assertThat(waits(() -> recur("every 1h", HOUR))).isTrue();
+		assertThat(waits(() -> recur("every 2h", Duration.ZERO))).isTrue();
+		TaskRef first = claim().get(0).ref();
+		assertThat(waits(() -> assertThat(this.store.repeat(List.of(next(first)))).containsExactly(Reply.DONE)))
+			.isTrue();
+		TaskRef second = claim().get(0).ref();
+		assertThat(waits(() -> inTransaction(() -> this.store.repeatInTransaction(next(second))))).isTrue();
+		assertThat(waits(() -> assertThat(this.store.cancel(key("s"))).isTrue())).isTrue();
+	}
+
+	private void recur(String schedule, Duration first) {
+		this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "s", "payload", null, schedule,
+				DueTime.after(first)));
+	}
+
+	private static NextRun next(TaskRef run) {
+		return new NextRun(run, "every 2h", DueTime.after(Duration.ZERO), null);
+	}
+
+	@Test
+	void theEndOfATransactionalBodyWaitsForTheDisk() {
+		TaskRef task = begun("k").ref();
+		assertThat(waits(() -> inTransaction(() -> this.store.acknowledgeInTransaction(task)))).isTrue();
+	}
+
+	private void inTransaction(BooleanSupplier change) {
+		new TransactionTemplate(new JdbcTransactionManager(this.pool))
+			.executeWithoutResult((status) -> assertThat(change.getAsBoolean()).isTrue());
+	}
+
+	/**
+	 * The first limit has a statement of its own.
+	 */
+	@Test
+	void aClaimThatBeginsATaskOfALimitedNameWaitsForTheDisk() {
+		for (StartLimits limits : List.of(new StartLimits(1, 0, 0, 1), new StartLimits(1, 1, 1, 1))) {
+			// The first claim also stores the name.
+			enqueue(null, Duration.ZERO);
+			assertThat(this.store.acknowledge(List.of(claim(limits)))).containsExactly(Reply.DONE);
+			enqueue(null, Duration.ZERO);
+			List<TaskRef> begun = new ArrayList<>();
+			assertThat(waits(() -> begun.add(claim(limits)))).isTrue();
+			assertThat(this.store.acknowledge(begun)).containsExactly(Reply.DONE);
+		}
+	}
+
+	private TaskRef claim(StartLimits limits) {
+		ClaimRequest request = new ClaimRequest("a", Map.of(NAME, new Limit(10, 0)), 10, false, LOOK_AHEAD, LEASE,
+				ANY_SIZE, Map.of(NAME, limits));
+		return this.store.claim(request).tasks().get(0).ref();
 	}
 
 	@Test
@@ -107,6 +176,9 @@ class PostgresCommitTests extends StoreTestSupport {
 		assertThat(waits(() -> release(this.store, second))).isTrue();
 		assertThat(waits(() -> bury(this.store, third))).isTrue();
 		assertThat(waits(() -> this.store.requeue(third.id()))).isTrue();
+		TaskRef dead = begun("n").ref();
+		assertThat(bury(this.store, dead)).isEqualTo(Reply.DONE);
+		assertThat(waits(() -> assertThat(this.store.discard(dead.id())).isTrue())).isTrue();
 	}
 
 	/**
