@@ -36,9 +36,10 @@ import org.springframework.util.Assert;
  * Runs the scripts that users call (enqueue, cancel, reschedule), and then waits for the
  * replicas if the options ask for that. {@code WAIT} counts only the writes of its own
  * connection, and blocks all later commands on this connection. Each write that waits
- * therefore has a connection that no other call uses at the same time. Each primary has
- * connections of its own, so that a primary that hangs holds up its own writes alone.
- * Thread-safe.
+ * therefore has a connection that no other call uses at the same time. The writes on each
+ * primary have connections of their own. So a primary that hangs holds up another write
+ * only if this write needs a new connection: the client may then try the primary that
+ * hangs first. Thread-safe.
  */
 final class ReplicatedWrites implements AutoCloseable {
 
