@@ -46,7 +46,8 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 		Assert.isTrue(ifPending == IfPending.REPLACE || ifPending == IfPending.UPDATE,
 				"A durable call can replace or update the pending one");
 		Assert.isTrue(maxWait == null || (!maxWait.isNegative() && key != null && ifPending == IfPending.REPLACE),
-				"A longest wait needs a key and IfPending.REPLACE, and must not be negative");
+				"A longest wait needs a key, must not be negative, and is for calls that replace the pending one:"
+						+ " a call that updates the pending one never puts it off");
 	}
 
 	/**
@@ -112,9 +113,11 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	 * Creates the same call with the due time of the pending call with its key, if there
 	 * is one.
 	 * @return the call
+	 * @throws IllegalArgumentException if the call has a longest wait
 	 */
 	public DurableCall updating() {
-		return new DurableCall(this.name, this.key, this.delay, this.due, this.arguments, IfPending.UPDATE, null);
+		return new DurableCall(this.name, this.key, this.delay, this.due, this.arguments, IfPending.UPDATE,
+				this.maxWait);
 	}
 
 	/**
@@ -122,11 +125,12 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 	 * at most this long after the first call since it last began.
 	 * @param maxWait the time; not negative
 	 * @return the call
-	 * @throws IllegalArgumentException if it is negative, or if the call has no key
+	 * @throws IllegalArgumentException if it is negative, if the call has no key, or if
+	 * it updates the pending call
 	 */
 	public DurableCall maxWait(Duration maxWait) {
 		Assert.notNull(maxWait, "The longest wait must not be null");
-		return new DurableCall(this.name, this.key, this.delay, this.due, this.arguments, IfPending.REPLACE, maxWait);
+		return new DurableCall(this.name, this.key, this.delay, this.due, this.arguments, this.ifPending, maxWait);
 	}
 
 	private static List<@Nullable Object> list(@Nullable Object[] arguments) {
