@@ -16,13 +16,19 @@ import org.jspecify.annotations.Nullable;
  * A handler of tasks that take a number.
  *
  * @param name the name of the tasks
+ * @param aliases earlier names of the tasks
  * @param missed what becomes of missed times
  * @param body the body of each task, {@code null} if no task runs
  * @param executor where the tasks run
  * @param onError called with the last exception of a task that has failed for good
  */
-record NumberHandler(String name, Missed missed, @Nullable NumberBody body, Supplier<? extends Executor> executor,
-		Consumer<Throwable> onError) implements DurableHandler {
+record NumberHandler(String name, List<String> aliases, Missed missed, @Nullable NumberBody body,
+		Supplier<? extends Executor> executor, Consumer<Throwable> onError) implements DurableHandler {
+
+	NumberHandler(String name, Missed missed, @Nullable NumberBody body, Supplier<? extends Executor> executor,
+			Consumer<Throwable> onError) {
+		this(name, List.of(), missed, body, executor, onError);
+	}
 
 	@Override
 	public Method method() {

@@ -16,13 +16,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
@@ -31,6 +35,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -43,6 +52,11 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	private static final String HOURLY = "every(PT1H)";
 
 	private static final String DAILY = "cron(0 0 3 * * *, Europe/Berlin)";
+
+	/** A key under the earlier name of a handler. */
+	private static final TaskId FORMER = new TaskId("remind", "k");
+
+	private static final TaskId RENAMED = new TaskId("nudge", "k");
 
 	private final List<TestNode> nodes = new ArrayList<>();
 
@@ -276,6 +290,33 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aCallMeansTheTaskThatRunsOnceOrTheSchedule() {
+		Enqueued schedule = recur("k", HOURLY, HOUR);
+		assertThat(this.other.find(key("k"), Kind.ONCE)).isEmpty();
+		assertThat(this.other.cancel(key("k"), Kind.ONCE)).isFalse();
+		assertThat(this.other.reschedule(key("k"), Kind.ONCE, DueTime.after(SOON), null)).isNull();
+		Enqueued once = enqueue("k", HOUR);
+		assertThat(this.other.find(key("k"), Kind.ONCE)).contains(stored(once.id()));
+		assertThat(this.other.find(key("k"), Kind.SCHEDULE)).contains(stored(schedule.id()));
+		assertThat(this.other.find(key("k"), Kind.EITHER)).contains(stored(once.id()));
+		Rescheduled moved = this.other.reschedule(key("k"), Kind.SCHEDULE, DueTime.after(SOON), null);
+		assertThat(moved).isNotNull();
+		assertThat(stored(schedule.id()).dueAt()).isEqualTo(moved.task().dueAt()).isLessThan(schedule.dueAt());
+		assertThat(stored(once.id()).dueAt()).isEqualTo(once.dueAt());
+		assertThat(this.other.cancel(key("k"), Kind.SCHEDULE)).isTrue();
+		assertThat(this.other.cancel(key("k"), Kind.SCHEDULE)).isFalse();
+		assertThat(this.other.find(key("k"), Kind.SCHEDULE)).isEmpty();
+		assertThat(this.other.cancel(key("k"), Kind.ONCE)).isTrue();
+		assertThat(this.store.find(once.id())).isEmpty();
+		LeasedTask run = begunRun("k");
+		assertThat(this.other.cancel(key("k"), Kind.ONCE)).isFalse();
+		assertThat(this.other.find(key("k"), Kind.SCHEDULE)).contains(stored(run.id()));
+		assertThat(this.other.reschedule(key("k"), Kind.SCHEDULE, DueTime.after(SOON), null)).isNull();
+		assertThat(this.other.cancel(key("k"), Kind.SCHEDULE)).isTrue();
+		assertThat(this.other.cancel(key("k"), Kind.SCHEDULE)).isFalse();
+	}
+
+	@Test
 	void aMoveChangesOnlyTheNextRun() {
 		Enqueued schedule = recur("k", HOURLY, HOUR);
 		Rescheduled moved = this.other.reschedule(key("k"), DueTime.after(Duration.ofMinutes(5)), null);
@@ -345,6 +386,146 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	private LeasedTask begunRun(String key) {
 		Enqueued schedule = recur(key, HOURLY, Duration.ZERO);
 		return claim().stream().filter((task) -> task.id().equals(schedule.id())).findFirst().orElseThrow();
+	}
+
+	// Earlier names
+
+	@ParameterizedTest
+	@EnumSource
+	void aCallThatRunsOnceLeavesTheScheduleUnderAnEarlierName(IfPending ifPending) {
+		DelayedTask<?> schedule = formerNode().recur(FORMER, Schedule.every(HOUR), 1);
+		DurableTaskManager renamed = renamedNode();
+		Instant before = Instant.ofEpochMilli(this.store.now());
+		DelayedTask<?> once = call(renamed, ifPending);
+		assertThat(Duration.between(before, once.dueAt())).isBetween(SOON, SOON.plusSeconds(60));
+		assertThat(this.store.find(RENAMED, Kind.ONCE)).get().extracting(StoredTask::id).isEqualTo(once.id());
+		assertThat(this.store.find(FORMER)).get().extracting(StoredTask::id).isEqualTo(schedule.id());
+		assertThat(renamed.find(RENAMED)).get().extracting(DelayedTask::id).isEqualTo(once.id());
+		assertThat(renamed.cancel(RENAMED)).isTrue();
+		assertThat(this.store.find(RENAMED)).isEmpty();
+		assertThat(renamed.find(RENAMED)).get().extracting(DelayedTask::id).isEqualTo(schedule.id());
+		assertThat(renamed.cancel(RENAMED)).isTrue();
+		assertThat(this.store.find(FORMER)).isEmpty();
+		assertThat(renamed.cancel(RENAMED)).isFalse();
+	}
+
+	@Test
+	void aTaskUnderAnEarlierNameComesBeforeTheSchedule() {
+		DurableTaskManager renamed = renamedNode();
+		DelayedTask<?> schedule = renamed.recur(RENAMED, Schedule.every(HOUR), 1);
+		DelayedTask<?> once = formerNode().enqueue(FORMER, HOUR, 2);
+		assertThat(renamed.find(RENAMED)).get().extracting(DelayedTask::id).isEqualTo(once.id());
+		assertThat(renamed.reschedule(RENAMED, SOON)).isTrue();
+		assertThat(stored(once.id()).dueAt()).isLessThan(once.dueAt().toEpochMilli());
+		assertThat(stored(schedule.id()).dueAt()).isEqualTo(schedule.dueAt().toEpochMilli());
+		renamed.cancellation(RENAMED).run();
+		assertThat(this.store.find(once.id())).isEmpty();
+		assertThat(renamed.reschedule(RENAMED, SOON)).isTrue();
+		assertThat(stored(schedule.id()).dueAt()).isLessThan(schedule.dueAt().toEpochMilli());
+		DelayedTask<?> second = formerNode().enqueue(FORMER, HOUR, 2);
+		assertThat(renamed.cancel(RENAMED)).isTrue();
+		assertThat(this.store.find(second.id())).isEmpty();
+		assertThat(this.store.find(schedule.id())).isPresent();
+	}
+
+	private DurableTaskManager formerNode() {
+		return idleNode(this.store).durable();
+	}
+
+	/**
+	 * A node with a handler that has an earlier name. It runs nothing.
+	 */
+	private DurableTaskManager renamedNode() {
+		DurableTaskManager durable = idleNode(this.other).durable();
+		durable.register(renamedHandler());
+		return durable;
+	}
+
+	private TestNode idleNode(DelayedTaskStore store) {
+		TestNode node = TestNode.withoutHandler(store);
+		this.nodes.add(node);
+		return node;
+	}
+
+	private static NumberHandler renamedHandler() {
+		return new NumberHandler(RENAMED.name(), List.of(FORMER.name()), Missed.ONCE, null, () -> Runnable::run,
+				(error) -> {
+				});
+	}
+
+	private static DelayedTask<?> call(DurableTaskManager node, IfPending ifPending) {
+		return node.enqueue(renamedHandler(), RENAMED.key(), ifPending, null, DueTime.after(SOON), new Object[] { 2 });
+	}
+
+	// In a transaction that the store takes no part in
+
+	@ParameterizedTest
+	@EnumSource
+	void aCallInATransactionLeavesTheSchedule(IfPending ifPending) {
+		DurableTaskManager node = renamedNode();
+		DelayedTask<?> schedule = node.recur(RENAMED, Schedule.every(HOUR), 1);
+		DelayedTask<?> once = inTransaction(() -> call(node, ifPending));
+		assertThat(this.store.find(RENAMED, Kind.ONCE)).get().extracting(StoredTask::id).isEqualTo(once.id());
+		assertThat(this.store.find(RENAMED, Kind.SCHEDULE)).get().extracting(StoredTask::id).isEqualTo(schedule.id());
+	}
+
+	@Test
+	void aCancellationInATransactionTakesTheCallBeforeItThenTheSchedule() {
+		DurableTaskManager node = renamedNode();
+		DelayedTask<?> schedule = node.recur(RENAMED, Schedule.every(HOUR), 1);
+		assertThat(inTransaction(() -> {
+			call(node, IfPending.REPLACE);
+			return node.cancel(RENAMED);
+		})).isTrue();
+		assertThat(this.store.find(RENAMED)).get().extracting(StoredTask::id).isEqualTo(schedule.id());
+		assertThat(inTransaction(() -> {
+			call(node, IfPending.REPLACE);
+			return List.of(node.cancel(RENAMED), node.cancel(RENAMED), node.cancel(RENAMED));
+		})).containsExactly(true, true, false);
+		assertThat(this.store.find(RENAMED)).isEmpty();
+		node.recur(RENAMED, Schedule.every(HOUR), 1);
+		call(node, IfPending.REPLACE);
+		assertThat(inTransaction(
+				() -> List.of(node.cancel(RENAMED), node.reschedule(RENAMED, SOON), node.cancel(RENAMED))))
+			.containsOnly(true);
+		assertThat(this.store.find(RENAMED)).isEmpty();
+	}
+
+	@Test
+	void aRunningScheduleIsCancelledInATransaction() {
+		LeasedTask run = begunRun("k");
+		DelayedTask<?> task = formerNode().find(key("k")).orElseThrow();
+		assertThat(inTransaction(() -> task.cancel(false))).isTrue();
+		assertThat(this.store.find(key("k"))).isEmpty();
+		assertThat(acknowledge(this.store, run.ref())).isEqualTo(Reply.DONE);
+	}
+
+	private static <T> T inTransaction(Supplier<T> calls) {
+		return new TransactionTemplate(new OtherTransactions()).execute((status) -> calls.get());
+	}
+
+	/**
+	 * Transactions of something else than the store.
+	 */
+	private static final class OtherTransactions extends AbstractPlatformTransactionManager {
+
+		@Override
+		protected Object doGetTransaction() {
+			return this;
+		}
+
+		@Override
+		protected void doBegin(Object transaction, TransactionDefinition definition) {
+		}
+
+		@Override
+		protected void doCommit(DefaultTransactionStatus status) {
+		}
+
+		@Override
+		protected void doRollback(DefaultTransactionStatus status) {
+		}
+
 	}
 
 	// Nodes

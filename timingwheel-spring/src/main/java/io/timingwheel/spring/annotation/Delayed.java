@@ -91,8 +91,8 @@ public @interface Delayed {
 	String name() default "";
 
 	/**
-	 * Earlier names under which durable tasks may still be stored. Only for durable
-	 * methods.
+	 * Earlier names under which durable tasks and schedules may still be stored. Only for
+	 * durable methods.
 	 * @return the earlier names
 	 */
 	String[] aliases() default {};

@@ -311,13 +311,23 @@ public interface DelayedTaskStore {
 	// What applications and operators do
 
 	/**
+	 * Deletes the pending task with a key, or ends the schedule with this key. A run of
+	 * the schedule that has begun goes on, and is not tried again if it fails.
+	 * @param taskId its name and key
+	 * @param kind which of the two
+	 * @return whether there was one; it will never begin
+	 */
+	boolean cancel(TaskId taskId, Kind kind);
+
+	/**
 	 * Deletes the pending task with a key or, if there is none, ends the schedule with
-	 * this key. A run of the schedule that has begun goes on, and is not tried again if
-	 * it fails.
+	 * this key.
 	 * @param taskId its name and key
 	 * @return whether there was one; it will never begin
 	 */
-	boolean cancel(TaskId taskId);
+	default boolean cancel(TaskId taskId) {
+		return cancel(taskId, Kind.EITHER);
+	}
 
 	/**
 	 * Deletes a pending task, or ends the schedule of a running one. A second call finds
@@ -332,12 +342,26 @@ public interface DelayedTaskStore {
 	 * to another due time. The later runs of the schedule keep their times. An earlier
 	 * lease of the task ends.
 	 * @param taskId its name and key
+	 * @param kind which of the two
 	 * @param due the new due time
 	 * @param lease leases the task at once if it is due soon; {@code null} never to lease
 	 * it
 	 * @return the task as it is now, {@code null} if none was pending
 	 */
-	@Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease);
+	@Nullable Rescheduled reschedule(TaskId taskId, Kind kind, DueTime due, @Nullable LeaseOffer lease);
+
+	/**
+	 * Moves the pending task with a key or, if there is none, the next run of the
+	 * schedule with this key to another due time.
+	 * @param taskId its name and key
+	 * @param due the new due time
+	 * @param lease leases the task at once if it is due soon; {@code null} never to lease
+	 * it
+	 * @return the task as it is now, {@code null} if none was pending
+	 */
+	default @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
+		return reschedule(taskId, Kind.EITHER, due, lease);
+	}
 
 	/**
 	 * Moves a pending task to another due time. An earlier lease of the task ends.
@@ -403,12 +427,23 @@ public interface DelayedTaskStore {
 	// Reading
 
 	/**
-	 * Finds the pending task with a key. If there is none, finds the schedule with this
-	 * key, which may be running.
+	 * Finds the pending task with a key, or the schedule with this key, which may be
+	 * running.
+	 * @param taskId its name and key
+	 * @param kind which of the two
+	 * @return the task, empty if there is none
+	 */
+	Optional<StoredTask> find(TaskId taskId, Kind kind);
+
+	/**
+	 * Finds the pending task with a key or, if there is none, the schedule with this key,
+	 * which may be running.
 	 * @param taskId its name and key
 	 * @return the task, empty if there is none
 	 */
-	Optional<StoredTask> find(TaskId taskId);
+	default Optional<StoredTask> find(TaskId taskId) {
+		return find(taskId, Kind.EITHER);
+	}
 
 	/**
 	 * Finds a task in any state.
@@ -585,6 +620,25 @@ public interface DelayedTaskStore {
 	default void deleteAll() {
 		throw new UnsupportedOperationException(
 				getClass().getName() + " does not support virtual time: it does not override deleteAll");
+	}
+
+	/**
+	 * Which task a name and a key mean. A task that runs once and a schedule may have the
+	 * same name and key.
+	 *
+	 * @since 0.1
+	 */
+	enum Kind {
+
+		/** The pending task that runs once. */
+		ONCE,
+
+		/** The schedule, whose task may be pending or running. */
+		SCHEDULE,
+
+		/** The pending task that runs once or, if there is none, the schedule. */
+		EITHER
+
 	}
 
 	/**

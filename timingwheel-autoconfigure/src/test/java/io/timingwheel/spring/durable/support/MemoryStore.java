@@ -163,11 +163,11 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public synchronized boolean cancel(TaskId taskId) {
+	public synchronized boolean cancel(TaskId taskId, Kind kind) {
 		if (this.refused.contains(taskId.name())) {
 			throw new IllegalStateException("refused");
 		}
-		Optional<Task> pending = pendingTask(taskId.name(), taskId.key());
+		Optional<Task> pending = pendingTask(taskId, kind);
 		pending.ifPresent(this::remove);
 		return pending.isPresent();
 	}
@@ -183,8 +183,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public synchronized Rescheduled reschedule(TaskId taskId, DueTime due, LeaseOffer lease) {
-		return pendingTask(taskId.name(), taskId.key()).map((task) -> reschedule(task.id, due, lease)).orElse(null);
+	public synchronized Rescheduled reschedule(TaskId taskId, Kind kind, DueTime due, LeaseOffer lease) {
+		return pendingTask(taskId, kind).map((task) -> reschedule(task.id, due, lease)).orElse(null);
 	}
 
 	@Override
@@ -276,8 +276,8 @@ public final class MemoryStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public synchronized Optional<StoredTask> find(TaskId taskId) {
-		return pendingTask(taskId.name(), taskId.key()).map(Task::stored);
+	public synchronized Optional<StoredTask> find(TaskId taskId, Kind kind) {
+		return pendingTask(taskId, kind).map(Task::stored);
 	}
 
 	@Override
@@ -460,6 +460,13 @@ public final class MemoryStore implements DelayedTaskStore {
 
 	private synchronized List<StoredTask> all(Predicate<Task> filter, int limit) {
 		return this.tasks.values().stream().filter(filter).limit(limit).map(Task::stored).toList();
+	}
+
+	/**
+	 * This store has no schedules.
+	 */
+	private Optional<Task> pendingTask(TaskId taskId, Kind kind) {
+		return (kind != Kind.SCHEDULE) ? pendingTask(taskId.name(), taskId.key()) : Optional.empty();
 	}
 
 	private Optional<Task> pendingTask(String name, String key) {

@@ -460,9 +460,9 @@ public final class ReferenceStore implements DelayedTaskStore {
 	// What applications and operators do
 
 	@Override
-	public boolean cancel(TaskId taskId) {
+	public boolean cancel(TaskId taskId, Kind kind) {
 		synchronized (this.data) {
-			ReferenceTask task = this.data.byKey(taskId);
+			ReferenceTask task = this.data.byKey(taskId, kind);
 			return task != null && cancel(task);
 		}
 	}
@@ -489,9 +489,9 @@ public final class ReferenceStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
+	public @Nullable Rescheduled reschedule(TaskId taskId, Kind kind, DueTime due, @Nullable LeaseOffer lease) {
 		synchronized (this.data) {
-			return reschedule(this.data.byKey(taskId), due, lease);
+			return reschedule(this.data.byKey(taskId, kind), due, lease);
 		}
 	}
 
@@ -564,9 +564,9 @@ public final class ReferenceStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public Optional<StoredTask> find(TaskId taskId) {
+	public Optional<StoredTask> find(TaskId taskId, Kind kind) {
 		synchronized (this.data) {
-			return Optional.ofNullable(this.data.byKey(taskId)).map(ReferenceTask::stored);
+			return Optional.ofNullable(this.data.byKey(taskId, kind)).map(ReferenceTask::stored);
 		}
 	}
 
@@ -791,9 +791,9 @@ public final class ReferenceStore implements DelayedTaskStore {
 			}
 		}
 
-		private @Nullable ReferenceTask byKey(TaskId taskId) {
-			ReferenceTask pending = this.pendingKeys.get(taskId);
-			return (pending != null) ? pending : this.schedules.get(taskId);
+		private @Nullable ReferenceTask byKey(TaskId taskId, Kind kind) {
+			ReferenceTask pending = (kind != Kind.SCHEDULE) ? this.pendingKeys.get(taskId) : null;
+			return (pending != null || kind == Kind.ONCE) ? pending : this.schedules.get(taskId);
 		}
 
 		private boolean hasOtherPending(ReferenceTask task) {

@@ -181,9 +181,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public boolean cancel(TaskId taskId) {
+	public boolean cancel(TaskId taskId, Kind kind) {
 		JdbcOperations joined = this.transaction.current();
-		return transitions().cancel(taskId, joined) || operations().schedules().end(taskId, joined);
+		return (kind != Kind.SCHEDULE && transitions().cancel(taskId, joined))
+				|| (kind != Kind.ONCE && operations().schedules().end(taskId, joined));
 	}
 
 	@Override
@@ -193,10 +194,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
+	public @Nullable Rescheduled reschedule(TaskId taskId, Kind kind, DueTime due, @Nullable LeaseOffer lease) {
 		JdbcOperations joined = this.transaction.current();
-		Rescheduled moved = transitions().reschedule(taskId, due, lease, joined);
-		String recurring = (moved == null) ? operations().schedules().find(taskId, joined) : null;
+		Rescheduled moved = (kind != Kind.SCHEDULE) ? transitions().reschedule(taskId, due, lease, joined) : null;
+		String recurring = (moved == null && kind != Kind.ONCE) ? operations().schedules().find(taskId, joined) : null;
 		return (recurring != null) ? transitions().reschedule(recurring, due, lease, joined) : moved;
 	}
 
@@ -221,8 +222,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
-	public Optional<StoredTask> find(TaskId taskId) {
-		return operations().queries().find(taskId, this.transaction.current());
+	public Optional<StoredTask> find(TaskId taskId, Kind kind) {
+		return operations().queries().find(taskId, kind, this.transaction.current());
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 
+import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.PendingQuery;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.task.TaskId;
@@ -30,8 +31,12 @@ final class TaskQueries {
 	 * Finds a pending task or a schedule, in the caller's transaction if there is one,
 	 * since this transaction may have stored the task.
 	 */
-	Optional<StoredTask> find(TaskId taskId, @Nullable JdbcOperations joined) {
-		return find("pending_key", taskId, joined).or(() -> find("schedule_key", taskId, joined));
+	Optional<StoredTask> find(TaskId taskId, Kind kind, @Nullable JdbcOperations joined) {
+		return switch (kind) {
+			case ONCE -> find("pending_key", taskId, joined);
+			case SCHEDULE -> find("schedule_key", taskId, joined);
+			case EITHER -> find(taskId, Kind.ONCE, joined).or(() -> find(taskId, Kind.SCHEDULE, joined));
+		};
 	}
 
 	private Optional<StoredTask> find(String column, TaskId taskId, @Nullable JdbcOperations joined) {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
+import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.LeaseOffer;
 import io.timingwheel.spring.durable.PendingQuery;
@@ -54,8 +55,8 @@ final class PendingEntries {
 		this.giveBack = giveBack;
 	}
 
-	boolean cancel(TaskId taskId) {
-		return cancel(call(Script.CANCEL, taskId));
+	boolean cancel(TaskId taskId, Kind kind) {
+		return cancel(call(Script.CANCEL, taskId, kind));
 	}
 
 	boolean cancel(String id) {
@@ -67,8 +68,8 @@ final class PendingEntries {
 		}).get(0).flag(0);
 	}
 
-	@Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
-		return reschedule(call(Script.RESCHEDULE, taskId), due, lease);
+	@Nullable Rescheduled reschedule(TaskId taskId, Kind kind, DueTime due, @Nullable LeaseOffer lease) {
+		return reschedule(call(Script.RESCHEDULE, taskId, kind), due, lease);
 	}
 
 	@Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease) {
@@ -95,8 +96,8 @@ final class PendingEntries {
 	/**
 	 * Finds the pending task with a name and key, or the task that has a schedule.
 	 */
-	Optional<StoredTask> find(TaskId taskId) {
-		return find(call(Script.FIND, taskId));
+	Optional<StoredTask> find(TaskId taskId, Kind kind) {
+		return find(call(Script.FIND, taskId, kind));
 	}
 
 	/**
@@ -114,9 +115,14 @@ final class PendingEntries {
 		return reply.isAbsent() ? Optional.empty() : Optional.of(reply.storedTask());
 	}
 
-	private Call call(Script script, TaskId taskId) {
+	private Call call(Script script, TaskId taskId, Kind kind) {
 		byte[] holder = Partitions.holderField(taskId);
-		return script.on(this.partitions.of(holder), "key", holder);
+		String by = switch (kind) {
+			case ONCE -> "once";
+			case SCHEDULE -> "schedule";
+			case EITHER -> "key";
+		};
+		return script.on(this.partitions.of(holder), by, holder);
 	}
 
 	/**

@@ -193,8 +193,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public boolean cancel(TaskId taskId) {
-		return this.pending.cancel(taskId);
+	public boolean cancel(TaskId taskId, Kind kind) {
+		return this.pending.cancel(taskId, kind);
 	}
 
 	@Override
@@ -203,8 +203,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public @Nullable Rescheduled reschedule(TaskId taskId, DueTime due, @Nullable LeaseOffer lease) {
-		return this.pending.reschedule(taskId, due, lease);
+	public @Nullable Rescheduled reschedule(TaskId taskId, Kind kind, DueTime due, @Nullable LeaseOffer lease) {
+		return this.pending.reschedule(taskId, kind, due, lease);
 	}
 
 	@Override
@@ -233,8 +233,8 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public Optional<StoredTask> find(TaskId taskId) {
-		return this.pending.find(taskId);
+	public Optional<StoredTask> find(TaskId taskId, Kind kind) {
+		return this.pending.find(taskId, kind);
 	}
 
 	@Override

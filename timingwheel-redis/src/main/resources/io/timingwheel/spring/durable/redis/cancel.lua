@@ -1,6 +1,6 @@
 -- needs: model, find_pending, find_recurring, delete, set, store_whole, change, save
 -- scheduled or leased -> deleted; running with a schedule -> running without one
--- ARGV: offset, 'id' or 'key', the id or the field of HOLDERS
+-- ARGV: offset, 'id', 'once', 'schedule' or 'key', the id or the field of HOLDERS
 -- Returns: 1 if the task was pending, or had a schedule
 
 -- Ends the schedule of a running task. The task goes on to its end, and is not tried again.

@@ -1,8 +1,8 @@
 -- needs: model, clock, due_time, placed, find_pending, find_recurring, raise_fence, change, store_whole, leased_task,
 -- needs: save
 -- scheduled or leased -> scheduled, or leased if due within the look-ahead and no suspect
--- ARGV: offset, 'id' or 'key', the id or the field of HOLDERS, due time or delay, '1' if a due time, look-ahead
--- (negative: do not lease), lease
+-- ARGV: offset, 'id', 'once', 'schedule' or 'key', the id or the field of HOLDERS, due time or delay, '1' if a due
+-- time, look-ahead (negative: do not lease), lease
 -- Returns: now, 1 if leased by the caller, the task; or nothing if the task was not pending
 local task = find_pending(ARGV[2], ARGV[3]) or find_recurring(ARGV[2], ARGV[3])
 if not task or not is_pending(task) then

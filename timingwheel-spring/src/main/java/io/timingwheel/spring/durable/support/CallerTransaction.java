@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.util.function.BooleanSupplier;
 
+import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DeferredCall;
@@ -47,31 +48,33 @@ final class CallerTransaction {
 
 	/**
 	 * Changes a pending task after the commit.
-	 * @param id the name of the handler, and the key of the task; {@code null} for a task
-	 * without a key
+	 * @param key the key of the task in the transaction; {@code null} for a task without
+	 * a key
 	 * @param effect what the change does to the task
 	 * @param change changes the task and tells whether it was pending
 	 */
-	void defer(@Nullable TaskId id, Effect effect, BooleanSupplier change) {
-		Transactions.defer(new DeferredChange((id != null) ? key(id) : null, effect, change));
+	void defer(@Nullable KeyInTransaction key, Effect effect, BooleanSupplier change) {
+		Transactions.defer(new DeferredChange(key, effect, change));
 	}
 
 	/**
 	 * What the latest call with a key will do at the commit.
-	 * @param id the name of the handler, and the key
 	 * @return the effect, {@link Effect#NONE} if no call waits for the commit
 	 */
-	Effect effectOfEarlierCalls(TaskId id) {
-		DeferredCall latest = Transactions.latest(key(id));
+	Effect effectOfEarlierCalls(KeyInTransaction key) {
+		DeferredCall latest = Transactions.latest(key);
 		return (latest != null) ? latest.effect() : Effect.NONE;
 	}
 
 	/**
-	 * Identifies the calls with a key among those that wait for the commit.
+	 * Identifies the calls with a key among those that wait for the commit. The calls
+	 * about the task that runs once and those about the schedule do not affect each
+	 * other.
 	 * @param id the name of the handler, and the key
+	 * @param kind which of the two the calls are about
 	 */
-	Object key(TaskId id) {
-		return new KeyInTransaction(this, id);
+	KeyInTransaction key(TaskId id, Kind kind) {
+		return new KeyInTransaction(this, id, kind);
 	}
 
 	/**
@@ -102,7 +105,14 @@ final class CallerTransaction {
 		onceCertain(NOTHING, action);
 	}
 
-	private record KeyInTransaction(CallerTransaction transaction, TaskId id) {
+	/**
+	 * Identifies calls that wait for the commit.
+	 *
+	 * @param transaction the store of the calls
+	 * @param id the name of the handler, and the key
+	 * @param kind what the calls are about, a task that runs once or a schedule
+	 */
+	record KeyInTransaction(CallerTransaction transaction, TaskId id, Kind kind) {
 
 	}
 
@@ -113,7 +123,7 @@ final class CallerTransaction {
 
 		private final BooleanSupplier change;
 
-		DeferredChange(@Nullable Object key, Effect effect, BooleanSupplier change) {
+		DeferredChange(@Nullable KeyInTransaction key, Effect effect, BooleanSupplier change) {
 			super(key, effect);
 			this.change = change;
 		}

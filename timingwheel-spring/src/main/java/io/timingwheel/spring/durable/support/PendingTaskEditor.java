@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
+import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.LeaseOffer;
@@ -13,6 +15,7 @@ import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskLimits;
+import io.timingwheel.spring.durable.support.CallerTransaction.KeyInTransaction;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DeferredCall.Effect;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -22,8 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds, cancels and moves pending tasks, by their ids or by their keys under all names
- * of a handler. Changes take part in the caller's transaction. If the store takes no part
- * in the transaction, changes are made after the commit. Thread-safe.
+ * of a handler. A key means the task that runs once, under any of the names, before it
+ * means a schedule. Changes take part in the caller's transaction. If the store takes no
+ * part in the transaction, changes are made after the commit. Thread-safe.
  */
 final class PendingTaskEditor {
 
@@ -53,10 +57,28 @@ final class PendingTaskEditor {
 	}
 
 	/**
-	 * Finds a pending task.
+	 * Finds the pending task with a key or, if there is none, the schedule with this key.
 	 */
 	Optional<StoredTask> find(TaskId id) {
-		return ids(id).stream().flatMap((each) -> this.store.find(each).stream()).findFirst();
+		return findAll(id).stream().findFirst();
+	}
+
+	/**
+	 * Finds what a key means: the tasks that run once or, if there are none, the
+	 * schedules.
+	 */
+	private List<StoredTask> findAll(TaskId id) {
+		List<StoredTask> found = findAll(id, Kind.EITHER);
+		List<StoredTask> once = found.stream().filter((task) -> kind(task) == Kind.ONCE).toList();
+		return once.isEmpty() ? found : once;
+	}
+
+	private List<StoredTask> findAll(TaskId id, Kind kind) {
+		return ids(id).stream().flatMap((each) -> this.store.find(each, kind).stream()).toList();
+	}
+
+	private static Kind kind(StoredTask task) {
+		return (task.schedule() != null) ? Kind.SCHEDULE : Kind.ONCE;
 	}
 
 	/**
@@ -67,22 +89,40 @@ final class PendingTaskEditor {
 	}
 
 	boolean cancel(TaskId id) {
-		if (!this.transaction.isDeferred()) {
-			boolean cancelled = false;
-			for (TaskId each : ids(id)) {
-				cancelled |= this.store.cancel(each);
-			}
-			return countCancelled(cancelled, id.name());
+		if (this.transaction.isDeferred()) {
+			return cancelAfterCommit(id, Kind.ONCE) || cancelAfterCommit(id, Kind.SCHEDULE);
 		}
-		Effect earlier = this.transaction.effectOfEarlierCalls(canonical(id));
+		List<TaskId> ids = ids(id);
+		return countCancelled(firstOf(ids, (kind) -> cancelAll(ids, kind)), id.name());
+	}
+
+	private boolean cancelAll(List<TaskId> ids, Kind kind) {
+		boolean cancelled = false;
+		for (TaskId id : ids) {
+			cancelled |= this.store.cancel(id, kind);
+		}
+		return cancelled;
+	}
+
+	/**
+	 * Acts on the tasks that run once or, if there are none, on the schedules.
+	 * @param ids a key under all names; the store knows the order of the two for one name
+	 * @param action tells whether there was a task
+	 */
+	private static boolean firstOf(List<TaskId> ids, Predicate<Kind> action) {
+		return (ids.size() > 1 && action.test(Kind.ONCE)) || action.test(Kind.EITHER);
+	}
+
+	private boolean cancelAfterCommit(TaskId id, Kind kind) {
+		Effect earlier = this.transaction.effectOfEarlierCalls(key(id, kind));
 		if (earlier == Effect.CANCEL) {
 			return false;
 		}
-		List<String> pending = pendingIds(id);
-		if (pending.isEmpty() && !earlier.leavesPending()) {
+		List<String> stored = findAll(id, kind).stream().map(StoredTask::id).toList();
+		if (stored.isEmpty() && !earlier.leavesPending()) {
 			return false;
 		}
-		this.transaction.defer(canonical(id), Effect.CANCEL, () -> cancelAll(id.name(), pending));
+		this.transaction.defer(key(id, kind), Effect.CANCEL, () -> cancelAll(id.name(), stored));
 		return true;
 	}
 
@@ -90,12 +130,8 @@ final class PendingTaskEditor {
 	 * A cancellation for later. It takes only a task that is pending now.
 	 */
 	Runnable cancellation(TaskId id) {
-		List<String> pending = pendingIds(id);
+		List<String> pending = findAll(id).stream().map(StoredTask::id).toList();
 		return () -> cancelAll(id.name(), pending);
-	}
-
-	private List<String> pendingIds(TaskId id) {
-		return ids(id).stream().flatMap((each) -> this.store.find(each).stream()).map(StoredTask::id).toList();
 	}
 
 	private boolean cancelAll(String name, List<String> ids) {
@@ -110,36 +146,35 @@ final class PendingTaskEditor {
 		if (!this.transaction.isDeferred()) {
 			return countCancelled(this.store.cancel(id), name);
 		}
-		StoredTask task = findPending(id);
-		if (task == null) {
+		StoredTask task = findUnlessReplaced(id);
+		if (task == null || (task.state() != State.PENDING && kind(task) == Kind.ONCE)) {
 			return false;
 		}
-		TaskId taskId = taskId(task);
+		KeyInTransaction key = key(task);
 		// If an earlier call waits to store a task with this key, that call is not
 		// overridden, since it did not make this task pending.
-		this.transaction.defer((effectOfEarlierCalls(taskId) == Effect.NONE) ? taskId : null, Effect.CANCEL,
+		this.transaction.defer((effectOfEarlierCalls(key) == Effect.NONE) ? key : null, Effect.CANCEL,
 				() -> cancelAll(name, List.of(id)));
 		return true;
 	}
 
 	/**
-	 * Finds a task that is pending and that no earlier call of the transaction is going
-	 * to cancel or replace.
+	 * Finds a task that no earlier call of the transaction is going to cancel or replace.
 	 */
-	private @Nullable StoredTask findPending(String id) {
-		return this.store.find(id).filter((task) -> task.state() == State.PENDING).filter((task) -> {
-			Effect earlier = effectOfEarlierCalls(taskId(task));
+	private @Nullable StoredTask findUnlessReplaced(String id) {
+		return this.store.find(id).filter((task) -> {
+			Effect earlier = effectOfEarlierCalls(key(task));
 			return earlier != Effect.CANCEL && earlier != Effect.REPLACE;
 		}).orElse(null);
 	}
 
-	private @Nullable TaskId taskId(StoredTask task) {
+	private @Nullable KeyInTransaction key(StoredTask task) {
 		String key = task.key();
-		return (key != null) ? canonical(new TaskId(task.name(), key)) : null;
+		return (key != null) ? key(new TaskId(task.name(), key), kind(task)) : null;
 	}
 
-	private Effect effectOfEarlierCalls(@Nullable TaskId id) {
-		return (id != null) ? this.transaction.effectOfEarlierCalls(id) : Effect.NONE;
+	private Effect effectOfEarlierCalls(@Nullable KeyInTransaction key) {
+		return (key != null) ? this.transaction.effectOfEarlierCalls(key) : Effect.NONE;
 	}
 
 	/**
@@ -170,17 +205,30 @@ final class PendingTaskEditor {
 
 	boolean reschedule(TaskId id, Duration delay) {
 		DueTime due = DueTime.after(delay);
-		BooleanSupplier change = () -> ids(id).stream()
-			.anyMatch((each) -> move(each.name(), due, (offer) -> this.store.reschedule(each, due, offer)));
+		List<TaskId> ids = ids(id);
+		BooleanSupplier change = () -> firstOf(ids, (kind) -> move(ids, kind, due));
 		if (!this.transaction.isDeferred()) {
 			return change.getAsBoolean();
 		}
-		Effect earlier = this.transaction.effectOfEarlierCalls(canonical(id));
-		boolean pending = (earlier == Effect.NONE) ? find(id).isPresent() : earlier.leavesPending();
+		boolean pending = isPending(id, Kind.ONCE) || isPending(id, Kind.SCHEDULE);
 		if (pending) {
 			this.transaction.defer(null, Effect.NONE, change);
 		}
 		return pending;
+	}
+
+	private boolean move(List<TaskId> ids, Kind kind, DueTime due) {
+		return ids.stream()
+			.anyMatch((id) -> move(id.name(), due, (offer) -> this.store.reschedule(id, kind, due, offer)));
+	}
+
+	/**
+	 * Whether a task is pending after the earlier calls of the transaction.
+	 */
+	private boolean isPending(TaskId id, Kind kind) {
+		Effect earlier = this.transaction.effectOfEarlierCalls(key(id, kind));
+		return (earlier == Effect.NONE) ? findAll(id, kind).stream().anyMatch((task) -> task.state() == State.PENDING)
+				: earlier.leavesPending();
 	}
 
 	/**
@@ -193,7 +241,8 @@ final class PendingTaskEditor {
 		if (!this.transaction.isDeferred()) {
 			return change.getAsBoolean();
 		}
-		boolean pending = waiting || findPending(id) != null;
+		StoredTask task = waiting ? null : findUnlessReplaced(id);
+		boolean pending = waiting || (task != null && task.state() == State.PENDING);
 		if (pending) {
 			this.transaction.defer(null, Effect.NONE, change);
 		}
@@ -231,10 +280,10 @@ final class PendingTaskEditor {
 	}
 
 	/**
-	 * The key under the current name of its handler.
+	 * The key in the transaction, under the current name of its handler.
 	 */
-	private TaskId canonical(TaskId id) {
-		return new TaskId(this.handlers.canonicalName(id.name()), id.key());
+	private KeyInTransaction key(TaskId id, Kind kind) {
+		return this.transaction.key(new TaskId(this.handlers.canonicalName(id.name()), id.key()), kind);
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
+import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
@@ -93,7 +94,8 @@ final class TaskEnqueuer {
 	private boolean givesWayBeforeCommit(List<DurableSubmission> submissions) {
 		DurableSubmission first = submissions.get(0);
 		TaskId id = canonicalId(first);
-		Effect earlier = (id != null) ? this.transaction.effectOfEarlierCalls(id) : Effect.NONE;
+		Effect earlier = (id != null) ? this.transaction.effectOfEarlierCalls(this.transaction.key(id, Kind.ONCE))
+				: Effect.NONE;
 		if (earlier == Effect.NONE) {
 			return givesWay(submissions, true);
 		}
@@ -113,7 +115,7 @@ final class TaskEnqueuer {
 			return;
 		}
 		Effect effect = (submission.ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START;
-		Transactions.defer(new DeferredCall(this.transaction.key(id), effect) {
+		Transactions.defer(new DeferredCall(this.transaction.key(id, Kind.ONCE), effect) {
 
 			@Override
 			protected void commit() {
@@ -200,9 +202,7 @@ final class TaskEnqueuer {
 			return false;
 		}
 		DurableSubmission submission = submissions.get(0);
-		Optional<StoredTask> pending = ids(submission, anyName).stream()
-			.flatMap((id) -> this.store.find(id).stream())
-			.findFirst();
+		Optional<StoredTask> pending = findPending(submission, anyName);
 		pending.ifPresent((task) -> submission.giveWay(task.id(), task.dueAt()));
 		return pending.isPresent();
 	}
@@ -215,11 +215,12 @@ final class TaskEnqueuer {
 		if (submission.ifPending() != IfPending.UPDATE) {
 			return submission.due();
 		}
-		return ids(submission, false).stream()
-			.flatMap((id) -> this.store.find(id).stream())
-			.findFirst()
-			.map((task) -> DueTime.at(Instant.ofEpochMilli(task.dueAt())))
+		return findPending(submission, false).map((task) -> DueTime.at(Instant.ofEpochMilli(task.dueAt())))
 			.orElse(submission.due());
+	}
+
+	private Optional<StoredTask> findPending(DurableSubmission submission, boolean anyName) {
+		return ids(submission, anyName).stream().flatMap((id) -> this.store.find(id, Kind.ONCE).stream()).findFirst();
 	}
 
 	private void withdrawOffers(List<NewTask> tasks, List<? extends @Nullable Enqueued> enqueued) {
@@ -295,7 +296,7 @@ final class TaskEnqueuer {
 
 	private void replaceAliases(DurableSubmission submission) {
 		for (TaskId id : ids(submission, false)) {
-			if (this.store.cancel(id)) {
+			if (this.store.cancel(id, Kind.ONCE)) {
 				countReplaced(id.name());
 			}
 		}
