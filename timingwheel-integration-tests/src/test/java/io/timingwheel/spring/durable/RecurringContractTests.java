@@ -492,6 +492,43 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aScheduleThatTheTransactionCancelsAgainIsNotStored() {
+		DurableTaskManager node = renamedNode();
+		DelayedTask<?> task = inTransaction(() -> {
+			DelayedTask<?> recurring = node.recur(RENAMED, Schedule.every(HOUR), 1);
+			assertThat(node.cancel(RENAMED)).isTrue();
+			assertThat(node.cancel(RENAMED)).isFalse();
+			return recurring;
+		});
+		assertThat(this.store.find(RENAMED)).isEmpty();
+		assertThat(task.isCancelled()).isTrue();
+		node.recur(RENAMED, Schedule.every(HOUR), 1);
+		inTransaction(() -> {
+			node.recur(RENAMED, Schedule.every(HOUR.multipliedBy(2)), 1);
+			return node.cancel(RENAMED);
+		});
+		assertThat(this.store.find(RENAMED)).isEmpty();
+	}
+
+	@Test
+	void theLastScheduleOfATransactionIsStoredAndCanBeMoved() {
+		DurableTaskManager node = renamedNode();
+		node.recur(RENAMED, Schedule.every(HOUR), 1);
+		DelayedTask<?> last = inTransaction(() -> {
+			assertThat(node.cancel(RENAMED)).isTrue();
+			node.recur(RENAMED, Schedule.every(HOUR.multipliedBy(2)), 1);
+			DelayedTask<?> recurring = node.recur(RENAMED, Schedule.every(HOUR.multipliedBy(3)), 1);
+			assertThat(node.reschedule(RENAMED, SOON)).isTrue();
+			return recurring;
+		});
+		assertThat(this.store.find(RENAMED)).get().satisfies((task) -> {
+			assertThat(task.id()).isEqualTo(last.id());
+			assertThat(task.schedule()).extracting(StoredSchedule::text).isEqualTo("every(PT3H)");
+			assertThat(task.dueAt()).isLessThan(this.store.now() + HOUR.toMillis());
+		});
+	}
+
+	@Test
 	void aRunningScheduleIsCancelledInATransaction() {
 		LeasedTask run = begunRun("k");
 		DelayedTask<?> task = formerNode().find(key("k")).orElseThrow();

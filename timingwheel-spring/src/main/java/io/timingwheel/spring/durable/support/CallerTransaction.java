@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.support;
 
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -55,6 +56,31 @@ final class CallerTransaction {
 	 */
 	void defer(@Nullable KeyInTransaction key, Effect effect, BooleanSupplier change) {
 		Transactions.defer(new DeferredChange(key, effect, change));
+	}
+
+	/**
+	 * Keeps a task that is to be stored after the commit from being stored if a later
+	 * call of the transaction cancels or replaces it.
+	 * @param key the key of the task in the transaction
+	 * @param effect what storing the task does to the pending task with the key
+	 * @param task the task
+	 * @param withdrawn called with the effect of the later call
+	 */
+	void deferOverride(KeyInTransaction key, Effect effect, DurableTaskHandle task, Consumer<Effect> withdrawn) {
+		Transactions.defer(new DeferredCall(key, effect) {
+
+			@Override
+			protected void commit() {
+			}
+
+			@Override
+			protected void override(Effect later) {
+				if (task.withdraw()) {
+					withdrawn.accept(later);
+				}
+			}
+
+		});
 	}
 
 	/**

@@ -123,7 +123,8 @@ public final class DurableTaskManager implements DurableTaskOperations, DurableT
 		this.enqueuer = new TaskEnqueuer(store, transaction, handlers, tasks, intake, clock, this.node::changed);
 		this.pendingTasks = new PendingTaskEditor(store, transaction, handlers, tasks, intake, clock,
 				this.node::changed);
-		this.schedules = new ScheduleEditor(store, transaction, this.node::dueSoon, settings.pollInterval());
+		this.schedules = new ScheduleEditor(store, transaction, handlers, tasks, this.node::dueSoon,
+				settings.pollInterval());
 		this.declaredSchedules = new DeclaredSchedules(turns, this.schedules);
 		this.storedTasks = new StoredTaskReader(store, handlers, this.node,
 				turns.recentNanos(StoredTaskReader.RECENT_NANOS));

@@ -17,7 +17,6 @@ import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.DeferredCall;
 import io.timingwheel.spring.task.support.DeferredCall.Effect;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskOutcome;
@@ -115,21 +114,9 @@ final class TaskEnqueuer {
 			return;
 		}
 		Effect effect = (submission.ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START;
-		Transactions.defer(new DeferredCall(this.transaction.key(id, Kind.ONCE), effect) {
-
-			@Override
-			protected void commit() {
-			}
-
-			@Override
-			protected void override(Effect later) {
-				if (submission.task().withdraw()) {
-					TaskEnqueuer.this.tasks.recorder(id.name())
-						.count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
-				}
-			}
-
-		});
+		this.transaction.deferOverride(this.transaction.key(id, Kind.ONCE), effect, submission.task(),
+				(later) -> this.tasks.recorder(id.name())
+					.count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED));
 	}
 
 	private @Nullable TaskId canonicalId(DurableSubmission submission) {
