@@ -428,6 +428,48 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 		assertThat(this.store.find(schedule.id())).isPresent();
 	}
 
+	@Test
+	void aScheduleReplacesTheOneUnderAnEarlierName() {
+		DurableTaskManager former = formerNode();
+		DurableTaskManager renamed = renamedNode();
+		Instant next = former.recur(FORMER, Schedule.every(HOUR), 1).dueAt();
+		former.enqueue(FORMER, HOUR, 2);
+		clockAhead(Duration.ofMinutes(10));
+		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("the same schedule").isEqualTo(next);
+		assertOnlySchedule(renamed, next);
+		former.recur(FORMER, Schedule.every(HOUR), 1);
+		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("its own time").isEqualTo(next);
+		assertOnlySchedule(renamed, next);
+		former.recur(FORMER, Schedule.every(HOUR), 1);
+		Instant later = renamed.recur(RENAMED, Schedule.every(HOUR.multipliedBy(3)), 3).dueAt();
+		assertThat(later).isAfterOrEqualTo(next.plus(HOUR));
+		assertOnlySchedule(renamed, later);
+		assertThat(this.store.find(FORMER, Kind.ONCE)).as("a task that runs once").isPresent();
+	}
+
+	private void assertOnlySchedule(DurableTaskManager renamed, Instant next) {
+		assertThat(this.store.find(FORMER, Kind.SCHEDULE)).isEmpty();
+		assertThat(this.store.find(RENAMED, Kind.SCHEDULE)).get()
+			.extracting(StoredTask::dueAt)
+			.isEqualTo(next.toEpochMilli());
+		assertThat(this.store.pending(RENAMED.name(), 10)).hasSize(1);
+	}
+
+	@Test
+	void aScheduleThatIsReplacedUnderItsNewNameDuringARunGoesOnAfterThisRun() {
+		DelayedTask<?> schedule = formerNode().recur(FORMER, Schedule.every(HOUR), 1);
+		clockAhead(HOUR.plusMinutes(1));
+		ClaimRequest request = new ClaimRequest("a", Set.of(FORMER.name()), 10, LOOK_AHEAD, LEASE, ANY_SIZE);
+		LeasedTask run = this.store.claim(request).tasks().get(0);
+		assertThat(run.id()).isEqualTo(schedule.id());
+		Instant next = renamedNode().recur(RENAMED, Schedule.every(HOUR), 2).dueAt();
+		assertThat(next).isEqualTo(schedule.dueAt().plus(HOUR));
+		assertThat(repeat(new NextRun(run.ref(), Schedule.every(HOUR).toString(), DueTime.after(HOUR), null)))
+			.isEqualTo(Reply.DONE);
+		assertThat(this.store.find(FORMER)).isEmpty();
+		assertThat(this.store.find(RENAMED)).isPresent();
+	}
+
 	private DurableTaskManager formerNode() {
 		return idleNode(this.store).durable();
 	}

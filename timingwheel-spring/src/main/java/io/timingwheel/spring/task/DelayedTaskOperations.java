@@ -133,7 +133,8 @@ public interface DelayedTaskOperations {
 	 * Stores a schedule for the durable {@code @Delayed} method with the name of the id:
 	 * the method runs at each of its times, once in all nodes together. There is one
 	 * schedule with an id. If it is the same schedule, its next time stays, and its runs
-	 * get the new arguments. Another schedule takes its place. Times that pass without a
+	 * get the new arguments. Another schedule takes its place. A schedule with the key
+	 * under an alias of the method counts as one with the id. Times that pass without a
 	 * run have one run at once. The first run of a period is due after one period.
 	 * {@link #cancel} ends the schedule, {@link #find} shows its next time, and
 	 * {@link #reschedule} makes an additional run. In a transaction the schedule takes

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
@@ -9,19 +10,27 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.NewSchedule;
+import io.timingwheel.spring.durable.StoredSchedule;
+import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DeferredCall.Effect;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskOutcome;
 import io.timingwheel.spring.task.support.Transactions;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Stores schedules in the caller's transaction. If the store takes no part in the
- * transaction, stores them after the commit. Thread-safe.
+ * transaction, stores them after the commit. A schedule also replaces the schedules with
+ * its key under the earlier names of its handler. Thread-safe.
  */
 final class ScheduleEditor {
+
+	private static final Log logger = LogFactory.getLog(ScheduleEditor.class);
 
 	private final DelayedTaskStore store;
 
@@ -67,12 +76,7 @@ final class ScheduleEditor {
 		deferOverride(submission);
 		this.transaction.defer(() -> {
 			if (submission.task().beginStoring()) {
-				try {
-					store(submission, schedule, null);
-				}
-				catch (RuntimeException ex) {
-					submission.failed(ex);
-				}
+				storeAfterCommit(submission, schedule);
 			}
 		}, submission.task()::abandon);
 	}
@@ -91,23 +95,66 @@ final class ScheduleEditor {
 				});
 	}
 
+	private void storeAfterCommit(DurableSubmission submission, Schedule schedule) {
+		try {
+			store(submission, schedule, null);
+		}
+		catch (RuntimeException ex) {
+			if (!submission.task().isStored()) {
+				submission.failed(ex);
+				return;
+			}
+			logger.error("The schedule was stored after the commit, but it may not have replaced the schedule under an"
+					+ " earlier name", ex);
+		}
+	}
+
 	private static String key(DurableSubmission submission) {
 		return Objects.requireNonNull(submission.task().key());
 	}
 
 	/**
-	 * Stores a schedule, unless the store has the same.
+	 * Stores a schedule, unless the store has the same. Then ends the schedules with its
+	 * key under earlier names, so that a failure in between leaves both schedules, not
+	 * none.
 	 * @param initialDelay how long the first run is from now, {@code null} for the first
 	 * time of the schedule
 	 */
 	void store(DurableSubmission submission, Schedule schedule, @Nullable Duration initialDelay) {
 		DurableTaskHandle task = submission.task();
-		Enqueued stored = this.store.recur(new NewSchedule(task.id(), task.name(), key(submission),
-				submission.payload(), null, schedule.toString(), first(schedule, initialDelay)));
+		String key = key(submission);
+		List<StoredTask> earlier = this.handlers.allNames(task.name())
+			.stream()
+			.skip(1)
+			.flatMap((name) -> this.store.find(new TaskId(name, key), Kind.SCHEDULE).stream())
+			.toList();
+		DueTime first = next(schedule, earlier);
+		Enqueued stored = this.store.recur(new NewSchedule(task.id(), task.name(), key, submission.payload(), null,
+				schedule.toString(), (first != null) ? first : first(schedule, initialDelay)));
 		task.stored(stored.id(), stored.dueAt());
+		earlier.forEach((old) -> this.store.cancel(new TaskId(old.name(), key), Kind.SCHEDULE));
 		if (stored.dueAt() - stored.now() < this.soonMillis) {
 			this.transaction.onceCertain(this.onSoon);
 		}
+	}
+
+	/**
+	 * The next time of the same schedule under an earlier name.
+	 * @param earlier the schedules under earlier names
+	 * @return the time, {@code null} if none of them is the same
+	 */
+	private @Nullable DueTime next(Schedule schedule, List<StoredTask> earlier) {
+		for (StoredTask task : earlier) {
+			StoredSchedule stored = task.schedule();
+			if (stored != null && stored.text().equals(schedule.toString())) {
+				Instant time = Instant.ofEpochMilli(stored.scheduledAt());
+				// The run under the earlier name goes on to its end.
+				Instant next = (task.state() == State.RUNNING)
+						? schedule.next(time, Instant.ofEpochMilli(this.store.now())) : time;
+				return (next != null) ? DueTime.at(next) : null;
+			}
+		}
+		return null;
 	}
 
 	private DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
