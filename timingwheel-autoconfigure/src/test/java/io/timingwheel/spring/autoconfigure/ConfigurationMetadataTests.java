@@ -45,7 +45,7 @@ class ConfigurationMetadataTests {
 				entry("timingwheel.max-pending", null), entry("timingwheel.shutdown.pending", "cancel"),
 				entry("timingwheel.shutdown.await-termination-period", "30s"),
 				entry("timingwheel.task-scheduler.enabled", false), entry("timingwheel.observations.enabled", true),
-				entry("timingwheel.timeout.order", TimeoutAdvisor.DEFAULT_ORDER),
+				entry("timingwheel.tasks", null), entry("timingwheel.timeout.order", TimeoutAdvisor.DEFAULT_ORDER),
 				entry("timingwheel.timeout.limits", null), entry("timingwheel.timeout.problem-details", true),
 				entry("timingwheel.health.max-lag", "1s"), entry("timingwheel.metrics.max-names", 100),
 				entry("management.health.timingwheel.enabled", true),
@@ -85,6 +85,12 @@ class ConfigurationMetadataTests {
 		assertThat(this.properties)
 			.allSatisfy((name, property) -> assertThat(((String) property.get("type")).split("[<,>]+")).as(name)
 				.allMatch((type) -> ClassUtils.isPresent(type, null)));
+	}
+
+	@Test
+	void theSettingsOfAPolicyAreThoseOfItsClass() {
+		assertThat(this.properties.get("timingwheel.tasks")).containsEntry("type",
+				"java.util.Map<java.lang.String," + TimingWheelTaskProperties.class.getName() + ">");
 	}
 
 	@Test

@@ -121,6 +121,15 @@ class TaskPolicyConfigurationTests {
 						+ " @Recurring has. The nearest name is callback. It takes effect if code gives the name to a task"));
 	}
 
+	@Test
+	void theNameOfAMethodThatIsSwitchedOffIsNoReasonForAWarning(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("timingwheel.tasks.nightly-report.max-attempts=3", "timingwheel.tasks.x.rate=1/s")
+			.withBean(SwitchedOff.class)
+			.run((context) -> assertThat(output).containsOnlyOnce("no method with @Delayed or @Recurring has")
+				.contains("timingwheel.tasks.x sets the policy"));
+	}
+
 	@ParameterizedTest
 	@ValueSource(classes = { NegativeLimit.class, BadRate.class, BadBackoff.class, BadMultiplier.class,
 			KeyLimitWithoutKey.class, MaxWaitWithoutKey.class, MaxWaitWithUpdate.class, NegativeMaxWait.class })
@@ -141,6 +150,14 @@ class TaskPolicyConfigurationTests {
 						backoff = @Backoff(initial = "2s", multiplier = 3, max = "${app.max}", jitter = 0),
 						maxConcurrent = 10, maxConcurrentPerKey = 1, rate = "#{'${app.rate}'}"))
 		public void send(long id) {
+		}
+
+	}
+
+	static class SwitchedOff {
+
+		@Recurring(cron = "-", name = "nightly-report")
+		public void report() {
 		}
 
 	}

@@ -137,6 +137,27 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 		assertThat(this.runs).containsExactlyInAnyOrder(1, 2);
 	}
 
+	@Test
+	void aNodeWithoutRoomGivesBackTheTasksOfANameThatAnotherNodePauses() {
+		CountDownLatch mayEnd = new CountDownLatch(1);
+		try {
+			TestNode node = node(TestNode.start(this.store,
+					Map.of(TestNode.NAME, (number, context) -> this.runs.add(number), OTHER_NAME,
+							(number, context) -> mayEnd.await()),
+					new TestSettings().maxInFlight(2).lookAhead(Duration.ofMinutes(1))));
+			node.enqueue("leased", Duration.ofSeconds(45), 1);
+			node.durable().enqueue(new TaskId(OTHER_NAME, "k"), Duration.ZERO, 2);
+			await().until(() -> node.durable().inFlight() == 2 && node.busyThreads() == 1);
+			this.other.setPaused(TestNode.NAME, true);
+			await().until(() -> node.durable().inFlight() == 1);
+			assertThat(this.runs).isEmpty();
+			assertThat(this.store.find(TaskId.of(TestNode.NAME, "leased"))).isPresent();
+		}
+		finally {
+			mayEnd.countDown();
+		}
+	}
+
 	/**
 	 * Pauses the name of a task that the node has leased, and waits until the node has
 	 * given the task back or has run it.

@@ -94,6 +94,9 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 						"nobody calls it, and its executor runs it with the security context of a caller");
 				register(method);
 			}
+			else {
+				this.runtime.tasks().policies().addSwitchedOff(method.name());
+			}
 		}
 	}
 

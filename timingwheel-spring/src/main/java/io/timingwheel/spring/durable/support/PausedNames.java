@@ -8,8 +8,8 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 
 /**
  * The names that are paused in the store, as far as this node knows. The poller reads
- * them before a claim, at most once for each poll interval. With virtual time the poller
- * reads them each time when a test moves the time. Thread-safe.
+ * them, also without room for a claim, at most once for each poll interval. With virtual
+ * time the poller reads them each time when a test moves the time. Thread-safe.
  */
 final class PausedNames {
 

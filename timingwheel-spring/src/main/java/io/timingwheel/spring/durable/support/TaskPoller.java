@@ -13,6 +13,8 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 import io.timingwheel.spring.task.support.Backoff;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
  * Claims tasks that are due soon, as long as the store has any and the node has room.
@@ -26,6 +28,8 @@ import io.timingwheel.spring.task.support.Backoff;
  * take turns.
  */
 final class TaskPoller {
+
+	private static final Log logger = LogFactory.getLog(TaskPoller.class);
 
 	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
 
@@ -182,6 +186,9 @@ final class TaskPoller {
 			this.availability.idle(Caller.CLAIM);
 		}
 		if (room == 0) {
+			if (claims) {
+				tryGiveBackPaused();
+			}
 			this.reports.report(isActive());
 			awaitRoom(claims);
 			return;
@@ -191,7 +198,7 @@ final class TaskPoller {
 		int used = 0;
 		long sleepNanos = this.turns.idleNanos(this.settings.pollInterval().toNanos());
 		try {
-			this.intake.giveBackWaiting(this.pausedNames.read());
+			giveBackPaused();
 			Map<String, Limit> limits = this.lanes.limits(room, this.size.usual(), suspect);
 			if (!limits.isEmpty()) {
 				Duration lookAhead = this.lookAhead.current();
@@ -220,6 +227,22 @@ final class TaskPoller {
 		}
 		else {
 			this.loop.await(sleepNanos);
+		}
+	}
+
+	/**
+	 * Gives back the tasks of names that were paused.
+	 */
+	private void giveBackPaused() {
+		this.intake.giveBackWaiting(this.pausedNames.read());
+	}
+
+	private void tryGiveBackPaused() {
+		try {
+			giveBackPaused();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The paused names could not be read; the next round reads them", ex);
 		}
 	}
 

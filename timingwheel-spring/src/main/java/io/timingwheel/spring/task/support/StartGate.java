@@ -308,7 +308,9 @@ final class StartGate {
 			while (next != null && places.size() < BATCH && mayStart()) {
 				long start = this.permits.nextStart(now);
 				if (start - now > 0) {
-					this.turns.planAt(start);
+					if (!this.permits.isRateReserved()) {
+						this.turns.planAt(start);
+					}
 					break;
 				}
 				if (this.permits.isKeyFree(next.slot())) {
@@ -474,7 +476,12 @@ final class StartGate {
 				// The executor may have thrown an exception but kept the task.
 				if (this.state == State.TAKEN && this.permit != null) {
 					this.state = State.BEGUN;
-					this.permit.begin(now());
+					boolean nextWaits = gate.permits.isRateReserved();
+					long now = now();
+					this.permit.begin(now);
+					if (nextWaits && gate.congested && gate.mayStart()) {
+						gate.turns.planAt(gate.permits.nextStart(now));
+					}
 				}
 			}
 			finally {

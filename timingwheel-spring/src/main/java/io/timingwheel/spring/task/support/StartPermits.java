@@ -86,6 +86,16 @@ final class StartPermits {
 		return notBefore(now) + (this.reserved - (rate.burst() - 1)) * rate.intervalNanos();
 	}
 
+	/**
+	 * Whether the tasks that have taken a permit and not begun use up all starts that the
+	 * rate allows at once. Then no time brings the next start, but the begin of one of
+	 * them.
+	 */
+	boolean isRateReserved() {
+		StartRate rate = this.limits.rate();
+		return rate != null && this.reserved >= rate.burst();
+	}
+
 	private long notBefore(long now) {
 		return (this.nextStartNanos - now > 0) ? this.nextStartNanos : now;
 	}

@@ -2,6 +2,7 @@ package io.timingwheel.spring.task.support;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -18,6 +19,9 @@ public final class TaskPolicies {
 	static final Backoff DEFAULT_BACKOFF = new Backoff(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2);
 
 	private final Map<String, PolicySettings> declared = new ConcurrentHashMap<>();
+
+	/** The names of methods that are switched off. */
+	private final Set<String> switchedOff = ConcurrentHashMap.newKeySet();
 
 	private final PolicyOverrides overrides;
 
@@ -51,6 +55,15 @@ public final class TaskPolicies {
 	}
 
 	/**
+	 * Records that a method is switched off. The configuration may set the policy of its
+	 * tasks nevertheless.
+	 * @param name the name that its tasks would have
+	 */
+	public void addSwitchedOff(String name) {
+		this.switchedOff.add(name);
+	}
+
+	/**
 	 * The policy of a name.
 	 * @param name the name of tasks; for a durable task the name of its handler, not an
 	 * earlier one
@@ -77,7 +90,9 @@ public final class TaskPolicies {
 	 * have declared theirs.
 	 */
 	public void checkNames() {
-		this.overrides.checkNames(new TreeSet<>(this.declared.keySet()));
+		Set<String> names = new TreeSet<>(this.declared.keySet());
+		names.addAll(this.switchedOff);
+		this.overrides.checkNames(names);
 	}
 
 }

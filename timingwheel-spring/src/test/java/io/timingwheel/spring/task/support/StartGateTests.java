@@ -177,6 +177,32 @@ class StartGateTests {
 	}
 
 	@Test
+	void anExecutorThatStartsNothingCausesNoTurnsUntilATaskBegins() {
+		VirtualTasks tasks = tasks(limits(null, "1000/s"));
+		List<Integer> queued = new ArrayList<>();
+		tasks.holdBack = true;
+		tasks.template.task(() -> {
+			tasks.advance(Duration.ofMillis(2));
+			queued.add(tasks.queue.size());
+		}).name("limited").after(Duration.ofMillis(1));
+		for (int i = 0; i < 300; i++) {
+			schedule(tasks, "limited", "" + i, 2);
+		}
+		tasks.advanceSeconds(1);
+		assertThat(tasks.queue).hasSize(100);
+		long scheduled = tasks.wheel.snapshot().scheduled();
+		tasks.advanceSeconds(60);
+		assertThat(tasks.wheel.snapshot().scheduled()).isEqualTo(scheduled);
+		assertThat(tasks.wheel.pending()).isZero();
+		tasks.queue.remove().run();
+		assertThat(queued).as("the begin of the task let another one start").containsExactly(100);
+		tasks.runQueue();
+		tasks.advanceSeconds(1);
+		assertThat(this.ran).containsExactlyElementsOf(numbers(300));
+		assertThat(tasks.wheel.pending()).isZero();
+	}
+
+	@Test
 	void aRateGoesOnDuringTheShutdownIfTheWheelIsFull() {
 		ExecutorService pool = Executors.newFixedThreadPool(1);
 		TimingWheel wheel = TimingWheel.builder(pool).maxPending(2).build();
