@@ -572,22 +572,25 @@ public class DelayedTasksEndpoint {
 	 * {@code null} for another task
 	 * @param next when the next regular run of a recurring task is due, {@code null} if
 	 * this depends on the end of the present run
+	 * @param unknown {@code true} for a stored task whose method this node does not have,
+	 * {@code null} for another task
 	 */
 	public record TaskDescriptor(String id, String name, @JsonInclude(Include.ALWAYS) @Nullable String key,
 			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,
-			@Nullable String error, @Nullable String schedule,
-			@Nullable Instant next) implements OperationResponseBody {
+			@Nullable String error, @Nullable String schedule, @Nullable Instant next,
+			@Nullable Boolean unknown) implements OperationResponseBody {
 
 		static TaskDescriptor of(PendingTaskSnapshot task) {
 			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), null, null, null, null,
-					task.schedule(), (task.schedule() != null) ? task.dueAt() : null);
+					task.schedule(), task.next(), null);
 		}
 
-		static TaskDescriptor of(StoredTask task) {
+		static TaskDescriptor of(StoredTask task, boolean unknown) {
 			StoredSchedule schedule = task.schedule();
 			return new TaskDescriptor(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
 					task.state(), task.attempt(), task.deliveries(), task.error(),
-					(schedule != null) ? schedule.text() : null, (schedule != null) ? next(task, schedule) : null);
+					(schedule != null) ? schedule.text() : null, (schedule != null) ? next(task, schedule) : null,
+					unknown ? Boolean.TRUE : null);
 		}
 
 		/**
@@ -596,7 +599,8 @@ public class DelayedTasksEndpoint {
 		private static @Nullable Instant next(StoredTask task, StoredSchedule stored) {
 			Instant dueAt = Instant.ofEpochMilli(task.dueAt());
 			Instant scheduledAt = Instant.ofEpochMilli(stored.scheduledAt());
-			if (scheduledAt.isAfter(dueAt) || (task.state() == State.PENDING && task.attempt() == 1)) {
+			boolean begun = task.state() != State.PENDING || task.attempt() > 1;
+			if (scheduledAt.isAfter(dueAt) || (!begun && scheduledAt.equals(dueAt))) {
 				return scheduledAt;
 			}
 			try {
@@ -622,7 +626,7 @@ public class DelayedTasksEndpoint {
 
 		private TaskDescriptor withValues(@Nullable String key, @Nullable String error) {
 			return new TaskDescriptor(this.id, this.name, key, this.dueAt, this.state, this.attempt, this.deliveries,
-					error, this.schedule, this.next);
+					error, this.schedule, this.next, this.unknown);
 		}
 
 	}

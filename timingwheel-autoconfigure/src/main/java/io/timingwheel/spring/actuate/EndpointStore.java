@@ -84,7 +84,7 @@ final class EndpointStore {
 		return required().storedTasks()
 			.pending(name, (after != null) ? after.inStore() : null, limit)
 			.stream()
-			.map(TaskDescriptor::of)
+			.map(this::describe)
 			.toList();
 	}
 
@@ -122,7 +122,11 @@ final class EndpointStore {
 	}
 
 	List<TaskDescriptor> dead(String name, int limit) {
-		return required().storedTasks().dead(name, limit).stream().map(TaskDescriptor::of).toList();
+		return required().storedTasks().dead(name, limit).stream().map(this::describe).toList();
+	}
+
+	private TaskDescriptor describe(StoredTask task) {
+		return TaskDescriptor.of(task, !required().owns(task.name()));
 	}
 
 	Optional<TaskDescriptor> find(String name, String keyOrId) {
@@ -134,7 +138,7 @@ final class EndpointStore {
 			.map(DelayedTask::id)
 			.flatMap(tasks.storedTasks()::find)
 			.or(() -> byId(name, keyOrId))
-			.map(TaskDescriptor::of);
+			.map(this::describe);
 	}
 
 	boolean isPaused(String name) {

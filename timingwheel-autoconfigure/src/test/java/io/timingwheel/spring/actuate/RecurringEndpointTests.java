@@ -9,6 +9,8 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +43,13 @@ class RecurringEndpointTests {
 				assertThat(task.schedule()).isEqualTo("every(PT1H)");
 				assertThat(task.next()).isEqualTo(task.dueAt()).isAfter(Instant.now().plus(Duration.ofMinutes(59)));
 				assertThat(task.masked().schedule()).isEqualTo("every(PT1H)");
+				assertThat(context.getBean(DelayedTaskOperations.class)
+					.reschedule(TaskId.of("hourly", "recurring"), Duration.ofMinutes(10))).isTrue();
+				TaskDescriptor moved = (TaskDescriptor) endpoint.task(new String[] { "hourly", "recurring" }, null,
+						null, null);
+				assertThat(moved.dueAt()).isBefore(task.dueAt());
+				assertThat(Duration.between(task.next(), moved.next()).abs()).as("the regular time stays")
+					.isLessThan(Duration.ofMinutes(1));
 				assertThat(endpoint.cancel("hourly", "recurring")).isTrue();
 			});
 	}
@@ -53,13 +62,16 @@ class RecurringEndpointTests {
 		assertThat(next(State.RUNNING, 1, "every(PT1H)", NOON, NOON)).isEqualTo(NOON.plusSeconds(3600));
 		assertThat(next(State.RUNNING, 1, "every(PT1H)", NOON.minusSeconds(9), NOON)).as("an additional run")
 			.isEqualTo(NOON);
+		assertThat(next(State.PENDING, 1, "every(PT1H)", NOON.plusSeconds(4000), NOON)).as("put off")
+			.isEqualTo(NOON.plusSeconds(7200));
+		assertThat(next(State.PENDING, 1, "of a newer release", NOON, NOON)).isEqualTo(NOON);
 		assertThat(next(State.RUNNING, 1, "fixedDelay(PT1H)", NOON, NOON)).isNull();
 		assertThat(next(State.RUNNING, 1, "of a newer release", NOON, NOON)).isNull();
 	}
 
 	private static Instant next(State state, int attempt, String schedule, Instant dueAt, Instant scheduledAt) {
 		TaskDescriptor task = TaskDescriptor.of(new StoredTask("id", "name", "key", dueAt.toEpochMilli(), state,
-				attempt, 0, null, new StoredSchedule(schedule, scheduledAt.toEpochMilli())));
+				attempt, 0, null, new StoredSchedule(schedule, scheduledAt.toEpochMilli())), false);
 		assertThat(task.schedule()).isEqualTo(schedule);
 		return task.next();
 	}

@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.PauseDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension.ErrorDescriptor;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
@@ -88,6 +89,20 @@ class StoredNameEndpointTests {
 			assertThat(response.getBody()).isInstanceOfSatisfying(NameDescriptor.class,
 					(name) -> assertThat(name.counts().pending()).isOne());
 			assertThat(this.store.countedNames()).containsExactly(List.of("remind"));
+		});
+	}
+
+	@Test
+	void aTaskWhoseMethodThisNodeDoesNotHaveIsUnknown() {
+		this.runner.run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			tasks.enqueue(TaskId.of("remind", 1), Duration.ofHours(1), 1);
+			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
+			DelayedTasksEndpoint endpoint = plainEndpoint(context);
+			assertThat(endpoint.task(new String[] { "gone", "1" }, null, null, null))
+				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.masked().unknown()).isTrue());
+			assertThat(endpoint.task(new String[] { "remind", "1" }, null, null, null))
+				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.unknown()).isNull());
 		});
 	}
 

@@ -168,7 +168,7 @@ public final class MemoryTaskReader {
 	private PendingTaskSnapshot describe(PendingTask task, long sequence, long dueEpochNanos) {
 		this.shown.add(sequence, task.slot());
 		return new PendingTaskSnapshot(this.environment.idOf(sequence), task.definition().name(),
-				TaskKeys.text(task.slot()), TaskClock.toInstant(dueEpochNanos), task.schedule());
+				TaskKeys.text(task.slot()), TaskClock.toInstant(dueEpochNanos), task.schedule(), task.next());
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.support;
 
+import java.time.Instant;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -87,6 +88,15 @@ final class PendingTask implements RoutedTask {
 	 */
 	@Nullable String schedule() {
 		return (this.payload instanceof Repetition repetition) ? repetition.schedule() : null;
+	}
+
+	/**
+	 * When the next regular run is due, by the wall clock.
+	 * @return the time; {@code null} without a schedule, or if this depends on the end of
+	 * the present run
+	 */
+	@Nullable Instant next() {
+		return (this.payload instanceof Repetition repetition) ? repetition.next(this, environment().clock()) : null;
 	}
 
 	boolean isRepeating() {

@@ -12,10 +12,12 @@ import org.jspecify.annotations.Nullable;
  * @param key the key, {@code null} for a task without one
  * @param dueAt when it is due, by the wall clock
  * @param schedule the text of its schedule, {@code null} for none
+ * @param next when its next regular run is due, by the wall clock; {@code null} without a
+ * schedule, or if this depends on the end of the present run
  * @since 0.1
  */
 public record PendingTaskSnapshot(String id, String name, @Nullable String key, Instant dueAt,
-		@Nullable String schedule) {
+		@Nullable String schedule, @Nullable Instant next) {
 
 	/**
 	 * The place of this task among the pending tasks of its name.

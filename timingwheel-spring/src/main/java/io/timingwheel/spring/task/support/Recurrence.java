@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * times are by the same clock.
  *
  * @param scheduledAt the time by the schedule
- * @param dueAt when the run was due; differs from {@code scheduledAt} if it was a retry,
- * or if somebody has moved it
+ * @param dueAt when the run was due; differs from {@code scheduledAt} if somebody has
+ * moved the run, or if it was a retry before the next time by the schedule
  * @param startedAt when the body started
  * @since 0.1
  */

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.task.support;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import org.jspecify.annotations.Nullable;
 
@@ -106,6 +107,19 @@ final class Repetition {
 
 	@Nullable String schedule() {
 		return (this.rhythm instanceof ScheduleRhythm) ? this.rhythm.toString() : null;
+	}
+
+	/**
+	 * When the next regular run is due, by the wall clock. For operators, who may read
+	 * this without the lock.
+	 * @param task the task
+	 * @param clock tells the time
+	 * @return the time; {@code null} without a schedule, or if this depends on the end of
+	 * the present run
+	 */
+	@Nullable Instant next(PendingTask task, TaskClock clock) {
+		return (this.rhythm instanceof ScheduleRhythm schedule)
+				? schedule.regularTime(task, this.running || this.attempt > 1, clock) : null;
 	}
 
 }

@@ -66,7 +66,8 @@ final class ScheduleRhythm implements Rhythm {
 	@Override
 	public @Nullable Deadline retry(PendingTask task, Duration delay, TaskClock clock) {
 		Instant next = nextTime(task, clock);
-		return (next == null || now(clock).plus(delay).isBefore(next)) ? clock.after(delay) : null;
+		Deadline retry = clock.after(delay);
+		return (next == null || time(retry.dueNanos(), retry.epochNanos()).isBefore(next)) ? retry : null;
 	}
 
 	@Override
@@ -80,6 +81,26 @@ final class ScheduleRhythm implements Rhythm {
 		}
 		this.scheduledAt = next;
 		return deadline(next, clock);
+	}
+
+	/**
+	 * When the next regular run is due, by the wall clock.
+	 * @param task the task, with the deadline of the next run or attempt or, during a
+	 * run, with the deadline of this run
+	 * @param begun whether there has been an attempt at the run already
+	 * @param clock tells the time
+	 * @return the time, {@code null} if it depends on the end of the run
+	 */
+	@Nullable Instant regularTime(PendingTask task, boolean begun, TaskClock clock) {
+		Instant dueAt = time(task.dueNanos(), task.dueEpochNanos());
+		Instant next = this.scheduledAt;
+		if (next.isBefore(dueAt) || (begun && next.equals(dueAt))) {
+			next = this.schedule.isFixedDelay() ? null : this.schedule.next(next, dueAt);
+		}
+		if (next == null) {
+			return null;
+		}
+		return TaskClock.toInstant(next.equals(dueAt) ? task.dueEpochNanos() : deadline(next, clock).epochNanos());
 	}
 
 	@Override

@@ -86,6 +86,14 @@ final class VirtualTasks {
 				wallClock);
 	}
 
+	/**
+	 * Tasks with policies by name and a wall clock of the test.
+	 * @param wallClock gives the clock, which may go by the virtual time
+	 */
+	VirtualTasks(Map<String, PolicySettings> policies, Function<ManualTimeSource, Clock> wallClock) {
+		this(UnaryOperator.identity(), null, null, policies(policies), new HandOverExecutors(Runnable::run), wallClock);
+	}
+
 	private VirtualTasks(UnaryOperator<TimingWheel.Builder> settings, @Nullable TaskDecorator decorator,
 			@Nullable TaskExecutionInterceptor interceptor, TaskPolicies policies, HandOverExecutors handOvers,
 			Function<ManualTimeSource, Clock> wallClock) {
