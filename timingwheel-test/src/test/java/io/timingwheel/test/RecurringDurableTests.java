@@ -25,9 +25,11 @@ import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,6 +52,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * Durable {@code @Recurring} methods and schedules of users, with an H2 database that
@@ -279,6 +282,26 @@ class RecurringDurableTests {
 			assertThat(tasks(context).find(TaskId.of("remind", 2))).get()
 				.extracting(DelayedTask::dueAt)
 				.isEqualTo(time.now().plus(Duration.ofHours(1)));
+		}, "period=1h");
+	}
+
+	@Test
+	void aMethodWithAScheduleHasNoOtherTasksAndSchedules() {
+		run(Report.class, (context) -> {
+			DelayedTaskOperations tasks = tasks(context);
+			TaskId other = TaskId.of("report", "other");
+			for (ThrowingCallable call : List.<ThrowingCallable>of(() -> tasks.enqueue(other, MINUTE),
+					() -> tasks.enqueue(REPORT, Instant.now()),
+					() -> tasks.enqueueAll(List.of(DurableCall.of(other, MINUTE))),
+					() -> tasks.recur(other, Schedule.every(MINUTE)))) {
+				assertThatIllegalArgumentException().isThrownBy(call)
+					.withMessageContaining("\"report\" belongs to a @Recurring method")
+					.withMessageContaining("reschedule");
+			}
+			time(context).advance(Duration.ZERO);
+			assertThat(tasks.reschedule(REPORT, Duration.ofSeconds(10))).isTrue();
+			time(context).advance(Duration.ofSeconds(10));
+			assertThat(runs(context)).hasSize(2);
 		}, "period=1h");
 	}
 

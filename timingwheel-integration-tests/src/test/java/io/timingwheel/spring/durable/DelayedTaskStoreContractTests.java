@@ -1152,6 +1152,37 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void theDeliveryOfATaskWhoseBodyHasNotStartedDoesNotCount() {
+		LeasedTask begun = begun("k");
+		assertThat(begun.deliveries()).isEqualTo(1);
+		assertThat(this.store.releaseUnstarted(refs(begun))).containsExactly(Reply.DONE);
+		assertThat(this.store.releaseUnstarted(refs(begun))).as("repeated").containsExactly(Reply.DONE);
+		assertThat(stored(begun.id()).deliveries()).isZero();
+		LeasedTask again = claimByOther().get(0);
+		assertThat(again.deliveries()).isEqualTo(1);
+		assertThat(release(this.other, again.ref())).isEqualTo(Reply.DONE);
+		assertThat(stored(begun.id()).deliveries()).as("its body has started").isEqualTo(1);
+		LeasedTask leased = leased("later");
+		assertThat(this.store.releaseUnstarted(refs(leased))).containsExactly(Reply.DONE);
+		assertThat(stored(leased.id()).deliveries()).as("it has not begun").isZero();
+	}
+
+	@Test
+	void aSuspectThatIsGivenBackBeforeItBeginsKeepsItsDeliveries() {
+		LeasedTask task = begun("k");
+		clockAhead(AFTER_LEASE);
+		LeasedTask suspect = suspect(this.other, "b");
+		assertThat(this.other.releaseUnstarted(refs(suspect))).containsExactly(Reply.DONE);
+		assertThat(stored(task.id()).deliveries()).isEqualTo(1);
+		LeasedTask again = suspect(this.other, "b");
+		assertThat(begin(this.other, again.ref())).isEqualTo(Reply.DONE);
+		assertThat(stored(task.id()).deliveries()).isEqualTo(2);
+		assertThat(this.other.releaseUnstarted(refs(again))).containsExactly(Reply.DONE);
+		assertThat(stored(task.id()).deliveries()).isEqualTo(1);
+		assertThat(suspect(this.store, "a").id()).isEqualTo(task.id());
+	}
+
+	@Test
 	void aReleasedRunIsDroppedIfANewerTaskHasItsKey() {
 		LeasedTask older = begun("k");
 		Enqueued newer = enqueue("k", HOUR);

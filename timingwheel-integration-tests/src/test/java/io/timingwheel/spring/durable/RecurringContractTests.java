@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -122,6 +123,45 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 			.extracting(StoredTask::schedule)
 			.isEqualTo(new StoredSchedule(DAILY, second.dueAt()));
 		assertThat(this.store.pending(NAME, 10)).hasSize(1);
+	}
+
+	@Test
+	void anOverdueRunStaysDueWhenTheDefinitionChanges() {
+		Enqueued first = recur("k", HOURLY, SOON);
+		clockAhead(HOUR.multipliedBy(3));
+		Enqueued second = this.other.recur(definition("k", "new", DAILY, HOUR));
+		assertThat(second.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(second.dueAt()).isEqualTo(first.dueAt());
+		long next = second.now() + HOUR.toMillis();
+		LeasedTask run = claim().get(0);
+		assertThat(run.begun()).isTrue();
+		assertThat(run.dueAt()).isEqualTo(first.dueAt());
+		assertThat(run.payload()).isEqualTo("new");
+		assertThat(run.schedule()).isEqualTo(new StoredSchedule(DAILY, next));
+		assertThat(repeat(new NextRun(run.ref(), DAILY, new DueTime(next, true), null))).isEqualTo(Reply.DONE);
+		assertThat(stored(run.id()).dueAt()).isEqualTo(next);
+	}
+
+	@Test
+	void anOverdueAttemptKeepsTheTimeOfItsRunWhenTheDefinitionChanges() {
+		LeasedTask run = begunRun("k");
+		assertThat(retry(this.store, run.ref(), 2, Duration.ofMinutes(1))).isEqualTo(Reply.DONE);
+		clockAhead(Duration.ofMinutes(2));
+		Enqueued changed = this.other.recur(definition("k", "new", DAILY, HOUR));
+		LeasedTask again = claim().get(0);
+		assertThat(again.dueAt()).isEqualTo(changed.dueAt()).isEqualTo(run.dueAt());
+		assertThat(again.schedule()).isEqualTo(new StoredSchedule(DAILY, changed.now() + HOUR.toMillis()));
+	}
+
+	@Test
+	void aNewDefinitionThatIsDueAtOnceStandsForAnOverdueRun() {
+		recur("k", HOURLY, SOON);
+		clockAhead(HOUR.multipliedBy(3));
+		Enqueued second = this.other.recur(definition("k", "new", DAILY, Duration.ZERO));
+		assertThat(second.dueAt()).isEqualTo(second.now());
+		LeasedTask run = claim().get(0);
+		assertThat(run.dueAt()).isEqualTo(second.dueAt());
+		assertThat(run.schedule()).isEqualTo(new StoredSchedule(DAILY, second.dueAt()));
 	}
 
 	@Test
@@ -818,6 +858,42 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 					IntStream.range(0, missedRuns).mapToObj((i) -> task.dueAt().plus(HOUR.multipliedBy(i))).toList());
 			assertThat(runs.most.get()).isLessThanOrEqualTo(1);
 			assertThat(stored(task.id()).error()).isNull();
+		}
+		finally {
+			runs.threads.shutdown();
+		}
+	}
+
+	/**
+	 * The run begins with its claim and never gets a thread. Its node ends, and nobody is
+	 * there for ten hours.
+	 */
+	@Test
+	void aRunThatWasGivenBackBeforeItsBodyStartedIsSkippedWhenItIsLate() throws Exception {
+		TestNode storing = TestNode.withoutHandler(this.store);
+		this.nodes.add(storing);
+		DelayedTask<?> task = storing.durable().recur(RecordedRuns.ID, Schedule.every(HOUR), 1);
+		AtomicInteger refused = new AtomicInteger();
+		RecordedRuns runs = new RecordedRuns((number, context) -> {
+		});
+		try {
+			clockAhead(HOUR);
+			try (TestNode full = TestNode.start(this.store, (number, context) -> {
+			}, new TestSettings().lease(LEASE))) {
+				full.durable()
+					.register(new NumberHandler(RecordedRuns.ID.name(), Missed.SKIP, runs::run, () -> (run) -> {
+						refused.incrementAndGet();
+						throw new RejectedExecutionException("full");
+					}, (error) -> {
+					}));
+				await().until(() -> refused.get() > 0);
+			}
+			assertThat(stored(task.id()).state()).isEqualTo(State.PENDING);
+			clockAhead(HOUR.multipliedBy(10).plusMinutes(30));
+			startNodes(Missed.SKIP, LEASE, runs);
+			Instant next = task.dueAt().plus(HOUR.multipliedBy(10));
+			await().until(() -> Instant.ofEpochMilli(stored(task.id()).dueAt()).equals(next));
+			assertThat(runs.dueAt).isEmpty();
 		}
 		finally {
 			runs.threads.shutdown();

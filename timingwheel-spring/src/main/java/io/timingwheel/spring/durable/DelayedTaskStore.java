@@ -146,7 +146,8 @@ public interface DelayedTaskStore {
 	 * A task that runs once may have the same key. If the stored schedule has the same
 	 * text, its next time stays, and it gets the new payload. If the text differs, the
 	 * new schedule replaces the stored schedule. A run that has begun goes on to its end,
-	 * and then the new schedule begins. Takes part in the transaction of the calling
+	 * and then the new schedule begins. A run that is overdue stays due, unless the first
+	 * run of the new schedule is due too. Takes part in the transaction of the calling
 	 * thread as {@link #enqueueAll} does.
 	 * @param schedule the schedule
 	 * @return the result, with the time of the next run; {@link Enqueued.Outcome#PENDING}
@@ -280,6 +281,16 @@ public interface DelayedTaskStore {
 	 * deleted, and {@link Reply#REFUSED} if the call is repeated after that
 	 */
 	List<Reply> release(List<TaskRef> tasks);
+
+	/**
+	 * Gives tasks back as {@link #release} does. Their bodies have not started, so a
+	 * delivery that has begun does not count.
+	 * @param tasks the tasks, leased by the caller, begun or not
+	 * @return a reply for each task, as from {@link #release}
+	 */
+	default List<Reply> releaseUnstarted(List<TaskRef> tasks) {
+		return release(tasks);
+	}
 
 	/**
 	 * Makes tasks dead. The store keeps them, without their keys, until they are requeued

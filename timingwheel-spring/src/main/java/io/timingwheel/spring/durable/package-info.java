@@ -35,7 +35,9 @@
  *                                         or leased    above, with a new id and the key
  *              pending, KEEP or REJECT    as it was    nothing
  * recur        no schedule has the key    scheduled    as enqueue; the schedule and its first time
- *              another schedule, pending  scheduled    the same, in place of the old task
+ *              another schedule, pending  scheduled    the same, in place of the old task; the
+ *                                                      time by the old schedule of an overdue run,
+ *                                                      unless the first time has come too
  *              the same schedule, pending as it was    the payload; if it differs, a new id and fence
  *              running                    running      the schedule and its first time, the payload
  * claim        scheduled, due within the  leased       owner, fence, end of the lease
@@ -68,7 +70,8 @@
  *              a newer task
  * release      leased                     scheduled    no owner
  *              running                    scheduled    no owner; takes the key again; a suspect if
- *                                                      it was alone
+ *                                                      it was alone; deliveries - 1 if its body has
+ *                                                      not started
  *              running, key taken by      deleted
  *              a newer task
  * bury         leased or running          dead         error, time of death; no owner, no time;

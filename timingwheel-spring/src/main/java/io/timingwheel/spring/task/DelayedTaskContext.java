@@ -28,7 +28,9 @@ public interface DelayedTaskContext {
 	String name();
 
 	/**
-	 * The id of this scheduling, the same as {@link DelayedTask#id()}.
+	 * The id of this scheduling, the same as {@link DelayedTask#id()}. All attempts have
+	 * the same id, and so have the runs of a schedule. A schedule may get another id when
+	 * it is stored again.
 	 * @return the id
 	 */
 	String id();
@@ -40,7 +42,10 @@ public interface DelayedTaskContext {
 	@Nullable TaskId taskId();
 
 	/**
-	 * When the task was due.
+	 * When the task was due. For a durable task with a schedule this is the time by the
+	 * schedule, which all attempts at a run have in common. Together with the name and
+	 * the key it identifies the run. Each attempt at an additional run, which was moved
+	 * to an earlier time, has a time of its own.
 	 * @return the time by the wall clock
 	 */
 	Instant dueAt();
@@ -67,7 +72,8 @@ public interface DelayedTaskContext {
 	 * least once. If this is above 1, some or all of its side effects may have happened
 	 * before, even while {@link #attempt()} is 1. To make an effect happen only once,
 	 * store the {@link #id() id} in the same transaction as the effect, or send the id as
-	 * an idempotency key.
+	 * an idempotency key. All runs of a schedule have the same id, so there use the name,
+	 * the key and {@link #dueAt() due time} together.
 	 * @return 1 at first; in memory the same as {@link #attempt()}
 	 */
 	default int deliveries() {

@@ -90,7 +90,8 @@ public interface DelayedTaskOperations {
 	 * @return the task; it gives no result
 	 * @throws IllegalStateException if there is no store
 	 * @throws IllegalArgumentException if this node has the method and it does not take
-	 * these arguments, or if the arguments cannot be stored; then nothing is stored
+	 * these arguments or is a {@code @Recurring} method, or if the arguments cannot be
+	 * stored; then nothing is stored
 	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments);
@@ -104,7 +105,8 @@ public interface DelayedTaskOperations {
 	 * @return the task; it gives no result
 	 * @throws IllegalStateException if there is no store
 	 * @throws IllegalArgumentException if this node has the method and it does not take
-	 * these arguments, or if the arguments cannot be stored; then nothing is stored
+	 * these arguments or is a {@code @Recurring} method, or if the arguments cannot be
+	 * stored; then nothing is stored
 	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments);
@@ -133,19 +135,21 @@ public interface DelayedTaskOperations {
 	 * Stores a schedule for the durable {@code @Delayed} method with the name of the id:
 	 * the method runs at each of its times, once in all nodes together. There is one
 	 * schedule with an id. If it is the same schedule, its next time stays, and its runs
-	 * get the new arguments. Another schedule takes its place. A schedule with the key
-	 * under an alias of the method counts as one with the id. Times that pass without a
-	 * run have one run at once. The first run of a period is due after one period.
-	 * {@link #cancel} ends the schedule, {@link #find} shows its next time, and
-	 * {@link #reschedule} makes an additional run. In a transaction the schedule takes
-	 * effect at the commit.
+	 * get the new arguments. Another schedule takes its place, and a run that is overdue
+	 * stays due. A schedule with the key under an alias of the method counts as one with
+	 * the id. Times that pass without a run have one run at once. The first run of a
+	 * period is due after one period. {@link #cancel} ends the schedule, and
+	 * {@link #find} shows its next time. {@link #reschedule} to an earlier time makes an
+	 * additional run. To a later time it puts the next run off, which then stands for the
+	 * times before it. In a transaction the schedule takes effect at the commit.
 	 * @param id name and key
 	 * @param schedule the times, by the clock of the store
 	 * @param arguments the arguments of the method, by position
 	 * @return the recurring task; it gives no result
 	 * @throws IllegalStateException if there is no store
 	 * @throws IllegalArgumentException if this node has the method and it does not take
-	 * these arguments, or if the arguments cannot be stored; then nothing is stored
+	 * these arguments or is a {@code @Recurring} method, or if the arguments cannot be
+	 * stored; then nothing is stored
 	 * @throws TaskRejectedException after shutdown
 	 */
 	DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments);

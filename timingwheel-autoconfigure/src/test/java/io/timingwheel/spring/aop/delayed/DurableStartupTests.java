@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
@@ -103,6 +104,16 @@ class DurableStartupTests {
 		this.runner.withPropertyValues("the.name=" + "€".repeat(85))
 			.withBean(Named.class)
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void aRecurringMethodWithTheAliasOfAnotherMethodOrANameThatIsTooLong() {
+		assertFails(this.runner.withBean("first", Named.class).withPropertyValues("the.report=alias"), Report.class,
+				"Report#run()", "the name \"alias\" of @Recurring belongs to a @Delayed method already",
+				"give each method a name of its own");
+		String name = "€".repeat(86);
+		assertFails(this.runner.withPropertyValues("the.report=" + name), Report.class, "Report#run()",
+				"the name \"" + name + "\" of the durable @Recurring has 258 bytes", "use at most 255 bytes");
 	}
 
 	@Test
@@ -271,6 +282,14 @@ class DurableStartupTests {
 	static class Named {
 
 		@Delayed(delay = "1h", name = "${the.name:name}", aliases = "${the.alias:alias}", durable = true)
+		public void run() {
+		}
+
+	}
+
+	static class Report {
+
+		@Recurring(every = "1h", name = "${the.report}", durable = true)
 		public void run() {
 		}
 

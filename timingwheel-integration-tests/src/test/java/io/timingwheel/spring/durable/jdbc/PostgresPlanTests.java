@@ -637,8 +637,9 @@ class PostgresPlanTests extends StoreTestSupport {
 		assertThat(claimed).hasSize(60);
 		assertThat(store.begin(claimed, LEASE)).containsOnly(Reply.DONE);
 		assertThat(store.renew(claimed, LEASE)).containsOnly(Reply.DONE);
-		assertThat(store.acknowledge(claimed.subList(0, 40))).containsOnly(Reply.DONE);
-		assertThat(store.acknowledge(claimed.subList(0, 40))).containsOnly(Reply.DONE);
+		assertThat(store.acknowledge(claimed.subList(0, 39))).containsOnly(Reply.DONE);
+		assertThat(store.acknowledge(claimed.subList(0, 39))).containsOnly(Reply.DONE);
+		assertThat(store.releaseUnstarted(claimed.subList(39, 40))).containsOnly(Reply.DONE);
 		assertThat(retry(store, claimed.get(40), 2, SOON)).isEqualTo(Reply.DONE);
 		assertThat(release(store, claimed.get(41))).isEqualTo(Reply.DONE);
 		List<TaskRef> rest = claimed.subList(42, 60);
@@ -655,7 +656,7 @@ class PostgresPlanTests extends StoreTestSupport {
 		assertThat(store.discardAll(dead.subList(6, 10))).isEqualTo(4);
 		assertThat(store.discardOlder(Duration.ZERO, 100)).isEqualTo(8);
 		List<LeasedTask> again = claim();
-		assertThat(again).hasSize(7);
+		assertThat(again).hasSize(8);
 		new TransactionTemplate(new JdbcTransactionManager(this.explained)).executeWithoutResult((status) -> again
 			.forEach((task) -> assertThat(task.begun()).isEqualTo(store.acknowledgeInTransaction(task.ref()))));
 		List<TaskRef> soon = again.stream().filter((task) -> !task.begun()).map(LeasedTask::ref).toList();

@@ -133,7 +133,7 @@ public final class ReferenceStore implements DelayedTaskStore {
 			}
 			if (!request.schedule().equals(task.schedule)) {
 				this.data.delete(task);
-				return new Enqueued(Outcome.REPLACED, request.id(), 0, insert(request, now).dueAt, now, false);
+				return new Enqueued(Outcome.REPLACED, request.id(), 0, replace(task, request, now).dueAt, now, false);
 			}
 			if (!request.payload().equals(task.payload)) {
 				task.payload = request.payload();
@@ -145,6 +145,19 @@ public final class ReferenceStore implements DelayedTaskStore {
 
 	private ReferenceTask insert(NewSchedule request, long now) {
 		ReferenceTask task = definition(request, now);
+		this.data.add(task);
+		offer(task, null, now);
+		return task;
+	}
+
+	/**
+	 * Stores a schedule in place of another one, whose overdue run stays due.
+	 */
+	private ReferenceTask replace(ReferenceTask former, NewSchedule request, long now) {
+		ReferenceTask task = definition(request, now);
+		if (former.dueAt <= now && task.dueAt > now) {
+			task.dueAt = Math.min(former.dueAt, former.scheduledAt);
+		}
 		this.data.add(task);
 		offer(task, null, now);
 		return task;
@@ -344,6 +357,15 @@ public final class ReferenceStore implements DelayedTaskStore {
 	@Override
 	public List<Reply> release(List<TaskRef> tasks) {
 		return replies(tasks, Function.identity(), (task, request) -> takeBack(task, "release", () -> {
+		}));
+	}
+
+	@Override
+	public List<Reply> releaseUnstarted(List<TaskRef> tasks) {
+		return replies(tasks, Function.identity(), (task, request) -> takeBack(task, "release", () -> {
+			if (task.begun) {
+				task.deliveries--;
+			}
 		}));
 	}
 

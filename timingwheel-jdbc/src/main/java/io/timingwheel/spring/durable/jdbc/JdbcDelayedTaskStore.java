@@ -172,7 +172,12 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public List<Reply> release(List<TaskRef> tasks) {
-		return tasks.isEmpty() ? List.of() : transitions().release(tasks);
+		return tasks.isEmpty() ? List.of() : transitions().release(tasks, true);
+	}
+
+	@Override
+	public List<Reply> releaseUnstarted(List<TaskRef> tasks) {
+		return tasks.isEmpty() ? List.of() : transitions().release(tasks, false);
 	}
 
 	@Override

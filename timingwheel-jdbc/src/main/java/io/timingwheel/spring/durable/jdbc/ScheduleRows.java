@@ -143,7 +143,8 @@ final class ScheduleRows {
 			return new Enqueued(outcome, row.id(), row.fence(), same ? row.dueAt() : scheduledAt, now, false);
 		}
 		// A node that has leased the task has the old payload, so its lease ends.
-		long dueAt = same ? row.dueAt() : scheduledAt;
+		long dueAt = same ? row.dueAt()
+				: isOverdue(row, scheduledAt, now) ? Math.min(row.dueAt(), stored.scheduledAt()) : scheduledAt;
 		this.transitions.claimable(row.name(), dueAt);
 		jdbc.update(
 				"update " + this.table + " set id = ?, schedule = ?, scheduled_at = ?, payload = ?, traceparent = ?,"
@@ -154,6 +155,14 @@ final class ScheduleRows {
 						schedule.traceparent(), dueAt, dueAt, TaskRow.micros(now), same ? row.attempt() : 1, now,
 						row.id()));
 		return new Enqueued(outcome, schedule.id(), row.nextFence(now), dueAt, now, false);
+	}
+
+	/**
+	 * Whether a run of the former schedule is overdue. It stays due, at its time by that
+	 * schedule, unless the first run of the new schedule is due too and stands for it.
+	 */
+	private static boolean isOverdue(TaskRow row, long first, long now) {
+		return row.dueAt() <= now && first > now;
 	}
 
 	/**

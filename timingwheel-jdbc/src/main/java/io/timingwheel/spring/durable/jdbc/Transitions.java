@@ -313,16 +313,24 @@ abstract class Transitions {
 
 	/**
 	 * Release: makes leased or running tasks pending again, as they were.
+	 * @param started whether the bodies of the running tasks have started, so that their
+	 * deliveries count
 	 */
-	final List<Reply> release(List<TaskRef> tasks) {
+	final List<Reply> release(List<TaskRef> tasks, boolean started) {
 		return LockedTasks.change(this.database, tasks, Function.identity(), Reply.REFUSED,
 				(task, row, locked, now) -> {
 					if (row.isHeldAs(task) && row.last()) {
 						return locked.delete(row);
 					}
 					claimable(row.name(), row.dueAt());
-					return row.isHeldAs(task) ? locked.makePending(row, "next_at = due_at, suspect = ?",
-							(row.suspect() || row.alone()) ? 1 : 0) : doneIf(row.isGivenBackBy(task));
+					if (!row.isHeldAs(task)) {
+						return doneIf(row.isGivenBackBy(task));
+					}
+					// A suspect has not begun under this lease.
+					boolean uncounted = !started && row.isRunning() && !row.suspect();
+					return locked.makePending(row,
+							"next_at = due_at, suspect = ?" + (uncounted ? ", deliveries = deliveries - 1" : ""),
+							(row.suspect() || row.alone()) ? 1 : 0);
 				});
 	}
 

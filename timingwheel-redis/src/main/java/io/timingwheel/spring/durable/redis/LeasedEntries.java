@@ -65,8 +65,12 @@ final class LeasedEntries {
 		return ended(retries.stream().map(Retry::task).toList(), batch.settle(this.outages));
 	}
 
-	List<Reply> release(List<TaskRef> tasks) {
-		return ended(tasks, settle(tasks, batch(Script.RELEASE)));
+	/**
+	 * Releases tasks.
+	 * @param started whether the bodies of those that run have started
+	 */
+	List<Reply> release(List<TaskRef> tasks, boolean started) {
+		return ended(tasks, settle(tasks, batch(Script.RELEASE, started)));
 	}
 
 	List<Reply> bury(List<Burial> burials) {
@@ -79,7 +83,7 @@ final class LeasedEntries {
 	 */
 	void giveBack(List<TaskRef> leased) {
 		try {
-			release(leased);
+			release(leased, false);
 		}
 		catch (RuntimeException ex) {
 			// Other nodes claim the tasks when the leases end.

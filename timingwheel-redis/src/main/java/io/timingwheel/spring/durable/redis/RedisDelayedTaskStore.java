@@ -184,7 +184,12 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public List<Reply> release(List<TaskRef> tasks) {
-		return this.leased.release(tasks);
+		return this.leased.release(tasks, true);
+	}
+
+	@Override
+	public List<Reply> releaseUnstarted(List<TaskRef> tasks) {
+		return this.leased.release(tasks, false);
 	}
 
 	@Override

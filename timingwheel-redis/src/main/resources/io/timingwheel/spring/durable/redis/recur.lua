@@ -1,5 +1,6 @@
 -- needs: model, clock, due_time, set, find_recurring, insert, delete, store_whole, payload, is_pending, save
--- no schedule has the name and key -> scheduled; another schedule, pending -> deleted, and the new one scheduled;
+-- no schedule has the name and key -> scheduled; another schedule, pending -> deleted, and the new one scheduled (an
+-- overdue run stays due, at its time by its schedule, unless the first run of the new one is due too and stands for it);
 -- the same schedule, pending -> as it was, with the new payload; running -> running, with the new schedule and payload
 -- ARGV: offset, id, name, key, payload, trace or nothing, schedule, first time or delay, '1' if a time
 -- Returns: outcome, id, fence, due, now
@@ -26,6 +27,9 @@ else
   if is_pending(current) and not (same and same_payload) then
     if same then
       task.at, task.due, task.scheduled, task.attempt = current.due, current.due, current.scheduled, current.attempt
+    elseif current.due <= now and first > now then
+      task.due = math.min(current.due, current.scheduled)
+      task.at = task.due
     end
     delete(current)
     insert(task)

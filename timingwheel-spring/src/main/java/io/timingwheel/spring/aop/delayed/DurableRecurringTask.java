@@ -95,4 +95,9 @@ final class DurableRecurringTask implements DurableHandler {
 		return this.method.missed();
 	}
 
+	@Override
+	public boolean hasOneSchedule() {
+		return true;
+	}
+
 }

@@ -67,6 +67,15 @@ public interface DurableHandler {
 	}
 
 	/**
+	 * Whether the only task of the method is the schedule that it declares. A task or a
+	 * schedule with another key would run beside this one.
+	 * @return {@code true} for a method that never overlaps itself
+	 */
+	default boolean hasOneSchedule() {
+		return false;
+	}
+
+	/**
 	 * The transactions in which the bodies run and their tasks are acknowledged.
 	 * @return the transactions, {@code null} if tasks are acknowledged after their bodies
 	 */

@@ -30,6 +30,7 @@ import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
+import org.springframework.util.Assert;
 
 /**
  * The durable tasks of a store, as this application sees them. Stores, cancels, moves and
@@ -261,6 +262,10 @@ public final class DurableTaskManager implements DurableTaskOperations, DurableT
 	private DurableSubmission submission(String name, @Nullable String key, IfPending ifPending,
 			@Nullable Duration maxWait, DueTime due, @Nullable Object[] arguments) {
 		DurableHandler handler = this.handlers.find(name);
+		Assert.isTrue(handler == null || !handler.hasOneSchedule(),
+				() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other tasks"
+						+ " and schedules. To run it at another time, move its next run with reschedule")
+					.formatted(name));
 		if (handler != null) {
 			return submission(handler, key, ifPending, maxWait, due, arguments);
 		}

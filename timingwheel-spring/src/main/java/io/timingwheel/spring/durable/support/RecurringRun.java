@@ -80,10 +80,20 @@ final class RecurringRun {
 		Instant dueAt = Instant.ofEpochMilli(this.task.dueAt());
 		Instant scheduledAt = Instant.ofEpochMilli(this.stored.scheduledAt());
 		Schedule schedule = schedule();
-		Instant next = new Recurrence(scheduledAt, dueAt, dueAt.plus(lateness)).next(schedule, this.missed, ended);
+		Instant next = new Recurrence(scheduledAt, firstDueAt(scheduledAt, dueAt), dueAt.plus(lateness)).next(schedule,
+				this.missed, ended);
 		DueTime due = (next == null) ? null
 				: schedule.isFixedDelay() ? DueTime.after(Duration.between(ended, next)) : DueTime.at(next);
 		return new NextRun(this.task.ref(), this.stored.text(), due, error);
+	}
+
+	/**
+	 * When the first attempt at this run was due. A further attempt may come after the
+	 * next time of the schedule, since the request that stores it takes a while. It does
+	 * not stand for that time.
+	 */
+	private Instant firstDueAt(Instant scheduledAt, Instant dueAt) {
+		return (this.task.attempt() > 1 && dueAt.isAfter(scheduledAt)) ? scheduledAt : dueAt;
 	}
 
 }

@@ -189,6 +189,7 @@ final class TaskSettler extends Batcher<Settlement> {
 			case RETRY -> this.store.retry(each(settlements, (one) -> Objects.requireNonNull(one.retry())));
 			case BURY -> this.store.bury(each(settlements, (one) -> Objects.requireNonNull(one.burial())));
 			case RELEASE -> this.store.release(each(settlements, Settlement::ref));
+			case RELEASE_UNSTARTED -> this.store.releaseUnstarted(each(settlements, Settlement::ref));
 		};
 		Set<Settlement> done = Collections.newSetFromMap(new IdentityHashMap<>());
 		try {
@@ -288,7 +289,7 @@ final class TaskSettler extends Batcher<Settlement> {
 	private enum Kind {
 
 		COMPLETED(Request.ACKNOWLEDGE), EXPIRED(Request.ACKNOWLEDGE), FAILED(Request.RETRY), DEAD(Request.BURY),
-		GIVEN_BACK(Request.RELEASE), LEFT(Request.RELEASE), CUT_OFF(Request.RELEASE);
+		GIVEN_BACK(Request.RELEASE_UNSTARTED), LEFT(Request.RELEASE_UNSTARTED), CUT_OFF(Request.RELEASE);
 
 		/** What the store is asked to do, unless a recurring task has a next run. */
 		private final Request request;
@@ -304,7 +305,7 @@ final class TaskSettler extends Batcher<Settlement> {
 	 */
 	private enum Request {
 
-		REPEAT, ACKNOWLEDGE, RETRY, BURY, RELEASE
+		REPEAT, ACKNOWLEDGE, RETRY, BURY, RELEASE, RELEASE_UNSTARTED
 
 	}
 
