@@ -487,6 +487,25 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 		assertThat(this.store.find(FORMER, Kind.ONCE)).as("a task that runs once").isPresent();
 	}
 
+	@Test
+	void aScheduleThatReplacesTheOneUnderAnEarlierNameKeepsItsDueTime() {
+		DurableTaskManager former = formerNode();
+		DurableTaskManager renamed = renamedNode();
+		Instant next = former.recur(FORMER, Schedule.every(HOUR), 1).dueAt();
+		assertThat(former.reschedule(FORMER, HOUR.multipliedBy(2))).isTrue();
+		Instant moved = former.find(FORMER).orElseThrow().dueAt();
+		assertThat(moved).isAfter(next);
+		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR), 3).dueAt()).as("a run that was put off")
+			.isEqualTo(moved);
+		assertOnlySchedule(renamed, moved);
+		renamed.cancel(RENAMED);
+		Instant overdue = former.recur(FORMER, Schedule.every(HOUR), 1).dueAt();
+		clockAhead(HOUR.plusMinutes(1));
+		assertThat(renamed.recur(RENAMED, Schedule.every(HOUR.multipliedBy(3)), 3).dueAt()).as("an overdue run")
+			.isEqualTo(overdue);
+		assertOnlySchedule(renamed, overdue);
+	}
+
 	private void assertOnlySchedule(DurableTaskManager renamed, Instant next) {
 		assertThat(this.store.find(FORMER, Kind.SCHEDULE)).isEmpty();
 		assertThat(this.store.find(RENAMED, Kind.SCHEDULE)).get()

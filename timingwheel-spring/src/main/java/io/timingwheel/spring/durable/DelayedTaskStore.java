@@ -284,7 +284,8 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Gives tasks back as {@link #release} does. Their bodies have not started, so a
-	 * delivery that has begun does not count.
+	 * delivery that has begun does not count. The default counts it, so that a schedule
+	 * that leaves missed times out does not leave out such a run.
 	 * @param tasks the tasks, leased by the caller, begun or not
 	 * @return a reply for each task, as from {@link #release}
 	 */

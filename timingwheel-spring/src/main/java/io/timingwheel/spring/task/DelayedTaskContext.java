@@ -45,7 +45,8 @@ public interface DelayedTaskContext {
 	 * When the task was due. For a durable task with a schedule this is the time by the
 	 * schedule, which all attempts at a run have in common. Together with the name and
 	 * the key it identifies the run. Each attempt at an additional run, which was moved
-	 * to an earlier time, has a time of its own.
+	 * to an earlier time, has a time of its own, and so has each later attempt at a run
+	 * during which the schedule changed, or which was overdue when it changed.
 	 * @return the time by the wall clock
 	 */
 	Instant dueAt();

@@ -55,7 +55,8 @@ final class RecurringRun {
 	}
 
 	/**
-	 * When this run is due by the schedule, which all attempts at the run have in common.
+	 * When this run is due by the schedule, which all attempts at the run have in common,
+	 * unless the schedule changes in between.
 	 */
 	Instant dueAt() {
 		return Instant.ofEpochMilli(Math.min(this.stored.scheduledAt(), this.task.dueAt()));

@@ -8,8 +8,10 @@ import java.util.Objects;
 import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
+import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.NewSchedule;
+import io.timingwheel.spring.durable.Rescheduled;
 import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
@@ -131,9 +133,10 @@ final class ScheduleEditor {
 		DueTime first = next(schedule, earlier);
 		Enqueued stored = this.store.recur(new NewSchedule(task.id(), task.name(), key, submission.payload(), null,
 				schedule.toString(), (first != null) ? first : first(schedule, initialDelay)));
-		task.stored(stored.id(), stored.dueAt());
+		long dueAt = keepDueTime(stored, schedule, earlier);
+		task.stored(stored.id(), dueAt);
 		earlier.forEach((old) -> this.store.cancel(new TaskId(old.name(), key), Kind.SCHEDULE));
-		if (stored.dueAt() - stored.now() < this.soonMillis) {
+		if (dueAt - stored.now() < this.soonMillis) {
 			this.transaction.onceCertain(this.onSoon);
 		}
 	}
@@ -155,6 +158,29 @@ final class ScheduleEditor {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * Moves a new schedule to the due time of the pending run under an earlier name. A
+	 * run of the same schedule may have been moved. A run of another schedule stays due
+	 * if it is overdue, as if that schedule had the same name.
+	 * @return when the schedule is due
+	 */
+	private long keepDueTime(Enqueued stored, Schedule schedule, List<StoredTask> earlier) {
+		for (StoredTask task : earlier) {
+			StoredSchedule former = task.schedule();
+			if (stored.outcome() != Outcome.INSERTED || former == null || task.state() != State.PENDING) {
+				continue;
+			}
+			boolean same = former.text().equals(schedule.toString());
+			boolean overdue = task.dueAt() <= stored.now() && stored.now() < stored.dueAt();
+			long dueAt = same ? task.dueAt() : Math.min(task.dueAt(), former.scheduledAt());
+			if ((same || overdue) && dueAt != stored.dueAt()) {
+				Rescheduled moved = this.store.reschedule(stored.id(), DueTime.at(Instant.ofEpochMilli(dueAt)), null);
+				return (moved != null) ? moved.task().dueAt() : stored.dueAt();
+			}
+		}
+		return stored.dueAt();
 	}
 
 	private DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
