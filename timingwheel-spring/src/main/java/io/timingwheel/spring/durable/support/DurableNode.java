@@ -90,7 +90,7 @@ final class DurableNode {
 		this.beginner = new TaskBeginner(turns, store, settings, wheel, this.inFlight, runner, this.settler,
 				this.availability);
 		Lanes lanes = new Lanes(handlers, this.inFlight, policies, this.beginner::add, this::wakePoller, turns);
-		LookAhead lookAhead = new LookAhead(settings.lookAhead(), settings.maxInFlight(), turns.nanoTime());
+		LookAhead lookAhead = new LookAhead(settings.lookAhead(), turns.nanoTime());
 		this.intake = new TaskIntake(turns, settings, handlers, wheel, this.inFlight, lanes, lookAhead, this.beginner,
 				runner, this.settler, unreadable, policies, () -> this.started && isClaiming(), this::wakePoller);
 		this.reports = new NodeReports(turns, store, settings.nodeId(), this.inFlight);

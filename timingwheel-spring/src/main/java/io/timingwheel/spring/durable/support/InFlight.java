@@ -195,6 +195,13 @@ final class InFlight {
 		return this.runs;
 	}
 
+	/**
+	 * How many tasks have not begun.
+	 */
+	int waiting() {
+		return (int) this.runs.stream().filter(DurableRun::isWaiting).count();
+	}
+
 	boolean isEmpty() {
 		return this.runs.isEmpty();
 	}

@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntSupplier;
 
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.LeasedTask;
@@ -10,7 +11,8 @@ import io.timingwheel.spring.durable.LeasedTask;
  * How long before their due time the node leases tasks: the look-ahead of the settings,
  * if the node has room for all tasks that fall due within it. Otherwise the look-ahead
  * shrinks until there is room. So the room is for the earliest tasks of all, and tasks
- * that are due later do not take it from them.
+ * that are due later do not take it from them. Running tasks do not count: the room is
+ * what they leave to the tasks that wait.
  *
  * <p>
  * The room reflects a new look-ahead only after the tasks of the one before have run. So
@@ -26,8 +28,8 @@ final class LookAhead {
 	static final long MIN_MILLIS = 2 * Claimed.MAX_PAUSE_MILLIS + 50;
 
 	/**
-	 * There is too little room if less than this many eighths of it are free. A name that
-	 * is alone takes three quarters of the room.
+	 * There is too little room if less than this many eighths of it are free. One of
+	 * several names takes up to three quarters of the room.
 	 */
 	private static final int SHORT_OF_EIGHT = 3;
 
@@ -41,8 +43,6 @@ final class LookAhead {
 
 	private final long min;
 
-	private final int limit;
-
 	private volatile long millis;
 
 	/** When the look-ahead may change again. */
@@ -51,13 +51,11 @@ final class LookAhead {
 	/**
 	 * Creates a look-ahead.
 	 * @param setting the look-ahead of the settings
-	 * @param limit how many tasks the node may hold
 	 * @param nanoTime the time of the node
 	 */
-	LookAhead(Duration setting, int limit, long nanoTime) {
+	LookAhead(Duration setting, long nanoTime) {
 		this.max = setting.toMillis();
 		this.min = Math.min(this.max, MIN_MILLIS);
-		this.limit = limit;
 		this.millis = this.max;
 		this.changeAt = nanoTime;
 	}
@@ -82,17 +80,23 @@ final class LookAhead {
 	 * Learns from a claim.
 	 * @param claimed what the claim has taken
 	 * @param free how much room nobody has reserved after the claim
+	 * @param waiting how many tasks wait until they are due
 	 * @param nanoTime the time of the node
 	 */
-	void claimed(Claimed claimed, int free, long nanoTime) {
+	void claimed(Claimed claimed, int free, IntSupplier waiting, long nanoTime) {
 		if (nanoTime - this.changeAt < 0) {
 			return;
 		}
+		boolean later = hasTaskDueLater(claimed);
+		if (!later && this.millis == this.max) {
+			return;
+		}
+		long room = (long) free + waiting.getAsInt();
 		long next = this.millis;
-		if (free < SHORT_OF_EIGHT * this.limit / 8 && hasTaskDueLater(claimed)) {
+		if (later && 8L * free < SHORT_OF_EIGHT * room) {
 			next = Math.max(this.min, this.millis / 2);
 		}
-		else if (free > AMPLE_OF_EIGHT * this.limit / 8) {
+		else if (8L * free > AMPLE_OF_EIGHT * room) {
 			next = Math.min(this.max, (long) (GROWTH * this.millis) + 1);
 		}
 		if (next != this.millis) {

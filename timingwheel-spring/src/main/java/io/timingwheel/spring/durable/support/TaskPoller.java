@@ -274,10 +274,14 @@ final class TaskPoller {
 	 */
 	private int minRoom() {
 		long waited = waitedNanos();
-		if (waited >= this.settings.pollInterval().toNanos()) {
+		if (waited >= maxSleepNanos()) {
 			return 1;
 		}
 		return (int) Math.max(1, Math.min(usualRoom(), idleNanos() / Math.max(1, waited)));
+	}
+
+	private long maxSleepNanos() {
+		return TimeUnit.MILLISECONDS.toNanos(this.lookAhead.maxSleepMillis(this.settings.pollInterval().toMillis()));
 	}
 
 	private long waitedNanos() {
@@ -299,7 +303,7 @@ final class TaskPoller {
 	private void awaitRoom(boolean claims) {
 		int free = this.inFlight.free();
 		if (!claims || this.inFlight.expect(Math.min(usualRoom(), Math.max(1, 2 * free)), this.loop::wake)) {
-			long nanos = this.settings.pollInterval().toNanos();
+			long nanos = maxSleepNanos();
 			if (claims && free > 0) {
 				nanos = Math.min(nanos, idleNanos() / free + 1) - waitedNanos();
 			}
@@ -326,7 +330,7 @@ final class TaskPoller {
 		if (!this.suspectClaimed) {
 			this.size.claimed(room, limits, claimed, nanos);
 			int free = this.inFlight.free() + room - claimed.tasks().size();
-			this.lookAhead.claimed(claimed, free, this.turns.nanoTime());
+			this.lookAhead.claimed(claimed, free, this.inFlight::waiting, this.turns.nanoTime());
 		}
 		if (suspect) {
 			this.moreSuspects = this.suspectClaimed;
@@ -368,8 +372,7 @@ final class TaskPoller {
 	}
 
 	private long unlimitedSleepNanos(Claimed claimed, Duration lookAhead) {
-		long longest = this.lookAhead.maxSleepMillis(this.settings.pollInterval().toMillis());
-		long millis = sleepMillis(claimed, longest, lookAhead.toMillis());
+		long millis = sleepMillis(claimed, TimeUnit.NANOSECONDS.toMillis(maxSleepNanos()), lookAhead.toMillis());
 		double share = claimed.tasks().isEmpty() ? 1 : 1 - ThreadLocalRandom.current().nextDouble() / 2;
 		return (long) (TimeUnit.MILLISECONDS.toNanos(millis) * share);
 	}

@@ -16,17 +16,21 @@ class LookAheadTests {
 
 	private static final Duration SETTING = Duration.ofSeconds(2);
 
-	private final LookAhead lookAhead = new LookAhead(SETTING, ROOM, 0);
+	private final LookAhead lookAhead = new LookAhead(SETTING, 0);
 
 	private long millis;
 
-	private void claim(boolean begun, int free) {
-		LeasedTask task = new LeasedTask("id", 1, "name", null, "{}", null, 500, begun, 1, 0, 0, false);
-		claim(List.of(task), free);
+	private static Claimed claimed(boolean begun) {
+		return new Claimed(List.of(new LeasedTask("id", 1, "name", null, "{}", null, 500, begun, 1, 0, 0, false)), 0,
+				Long.MAX_VALUE);
 	}
 
-	private void claim(List<LeasedTask> tasks, int free) {
-		this.lookAhead.claimed(new Claimed(tasks, 0, Long.MAX_VALUE), free, TimeUnit.MILLISECONDS.toNanos(this.millis));
+	private void claim(boolean begun, int free) {
+		claim(claimed(begun), free, ROOM - free);
+	}
+
+	private void claim(Claimed claimed, int free, int waiting) {
+		this.lookAhead.claimed(claimed, free, () -> waiting, TimeUnit.MILLISECONDS.toNanos(this.millis));
 	}
 
 	private void claimForSeconds(int seconds, int free) {
@@ -63,8 +67,22 @@ class LookAheadTests {
 	@Test
 	void aBacklogThatIsDueChangesNothing() {
 		claim(true, 0);
-		claim(List.of(), 0);
+		claim(new Claimed(List.of(), 0, Long.MAX_VALUE), 0, ROOM);
 		assertThat(this.lookAhead.current()).isEqualTo(SETTING);
+	}
+
+	@Test
+	void longBodiesLeaveTheLookAheadAsItIsIfTheRestHasRoom() {
+		claim(claimed(false), 330, 20);
+		assertThat(this.lookAhead.current()).isEqualTo(SETTING);
+		claim(claimed(false), 2, 20);
+		assertThat(this.lookAhead.current()).isEqualTo(SETTING.dividedBy(2));
+	}
+
+	@Test
+	void aTaskThatWaitsInTheOnlyPlaceMakesTheLookAheadShrink() {
+		claim(claimed(false), 0, 1);
+		assertThat(this.lookAhead.current()).isEqualTo(SETTING.dividedBy(2));
 	}
 
 	@Test
@@ -87,9 +105,8 @@ class LookAheadTests {
 
 	@Test
 	void aShortLookAheadOfTheSettingsStays() {
-		LookAhead lookAhead = new LookAhead(Duration.ofMillis(20), ROOM, 0);
-		LeasedTask task = new LeasedTask("id", 1, "name", null, "{}", null, 500, false, 1, 0, 0, false);
-		lookAhead.claimed(new Claimed(List.of(task), 0, Long.MAX_VALUE), 0, 0);
+		LookAhead lookAhead = new LookAhead(Duration.ofMillis(20), 0);
+		lookAhead.claimed(claimed(false), 0, () -> ROOM, 0);
 		assertThat(lookAhead.current()).isEqualTo(Duration.ofMillis(20));
 		assertThat(lookAhead.maxSleepMillis(1000)).isEqualTo(1000);
 	}
@@ -100,14 +117,12 @@ class LookAheadTests {
 	@Test
 	void atASteadyRateTheLookAheadSettles() {
 		for (int rate : List.of(450, 700, 1000, 2000)) {
-			LookAhead lookAhead = new LookAhead(SETTING, ROOM, 0);
+			LookAhead lookAhead = new LookAhead(SETTING, 0);
 			Duration before = Duration.ZERO;
 			for (int second = 0; second < 30; second++) {
 				before = lookAhead.current();
 				int held = (int) Math.min(0.75 * ROOM, rate * before.toMillis() / 1000);
-				LeasedTask task = new LeasedTask("id", 1, "name", null, "{}", null, 500, false, 1, 0, 0, false);
-				lookAhead.claimed(new Claimed(List.of(task), 0, Long.MAX_VALUE), ROOM - held,
-						TimeUnit.SECONDS.toNanos(2L * second));
+				lookAhead.claimed(claimed(false), ROOM - held, () -> held, TimeUnit.SECONDS.toNanos(2L * second));
 			}
 			assertThat(lookAhead.current()).as("rate %d", rate).isEqualTo(before);
 			assertThat(rate * before.toMillis() / 1000).as("rate %d", rate).isLessThan(ROOM * 3 / 4);
