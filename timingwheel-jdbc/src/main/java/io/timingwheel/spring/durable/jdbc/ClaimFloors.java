@@ -144,10 +144,10 @@ final class ClaimFloors {
 	private void ended(Search search) {
 		long now = this.nanoTime.getAsLong();
 		long duration = now - search.began();
-		if (search.swept().isEmpty()) {
-			search.names()
-				.forEach((name) -> this.durations.computeIfAbsent(name, (key) -> new LongSummaryStatistics())
-					.accept(duration));
+		for (String name : search.names()) {
+			if (!search.swept().contains(name)) {
+				this.durations.computeIfAbsent(name, (key) -> new LongSummaryStatistics()).accept(duration);
+			}
 		}
 		search.swept().forEach((name) -> this.sweepTimes.put(name, now + pause(name, duration)));
 	}

@@ -224,9 +224,11 @@ public final class JdbcStoreSchema {
 		catch (BadSqlGrammarException ex) {
 			throw new IllegalStateException(
 					("The table %s of the durable tasks cannot be read: %s. A node needs a user that may select, insert,"
-							+ " update and delete in this table, and in the tables %s, %s and %s.")
+							+ " update and delete in this table, and in the tables %s, %s and %s. If the table is missing,"
+							+ " create it with these scripts, in this order: %s.")
 						.formatted(this.table, ex.getMostSpecificCause().getMessage(), this.table.versionTable(),
-								this.table.limitTable(), this.table.nodeTable()),
+								this.table.limitTable(), this.table.nodeTable(),
+								String.join(", ", scripts(platform(), 0))),
 					ex);
 		}
 		List<String> scripts = scripts(platform(), version);

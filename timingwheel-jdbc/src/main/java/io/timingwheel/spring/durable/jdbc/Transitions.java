@@ -244,8 +244,8 @@ abstract class Transitions {
 	}
 
 	/**
-	 * The text of a statement that searches for the first tasks of some names. The text
-	 * changes with the size of the table if the database keeps plans.
+	 * The text of a statement that searches for the first tasks of some names. If the
+	 * database keeps plans, a row also has the size of the table.
 	 */
 	String lookText(String sql) {
 		return sql;

@@ -316,8 +316,8 @@ final class HandOverThreads {
 	static boolean isRefusal(Throwable error) {
 		// Without more threads, the JVM throws an OutOfMemoryError. If the executor is a
 		// bean that has to be created, another exception contains the error.
-		return error instanceof RejectedExecutionException
-				|| NestedExceptionUtils.getMostSpecificCause(error) instanceof VirtualMachineError;
+		return error instanceof RejectedExecutionException || error instanceof VirtualMachineError
+				|| NestedExceptionUtils.getMostSpecificCause(error) instanceof OutOfMemoryError;
 	}
 
 	/**
