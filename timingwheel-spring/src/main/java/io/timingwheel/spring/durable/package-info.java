@@ -70,8 +70,7 @@
  *              a newer task
  * release      leased                     scheduled    no owner
  *              running                    scheduled    no owner; takes the key again; a suspect if
- *                                                      it was alone; deliveries - 1 if its body has
- *                                                      not started
+ *                                                      it was alone; releaseUnstarted: deliveries - 1
  *              running, key taken by      deleted
  *              a newer task
  * bury         leased or running          dead         error, time of death; no owner, no time;

@@ -148,9 +148,8 @@ final class ScheduleEditor {
 	 */
 	private @Nullable DueTime next(Schedule schedule, List<StoredTask> earlier) {
 		for (StoredTask task : earlier) {
-			StoredSchedule stored = task.schedule();
-			if (stored != null && stored.text().equals(schedule.toString())) {
-				Instant time = Instant.ofEpochMilli(stored.scheduledAt());
+			if (isSame(task, schedule)) {
+				Instant time = Instant.ofEpochMilli(stored(task).scheduledAt());
 				// The run under the earlier name goes on to its end.
 				Instant next = (task.state() == State.RUNNING)
 						? schedule.next(time, Instant.ofEpochMilli(this.store.now())) : time;
@@ -167,20 +166,28 @@ final class ScheduleEditor {
 	 * @return when the schedule is due
 	 */
 	private long keepDueTime(Enqueued stored, Schedule schedule, List<StoredTask> earlier) {
+		if (stored.outcome() != Outcome.INSERTED) {
+			return stored.dueAt();
+		}
 		for (StoredTask task : earlier) {
-			StoredSchedule former = task.schedule();
-			if (stored.outcome() != Outcome.INSERTED || former == null || task.state() != State.PENDING) {
-				continue;
-			}
-			boolean same = former.text().equals(schedule.toString());
+			boolean same = isSame(task, schedule);
 			boolean overdue = task.dueAt() <= stored.now() && stored.now() < stored.dueAt();
-			long dueAt = same ? task.dueAt() : Math.min(task.dueAt(), former.scheduledAt());
-			if ((same || overdue) && dueAt != stored.dueAt()) {
-				Rescheduled moved = this.store.reschedule(stored.id(), DueTime.at(Instant.ofEpochMilli(dueAt)), null);
+			if (task.state() == State.PENDING && (same || overdue)) {
+				long dueAt = same ? task.dueAt() : Math.min(task.dueAt(), stored(task).scheduledAt());
+				Rescheduled moved = (dueAt != stored.dueAt())
+						? this.store.reschedule(stored.id(), DueTime.at(Instant.ofEpochMilli(dueAt)), null) : null;
 				return (moved != null) ? moved.task().dueAt() : stored.dueAt();
 			}
 		}
 		return stored.dueAt();
+	}
+
+	private static boolean isSame(StoredTask task, Schedule schedule) {
+		return stored(task).text().equals(schedule.toString());
+	}
+
+	private static StoredSchedule stored(StoredTask task) {
+		return Objects.requireNonNull(task.schedule());
 	}
 
 	private DueTime first(Schedule schedule, @Nullable Duration initialDelay) {

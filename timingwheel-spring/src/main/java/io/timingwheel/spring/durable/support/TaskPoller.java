@@ -274,14 +274,14 @@ final class TaskPoller {
 	 */
 	private int minRoom() {
 		long waited = waitedNanos();
-		if (waited >= maxSleepNanos()) {
+		if (waited >= TimeUnit.MILLISECONDS.toNanos(maxSleepMillis())) {
 			return 1;
 		}
 		return (int) Math.max(1, Math.min(usualRoom(), idleNanos() / Math.max(1, waited)));
 	}
 
-	private long maxSleepNanos() {
-		return TimeUnit.MILLISECONDS.toNanos(this.lookAhead.maxSleepMillis(this.settings.pollInterval().toMillis()));
+	private long maxSleepMillis() {
+		return this.lookAhead.maxSleepMillis(this.settings.pollInterval().toMillis());
 	}
 
 	private long waitedNanos() {
@@ -303,7 +303,8 @@ final class TaskPoller {
 	private void awaitRoom(boolean claims) {
 		int free = this.inFlight.free();
 		if (!claims || this.inFlight.expect(Math.min(usualRoom(), Math.max(1, 2 * free)), this.loop::wake)) {
-			long nanos = maxSleepNanos();
+			long nanos = claims ? TimeUnit.MILLISECONDS.toNanos(maxSleepMillis())
+					: this.settings.pollInterval().toNanos();
 			if (claims && free > 0) {
 				nanos = Math.min(nanos, idleNanos() / free + 1) - waitedNanos();
 			}
@@ -372,7 +373,7 @@ final class TaskPoller {
 	}
 
 	private long unlimitedSleepNanos(Claimed claimed, Duration lookAhead) {
-		long millis = sleepMillis(claimed, TimeUnit.NANOSECONDS.toMillis(maxSleepNanos()), lookAhead.toMillis());
+		long millis = sleepMillis(claimed, maxSleepMillis(), lookAhead.toMillis());
 		double share = claimed.tasks().isEmpty() ? 1 : 1 - ThreadLocalRandom.current().nextDouble() / 2;
 		return (long) (TimeUnit.MILLISECONDS.toNanos(millis) * share);
 	}
