@@ -47,7 +47,8 @@ public @interface CancelDelayed {
 
 	/**
 	 * A SpEL expression on the arguments that gives the key, such as {@code #orderId}.
-	 * The value is converted by {@code String.valueOf}; {@code null} is an error.
+	 * Keys are compared by their texts ({@code toString()}). {@code null} is an error,
+	 * and so is a key without a text of its own, such as an array.
 	 * @return the expression
 	 */
 	String key();

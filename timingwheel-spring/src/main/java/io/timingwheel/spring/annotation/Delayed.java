@@ -99,9 +99,9 @@ public @interface Delayed {
 
 	/**
 	 * A SpEL expression on the arguments that names the pending task within
-	 * {@link #name}, such as {@code #orderId}. The value is converted by
-	 * {@code String.valueOf}; {@code null} is an error. Default: no key, so each call is
-	 * a separate task.
+	 * {@link #name}, such as {@code #orderId}. Keys are compared by their texts
+	 * ({@code toString()}). {@code null} is an error, and so is a key without a text of
+	 * its own, such as an array. Default: no key, so each call is a separate task.
 	 * @return the expression
 	 */
 	String key() default "";

@@ -23,13 +23,26 @@ public record TaskId(String name, String key) {
 	/**
 	 * Creates an identity.
 	 * @param name the task's name
-	 * @param key the key within the name; converted by {@code String.valueOf}
+	 * @param key the key within the name, as {@link #textOf} converts it
 	 * @return the identity
-	 * @throws IllegalArgumentException if the name is empty or the key is {@code null}
+	 * @throws IllegalArgumentException if the name is empty, the key is {@code null}, or
+	 * the key has no text of its own
 	 */
 	public static TaskId of(String name, Object key) {
 		Assert.notNull(key, () -> "The key of a task must not be null (name \"" + name + "\")");
-		return new TaskId(name, String.valueOf(key));
+		return new TaskId(name, textOf(key));
+	}
+
+	/**
+	 * The text by which a key is compared: its {@code toString()}.
+	 * @param key the key
+	 * @return the text
+	 * @throws IllegalArgumentException if the text, or a part of it, is that of
+	 * {@link Object#toString()}, as for an array, a lambda expression and a class without
+	 * a {@code toString()} of its own: equal keys would have different texts
+	 */
+	public static String textOf(Object key) {
+		return KeyText.of(key);
 	}
 
 	@Override

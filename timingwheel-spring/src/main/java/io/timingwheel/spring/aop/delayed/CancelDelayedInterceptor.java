@@ -42,7 +42,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Cancellation method = find(invocation);
-		TaskId taskId = TaskId.of(method.name(), method.key().key(invocation.getArguments()));
+		TaskId taskId = new TaskId(method.name(), method.key().key(invocation.getArguments()).toString());
 		TaskCancellation cancellation = new TaskCancellation(taskId, this.runtime);
 		if (method.beforeInvocation()) {
 			cancellation.run();

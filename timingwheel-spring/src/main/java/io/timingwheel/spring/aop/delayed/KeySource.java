@@ -4,9 +4,11 @@ import java.lang.reflect.Method;
 
 import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.util.ClassUtils;
 
 /**
  * Where the keys of a method come from: an expression on the arguments of a call.
@@ -23,8 +25,9 @@ final class KeySource {
 	}
 
 	/**
-	 * The key of a call.
-	 * @throws IllegalArgumentException if the expression gives {@code null}
+	 * The key of a call: a number, or a text.
+	 * @throws IllegalArgumentException if the expression gives {@code null} or a key
+	 * without a text of its own
 	 */
 	Object key(@Nullable Object[] arguments) {
 		Object key = this.expression.evaluate(arguments);
@@ -32,7 +35,16 @@ final class KeySource {
 			throw new IllegalArgumentException("The key \"%s\" of %s must not be null".formatted(this.expression,
 					InvalidAnnotatedMethodException.describe(this.method)));
 		}
-		return key;
+		if (ClassUtils.isPrimitiveWrapper(key.getClass())) {
+			return key;
+		}
+		try {
+			return TaskId.textOf(key);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("The key \"%s\" of %s cannot be used: %s".formatted(this.expression,
+					InvalidAnnotatedMethodException.describe(this.method), ex.getMessage()), ex);
+		}
 	}
 
 }
