@@ -3,6 +3,7 @@ package io.timingwheel.spring.actuate;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -10,6 +11,9 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.support.FutureCompletion;
 import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.support.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;
@@ -33,6 +37,10 @@ import org.springframework.core.Ordered;
  * @since 0.1
  */
 public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered {
+
+	private static final Log logger = LogFactory.getLog(ObservedTaskExecution.class);
+
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	private final DelayedTaskObservationConvention defaultConvention = new DefaultDelayedTaskObservationConvention();
 
@@ -76,10 +84,10 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 		Observation observation = Observation.createNotStarted(this.convention, this.defaultConvention, () -> context,
 				this.registry);
 		if (this.traces != null) {
-			this.traces.within(captured, observation::start);
+			attempt(() -> this.traces.within(captured, observation::start));
 		}
 		else {
-			observation.start();
+			attempt(observation::start);
 		}
 		Object result;
 		try {
@@ -93,7 +101,7 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 			end(observation, context, null);
 		}
 		else if (result instanceof CompletionStage<?> stage) {
-			stage.whenComplete((value, error) -> end(observation, context, error));
+			FutureCompletion.whenDone(stage, (value, error) -> end(observation, context, error));
 		}
 		else if (result instanceof Future<?> future) {
 			FutureCompletion.whenDone(future, ForkJoinPool.commonPool(),
@@ -105,25 +113,59 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 		return result;
 	}
 
-	private static @Nullable Object proceed(TaskExecution execution, Observation observation) throws Throwable {
-		Observation.Scope scope = observation.openScope();
+	private @Nullable Object proceed(TaskExecution execution, Observation observation) throws Throwable {
+		Observation.Scope outer = this.registry.getCurrentObservationScope();
+		Observation.Scope scope = open(observation, outer);
 		try {
 			return execution.proceed();
 		}
 		finally {
-			scope.close();
+			attempt(scope::close);
+			this.registry.setCurrentObservationScope(outer);
 		}
 	}
 
-	private static void end(Observation observation, DelayedTaskObservationContext context, @Nullable Throwable error) {
+	/**
+	 * Opens the scope of an observation. If a handler throws, the scope may be open
+	 * nevertheless.
+	 */
+	private Observation.Scope open(Observation observation, Observation.@Nullable Scope outer) {
+		try {
+			return observation.openScope();
+		}
+		catch (Throwable ex) {
+			failed(ex);
+			Observation.Scope current = this.registry.getCurrentObservationScope();
+			return (current != null && current != outer) ? current : Observation.Scope.NOOP;
+		}
+	}
+
+	private void end(Observation observation, DelayedTaskObservationContext context, @Nullable Throwable error) {
 		Throwable cause = FutureCompletion.unwrapped(error);
 		if (cause == null) {
 			context.setComplete(true);
 		}
 		else {
-			observation.error(cause);
+			attempt(() -> observation.error(cause));
 		}
-		observation.stop();
+		attempt(observation::stop);
+	}
+
+	/**
+	 * Calls the handlers and the convention. Their exceptions are logged only, since they
+	 * say nothing about the task.
+	 */
+	private void attempt(Runnable call) {
+		try {
+			call.run();
+		}
+		catch (Throwable ex) {
+			failed(ex);
+		}
+	}
+
+	private void failed(Throwable ex) {
+		UserErrors.warnOnce(logger, this.warned, "The observation of a delayed task threw an exception", ex);
 	}
 
 }

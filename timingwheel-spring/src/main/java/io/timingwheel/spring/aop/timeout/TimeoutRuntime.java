@@ -12,6 +12,7 @@ import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.task.support.FutureCompletion;
+import io.timingwheel.spring.task.support.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -94,8 +95,8 @@ final class TimeoutRuntime {
 				listener.timedOut(limit.method());
 			}
 		}
-		catch (RuntimeException ex) {
-			logger.warn("Listener failed on the timeout of " + limit.method(), ex);
+		catch (Throwable ex) {
+			UserErrors.log(logger::warn, "Listener failed on the timeout of " + limit.method(), ex);
 		}
 	}
 

@@ -10,6 +10,7 @@ import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +85,8 @@ record DurableSubmission(DurableTaskHandle task, @Nullable DurableHandler handle
 		}
 		catch (Throwable thrown) {
 			logNotStored(ex);
-			logger.warn("The exception handler of the task \"%s\" threw an exception itself".formatted(name()), thrown);
+			UserErrors.log(logger::warn,
+					"The exception handler of the task \"%s\" threw an exception itself".formatted(name()), thrown);
 		}
 	}
 

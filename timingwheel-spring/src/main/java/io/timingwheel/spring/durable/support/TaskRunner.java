@@ -15,6 +15,9 @@ import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.TaskOutcome;
 import io.timingwheel.spring.task.support.TaskRecorder;
+import io.timingwheel.spring.task.support.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Thread-safe.
  */
 final class TaskRunner {
+
+	private static final Log logger = LogFactory.getLog(TaskRunner.class);
 
 	/** A run is missed if it is late by more leases than a failed node can cost. */
 	private static final int MISSED_LEASES = 2;
@@ -241,13 +246,31 @@ final class TaskRunner {
 		}
 	}
 
+	/**
+	 * Settles a task whose body has ended. If this fails, the node forgets the task, and
+	 * the task comes back when its lease has ended.
+	 */
 	private void ended(DurableRun run, TaskRecorder recorder, @Nullable Throwable error) {
-		DeliveryFaults faults = this.turns.faults();
-		if (faults != null && error != null) {
-			faults.failed(run.name(), error);
-		}
-		run.recordTimes(recorder, this::nanoTime);
+		// Before anything else, so that no interrupt hits what this thread runs next.
 		DurableRun.Interruption interruption = run.end();
+		try {
+			DeliveryFaults faults = this.turns.faults();
+			if (faults != null && error != null) {
+				faults.failed(run.name(), error);
+			}
+			run.recordTimes(recorder, this::nanoTime);
+			settle(run, recorder, error, interruption);
+		}
+		catch (Throwable ex) {
+			this.inFlight.remove(run);
+			UserErrors.log(logger::error,
+					"The durable task %s could not be settled: it runs again when its lease has ended".formatted(run),
+					ex);
+		}
+	}
+
+	private void settle(DurableRun run, TaskRecorder recorder, @Nullable Throwable error,
+			DurableRun.Interruption interruption) {
 		Reply reply = run.reply();
 		if (reply != null) {
 			this.settler.acknowledged(run, reply);

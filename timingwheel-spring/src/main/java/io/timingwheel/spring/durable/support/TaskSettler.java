@@ -23,6 +23,7 @@ import io.timingwheel.spring.durable.support.TaskSettler.Settlement;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.TaskOutcome;
 import io.timingwheel.spring.task.support.TaskRecorder;
+import io.timingwheel.spring.task.support.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -96,13 +97,13 @@ final class TaskSettler extends Batcher<Settlement> {
 	void failed(DurableRun run, Throwable error) {
 		int attempt = run.attempt();
 		int maxAttempts = this.tasks.policies().of(run.name()).maxAttempts(this.settings.maxAttempts());
-		String text = limited(describe(error));
+		String text = limited(UserErrors.describe(error));
 		NextRun next = run.nextRun(text);
 		Duration delay = (attempt < maxAttempts) ? delay(run, error) : null;
 		if (delay != null && (next == null || delay.toMillis() < run.millisTo(next))) {
 			this.failures.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
 				.formatted(attempt, maxAttempts, run, delay.toMillis(), text));
-			logger.debug("The error of the failed attempt", error);
+			UserErrors.log(logger::debug, "The error of the failed attempt", error);
 			add(new Settlement(run, Kind.FAILED, new Retry(run.ref(), attempt + 1, delay, text), null, null));
 			return;
 		}
@@ -115,7 +116,7 @@ final class TaskSettler extends Batcher<Settlement> {
 			run.handler().handleError(error, (arguments != null) ? arguments : new Object[0]);
 		}
 		catch (Throwable ex) {
-			logger.warn("The exception handler of the task " + run + " threw an exception itself", ex);
+			UserErrors.log(logger::warn, "The exception handler of the task " + run + " threw an exception itself", ex);
 		}
 	}
 
@@ -258,18 +259,6 @@ final class TaskSettler extends Batcher<Settlement> {
 		NextRun next = settlement.next();
 		if (next != null && settlement.run().millisTo(next) < this.settings.pollInterval().toMillis()) {
 			this.onSoon.run();
-		}
-	}
-
-	/**
-	 * The text of an error. The {@code toString} method of a user's exception may throw.
-	 */
-	private static String describe(Throwable error) {
-		try {
-			return error.toString();
-		}
-		catch (RuntimeException ex) {
-			return error.getClass().getName();
 		}
 	}
 

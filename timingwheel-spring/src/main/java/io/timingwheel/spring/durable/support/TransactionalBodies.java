@@ -6,6 +6,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.task.support.Transactions;
+import io.timingwheel.spring.task.support.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -93,8 +94,8 @@ public final class TransactionalBodies {
 			if (!committed.get()) {
 				throw ex;
 			}
-			logger.error("The transaction of the durable task " + run + " has committed, and a callback then threw an"
-					+ " exception", ex);
+			UserErrors.log(logger::error, "The transaction of the durable task " + run
+					+ " has committed, and a callback then threw an exception", ex);
 		}
 		run.replied(Reply.DONE);
 		return result;
@@ -123,7 +124,9 @@ public final class TransactionalBodies {
 			}
 		}
 		catch (RuntimeException | Error ex) {
-			cause.addSuppressed(ex);
+			if (ex != cause) {
+				cause.addSuppressed(ex);
+			}
 		}
 	}
 

@@ -3,11 +3,13 @@ package io.timingwheel.spring.task.support;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.task.DelayedTask;
@@ -63,13 +65,50 @@ public final class FutureCompletion {
 	}
 
 	/**
+	 * Calls back when a stage is complete. If the stage throws instead of taking the
+	 * callback, the current thread calls back at once with that exception.
+	 * @param stage the stage
+	 * @param callback takes the result, or else the exception; called once
+	 */
+	public static void whenDone(CompletionStage<?> stage,
+			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback) {
+		if (stage.getClass() == CompletableFuture.class) {
+			stage.whenComplete(callback);
+			return;
+		}
+		// The class of the stage may belong to the application.
+		AtomicBoolean called = new AtomicBoolean();
+		BiConsumer<@Nullable Object, @Nullable Throwable> once = (result, error) -> {
+			if (called.compareAndSet(false, true)) {
+				callback.accept(result, error);
+			}
+		};
+		try {
+			stage.whenComplete(once);
+		}
+		catch (Throwable ex) {
+			once.accept(null, ex);
+		}
+	}
+
+	/**
 	 * The exception of a future, without the {@link CompletionException} in which a stage
 	 * passes the exception on.
 	 * @param error what a callback of a future got; {@code null} for no exception
 	 * @return the exception itself
 	 */
 	public static @Nullable Throwable unwrapped(@Nullable Throwable error) {
-		return (error instanceof CompletionException && error.getCause() != null) ? error.getCause() : error;
+		if (!(error instanceof CompletionException)) {
+			return error;
+		}
+		try {
+			Throwable cause = error.getCause();
+			return (cause != null) ? cause : error;
+		}
+		catch (Throwable ex) {
+			// A subclass of the application.
+			return error;
+		}
 	}
 
 	/**
@@ -83,7 +122,7 @@ public final class FutureCompletion {
 			try {
 				executor.execute(task);
 			}
-			catch (RuntimeException ex) {
+			catch (Throwable ex) {
 				ForkJoinPool.commonPool().execute(task);
 			}
 		};
@@ -91,14 +130,14 @@ public final class FutureCompletion {
 
 	private static void poll(Future<?> future, Executor executor,
 			BiConsumer<? super @Nullable Object, ? super @Nullable Throwable> callback, long pollMillis) {
-		if (!future.isDone()) {
-			CompletableFuture.delayedExecutor(pollMillis, TimeUnit.MILLISECONDS, executor)
-				.execute(() -> poll(future, executor, callback, Math.min(2 * pollMillis, MAX_POLL_MILLIS)));
-			return;
-		}
 		Object result = null;
 		Throwable error = null;
 		try {
+			if (!future.isDone()) {
+				CompletableFuture.delayedExecutor(pollMillis, TimeUnit.MILLISECONDS, executor)
+					.execute(() -> poll(future, executor, callback, Math.min(2 * pollMillis, MAX_POLL_MILLIS)));
+				return;
+			}
 			result = future.get();
 		}
 		catch (ExecutionException ex) {
@@ -109,6 +148,10 @@ public final class FutureCompletion {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+			error = ex;
+		}
+		catch (Throwable ex) {
+			// The class of the future belongs to the application.
 			error = ex;
 		}
 		callback.accept(result, error);

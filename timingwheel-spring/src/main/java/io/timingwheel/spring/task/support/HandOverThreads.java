@@ -20,8 +20,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.NestedExceptionUtils;
-
 /**
  * The threads that call executors whose {@code execute} may block. Each executor has a
  * queue. At most one thread at a time calls an executor, in the order of its queue, so
@@ -295,7 +293,8 @@ final class HandOverThreads {
 				report(ex, entry.failed());
 			}
 			else if (queue.backoffNanos == FIRST_BACKOFF_NANOS) {
-				logger.debug("Refused by an executor of " + queue.executor.getClass() + ", trying again", ex);
+				UserErrors.log(logger::debug,
+						"Refused by an executor of " + queue.executor.getClass() + ", trying again", ex);
 			}
 		}
 	}
@@ -305,7 +304,7 @@ final class HandOverThreads {
 			failed.accept(error);
 		}
 		catch (Throwable ex) {
-			logger.error("A task whose executor threw an exception could not be ended", ex);
+			UserErrors.log(logger::error, "A task whose executor threw an exception could not be ended", ex);
 		}
 	}
 
@@ -315,9 +314,11 @@ final class HandOverThreads {
 	 */
 	static boolean isRefusal(Throwable error) {
 		// Without more threads, the JVM throws an OutOfMemoryError. If the executor is a
-		// bean that has to be created, another exception contains the error.
-		return error instanceof RejectedExecutionException || error instanceof VirtualMachineError
-				|| NestedExceptionUtils.getMostSpecificCause(error) instanceof OutOfMemoryError;
+		// bean that has to be created, another exception contains the error. A decorator
+		// whose recursion does not end overflows the stack at each attempt.
+		return error instanceof RejectedExecutionException
+				|| (error instanceof VirtualMachineError && !(error instanceof StackOverflowError))
+				|| UserErrors.rootCause(error) instanceof OutOfMemoryError;
 	}
 
 	/**

@@ -134,7 +134,8 @@ final class RepeatingRun {
 		this.tasks.pending().remove(this.task.slot(), this.task);
 		this.run.startWaitingTasksEarly();
 		if (this.future == null || !this.future.isDone()) {
-			logger.warn("The repeating task \"" + this.run.name() + "\" does not run again, since it threw: " + error);
+			logger.warn("The repeating task \"" + this.run.name() + "\" does not run again, since it threw: "
+					+ UserErrors.describe(error));
 		}
 		return this.future != null && this.future.failed(error);
 	}

@@ -263,10 +263,11 @@ final class StartGate {
 		catch (Throwable ex) {
 			if (!place.isTaken()) {
 				// The task has begun on this thread.
-				logger.error("The task \"" + this.tasks.name() + "\" could not be ended", ex);
+				UserErrors.log(logger::error, "The task \"" + this.tasks.name() + "\" could not be ended", ex);
 				return true;
 			}
-			logger.debug("Refused by an executor of " + place.executor.getClass() + ", trying again", ex);
+			UserErrors.log(logger::debug, "Refused by an executor of " + place.executor.getClass() + ", trying again",
+					ex);
 			return false;
 		}
 	}

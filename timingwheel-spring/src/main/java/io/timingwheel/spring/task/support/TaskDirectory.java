@@ -7,12 +7,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 /**
  * The tasks of one wheel by their names. The number of names is limited, since each name
  * becomes a tag of metrics. The tasks of all names beyond the limit are kept and counted
  * together. Thread-safe.
  */
 final class TaskDirectory {
+
+	private static final Log logger = LogFactory.getLog(TaskDirectory.class);
 
 	/** How many names there are at most, {@link #OVERFLOW} included. */
 	static final int LIMIT = 1000;
@@ -81,9 +86,22 @@ final class TaskDirectory {
 			tasks.setPolicy(policy);
 		}
 		if (this.byName.putIfAbsent(tasks.name(), tasks) == null) {
-			this.listeners.forEach((listener) -> listener.accept(tasks.name()));
+			this.listeners.forEach((listener) -> tell(listener, tasks.name()));
 		}
 		return tasks;
+	}
+
+	/**
+	 * Tells a listener of a new name. Its exception is logged only, since the name may
+	 * belong to a task that has to be settled.
+	 */
+	private static void tell(Consumer<String> listener, String name) {
+		try {
+			listener.accept(name);
+		}
+		catch (Throwable ex) {
+			UserErrors.log(logger::warn, "A listener for the names of tasks threw an exception for " + name, ex);
+		}
 	}
 
 	/**

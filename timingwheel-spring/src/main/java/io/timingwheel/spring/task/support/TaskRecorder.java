@@ -1,8 +1,11 @@
 package io.timingwheel.spring.task.support;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1
  */
 public final class TaskRecorder {
+
+	private static final Log logger = LogFactory.getLog(TaskRecorder.class);
 
 	private final ShutdownState shutdown;
 
@@ -31,6 +36,8 @@ public final class TaskRecorder {
 
 	private final LongAdder superseded = new LongAdder();
 
+	private final AtomicBoolean warned = new AtomicBoolean();
+
 	/** {@code null} if nobody asks for the times. */
 	private volatile @Nullable ExecutionTimes times;
 
@@ -45,13 +52,14 @@ public final class TaskRecorder {
 	public synchronized void onExecution(ExecutionTimes listener) {
 		ExecutionTimes earlier = this.times;
 		this.times = (earlier == null) ? listener : (lateness, duration) -> {
-			earlier.executed(lateness, duration);
-			listener.executed(lateness, duration);
+			tell(earlier, lateness, duration);
+			tell(listener, lateness, duration);
 		};
 	}
 
 	/**
-	 * Tells the listeners the times of an execution that has ended.
+	 * Tells the listeners the times of an execution that has ended. The exception of a
+	 * listener is logged only, since the task has to be settled.
 	 * @param latenessNanos how long after its due time the task has begun
 	 * @param beganAt when the task has begun
 	 * @param clock the clock of that time, read only if there is a listener
@@ -59,7 +67,16 @@ public final class TaskRecorder {
 	public void executed(long latenessNanos, long beganAt, LongSupplier clock) {
 		ExecutionTimes times = this.times;
 		if (times != null) {
-			times.executed(latenessNanos, clock.getAsLong() - beganAt);
+			tell(times, latenessNanos, clock.getAsLong() - beganAt);
+		}
+	}
+
+	private void tell(ExecutionTimes listener, long latenessNanos, long durationNanos) {
+		try {
+			listener.executed(latenessNanos, durationNanos);
+		}
+		catch (Throwable ex) {
+			UserErrors.warnOnce(logger, this.warned, "A meter or listener of executions threw an exception", ex);
 		}
 	}
 

@@ -342,7 +342,7 @@ final class TaskRun implements TaskExecution {
 		boolean followed = this.error == null && this.definition.flattens();
 		if (followed && result instanceof CompletionStage<?> stage) {
 			bodyReturned((stage instanceof Future<?> inner) ? inner : null);
-			stage.whenComplete(callback);
+			FutureCompletion.whenDone(stage, callback);
 			return true;
 		}
 		if (followed && result instanceof Future<?> inner) {
@@ -389,7 +389,7 @@ final class TaskRun implements TaskExecution {
 	 */
 	void attemptFailed(String kind, Duration delay, Throwable error) {
 		logger.warn("Attempt %d of %d of the %s \"%s\" failed; the next one comes in %d ms: %s".formatted(this.attempt,
-				tasks().policy().maxAttempts(1), kind, name(), delay.toMillis(), error));
+				tasks().policy().maxAttempts(1), kind, name(), delay.toMillis(), UserErrors.describe(error)));
 		tasks().recorder().abandoned();
 	}
 
@@ -435,7 +435,8 @@ final class TaskRun implements TaskExecution {
 			handler.run();
 		}
 		catch (Throwable ex) {
-			logger.warn("The exception handler for the task \"" + name() + "\" threw an exception itself", ex);
+			UserErrors.log(logger::warn,
+					"The exception handler for the task \"" + name() + "\" threw an exception itself", ex);
 		}
 		finally {
 			DelayedTaskContextHolder.set(outer);

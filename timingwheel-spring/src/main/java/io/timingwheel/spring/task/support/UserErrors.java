@@ -1,0 +1,102 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+
+import org.apache.commons.logging.Log;
+
+/**
+ * Reads exceptions of the application's code. Such an exception may override any method
+ * of {@link Throwable}: the method may throw, never end its recursion, or return
+ * {@code null}. Whatever it does, a task that has ended must be settled.
+ *
+ * @since 0.1
+ */
+public final class UserErrors {
+
+	/** Causes may form a circle. */
+	private static final int MAX_DEPTH = 100;
+
+	private UserErrors() {
+	}
+
+	/**
+	 * The text of an exception. Never throws.
+	 * @param error the exception
+	 * @return what its {@code toString} method returns, else the name of its class
+	 */
+	public static String describe(Throwable error) {
+		try {
+			String text = error.toString();
+			if (text != null) {
+				return text;
+			}
+		}
+		catch (Throwable ex) {
+			// The name of the class has to do.
+		}
+		return error.getClass().getName();
+	}
+
+	/**
+	 * The innermost cause of an exception. Never throws.
+	 * @param error the exception
+	 * @return its innermost cause, the exception itself if it has no cause or does not
+	 * give it
+	 */
+	static Throwable rootCause(Throwable error) {
+		Throwable root = error;
+		try {
+			for (int depth = 0; depth < MAX_DEPTH; depth++) {
+				Throwable cause = root.getCause();
+				if (cause == null) {
+					return root;
+				}
+				root = cause;
+			}
+		}
+		catch (Throwable ex) {
+			// The exception does not give its cause.
+		}
+		return root;
+	}
+
+	/**
+	 * Logs an exception of a hook that is called again and again: the first one at WARN,
+	 * all others at DEBUG. Never throws.
+	 * @param logger the logger
+	 * @param warned whether an exception was logged at WARN; this method sets it
+	 * @param message what has happened
+	 * @param error the exception
+	 */
+	public static void warnOnce(Log logger, AtomicBoolean warned, String message, Throwable error) {
+		if (warned.compareAndSet(false, true)) {
+			log(logger::warn, message + ". Further ones are logged at DEBUG", error);
+		}
+		else {
+			log(logger::debug, message, error);
+		}
+	}
+
+	/**
+	 * Logs an exception. The logging framework calls the methods of the exception. If one
+	 * of them throws, the log gets the text alone. Never throws.
+	 * @param logMethod the method of the logger, such as {@code logger::warn}
+	 * @param message what has happened
+	 * @param error the exception
+	 */
+	public static void log(BiConsumer<Object, Throwable> logMethod, String message, Throwable error) {
+		try {
+			logMethod.accept(message, error);
+		}
+		catch (Throwable ex) {
+			try {
+				logMethod.accept(message + ": " + describe(error), ex);
+			}
+			catch (Throwable again) {
+				// The logging framework itself fails.
+			}
+		}
+	}
+
+}
