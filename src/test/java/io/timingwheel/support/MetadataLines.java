@@ -1,0 +1,47 @@
+package io.timingwheel.support;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+/**
+ * Configuration metadata as lines for {@link Approved}: one line for each property and
+ * each hint.
+ */
+public final class MetadataLines {
+
+	private MetadataLines() {
+	}
+
+	/**
+	 * Writes the metadata of a module as lines.
+	 * @param metadata the content of {@code spring-configuration-metadata.json}, as a
+	 * JSON parser gives it
+	 * @return the lines, sorted by the names of the properties
+	 */
+	public static List<String> of(Map<String, List<Map<String, Object>>> metadata) {
+		TreeSet<String> lines = new TreeSet<>();
+		for (Map<String, Object> property : metadata.get("properties")) {
+			String value = property.containsKey("defaultValue") ? " = " + property.get("defaultValue") : "";
+			String deprecation = property.containsKey("deprecation") ? " deprecated " + property.get("deprecation")
+					: "";
+			lines.add("%s: %s%s%s; %s".formatted(property.get("name"), property.get("type"), value, deprecation,
+					property.get("description")));
+		}
+		for (Map<String, Object> hint : metadata.get("hints")) {
+			lines.add("%s hints: %s %s".formatted(hint.get("name"), values(hint.get("values")),
+					values(hint.get("providers"))));
+		}
+		return new ArrayList<>(lines);
+	}
+
+	private static List<String> values(Object values) {
+		List<String> texts = new ArrayList<>();
+		if (values instanceof List<?> list) {
+			list.forEach((value) -> texts.add(JsonLines.of(value, (path, any) -> null).toString()));
+		}
+		return texts;
+	}
+
+}

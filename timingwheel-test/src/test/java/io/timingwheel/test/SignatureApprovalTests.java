@@ -1,0 +1,17 @@
+package io.timingwheel.test;
+
+import io.timingwheel.support.Approved;
+import io.timingwheel.support.PublicSignatures;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Tests that nobody changes the API of users without saying so.
+ */
+class SignatureApprovalTests {
+
+	@Test
+	void theApiOfVirtualTimeIsTheApprovedOne() {
+		Approved.verify(getClass(), "signatures", PublicSignatures.of(getClass().getPackageName(), VirtualTime.class));
+	}
+
+}
