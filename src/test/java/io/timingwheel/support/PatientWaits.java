@@ -12,13 +12,14 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  *
  * <p>
  * The build compiles this class with the tests of each module. JUnit finds the class as a
- * service.
+ * service. {@code -Dtimingwheel.patience=20} sets the seconds, for runs in which tests
+ * are to fail.
  */
 public final class PatientWaits implements BeforeAllCallback {
 
 	@Override
 	public void beforeAll(ExtensionContext context) {
-		Awaitility.setDefaultTimeout(Duration.ofMinutes(1));
+		Awaitility.setDefaultTimeout(Duration.ofSeconds(Integer.getInteger("timingwheel.patience", 60)));
 	}
 
 }

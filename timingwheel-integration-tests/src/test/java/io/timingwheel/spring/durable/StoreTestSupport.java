@@ -54,7 +54,7 @@ public abstract class StoreTestSupport {
 	 * Waits for as long as a busy machine may need.
 	 */
 	protected static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofMinutes(3));
+		return Awaitility.await().atMost(Duration.ofSeconds(Integer.getInteger("timingwheel.patience", 180)));
 	}
 
 	/**
