@@ -1,8 +1,7 @@
 package io.timingwheel.spring.autoconfigure;
 
-import java.util.List;
-
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
+import io.timingwheel.spring.aop.CreatedBeans;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;
@@ -10,7 +9,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
 /**
- * The scan for methods with the annotations of timingwheel.
+ * The scan for methods with the annotations of timingwheel, and the check that their
+ * beans get the advice.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -18,8 +18,14 @@ class AnnotatedMethodConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AnnotatedMethodScanner timingWheelAnnotatedMethodScanner(List<AnnotatedMethodScanner.Reader> readers) {
-		return new AnnotatedMethodScanner(readers);
+	static CreatedBeans timingWheelCreatedBeans() {
+		return new CreatedBeans();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static AnnotatedMethodScanner timingWheelAnnotatedMethodScanner() {
+		return new AnnotatedMethodScanner();
 	}
 
 }

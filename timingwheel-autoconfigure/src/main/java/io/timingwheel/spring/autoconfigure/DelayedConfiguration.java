@@ -3,11 +3,13 @@ package io.timingwheel.spring.autoconfigure;
 import java.util.concurrent.Executor;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.CreatedBeans;
 import io.timingwheel.spring.aop.delayed.CancelDelayedAnnotationBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.CancelDelayedMethodRegistry;
 import io.timingwheel.spring.aop.delayed.DelayedAnnotationBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.DelayedMethodRegistry;
 import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
+import io.timingwheel.spring.aop.delayed.DelayedProxyBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.DelayedRuntime;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.task.support.ManualTime;
@@ -19,7 +21,6 @@ import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -33,7 +34,8 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
  * Configuration of {@link Delayed} and
  * {@link io.timingwheel.spring.annotation.CancelDelayed}. Spring needs the advice before
  * the beans that the advice uses may be created. The advice therefore looks up these
- * beans at the first call.
+ * beans at the first call. Parameters of these early beans have the names of beans.
+ * Spring finds a bean of a given name without instantiating any {@code FactoryBean}.
  */
 @Configuration(proxyBeanMethods = false)
 @Import(AnnotatedMethodConfiguration.class)
@@ -46,48 +48,61 @@ class DelayedConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedMethodRegistry timingWheelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
-		return new DelayedMethodRegistry(beanFactory);
+	static DelayedMethodRegistry timingWheelDelayedMethods(CreatedBeans timingWheelCreatedBeans) {
+		return new DelayedMethodRegistry(timingWheelCreatedBeans.beanFactory());
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static CancelDelayedMethodRegistry timingWheelCancelDelayedMethods(ConfigurableListableBeanFactory beanFactory) {
-		return new CancelDelayedMethodRegistry(beanFactory);
+	static CancelDelayedMethodRegistry timingWheelCancelDelayedMethods(CreatedBeans timingWheelCreatedBeans) {
+		return new CancelDelayedMethodRegistry(timingWheelCreatedBeans.beanFactory());
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedRuntime timingWheelDelayedRuntime(ConfigurableListableBeanFactory beanFactory) {
-		return new DelayedRuntime(beanFactory);
+	static DelayedRuntime timingWheelDelayedRuntime(CreatedBeans timingWheelCreatedBeans) {
+		return new DelayedRuntime(timingWheelCreatedBeans.beanFactory());
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedMethodScanner timingWheelDelayedMethodScanner(DelayedMethodRegistry delayed,
-			CancelDelayedMethodRegistry cancelling, DelayedRuntime runtime) {
-		return new DelayedMethodScanner(delayed, cancelling, runtime);
+	static DelayedMethodScanner timingWheelDelayedMethodScanner(DelayedMethodRegistry timingWheelDelayedMethods,
+			CancelDelayedMethodRegistry timingWheelCancelDelayedMethods, DelayedRuntime timingWheelDelayedRuntime) {
+		return new DelayedMethodScanner(timingWheelDelayedMethods, timingWheelCancelDelayedMethods,
+				timingWheelDelayedRuntime);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static RecurringMethodRegistry timingWheelRecurringMethods(ConfigurableListableBeanFactory beanFactory,
-			DelayedMethodRegistry delayed, DelayedRuntime runtime) {
-		return new RecurringMethodRegistry(beanFactory, delayed, runtime);
+	static RecurringMethodRegistry timingWheelRecurringMethods(CreatedBeans timingWheelCreatedBeans,
+			DelayedMethodRegistry timingWheelDelayedMethods, DelayedRuntime timingWheelDelayedRuntime) {
+		return new RecurringMethodRegistry(timingWheelCreatedBeans.beanFactory(), timingWheelDelayedMethods,
+				timingWheelDelayedRuntime);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static DelayedAnnotationBeanPostProcessor timingWheelDelayedAnnotationProcessor(DelayedMethodRegistry methods,
-			DelayedRuntime runtime, Environment environment) {
-		return configure(new DelayedAnnotationBeanPostProcessor(methods, runtime), environment);
+	static DelayedProxyBeanPostProcessor timingWheelDelayedProxyProcessor(
+			DelayedMethodRegistry timingWheelDelayedMethods, Environment environment) {
+		return configure(new DelayedProxyBeanPostProcessor(timingWheelDelayedMethods), environment);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static DelayedAnnotationBeanPostProcessor timingWheelDelayedAnnotationProcessor(
+			DelayedMethodRegistry timingWheelDelayedMethods, DelayedRuntime timingWheelDelayedRuntime,
+			Environment environment) {
+		return configure(new DelayedAnnotationBeanPostProcessor(timingWheelDelayedMethods, timingWheelDelayedRuntime),
+				environment);
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CancelDelayedAnnotationBeanPostProcessor timingWheelCancelDelayedAnnotationProcessor(
-			CancelDelayedMethodRegistry methods, DelayedRuntime runtime, Environment environment) {
-		return configure(new CancelDelayedAnnotationBeanPostProcessor(methods, runtime), environment);
+			CancelDelayedMethodRegistry timingWheelCancelDelayedMethods, DelayedRuntime timingWheelDelayedRuntime,
+			Environment environment) {
+		return configure(new CancelDelayedAnnotationBeanPostProcessor(timingWheelCancelDelayedMethods,
+				timingWheelDelayedRuntime), environment);
 	}
 
 	@Bean

@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.aop.CreatedBeans;
 import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.aop.timeout.TimeoutBeanPostProcessor;
 import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
@@ -15,7 +16,6 @@ import io.timingwheel.spring.task.support.TaskExecutors;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -27,7 +27,8 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Configuration of {@link Timeout}. Spring needs the advisor before the beans that the
  * advisor uses may be created. The advisor therefore looks up these beans at the first
- * call, and its order is read from the environment.
+ * call, and its order is read from the environment. As in {@link DelayedConfiguration},
+ * parameters have the names of beans.
  */
 @Configuration(proxyBeanMethods = false)
 @Import(AnnotatedMethodConfiguration.class)
@@ -36,16 +37,17 @@ class TimeoutConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutMethodRegistry timingWheelTimeoutMethodRegistry(ConfigurableListableBeanFactory beanFactory,
+	static TimeoutMethodRegistry timingWheelTimeoutMethodRegistry(CreatedBeans timingWheelCreatedBeans,
 			Environment environment) {
-		return new TimeoutMethodRegistry(beanFactory,
+		return new TimeoutMethodRegistry(timingWheelCreatedBeans.beanFactory(),
 				SingletonSupplier.of(() -> new TimeoutLimitProperties(environment)));
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutBeanPostProcessor timingWheelTimeoutBeanPostProcessor(TimeoutMethodRegistry methods) {
-		return new TimeoutBeanPostProcessor(methods);
+	static TimeoutBeanPostProcessor timingWheelTimeoutBeanPostProcessor(
+			TimeoutMethodRegistry timingWheelTimeoutMethodRegistry) {
+		return new TimeoutBeanPostProcessor(timingWheelTimeoutMethodRegistry);
 	}
 
 	@Bean
@@ -56,14 +58,15 @@ class TimeoutConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeoutMethodRegistry methods, ObjectProvider<TimingWheel> wheel,
-			ObjectProvider<TaskExecutors> executors, ObjectProvider<HandOverExecutors> handOvers,
-			ObjectProvider<TimeoutListener> listeners, Environment environment) {
+	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeoutMethodRegistry timingWheelTimeoutMethodRegistry,
+			ObjectProvider<TimingWheel> wheel, ObjectProvider<TaskExecutors> executors,
+			ObjectProvider<HandOverExecutors> handOvers, ObjectProvider<TimeoutListener> listeners,
+			Environment environment) {
 		int order = Binder.get(environment)
 			.bind("timingwheel.timeout.order", Integer.class)
 			.orElse(TimeoutAdvisor.DEFAULT_ORDER);
 		Supplier<List<TimeoutListener>> allListeners = () -> listeners.orderedStream().toList();
-		return new TimeoutAdvisor(methods, SingletonSupplier.of(wheel::getObject),
+		return new TimeoutAdvisor(timingWheelTimeoutMethodRegistry, SingletonSupplier.of(wheel::getObject),
 				() -> handOvers.getObject().safe(executors.getObject().defaultExecutor()),
 				SingletonSupplier.of(allListeners), order);
 	}

@@ -1,10 +1,11 @@
 package io.timingwheel.spring.autoconfigure;
 
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
+
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 
 /**
@@ -14,8 +15,13 @@ import org.springframework.context.annotation.Role;
  */
 @AutoConfiguration
 @Conditional(TimingWheelDisabledAutoConfiguration.OnTimingWheelDisabled.class)
-@Import(AnnotatedMethodConfiguration.class)
 public final class TimingWheelDisabledAutoConfiguration {
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static AnnotatedMethodScanner timingWheelAnnotatedMethodScanner() {
+		return new AnnotatedMethodScanner();
+	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)

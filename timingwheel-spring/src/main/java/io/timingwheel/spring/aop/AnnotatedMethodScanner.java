@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop;
 
+import java.util.Arrays;
 import java.util.List;
 
 import org.apache.commons.logging.Log;
@@ -27,21 +28,14 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 
 	private static final Log logger = LogFactory.getLog(AnnotatedMethodScanner.class);
 
-	private final List<? extends Reader> readers;
-
-	/**
-	 * Creates a scanner.
-	 * @param readers the readers, called in this order for each bean
-	 */
-	public AnnotatedMethodScanner(List<? extends Reader> readers) {
-		this.readers = List.copyOf(readers);
-	}
+	private List<Reader> readers = List.of();
 
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
 		if (AnnotatedMethodAotProcessor.isActive()) {
 			return;
 		}
+		this.readers = readers(beanFactory);
 		for (String name : beanFactory.getBeanDefinitionNames()) {
 			if (isInstance(beanFactory, name)) {
 				Class<?> type = type(beanFactory, name);
@@ -50,6 +44,16 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 				}
 			}
 		}
+	}
+
+	/**
+	 * Finds the readers, in the order of their definitions. Does not instantiate any
+	 * {@code FactoryBean} to learn what it creates.
+	 */
+	private static List<Reader> readers(ConfigurableListableBeanFactory beanFactory) {
+		return Arrays.stream(beanFactory.getBeanNamesForType(Reader.class, true, false))
+			.map((name) -> beanFactory.getBean(name, Reader.class))
+			.toList();
 	}
 
 	@Override

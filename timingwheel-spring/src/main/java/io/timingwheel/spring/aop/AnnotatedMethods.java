@@ -72,6 +72,14 @@ public final class AnnotatedMethods<A extends Annotation> {
 	}
 
 	/**
+	 * Returns the annotation that this instance looks for.
+	 * @return the type of the annotation
+	 */
+	Class<A> annotationType() {
+		return this.annotationType;
+	}
+
+	/**
 	 * Returns the annotated methods of a class.
 	 * @param type the class; may be the class of a proxy
 	 * @return the most specific methods with their annotations, empty if there are none

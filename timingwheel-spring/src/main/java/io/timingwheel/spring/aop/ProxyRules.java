@@ -3,19 +3,26 @@ package io.timingwheel.spring.aop;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
+import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.PropertyValue;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -26,6 +33,11 @@ import org.springframework.util.ClassUtils;
  * @since 0.1
  */
 public final class ProxyRules {
+
+	private static final List<Class<?>> ADVICE = List.of(Advice.class, Advisor.class, Pointcut.class,
+			AopInfrastructureBean.class);
+
+	private static final String ASPECT = "org.aspectj.lang.annotation.Aspect";
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -93,6 +105,34 @@ public final class ProxyRules {
 					"declare the method in one of the interfaces " + names(interfaces)
 							+ ", or give the bean a class-based proxy, by @Proxyable(TARGET_CLASS) or spring.aop.proxy-target-class=true");
 		}
+	}
+
+	/**
+	 * Checks that Spring's auto-proxy creator makes proxies of a class. It makes none of
+	 * advice, since advice would then advise itself.
+	 * @param annotation the annotation, for messages, such as {@code @Timeout}
+	 * @param method a method with the annotation
+	 * @param beanClass the class of the bean
+	 * @throws InvalidAnnotatedMethodException if there is no proxy
+	 */
+	public void checkAutoProxied(String annotation, Method method, Class<?> beanClass) {
+		if (ADVICE.stream().anyMatch((type) -> type.isAssignableFrom(beanClass)) || (isAspectAware()
+				&& MergedAnnotations.from(beanClass, SearchStrategy.TYPE_HIERARCHY).isPresent(ASPECT))) {
+			throw new InvalidAnnotatedMethodException(method,
+					"%s is on a method of %s, which is advice itself, and to which Spring gives no proxy"
+						.formatted(annotation, beanClass.getName()),
+					"move the method to another bean");
+		}
+	}
+
+	/**
+	 * Whether the auto-proxy creator knows aspects.
+	 */
+	private boolean isAspectAware() {
+		String name = AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME;
+		return this.beanFactory.containsBeanDefinition(name)
+				&& String.valueOf(this.beanFactory.getBeanDefinition(name).getBeanClassName())
+					.contains("AnnotationAwareAspectJ");
 	}
 
 	private static void checkClassProxy(String annotation, Method method, Class<?> beanClass) {

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.aop.AdvicePostProcessor;
 import io.timingwheel.spring.aop.BodyAdvisor;
 
 import org.springframework.aop.Advisor;
@@ -9,14 +10,20 @@ import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.core.Ordered;
 
 /**
  * Adds the advice for {@link CancelDelayed} after all other advice of a bean, but before
- * a {@link BodyAdvisor}.
+ * a {@link BodyAdvisor}. Runs right after the auto-proxy creator, as the advice for
+ * {@code @Transactional} does, so that post-processors of listeners get the proxy.
  *
  * @since 0.1
  */
-public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+		implements AdvicePostProcessor {
+
+	/** After the auto-proxy creator, which is the first, and before listeners. */
+	static final int EARLY = Ordered.HIGHEST_PRECEDENCE + 100;
 
 	private final transient CancelDelayedMethodRegistry methods;
 
@@ -29,6 +36,7 @@ public final class CancelDelayedAnnotationBeanPostProcessor extends AbstractBean
 		this.methods = methods;
 		this.advisor = new DefaultPointcutAdvisor(methods.annotated().pointcut(),
 				new CancelDelayedInterceptor(methods, runtime));
+		setOrder(EARLY);
 	}
 
 	/**

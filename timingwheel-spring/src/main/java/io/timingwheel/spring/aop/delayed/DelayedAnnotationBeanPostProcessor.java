@@ -1,10 +1,14 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.AdvicePostProcessor;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 
@@ -15,7 +19,8 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
  *
  * @since 0.1
  */
-public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor {
+public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+		implements AdvicePostProcessor {
 
 	private final transient DelayedMethodRegistry methods;
 
@@ -43,6 +48,7 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
 		Object result = super.postProcessAfterInitialization(bean, beanName);
+		removePlaceholder(result);
 		Advisor general = this.advisor;
 		if (general != null && result instanceof Advised advised && advised.indexOf(general) >= 0) {
 			this.methods.register(advised.getTargetClass() != null ? advised.getTargetClass() : bean.getClass(),
@@ -50,6 +56,20 @@ public final class DelayedAnnotationBeanPostProcessor extends AbstractBeanFactor
 			advised.replaceAdvisor(general, advisor(beanName));
 		}
 		return result;
+	}
+
+	/**
+	 * Removes what {@link DelayedProxyBeanPostProcessor} has added to the proxy, or to
+	 * the proxy inside of a later one.
+	 */
+	private static void removePlaceholder(@Nullable Object proxy) {
+		for (Object next = proxy; next instanceof Advised advised; next = AopProxyUtils.getSingletonTarget(next)) {
+			for (Advisor advisor : advised.getAdvisors()) {
+				if (advisor instanceof DelayedProxyBeanPostProcessor.PlaceholderAdvisor) {
+					advised.removeAdvisor(advisor);
+				}
+			}
+		}
 	}
 
 	private Advisor advisor(String beanName) {

@@ -3,6 +3,8 @@ package io.timingwheel.spring.aop.timeout;
 import java.lang.reflect.Method;
 import java.util.Map;
 
+import io.timingwheel.spring.aop.AdvicePostProcessor;
+
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
@@ -15,7 +17,8 @@ import org.springframework.core.Ordered;
  *
  * @since 0.1
  */
-public final class TimeoutBeanPostProcessor implements SmartInstantiationAwareBeanPostProcessor, Ordered {
+public final class TimeoutBeanPostProcessor
+		implements AdvicePostProcessor, SmartInstantiationAwareBeanPostProcessor, Ordered {
 
 	private final TimeoutMethodRegistry methods;
 

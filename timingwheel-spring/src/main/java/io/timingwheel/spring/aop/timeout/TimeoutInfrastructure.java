@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -48,8 +49,10 @@ public final class TimeoutInfrastructure implements BeanDefinitionRegistryPostPr
 		if (!registry.containsBeanDefinition(BODY_ADVISOR)) {
 			RootBeanDefinition advisor = new RootBeanDefinition(ExpiredBodyAdvisor.class);
 			advisor.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
-			advisor.getConstructorArgumentValues()
-				.addGenericArgumentValue(new RuntimeBeanReference(TimeoutMethodRegistry.class));
+			// A reference by type would instantiate factory beans, and what they need.
+			String methods = ((ListableBeanFactory) registry).getBeanNamesForType(TimeoutMethodRegistry.class, true,
+					false)[0];
+			advisor.getConstructorArgumentValues().addGenericArgumentValue(new RuntimeBeanReference(methods));
 			registry.registerBeanDefinition(BODY_ADVISOR, advisor);
 		}
 	}

@@ -117,6 +117,9 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 
 	private void check(Class<?> beanClass, @Nullable String beanName) {
 		Set<Method> methods = of(beanClass).keySet();
+		if (!methods.isEmpty()) {
+			this.rules.checkAutoProxied("@Timeout", methods.iterator().next(), beanClass);
+		}
 		Set<Method> defaults = this.annotated.defaults(beanClass);
 		List<InvalidAnnotatedMethodException> unlimited = new ArrayList<>();
 		for (Method method : methods) {

@@ -1,0 +1,423 @@
+package io.timingwheel.spring.aop;
+
+import java.time.Duration;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
+import org.springframework.context.annotation.Scope;
+import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A bean that is created before the advice is ready would silently have no advice. It
+ * stops the start.
+ */
+class EarlyBeansTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+		.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class));
+
+	@ParameterizedTest
+	@ValueSource(classes = { OrderedPostProcessor.class, PriorityPostProcessor.class, ThroughAnotherBean.class,
+			FactoryPostProcessor.class, RegistryTimePrototype.class })
+	void aBeanThatAPostProcessorNeedsStopsTheStart(Class<?> configuration) {
+		for (Class<?> beanClass : new Class<?>[] { DelayedBean.class, CancellingBean.class, LimitedBean.class,
+				RecurringBean.class }) {
+			this.runner.withUserConfiguration(Names.class, configuration)
+				.withBean("early", Early.class, () -> create(beanClass))
+				.run((context) -> assertThat(context).getFailure()
+					.rootCause()
+					.isInstanceOf(InvalidAnnotatedMethodException.class)
+					.hasMessageContaining(beanClass.getSimpleName() + "#")
+					.hasMessageContaining("the bean \"early\"")
+					.hasMessageContaining("\"needy\""));
+		}
+	}
+
+	private static Early create(Class<?> beanClass) {
+		try {
+			return (Early) beanClass.getDeclaredConstructor().newInstance();
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	interface Early {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Names {
+
+		@Bean
+		static OtherDelayed otherDelayed() {
+			return new OtherDelayed();
+		}
+
+	}
+
+	static class OtherDelayed {
+
+		@Delayed(delay = "30m", name = "other", key = "#id")
+		public void other(long id) {
+		}
+
+	}
+
+	static class DelayedBean implements Early {
+
+		@Delayed(delay = "30m", name = "close", key = "#id")
+		public void close(long id) {
+		}
+
+	}
+
+	static class CancellingBean implements Early {
+
+		@CancelDelayed(name = "other", key = "#id")
+		public void pay(long id) {
+		}
+
+	}
+
+	static class LimitedBean implements Early {
+
+		@Timeout("10ms")
+		public void quote() {
+		}
+
+	}
+
+	static class RecurringBean implements Early {
+
+		@Recurring(every = "1h")
+		public void report() {
+		}
+
+	}
+
+	record NeedyPostProcessor(Object bean, int getOrder) implements BeanPostProcessor, Ordered {
+
+	}
+
+	record NeedyPriorityPostProcessor(Object bean) implements BeanPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OrderedPostProcessor {
+
+		@Bean
+		static NeedyPostProcessor needy(Early early) {
+			return new NeedyPostProcessor(early, Ordered.LOWEST_PRECEDENCE);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PriorityPostProcessor {
+
+		@Bean
+		static NeedyPriorityPostProcessor needy(Early early) {
+			return new NeedyPriorityPostProcessor(early);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ThroughAnotherBean {
+
+		@Bean
+		static StringBuilder between(Early early) {
+			return new StringBuilder("needs " + early);
+		}
+
+		@Bean
+		static NeedyPostProcessor needy(StringBuilder between) {
+			return new NeedyPostProcessor(between, 0);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class FactoryPostProcessor {
+
+		@Bean
+		static BeanFactoryPostProcessor needy(Early early) {
+			return (factory) -> {
+			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class RegistryTimePrototype {
+
+		@Bean
+		static BeanFactoryPostProcessor makesPrototypes() {
+			return (factory) -> factory.getBeanDefinition("early").setScope(BeanDefinition.SCOPE_PROTOTYPE);
+		}
+
+		@Bean
+		static NeedyPostProcessor needy(Early early) {
+			return new NeedyPostProcessor(early, 0);
+		}
+
+	}
+
+	@Test
+	void aBeanThatAFactoryPostProcessorGetsStopsTheStart() {
+		this.runner.withUserConfiguration(GetsBean.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("DelayedBean#close(long)")
+				.hasMessageContaining("the bean \"early\"")
+				.hasMessageContaining(GetsBean.class.getName()));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class GetsBean {
+
+		@Bean
+		static BeanFactoryPostProcessor needy() {
+			return (factory) -> factory.getBean(DelayedBean.class);
+		}
+
+		@Bean
+		DelayedBean early() {
+			return new DelayedBean();
+		}
+
+	}
+
+	@Test
+	void aConfigurationClassWithAPostProcessorThatIsNotStaticStopsTheStart() {
+		this.runner.withBean("early", NotStatic.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("DelayedBean#close(long)")
+				.hasMessageContaining("the bean \"early\"")
+				.hasMessageContaining("\"needy\"")
+				.hasMessageContaining("static"));
+	}
+
+	@Configuration
+	static class NotStatic extends DelayedBean {
+
+		@Bean
+		NeedyPostProcessor needy() {
+			return new NeedyPostProcessor("nothing", 0);
+		}
+
+	}
+
+	@Test
+	void aPostProcessorWithAnAnnotationStopsTheStart() {
+		this.runner.withBean("self", AnnotatedPostProcessor.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("DelayedBean#close(long)")
+				.hasMessageContaining("the bean \"self\" is a post-processor"));
+		this.runner.withBean("self", AnnotatedFactoryPostProcessor.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("DelayedBean#close(long)")
+				.hasMessageContaining("the bean \"self\" is a post-processor"));
+	}
+
+	static class AnnotatedPostProcessor extends DelayedBean implements BeanPostProcessor, Ordered {
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+	static class AnnotatedFactoryPostProcessor extends DelayedBean implements BeanFactoryPostProcessor {
+
+		@Override
+		public void postProcessBeanFactory(
+				org.springframework.beans.factory.config.ConfigurableListableBeanFactory factory) {
+		}
+
+	}
+
+	@Test
+	void anAdviceWithALimitStopsTheStart() {
+		this.runner.withBean("advice", LimitedAdvice.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("LimitedBean#quote()")
+				.hasMessageContaining("gives no proxy"));
+	}
+
+	static class LimitedAdvice extends LimitedBean implements Advice {
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { NeededByAdvisor.class, NeededByFactoryBean.class, NeededByLastPostProcessor.class,
+			NeededLazily.class, NeededByProvider.class, NeededByRawFactoryBean.class })
+	void whatCreatesABeanLateEnoughKeepsTheAdvice(Class<?> configuration) {
+		this.runner.withUserConfiguration(configuration).withBean("orders", Orders.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			Orders orders = context.getBean(Orders.class);
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			orders.close(1);
+			assertThat(tasks.find(TaskId.of("close", 1))).isPresent();
+			orders.pay(1);
+			assertThat(tasks.find(TaskId.of("close", 1))).isEmpty();
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(orders::quote);
+			assertThat(tasks.find(TaskId.of("orders.report", "recurring"))).isPresent();
+		});
+	}
+
+	static class Orders {
+
+		@Delayed(delay = "30m", name = "close", key = "#id")
+		public void close(long id) {
+		}
+
+		@CancelDelayed(name = "close", key = "#id")
+		public void pay(long id) {
+		}
+
+		@Timeout("10ms")
+		public void quote() throws InterruptedException {
+			Thread.sleep(Duration.ofMinutes(1).toMillis());
+		}
+
+		@Recurring(every = "1h")
+		public void report() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByAdvisor {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor advisor(Orders orders) {
+			NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
+			pointcut.addMethodName("nothing");
+			return new DefaultPointcutAdvisor(pointcut, (MethodInterceptor) (invocation) -> invocation.proceed());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByFactoryBean {
+
+		@Bean
+		static FactoryBean<String> text(Orders orders) {
+			return new TextFactory();
+		}
+
+	}
+
+	@SuppressWarnings("rawtypes")
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByRawFactoryBean {
+
+		@Bean
+		static FactoryBean text(Orders orders) {
+			return new TextFactory();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByLastPostProcessor {
+
+		@Bean
+		static BeanPostProcessor last(Orders orders) {
+			return new BeanPostProcessor() {
+			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededLazily {
+
+		@Bean
+		static NeedyPostProcessor needy(@Lazy Orders orders) {
+			return new NeedyPostProcessor(orders, 0);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByProvider {
+
+		@Bean
+		static NeedyPostProcessor needy(ObjectProvider<Orders> orders) {
+			return new NeedyPostProcessor(orders, 0);
+		}
+
+		@Bean
+		@Scope("prototype")
+		StringBuilder prototype(Orders orders) {
+			return new StringBuilder();
+		}
+
+	}
+
+	static class TextFactory implements FactoryBean<String> {
+
+		@Override
+		public String getObject() {
+			return "text";
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return String.class;
+		}
+
+	}
+
+}

@@ -1,0 +1,267 @@
+package io.timingwheel.spring.aop;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.Ordered;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.resilience.annotation.EnableResilientMethods;
+import org.springframework.resilience.annotation.Retryable;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.config.ScheduledTaskHolder;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Post-processors that call methods of beans themselves call them with all advice,
+ * whether the application or an auto-configuration declares them.
+ */
+class ListenerTests {
+
+	private static final List<String> calls = new ArrayList<>();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class))
+		.withBean("orders", Orders.class);
+
+	@Test
+	void aMessageListenerHasTheAdvice() {
+		calls.clear();
+		this.runner.withUserConfiguration(Listening.class).run((context) -> {
+			ListenerPostProcessor listeners = context.getBean(ListenerPostProcessor.class);
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			listeners.send("close", 1L);
+			assertThat(tasks.find(TaskId.of("close", 1))).isPresent();
+			listeners.send("pay", 1L);
+			assertThat(tasks.find(TaskId.of("close", 1))).isEmpty();
+			assertThatExceptionOfType(MethodTimeoutException.class).isThrownBy(() -> listeners.send("quote", 1L));
+			listeners.send("closeOnly", 3L);
+			assertThat(tasks.find(TaskId.of("close-only", 3))).isPresent();
+			listeners.send("payOnly", 3L);
+			assertThat(tasks.find(TaskId.of("close-only", 3))).isEmpty();
+			assertThat(calls).containsExactly("pay");
+		});
+	}
+
+	@Test
+	void aScheduledMethodHasTheAdvice() {
+		this.runner.withUserConfiguration(Scheduling.class).withBean(Ticking.class).run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			context.getBean(Orders.class).close(1);
+			Runnable tick = context.getBean(ScheduledTaskHolder.class)
+				.getScheduledTasks()
+				.iterator()
+				.next()
+				.getTask()
+				.getRunnable();
+			tick.run();
+			assertThat(tasks.find(TaskId.of("close", 1))).isEmpty();
+		});
+	}
+
+	@Test
+	void anEventListenerHasTheAdvice() {
+		this.runner.run((context) -> {
+			context.getBean(Orders.class).close(7);
+			context.publishEvent(new Paid(7));
+			assertThat(context.getBean(DelayedTaskOperations.class).find(TaskId.of("close", 7))).isEmpty();
+		});
+	}
+
+	@Test
+	void theOrderOfTheAdviceStays() {
+		this.runner.withUserConfiguration(Listening.class, Resilience.class).run((context) -> {
+			ListenerPostProcessor listeners = context.getBean(ListenerPostProcessor.class);
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			context.getBean(Orders.class).close(1);
+			calls.clear();
+			assertThatThrownBy(() -> listeners.send("payInVain", 1L)).isInstanceOf(IllegalStateException.class);
+			assertThat(calls).containsExactly("in vain", "in vain");
+			assertThat(tasks.find(TaskId.of("close", 1))).isPresent();
+			listeners.send("closeRetried", 5L);
+			assertThat(calls).hasSize(2);
+			assertThat(tasks.find(TaskId.of("close-retried", 5))).isPresent();
+		});
+	}
+
+	record Paid(long id) {
+	}
+
+	static class Orders {
+
+		@Listener
+		@Delayed(delay = "30m", name = "close", key = "#id")
+		public void close(long id) {
+		}
+
+		@Listener
+		@CancelDelayed(name = "close", key = "#id")
+		public void pay(long id) {
+			calls.add("pay");
+		}
+
+		@EventListener
+		@CancelDelayed(name = "close", key = "#paid.id")
+		public void paid(Paid paid) {
+		}
+
+		@Listener
+		@Timeout("10ms")
+		public void quote(long id) throws InterruptedException {
+			Thread.sleep(60_000);
+		}
+
+		@Listener
+		@CancelDelayed(name = "close", key = "#id")
+		@Retryable(maxRetries = 1, delay = 1)
+		public void payInVain(long id) {
+			calls.add("in vain");
+			throw new IllegalStateException();
+		}
+
+		@Listener
+		@Delayed(delay = "30m", name = "close-retried", key = "#id")
+		@Retryable(maxRetries = 1, delay = 1)
+		public void closeRetried(long id) {
+		}
+
+	}
+
+	static class DelayedOnly {
+
+		@Listener
+		@Delayed(delay = "30m", name = "close-only", key = "#id")
+		public void closeOnly(long id) {
+		}
+
+	}
+
+	static class CancelOnly {
+
+		@Listener
+		@CancelDelayed(name = "close-only", key = "#id")
+		public void payOnly(long id) {
+		}
+
+	}
+
+	static class Ticking {
+
+		@Scheduled(initialDelay = 1_000_000, fixedDelay = 1_000_000)
+		@CancelDelayed(name = "close", key = "1")
+		public void tick() {
+		}
+
+	}
+
+	@EnableScheduling
+	@Configuration(proxyBeanMethods = false)
+	static class Scheduling {
+
+	}
+
+	@EnableResilientMethods
+	@Configuration(proxyBeanMethods = false)
+	static class Resilience {
+
+	}
+
+	@EnableListeners
+	@Configuration(proxyBeanMethods = false)
+	@Import({ DelayedOnly.class, CancelOnly.class })
+	static class Listening {
+
+	}
+
+	@Target(ElementType.METHOD)
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface Listener {
+
+	}
+
+	/**
+	 * Registers its post-processor as {@code @EnableKafka} does.
+	 */
+	@Target(ElementType.TYPE)
+	@Retention(RetentionPolicy.RUNTIME)
+	@Import(ListenerRegistrar.class)
+	@interface EnableListeners {
+
+	}
+
+	static class ListenerRegistrar implements ImportBeanDefinitionRegistrar {
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			registry.registerBeanDefinition("listeners", new RootBeanDefinition(ListenerPostProcessor.class));
+		}
+
+	}
+
+	/**
+	 * Keeps the bean that it gets, as those of {@code @KafkaListener},
+	 * {@code @JmsListener} and {@code @RabbitListener} do.
+	 */
+	static class ListenerPostProcessor implements BeanPostProcessor, Ordered {
+
+		private final Map<String, Object> beans = new HashMap<>();
+
+		private final Map<String, Method> methods = new HashMap<>();
+
+		@Override
+		public int getOrder() {
+			return LOWEST_PRECEDENCE;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			ReflectionUtils.doWithMethods(AopProxyUtils.ultimateTargetClass(bean), (method) -> {
+				this.beans.put(method.getName(), bean);
+				this.methods.put(method.getName(), AopUtils.selectInvocableMethod(method, bean.getClass()));
+			}, (method) -> method.isAnnotationPresent(Listener.class));
+			return bean;
+		}
+
+		void send(String name, long id) {
+			Method method = this.methods.get(name);
+			ReflectionUtils.makeAccessible(method);
+			ReflectionUtils.invokeMethod(method, this.beans.get(name), id);
+		}
+
+	}
+
+}
