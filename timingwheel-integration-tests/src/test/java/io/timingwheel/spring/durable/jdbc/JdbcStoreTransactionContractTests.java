@@ -599,8 +599,7 @@ abstract class JdbcStoreTransactionContractTests extends StoreTestSupport {
 	@Test
 	void theFirstTransactionAfterTheCheckNeedsOneConnection() {
 		try (HikariDataSource single = TestDatabase.newPool(this.pool.getJdbcUrl(), 1)) {
-			// H2 in several processes reads its clock through another connection.
-			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(single, this.pool, TableName.DEFAULT);
+			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(single, single, TableName.DEFAULT);
 			node.check();
 			single.setConnectionTimeout(Duration.ofMinutes(1).toMillis());
 			new TransactionTemplate(new JdbcTransactionManager(single))

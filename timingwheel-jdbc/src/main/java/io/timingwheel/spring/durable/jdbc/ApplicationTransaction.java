@@ -14,6 +14,7 @@ import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -63,15 +64,25 @@ final class ApplicationTransaction {
 	}
 
 	/**
-	 * A transaction on another resource also binds the connections that are used in it.
-	 * Such a connection commits each statement, or has been returned already.
+	 * Whether the transaction of the thread is one of the connection that is bound. A
+	 * transaction on another resource also binds the connections that are used in it.
+	 * Nobody commits such a connection, even if it does not commit by itself. Spring
+	 * marks its holder as synchronized with the transaction, and so does the manager that
+	 * begins a JDBC transaction on a connection. A manager of JPA only exposes its
+	 * connection, in a holder without this mark.
 	 */
 	private static boolean inTransaction(DataSource bound) {
+		if (!(TransactionSynchronizationManager.getResource(bound) instanceof ConnectionHolder holder)) {
+			return false;
+		}
+		if (holder.isSynchronizedWithTransaction() && !new BoundTransaction(bound).exists()) {
+			return false;
+		}
 		try {
-			return TransactionSynchronizationManager.getResource(bound) instanceof ConnectionHolder holder
-					&& !holder.getConnection().getAutoCommit();
+			return !holder.getConnection().getAutoCommit();
 		}
 		catch (IllegalStateException ex) {
+			// The connection has been returned.
 			return false;
 		}
 		catch (SQLException ex) {
@@ -134,6 +145,22 @@ final class ApplicationTransaction {
 			result = proxy.getTargetDataSource();
 		}
 		return result;
+	}
+
+	/**
+	 * Tells whether a transaction manager has begun a transaction on the connection that
+	 * is bound for a data source.
+	 */
+	private static final class BoundTransaction extends DataSourceTransactionManager {
+
+		BoundTransaction(DataSource dataSource) {
+			super(dataSource);
+		}
+
+		boolean exists() {
+			return isExistingTransaction(doGetTransaction());
+		}
+
 	}
 
 }

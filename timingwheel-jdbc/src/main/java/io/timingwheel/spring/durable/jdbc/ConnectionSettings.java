@@ -30,10 +30,7 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 	private static final String FAILED = "Failed to connect to the database of the durable tasks";
 
 	static ConnectionSettings read(DataSource dataSource) {
-		DataSource target = dataSource;
-		if (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null) {
-			target = proxy.getTargetDataSource();
-		}
+		DataSource target = target(dataSource);
 		try (Connection connection = connect(target)) {
 			DatabaseMetaData metaData = connection.getMetaData();
 			Platform platform = Platform.of(metaData.getDatabaseProductName(), metaData.getDatabaseProductVersion());
@@ -61,6 +58,19 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 		}
 	}
 
+	/**
+	 * The settings of another data source that leads to the same kind of database and
+	 * cannot be asked. Nothing is assumed about its connections.
+	 */
+	ConnectionSettings unknown(DataSource other) {
+		return new ConnectionSettings(target(other), this.platform, this.major, this.minor, this.url, false, false);
+	}
+
+	private static DataSource target(DataSource dataSource) {
+		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
+				? proxy.getTargetDataSource() : dataSource;
+	}
+
 	ShortTransactions transactions() {
 		return transactions(JdbcTemplate::new);
 	}
@@ -78,7 +88,7 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 
 	Dialect dialect() {
 		return switch (this.platform) {
-			case H2 -> new H2Dialect(isShared() ? transactions() : null);
+			case H2 -> new H2Dialect(isShared());
 			case POSTGRESQL -> new PostgresDialect();
 			case MARIADB, MYSQL -> new MySqlDialect();
 		};

@@ -1,31 +1,36 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import org.jspecify.annotations.Nullable;
-
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * The dialect of H2. The time of H2 does not change within a transaction, and is
- * therefore read outside of the current transaction.
+ * The dialect of H2. The usual functions for the time of H2 do not change within a
+ * transaction. The time of a server is therefore the start of the statement that asks for
+ * the time, as H2 shows it in the list of its sessions. The statement runs on the
+ * connection of the caller: a second connection may not be free.
  */
 final class H2Dialect extends PortableDialect {
 
-	private static final String NOW = "select cast(floor(extract(epoch from current_timestamp) * 1000) as bigint)";
+	/**
+	 * The names are in capitals, as H2 has them also if it does not change the names in a
+	 * statement.
+	 */
+	private static final String NOW = "select cast(floor(extract(epoch from EXECUTING_STATEMENT_START) * 1000) as bigint)"
+			+ " from INFORMATION_SCHEMA.SESSIONS where SESSION_ID = session_id()";
 
-	private final @Nullable ShortTransactions server;
+	private final boolean server;
 
 	/**
 	 * Creates the dialect.
-	 * @param server reads the clock of an H2 server; {@code null} if H2 runs in this JVM
-	 * and uses the clock of the JVM
+	 * @param server whether the clock is that of an H2 server; {@code false} if H2 runs
+	 * in this JVM and uses the clock of the JVM
 	 */
-	H2Dialect(@Nullable ShortTransactions server) {
+	H2Dialect(boolean server) {
 		this.server = server;
 	}
 
 	@Override
 	long now(JdbcOperations jdbc) {
-		return now();
+		return this.server ? number(jdbc, NOW) : System.currentTimeMillis();
 	}
 
 	@Override
@@ -34,8 +39,8 @@ final class H2Dialect extends PortableDialect {
 	}
 
 	@Override
-	long nowParameter(StoreTime time) {
-		return time.isGiven() ? time.parameter() : now() + time.parameter();
+	long nowParameter(StoreTime time, JdbcOperations jdbc) {
+		return time.now(this, jdbc);
 	}
 
 	/**
@@ -50,13 +55,6 @@ final class H2Dialect extends PortableDialect {
 	@Override
 	boolean countsAll() {
 		return true;
-	}
-
-	private long now() {
-		if (this.server == null) {
-			return System.currentTimeMillis();
-		}
-		return this.server.single((fresh) -> number(fresh, NOW));
 	}
 
 }

@@ -76,6 +76,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	private volatile @Nullable LongSupplier clock;
 
+	/** The settings of the two data sources, which do not change. */
+	private volatile @Nullable Connections connections;
+
 	private volatile @Nullable Operations operations;
 
 	/**
@@ -294,26 +297,12 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	/**
 	 * Also reads the settings of the connections. The first operation would otherwise
 	 * need a second connection to read them, while the transaction of its caller holds
-	 * one. A data source that chooses the database by the caller cannot be asked yet. If
-	 * the store has a data source of its own, the one of the application may also fail
-	 * here, and the first operation reads the settings.
+	 * one.
 	 */
 	@Override
 	public void check() {
 		JdbcStoreSchema.of(this.storeDataSource, this.table.qualified()).check();
-		if (this.routing) {
-			return;
-		}
-		try {
-			operations();
-		}
-		catch (CannotGetJdbcConnectionException ex) {
-			if (this.storeDataSource == this.applicationDataSource) {
-				throw ex;
-			}
-			logger.info("The data source of the application gives no connection yet, so the first operation of the"
-					+ " JDBC store reads the settings of its connections (" + ex.getMostSpecificCause() + ")");
-		}
+		operations();
 	}
 
 	@Override
@@ -380,14 +369,52 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	private Database connect() {
-		ConnectionSettings application = ConnectionSettings.read(this.applicationDataSource);
-		ConnectionSettings store = (this.storeDataSource != this.applicationDataSource)
-				? ConnectionSettings.read(this.storeDataSource) : application;
+		Connections connections = connections();
 		StoreTime time = new StoreTime(() -> this.offset, this.clock);
-		Dialect dialect = store.dialect();
-		ShortTransactions transactions = store.transactions(dialect::statements);
-		return new Database(this.table, dialect, application.transactions(dialect::statements),
+		Dialect dialect = connections.store().dialect();
+		ShortTransactions transactions = connections.store().transactions(dialect::statements);
+		return new Database(this.table, dialect, connections.application().transactions(dialect::statements),
 				time.isGiven() ? transactions.joining(this.transaction) : transactions, time);
+	}
+
+	private Connections connections() {
+		Connections result = this.connections;
+		if (result == null) {
+			ConnectionSettings store = ConnectionSettings.read(this.storeDataSource);
+			result = new Connections(application(store), store);
+			this.connections = result;
+		}
+		return result;
+	}
+
+	/**
+	 * The settings of the application's data source. A data source that chooses the
+	 * database by the caller may have a pool with other settings for each database. If
+	 * the store has a data source of its own, the one of the application may give no
+	 * connection yet.
+	 */
+	private ConnectionSettings application(ConnectionSettings store) {
+		if (this.routing) {
+			return store.unknown(this.applicationDataSource);
+		}
+		if (this.storeDataSource == this.applicationDataSource) {
+			return store;
+		}
+		try {
+			return ConnectionSettings.read(this.applicationDataSource);
+		}
+		catch (CannotGetJdbcConnectionException ex) {
+			logger.info("The data source of the application gives no connection yet, so the JDBC store assumes nothing"
+					+ " about the settings of its connections (" + ex.getMostSpecificCause() + ")");
+			return store.unknown(this.applicationDataSource);
+		}
+	}
+
+	/**
+	 * The settings of both data sources.
+	 */
+	private record Connections(ConnectionSettings application, ConnectionSettings store) {
+
 	}
 
 	private record Operations(Database database, Transitions transitions, TaskQueries queries, RowCounts counts,

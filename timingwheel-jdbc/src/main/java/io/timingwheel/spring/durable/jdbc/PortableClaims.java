@@ -110,7 +110,7 @@ final class PortableClaims {
 		}
 		boolean joined = this.dialect.joinsNames();
 		String select = selectTimes(joined ? "w.name" : "?");
-		long clock = this.dialect.nowParameter(this.database.time());
+		long clock = this.dialect.nowParameter(this.database.time(), jdbc);
 		long lookAhead = LeaseTimes.millis(request.lookAhead());
 		long horizon = LeaseTimes.horizon(request.lookAhead(), request);
 		List<String> parts = new ArrayList<>();

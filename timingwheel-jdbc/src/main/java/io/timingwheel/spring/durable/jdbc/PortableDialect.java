@@ -6,6 +6,8 @@ import java.sql.SQLException;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.core.JdbcOperations;
+
 /**
  * The parts of {@link PortableTransitions} that differ between H2, MariaDB and MySQL.
  * Names and keys are in binary columns, since comparisons of text depend on the settings
@@ -26,7 +28,7 @@ abstract class PortableDialect extends Dialect {
 	/**
 	 * The parameter of {@link #nowExpression}.
 	 */
-	long nowParameter(StoreTime time) {
+	long nowParameter(StoreTime time, JdbcOperations jdbc) {
 		return time.parameter();
 	}
 

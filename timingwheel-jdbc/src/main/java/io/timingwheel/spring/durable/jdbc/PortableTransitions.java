@@ -172,12 +172,12 @@ final class PortableTransitions extends Transitions {
 				"update " + this.table + " set deliveries = deliveries + case when status = " + TaskRow.PENDING
 						+ " or suspect = 1 then 1 else 0 end, alone = greatest(alone, suspect),"
 						+ " suspect = 0, pending_key = null, status = " + TaskRow.RUNNING + "," + this.leaseFromNow,
-				fromNow(lease), Set.of(TaskRow.PENDING, TaskRow.RUNNING), Reply.REFUSED);
+				(jdbc) -> fromNow(lease, jdbc), Set.of(TaskRow.PENDING, TaskRow.RUNNING), Reply.REFUSED);
 	}
 
 	@Override
 	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return change(tasks, "update " + this.table + " set" + this.leaseFromNow, fromNow(lease),
+		return change(tasks, "update " + this.table + " set" + this.leaseFromNow, (jdbc) -> fromNow(lease, jdbc),
 				Set.of(TaskRow.RUNNING), Reply.REFUSED);
 	}
 
@@ -191,22 +191,22 @@ final class PortableTransitions extends Transitions {
 				&& this.database.store().single((jdbc) -> acknowledge(tasks.get(0), jdbc))) {
 			return List.of(Reply.DONE);
 		}
-		return change(tasks, "delete from " + this.table, List.of(), Set.of(TaskRow.RUNNING), Reply.DONE);
+		return change(tasks, "delete from " + this.table, (jdbc) -> List.of(), Set.of(TaskRow.RUNNING), Reply.DONE);
 	}
 
-	private List<Object> fromNow(Duration lease) {
-		return List.of(this.dialect.nowParameter(this.database.time()), LeaseTimes.millis(lease));
+	private List<Object> fromNow(Duration lease, JdbcOperations jdbc) {
+		return List.of(this.dialect.nowParameter(this.database.time(), jdbc), LeaseTimes.millis(lease));
 	}
 
 	/**
 	 * Changes the tasks that the caller has leased.
 	 * @param sql the statement without its condition
-	 * @param values the parameters of the statement
+	 * @param values gives the parameters of the statement
 	 * @param statuses the statuses from which the tasks change
 	 * @param gone the reply if there is no such task
 	 */
-	private List<Reply> change(List<TaskRef> tasks, String sql, List<Object> values, Set<Integer> statuses,
-			Reply gone) {
+	private List<Reply> change(List<TaskRef> tasks, String sql, Function<JdbcOperations, List<Object>> values,
+			Set<Integer> statuses, Reply gone) {
 		return this.database.store().transaction((jdbc, status) -> {
 			LockedTasks locked = LockedTasks.lock(this.database, jdbc, status, tasks);
 			Set<String> ids = new HashSet<>();
@@ -218,7 +218,7 @@ final class PortableTransitions extends Transitions {
 				return Reply.REFUSED;
 			});
 			if (!ids.isEmpty()) {
-				List<@Nullable Object> parameters = new ArrayList<>(values);
+				List<@Nullable Object> parameters = new ArrayList<>(values.apply(jdbc));
 				Parameters.addList(parameters, ids);
 				jdbc.update(sql + " where id" + Parameters.isOneOf(ids.size()), parameters.toArray());
 			}

@@ -16,14 +16,17 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -116,7 +119,7 @@ final class ShortTransactions {
 		if (current != null) {
 			return work.run(current, new JoinedTransaction(current));
 		}
-		return retried(() -> this.transactions.execute((status) -> work.run(this.jdbc, status)));
+		return retried(() -> execute((status) -> work.run(this.jdbc, status)));
 	}
 
 	/**
@@ -131,7 +134,7 @@ final class ShortTransactions {
 		if (single && this.autoCommit && !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return statements.apply(this.jdbc);
 		}
-		return this.transactions.execute((status) -> statements.apply(this.jdbc));
+		return execute((status) -> statements.apply(this.jdbc));
 	}
 
 	/**
@@ -158,6 +161,22 @@ final class ShortTransactions {
 				}
 				LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE));
 			}
+		}
+	}
+
+	/**
+	 * Runs statements in a new transaction. A transaction for which there is no
+	 * connection fails as a single statement does.
+	 */
+	private <T extends @Nullable Object> T execute(TransactionCallback<T> statements) {
+		try {
+			return this.transactions.execute(statements);
+		}
+		catch (CannotCreateTransactionException ex) {
+			CannotGetJdbcConnectionException failure = new CannotGetJdbcConnectionException(
+					String.valueOf(ex.getMessage()));
+			failure.initCause(ex);
+			throw failure;
 		}
 	}
 

@@ -32,7 +32,6 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.transaction.CannotCreateTransactionException;
 
 /**
  * The transitions of tasks that are not dead, in the order of the protocol, with their
@@ -115,7 +114,7 @@ abstract class Transitions {
 			// The database has undone the statement.
 			return null;
 		}
-		catch (CannotGetJdbcConnectionException | CannotCreateTransactionException ex) {
+		catch (CannotGetJdbcConnectionException ex) {
 			if (Thread.currentThread().isInterrupted()) {
 				// The interrupt of one caller ended the wait for a connection.
 				return null;

@@ -49,8 +49,11 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 		this.runtime = runtime;
 		this.executor = runtime.executor(method.executor());
 		this.tasks = runtime.requireDurableTasks();
-		this.transactions = method.transactional() ? runtime.transactions(method.method()) : null;
+		// A caller may be in a transaction, and the search for transactions takes another
+		// connection. The start has searched already.
 		DurableHandler known = this.tasks.handler(method.name());
+		this.transactions = (known != null) ? known.transactions()
+				: method.transactional() ? runtime.transactions(method.method()) : null;
 		this.handler = (known != null) ? known : this.tasks.register(this);
 	}
 

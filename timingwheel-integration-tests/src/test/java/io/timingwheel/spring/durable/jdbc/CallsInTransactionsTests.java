@@ -1,0 +1,178 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.annotation.CancelDelayed;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Durable calls in transactions of an application: which connection stores the task, and
+ * how many connections a call takes.
+ */
+class CallsInTransactionsTests {
+
+	private static final Duration HOUR = Duration.ofHours(1);
+
+	/**
+	 * The transaction of the other pool binds a connection of this pool to the thread.
+	 * Nobody commits this connection.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aConnectionThatIsOnlyReadInAnotherTransactionIsNotTheTransactionOfTheTask(boolean commits) {
+		DurableApplication.withOwnDataSources().withUserConfiguration(TwoPools.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			Work work = context.getBean(Work.class);
+			DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
+			JdbcTemplate jdbc = new JdbcTemplate(context.getBean("dataSource", DataSource.class));
+			operations.enqueue(TaskId.of("plain", "cancelled"), HOUR, "cancelled");
+			new TransactionTemplate(context.getBean("otherTransactions", PlatformTransactionManager.class))
+				.executeWithoutResult((status) -> {
+					assertThat(jdbc.queryForObject("select 1", Integer.class)).isOne();
+					work.plain("stored");
+					operations.enqueueAll(List.of(DurableCall.of(TaskId.of("plain", "many"), HOUR, "many")));
+					operations.recur(TaskId.of("plain", "recurring"), Schedule.every(HOUR), "recurring");
+					work.cancel("cancelled");
+					if (!commits) {
+						status.setRollbackOnly();
+					}
+				});
+			for (String key : List.of("stored", "many", "recurring")) {
+				assertThat(operations.find(TaskId.of("plain", key)).isPresent()).as(key).isEqualTo(commits);
+			}
+			assertThat(operations.find(TaskId.of("plain", "cancelled")).isPresent()).isEqualTo(!commits);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "H2_SHARED", "POSTGRESQL", "MARIADB" })
+	void theFirstCallsInATransactionTakeOnlyItsConnection(TestDatabase database) {
+		try (HikariDataSource pool = database.newTaskDatabase()) {
+			DurableApplication.on(pool.getJdbcUrl())
+				.withBean(Work.class)
+				.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1",
+						"spring.datasource.hikari.connection-timeout=10000",
+						"timingwheel.store.jdbc.initialize-schema=never")
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					Work work = context.getBean(Work.class);
+					DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
+					TransactionTemplate transaction = new TransactionTemplate(
+							context.getBean(PlatformTransactionManager.class));
+					transaction.executeWithoutResult((status) -> {
+						work.transactional("first");
+						work.plain("pending");
+						work.kept("kept");
+						work.kept("kept");
+						operations.enqueueAll(List.of(DurableCall.of("plain", HOUR, "a"),
+								DurableCall.of(TaskId.of("plain", "b"), HOUR, "b").updating()));
+						operations.recur(TaskId.of("plain", "recurring"), Schedule.every(HOUR), "recurring");
+						assertThat(operations.reschedule(TaskId.of("plain", "pending"), Duration.ZERO)).isTrue();
+						assertThat(operations.find(TaskId.of("plain", "pending"))).isPresent();
+						work.cancel("b");
+					});
+					Awaitility.await()
+						.untilAsserted(
+								() -> assertThat(work.done()).containsExactlyInAnyOrder("first", "pending", "kept"));
+				});
+		}
+	}
+
+	static class Work {
+
+		private final Set<String> done = ConcurrentHashMap.newKeySet();
+
+		Set<String> done() {
+			return this.done;
+		}
+
+		@Delayed(delay = "0s", name = "transactional", durable = true, transactional = true)
+		public void transactional(String text) {
+			this.done.add(text);
+		}
+
+		@Delayed(delay = "1h", name = "plain", key = "#text", durable = true)
+		public void plain(String text) {
+			this.done.add(text);
+		}
+
+		@Delayed(delay = "0s", name = "kept", key = "#text", durable = true, ifPending = IfPending.KEEP)
+		public void kept(String text) {
+			this.done.add(text);
+		}
+
+		@CancelDelayed(name = "plain", key = "#text")
+		public void cancel(String text) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoPools {
+
+		@Bean
+		@Primary
+		HikariDataSource dataSource() {
+			return pool();
+		}
+
+		@Bean
+		HikariDataSource other() {
+			return pool();
+		}
+
+		private static HikariDataSource pool() {
+			try (HikariDataSource committing = TestDatabase.H2_MEMORY.newTaskDatabase()) {
+				HikariConfig config = new HikariConfig();
+				config.setJdbcUrl(committing.getJdbcUrl());
+				config.setAutoCommit(false);
+				return new HikariDataSource(config);
+			}
+		}
+
+		@Bean
+		@Primary
+		JdbcTransactionManager transactions(DataSource dataSource) {
+			return new JdbcTransactionManager(dataSource);
+		}
+
+		@Bean
+		JdbcTransactionManager otherTransactions(@Qualifier("other") DataSource other) {
+			return new JdbcTransactionManager(other);
+		}
+
+		@Bean
+		Work work() {
+			return new Work();
+		}
+
+	}
+
+}
