@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.durable.support.DeadFilter;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
@@ -190,7 +191,7 @@ class DurableTests {
 		this.time.advance(HOUR.plusMinutes(1));
 		this.stored.clear();
 		Instant requeued = this.time.now().plus(HOUR);
-		this.operations.schedule(HOUR, () -> this.manager.deadTasks().requeueAll("run", null, null));
+		this.operations.schedule(HOUR, () -> this.manager.deadTasks().requeueAll("run", DeadFilter.ALL, null));
 		this.time.advance(HOUR.multipliedBy(2));
 		assertThat(this.stored.log()).singleElement().asString().contains("a at " + requeued);
 	}

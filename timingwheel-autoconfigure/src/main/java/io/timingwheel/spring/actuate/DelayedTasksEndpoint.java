@@ -17,6 +17,7 @@ import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.support.DeadByError;
+import io.timingwheel.spring.durable.support.DeadFilter;
 import io.timingwheel.spring.durable.support.DeadStep;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.Schedule;
@@ -41,11 +42,9 @@ import org.springframework.core.task.TaskRejectedException;
 
 /**
  * {@code /actuator/delayedtasks}: the figures of the delayed tasks by name, and the
- * pending and dead tasks. Arguments are never shown. Names and keys may contain slashes.
- * The longest known name at the beginning of a path is the name, and the rest is the key.
- * If a known name hides a key in this way, encode the slashes of the key or of the name
- * as {@code %2F}, or use the id of the task. The id is also the way to a key that begins
- * or ends with a slash, or that has two slashes in a row.
+ * pending and dead tasks. Arguments are never shown. The first segment of a path is the
+ * name of tasks, which contains no slash, and the rest is a key or an id. The id is the
+ * way to a key that begins or ends with a slash, or that has two slashes in a row.
  *
  * @since 0.1
  */
@@ -205,7 +204,7 @@ public class DelayedTasksEndpoint {
 	@RegisterReflectionForBinding({ NameDescriptor.class, DeadDescriptor.class, TaskDescriptor.class })
 	public @Nullable OperationResponseBody task(@Selector(match = Match.ALL_REMAINING) String[] path,
 			@Nullable String dead, @Nullable Integer limit, @Nullable String cursor) {
-		return readTask(resolve(path), dead, limit, cursor, this.showValues.isShown(true));
+		return readTask(TaskPath.of(path), dead, limit, cursor, this.showValues.isShown(true));
 	}
 
 	@Nullable OperationResponseBody readTask(TaskPath path, @Nullable String dead, @Nullable Integer limit,
@@ -232,7 +231,7 @@ public class DelayedTasksEndpoint {
 	 */
 	@DeleteOperation
 	public boolean cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
-		TaskPath task = resolve(path);
+		TaskPath task = TaskPath.of(path);
 		return task.keyOrId() != null
 				&& (this.tasks.cancel(task.name(), task.keyOrId()) || this.store.cancel(task.name(), task.keyOrId()));
 	}
@@ -251,7 +250,7 @@ public class DelayedTasksEndpoint {
 	@WriteOperation
 	public TaskChange changeTask(@Selector(match = Match.ALL_REMAINING) String[] path, String action,
 			@Nullable String delay) {
-		return change(resolve(path), action, delay);
+		return change(TaskPath.of(path), action, delay);
 	}
 
 	TaskChange change(TaskPath path, String action, @Nullable String delay) {
@@ -303,19 +302,26 @@ public class DelayedTasksEndpoint {
 	 * {@code delete-dead}
 	 * @param error text that the error of a task contains; {@code null} for all dead
 	 * tasks
+	 * @param group {@link GroupDescriptor#group()}, for exactly the tasks of this group;
+	 * {@code null} for all dead tasks
 	 * @param cursor the cursor of the reply before; {@code null} for the first call
 	 * @return a {@link PauseDescriptor} or a {@link StepDescriptor}; {@code null} if the
 	 * name is not known
-	 * @throws InvalidEndpointRequestException if there is no such action or cursor, if
+	 * @throws InvalidEndpointRequestException if there is no such action, group or
+	 * cursor, if there are both an error and a group, or if the action takes neither; if
 	 * the tasks of the name are not durable and so none is kept when it is dead, or if
 	 * the store cannot pause names
 	 */
 	@WriteOperation
 	@RegisterReflectionForBinding({ PauseDescriptor.class, StepDescriptor.class })
 	public @Nullable OperationResponseBody changeName(@Selector String name, String action, @Nullable String error,
-			@Nullable String cursor) {
+			@Nullable String group, @Nullable String cursor) {
 		boolean pause = action.equals("pause");
 		if (pause || action.equals("resume")) {
+			if (error != null || group != null) {
+				throw invalid(
+						"Only \"requeue-dead\" and \"delete-dead\" take an error or a group, not \"" + action + "\"");
+			}
 			return setPaused(name, pause) ? new PauseDescriptor(pause || this.store.isPausedByPolicy(name)) : null;
 		}
 		boolean requeue = action.equals("requeue-dead");
@@ -330,9 +336,24 @@ public class DelayedTasksEndpoint {
 			}
 			throw invalid("The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead");
 		}
-		String text = (error != null && !error.isEmpty()) ? error : null;
+		DeadFilter which = which(error, group);
 		return StepDescriptor
-			.of(requeue ? this.store.requeueDead(name, text, cursor) : this.store.deleteDead(name, text, cursor));
+			.of(requeue ? this.store.requeueDead(name, which, cursor) : this.store.deleteDead(name, which, cursor));
+	}
+
+	private static DeadFilter which(@Nullable String error, @Nullable String group) {
+		if (group == null) {
+			return (error != null && !error.isEmpty()) ? DeadFilter.containing(error) : DeadFilter.ALL;
+		}
+		if (error != null) {
+			throw invalid("A request takes an error or a group, not both");
+		}
+		try {
+			return DeadFilter.inGroup(group);
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid(String.valueOf(ex.getMessage()), ex);
+		}
 	}
 
 	private boolean setPaused(String name, boolean paused) {
@@ -346,10 +367,6 @@ public class DelayedTasksEndpoint {
 		List<TaskDescriptor> next = this.store.isKnown(name) ? this.store.pending(name, null, limit)
 				: this.tasks.memoryTasks().first(name, limit).stream().map(TaskDescriptor::of).toList();
 		return shown(page(next.stream().filter((task) -> task.schedule() != null).toList(), limit), showValues);
-	}
-
-	TaskPath resolve(String[] path) {
-		return TaskPath.of(List.of(path), (name) -> this.tasks.isKnown(name) || this.store.isKnown(name));
 	}
 
 	/**
@@ -505,8 +522,8 @@ public class DelayedTasksEndpoint {
 					dead.groups()
 						.stream()
 						.map((group) -> new GroupDescriptor(
-								showValues ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK, group.count(),
-								group.first(), group.last(), group.id()))
+								showValues ? PageSize.beginOf(group.error(), MAX_ERROR_BYTES) : MASK, group.group(),
+								group.count(), group.first(), group.last(), group.id()))
 						.toList(),
 					dead.examined(), dead.complete(), dead.cursor());
 		}
@@ -518,12 +535,14 @@ public class DelayedTasksEndpoint {
 	 *
 	 * @param error the first 250 characters of the error, or fewer if these take more
 	 * than 700 bytes of JSON
+	 * @param group the id of the group, by which {@code requeue-dead} and
+	 * {@code delete-dead} mean exactly these tasks. It does not show the error
 	 * @param count how many tasks
 	 * @param first when the first of them died
 	 * @param last when the last of them died
 	 * @param id the id of the one that died last
 	 */
-	public record GroupDescriptor(String error, int count, Instant first, Instant last, String id) {
+	public record GroupDescriptor(String error, String group, int count, Instant first, Instant last, String id) {
 
 	}
 
@@ -574,15 +593,16 @@ public class DelayedTasksEndpoint {
 	 * this depends on the end of the present run
 	 * @param unknown {@code true} for a stored task whose method this node does not have,
 	 * {@code null} for another task
+	 * @param diedAt when a dead task died, {@code null} for another task
 	 */
 	public record TaskDescriptor(String id, String name, @JsonInclude(Include.ALWAYS) @Nullable String key,
 			Instant dueAt, @Nullable State state, @Nullable Integer attempt, @Nullable Integer deliveries,
-			@Nullable String error, @Nullable String schedule, @Nullable Instant next,
-			@Nullable Boolean unknown) implements OperationResponseBody {
+			@Nullable String error, @Nullable String schedule, @Nullable Instant next, @Nullable Boolean unknown,
+			@Nullable Instant diedAt) implements OperationResponseBody {
 
 		static TaskDescriptor of(PendingTaskSnapshot task) {
 			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), null, null, null, null,
-					task.schedule(), task.next(), null);
+					task.schedule(), task.next(), null, null);
 		}
 
 		static TaskDescriptor of(StoredTask task, boolean unknown) {
@@ -590,7 +610,8 @@ public class DelayedTasksEndpoint {
 			return new TaskDescriptor(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
 					task.state(), task.attempt(), task.deliveries(), task.error(),
 					(schedule != null) ? schedule.text() : null, (schedule != null) ? next(task, schedule) : null,
-					unknown ? Boolean.TRUE : null);
+					unknown ? Boolean.TRUE : null,
+					(task.diedAt() != null) ? Instant.ofEpochMilli(task.diedAt()) : null);
 		}
 
 		/**
@@ -626,7 +647,7 @@ public class DelayedTasksEndpoint {
 
 		private TaskDescriptor withValues(@Nullable String key, @Nullable String error) {
 			return new TaskDescriptor(this.id, this.name, key, this.dueAt, this.state, this.attempt, this.deliveries,
-					error, this.schedule, this.next, this.unknown);
+					error, this.schedule, this.next, this.unknown, this.diedAt);
 		}
 
 	}

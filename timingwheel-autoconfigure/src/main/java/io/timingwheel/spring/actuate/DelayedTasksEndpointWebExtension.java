@@ -104,7 +104,7 @@ public class DelayedTasksEndpointWebExtension {
 	public WebEndpointResponse<?> task(SecurityContext securityContext,
 			@Selector(match = Match.ALL_REMAINING) String[] path, @Nullable String dead, @Nullable String limit,
 			@Nullable String cursor) {
-		TaskPath task = this.endpoint.resolve(path);
+		TaskPath task = TaskPath.of(path);
 		return answer(noSuchTask(task),
 				() -> this.endpoint.readTask(task, dead, number(limit), cursor, isShown(securityContext)));
 	}
@@ -144,7 +144,7 @@ public class DelayedTasksEndpointWebExtension {
 	@DeleteOperation
 	public WebEndpointResponse<?> cancel(@Selector(match = Match.ALL_REMAINING) String... path) {
 		return this.endpoint.cancel(path) ? new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT)
-				: notFound(noSuchTask(this.endpoint.resolve(path)));
+				: notFound(noSuchTask(TaskPath.of(path)));
 	}
 
 	/**
@@ -153,15 +153,17 @@ public class DelayedTasksEndpointWebExtension {
 	 * @param action {@code run}, {@code reschedule} or {@code requeue}
 	 * @param delay for {@code reschedule}: how long from now
 	 * @param error as in {@link #changeName}, if the path is a name
+	 * @param group as in {@link #changeName}, if the path is a name
 	 * @param cursor as in {@link #changeName}, if the path is a name
 	 * @return 204, or what is wrong with the request; as {@link #changeName} for a name
 	 */
 	@WriteOperation
 	public WebEndpointResponse<?> changeTask(@Selector(match = Match.ALL_REMAINING) String[] path,
-			@Nullable String action, @Nullable String delay, @Nullable String error, @Nullable String cursor) {
-		TaskPath task = this.endpoint.resolve(path);
+			@Nullable String action, @Nullable String delay, @Nullable String error, @Nullable String group,
+			@Nullable String cursor) {
+		TaskPath task = TaskPath.of(path);
 		if (task.keyOrId() == null) {
-			return changeName(task.name(), action, error, cursor);
+			return changeName(task.name(), action, error, group, cursor);
 		}
 		return checked(() -> switch (this.endpoint.change(task, required(action), delay)) {
 			case DONE -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);
@@ -180,6 +182,8 @@ public class DelayedTasksEndpointWebExtension {
 	 * {@code delete-dead}
 	 * @param error text that the error of a dead task contains; {@code null} for all dead
 	 * tasks
+	 * @param group the id of a group of dead tasks, for exactly the tasks of this group;
+	 * {@code null} for all dead tasks
 	 * @param cursor the cursor of the reply before; {@code null} for the first call
 	 * @return 204 for a pause and its end, otherwise the result; or what is wrong with
 	 * the request. If a property keeps the name paused on this node, the end of a pause
@@ -188,9 +192,9 @@ public class DelayedTasksEndpointWebExtension {
 	@WriteOperation
 	@RegisterReflectionForBinding({ StepDescriptor.class, ErrorDescriptor.class })
 	public WebEndpointResponse<?> changeName(@Selector String name, @Nullable String action, @Nullable String error,
-			@Nullable String cursor) {
+			@Nullable String group, @Nullable String cursor) {
 		return checked(() -> {
-			OperationResponseBody result = this.endpoint.changeName(name, required(action), error, cursor);
+			OperationResponseBody result = this.endpoint.changeName(name, required(action), error, group, cursor);
 			if (result instanceof PauseDescriptor pause) {
 				return (pause.paused() && "resume".equals(action)) ? conflict(staysPaused(name))
 						: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NO_CONTENT);

@@ -13,6 +13,7 @@ import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.support.DeadByError;
+import io.timingwheel.spring.durable.support.DeadFilter;
 import io.timingwheel.spring.durable.support.DeadStep;
 import io.timingwheel.spring.durable.support.DeadTaskEditor;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
@@ -22,6 +23,7 @@ import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.util.StringUtils;
 
 /**
  * The store as {@link DelayedTasksEndpoint} uses it. Without a store there are no stored
@@ -98,15 +100,15 @@ final class EndpointStore {
 	/**
 	 * Requeues dead tasks of a name, in one bounded step.
 	 */
-	DeadStep requeueDead(String name, @Nullable String error, @Nullable String cursor) {
-		return withCursor((dead) -> dead.requeueAll(name, error, cursor));
+	DeadStep requeueDead(String name, DeadFilter which, @Nullable String cursor) {
+		return withCursor((dead) -> dead.requeueAll(name, which, cursor));
 	}
 
 	/**
 	 * Deletes dead tasks of a name, in one bounded step.
 	 */
-	DeadStep deleteDead(String name, @Nullable String error, @Nullable String cursor) {
-		return withCursor((dead) -> dead.deleteAll(name, error, cursor));
+	DeadStep deleteDead(String name, DeadFilter which, @Nullable String cursor) {
+		return withCursor((dead) -> dead.deleteAll(name, which, cursor));
 	}
 
 	/**
@@ -130,7 +132,7 @@ final class EndpointStore {
 	}
 
 	Optional<TaskDescriptor> find(String name, String keyOrId) {
-		if (this.tasks == null) {
+		if (this.tasks == null || !isName(name)) {
 			return Optional.empty();
 		}
 		DurableTaskManager tasks = this.tasks;
@@ -166,8 +168,15 @@ final class EndpointStore {
 		}
 	}
 
+	/**
+	 * Whether a task can have a name, which a user may have made up.
+	 */
+	private static boolean isName(String name) {
+		return StringUtils.hasText(name) && name.indexOf('/') < 0;
+	}
+
 	boolean cancel(String name, String keyOrId) {
-		if (this.tasks == null) {
+		if (this.tasks == null || !isName(name)) {
 			return false;
 		}
 		if (this.tasks.cancel(new TaskId(name, keyOrId))) {
@@ -193,7 +202,7 @@ final class EndpointStore {
 	 * Moves a pending task.
 	 */
 	TaskChange reschedule(String name, String keyOrId, Duration delay) {
-		if (this.tasks == null) {
+		if (this.tasks == null || !isName(name)) {
 			return TaskChange.NOT_FOUND;
 		}
 		if (this.tasks.reschedule(new TaskId(name, keyOrId), delay)) {

@@ -11,8 +11,10 @@ final class PageSize {
 	/** The figures of a name, without the name. */
 	private static final int COUNTS_BYTES = 210;
 
-	/** A task, without its texts but with its next time and the mark of unknown ones. */
-	private static final int TASK_BYTES = 265;
+	/**
+	 * A task, without its texts but with its other times and the mark of unknown ones.
+	 */
+	private static final int TASK_BYTES = 310;
 
 	private final int itemBytes;
 

@@ -78,6 +78,8 @@ final class TaskPolicyProperties implements PolicyOverrides {
 			if (setting != null) {
 				PolicySettings policy = read(PREFIX + "." + key, setting, text);
 				String name = String.join(".", Arrays.copyOf(elements, end));
+				PropertyChecks.check(name.indexOf('/') < 0, PREFIX + "." + key, text,
+						"the name of a task contains no slash");
 				this.names.add(name);
 				// Sources of higher precedence come first.
 				this.byUniformName.merge(RelaxedNames.uniform(name), policy,

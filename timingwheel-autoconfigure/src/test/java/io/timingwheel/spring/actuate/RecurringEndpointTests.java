@@ -71,7 +71,7 @@ class RecurringEndpointTests {
 
 	private static Instant next(State state, int attempt, String schedule, Instant dueAt, Instant scheduledAt) {
 		TaskDescriptor task = TaskDescriptor.of(new StoredTask("id", "name", "key", dueAt.toEpochMilli(), state,
-				attempt, 0, null, new StoredSchedule(schedule, scheduledAt.toEpochMilli())), false);
+				attempt, 0, null, new StoredSchedule(schedule, scheduledAt.toEpochMilli()), null), false);
 		assertThat(task.schedule()).isEqualTo(schedule);
 		return task.next();
 	}

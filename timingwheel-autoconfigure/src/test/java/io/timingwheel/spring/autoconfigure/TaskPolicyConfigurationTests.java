@@ -56,13 +56,13 @@ class TaskPolicyConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "orders/close.order", "[orders/close.order]", "orders-close.ORDER", "orders.close.order" })
+	@ValueSource(strings = { "orders.close.order", "[orders.close.order]", "orders-close.ORDER" })
 	void theNameInAPropertyMayHoldDotsAndIsRelaxed(String name) {
 		this.runner
 			.withPropertyValues("timingwheel.tasks." + name + ".max-concurrent-per-key=2",
 					"timingwheel.tasks." + name + ".backoff.max=20s")
 			.run((context) -> {
-				PolicySettings policy = policy(context, "orders/close.order");
+				PolicySettings policy = policy(context, "orders.close.order");
 				assertThat(policy.maxConcurrentPerKey()).isEqualTo(2);
 				assertThat(policy.backoff().max()).hasSeconds(20);
 			});

@@ -351,22 +351,32 @@ function deadPanel(nameOf) {
 	element.bar.append(bar);
 	element.hidden = true;
 	let busy = false;
-	const show = list(body, (group) => group.error, (group) => {
-		const button = (words, action, error) => h("button", { type: "button", "aria-label": `${words} the tasks with the error ${group.error.slice(0, 60)}`,
-			onclick: () => many(action, error, group.error) }, words);
-		return h("tr", {}, h("td.wrap", {}, group.error), h("td"), h("td.wide"), h("td"), h("td", {}, h("div.buttons", { hidden: !group.acts },
-			button("Requeue", "requeue-dead", group.error), button("Delete", "delete-dead", group.error))));
+	let total = 0;
+	let partly = false;
+	const show = list(body, (group) => group.group, (group) => {
+		const row = h("tr");
+		const button = (words, action) => h("button", { type: "button", "aria-label": `${words} the tasks with the error ${group.error.slice(0, 60)}`,
+			onclick: () => many(action, row.group) }, words);
+		row.append(h("td.wrap", {}, group.error), h("td"), h("td.wide"), h("td"), h("td", {}, h("div.buttons", { hidden: !group.acts },
+			button("Requeue", "requeue-dead"), button("Delete", "delete-dead"))));
+		return row;
 	}, (row, group) => {
+		row.group = group;
 		figure(row.cells[1], group.count);
 		text(row.cells[2], time(group.first));
 		text(row.cells[3], time(group.last));
 	});
 
-	async function many(action, error, words) {
+	/** Acts on a group exactly, or on all dead tasks of the name. */
+	async function many(action, group) {
 		const erase = action === "delete-dead";
+		const verb = erase ? "Delete" : "Requeue";
+		const count = group ? group.count : total;
+		const tasks = `${number(count)}${group && partly ? " or more" : ""} dead task${count === 1 && !partly ? "" : "s"}`;
 		if (busy || !await confirm({
-			title: `${erase ? "Delete" : "Requeue"} ${error ? "these dead tasks" : `all dead tasks of ${nameOf()}`}?`,
-			words: error ? words : "", button: erase ? "Delete" : "Requeue", danger: erase
+			title: group ? `${verb} ${tasks} with this error?` : `${verb} all ${tasks} of ${nameOf()}?`,
+			words: [group?.error, group && partly && "Tasks with this error that died earlier are not counted here, but are included."].filter(Boolean).join("\n"),
+			button: verb, danger: erase
 		})) {
 			return;
 		}
@@ -377,7 +387,7 @@ function deadPanel(nameOf) {
 		progress.hidden = false;
 		const name = nameOf();
 		do {
-			const step = await attempt({ action, name, error, cursor: next }, ({ affected, skipped: kept }) => {
+			const step = await attempt({ action, name, group: group?.group, cursor: next }, ({ affected, skipped: kept }) => {
 				done += affected;
 				skipped += kept;
 				return `${number(done)} ${erase ? "deleted" : "requeued"}${skipped ? `, ${number(skipped)} stay dead as their keys have pending tasks` : ""}`;
@@ -395,6 +405,8 @@ function deadPanel(nameOf) {
 		latest: () => cursor = undefined,
 		update(figures, asked) {
 			const groups = figures.dead?.groups ?? [];
+			partly = figures.dead?.complete === false;
+			total = figures.name?.counts.dead ?? figures.names?.rows.find(({ name }) => name === asked.name)?.dead ?? 0;
 			element.hidden = groups.length === 0;
 			if (element.hidden && cursor) {
 				cursor = undefined;

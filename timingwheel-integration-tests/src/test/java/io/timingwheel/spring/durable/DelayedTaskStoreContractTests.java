@@ -1579,6 +1579,13 @@ public abstract class DelayedTaskStoreContractTests extends StoreTestSupport {
 		}
 		assertThat(this.other.dead(NAME, 3)).extracting(StoredTask::key).containsExactly("b", "d", "a");
 		assertThat(this.other.dead(NAME, 3)).allMatch((task) -> task.state() == State.DEAD);
+		assertThat(this.other.dead(NAME, 3)).extracting(StoredTask::diedAt)
+			.isEqualTo(this.other.dead(new DeadQuery(NAME, true, null, 3))
+				.tasks()
+				.stream()
+				.map(DeadTask::diedAt)
+				.toList());
+		assertThat(this.store.find(tasks.get(0).id()).orElseThrow().diedAt()).isPositive();
 		assertThat(this.other.dead("unknown", 3)).isEmpty();
 	}
 

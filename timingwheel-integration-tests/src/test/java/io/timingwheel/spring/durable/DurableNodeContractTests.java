@@ -21,6 +21,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.task.support.Backoff;
 import io.timingwheel.spring.durable.support.DeadByError;
+import io.timingwheel.spring.durable.support.DeadFilter;
 import io.timingwheel.spring.durable.support.DeadStep;
 import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DelayedTask;
@@ -679,18 +680,44 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		outage.set(false);
 		TestNode operator = node(TestNode.withoutHandler(this.other));
 		int requeued = 0;
-		DeadStep step = operator.durable().deadTasks().requeueAll(TestNode.NAME, "refused", null);
+		DeadStep step = operator.durable()
+			.deadTasks()
+			.requeueAll(TestNode.NAME, DeadFilter.containing("refused"), null);
 		while (step.remaining()) {
 			assertThat(step.affected()).isLessThanOrEqualTo(500);
 			requeued += step.affected();
-			step = operator.durable().deadTasks().requeueAll(TestNode.NAME, "refused", step.cursor());
+			step = operator.durable()
+				.deadTasks()
+				.requeueAll(TestNode.NAME, DeadFilter.containing("refused"), step.cursor());
 		}
 		assertThat(requeued + step.affected()).isEqualTo(600);
 		await().until(() -> node.counts().completed() == 600);
 		assertThat(this.runs).hasSize(600).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
-		assertThat(operator.durable().deadTasks().deleteAll(TestNode.NAME, null, null))
+		assertThat(operator.durable().deadTasks().deleteAll(TestNode.NAME, DeadFilter.ALL, null))
 			.isEqualTo(new DeadStep(100, 0, false, null));
 		await().until(() -> this.store.counts().isEmpty());
+	}
+
+	@Test
+	void aGroupOfTheDeadIsActedOnExactly() {
+		TestNode node = node(TestNode.start(this.store, (argument, context) -> {
+			throw new IllegalStateException((argument < 3) ? "HTTP 50" : "HTTP 503");
+		}, new TestSettings().maxAttempts(1)));
+		IntStream.range(0, 10).forEach((i) -> node.enqueue("k" + i, Duration.ZERO, i));
+		await().until(() -> dead(TestNode.NAME) == 10);
+		DeadByError.Group group = node.durable()
+			.deadTasks()
+			.byError(TestNode.NAME, null)
+			.groups()
+			.stream()
+			.filter((one) -> one.count() == 3)
+			.findFirst()
+			.orElseThrow();
+		TestNode operator = node(TestNode.withoutHandler(this.other));
+		assertThat(operator.durable().deadTasks().deleteAll(TestNode.NAME, DeadFilter.inGroup(group.group()), null))
+			.isEqualTo(new DeadStep(3, 0, false, null));
+		assertThat(operator.durable().storedTasks().dead(TestNode.NAME, 10)).hasSize(7)
+			.allMatch((task) -> task.error().endsWith("HTTP 503"));
 	}
 
 	private long dead(String name) {

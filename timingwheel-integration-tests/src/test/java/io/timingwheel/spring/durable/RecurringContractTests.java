@@ -74,7 +74,7 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 		assertThat(stored.outcome()).isEqualTo(Outcome.INSERTED);
 		assertThat(stored.dueAt()).isEqualTo(stored.now() + HOUR.toMillis());
 		StoredTask expected = new StoredTask(stored.id(), NAME, "k", stored.dueAt(), State.PENDING, 1, 0, null,
-				new StoredSchedule(HOURLY, stored.dueAt()));
+				new StoredSchedule(HOURLY, stored.dueAt()), null);
 		assertThat(this.other.find(key("k"))).contains(expected);
 		assertThat(this.other.find(stored.id())).contains(expected);
 		assertThat(this.other.pending(NAME, 10)).containsExactly(expected);
@@ -174,7 +174,7 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 		assertThat(repeat(end)).isEqualTo(Reply.DONE);
 		assertThat(repeat(end)).as("repeated").isEqualTo(Reply.DONE);
 		StoredTask expected = new StoredTask(run.id(), NAME, "k", next, State.PENDING, 1, 0, null,
-				new StoredSchedule(HOURLY, next));
+				new StoredSchedule(HOURLY, next), null);
 		assertThat(this.other.find(key("k"))).contains(expected);
 		clockAhead(HOUR);
 		LeasedTask again = claimByOther().get(0);

@@ -14,13 +14,15 @@ import org.jspecify.annotations.Nullable;
  * @param deliveries how often it has begun
  * @param error the last error or why it is dead, {@code null} for none
  * @param schedule its schedule, {@code null} for a task that runs once
+ * @param diedAt when it died, in milliseconds since the epoch; {@code null} unless it is
+ * dead
  * @since 0.1
  */
 public record StoredTask(String id, String name, @Nullable String key, long dueAt, State state, int attempt,
-		int deliveries, @Nullable String error, @Nullable StoredSchedule schedule) {
+		int deliveries, @Nullable String error, @Nullable StoredSchedule schedule, @Nullable Long diedAt) {
 
 	/**
-	 * Creates a task that runs once.
+	 * Creates a task that runs once and is not dead.
 	 * @param id its id
 	 * @param name its name
 	 * @param key its key, {@code null} if it never had one
@@ -32,7 +34,7 @@ public record StoredTask(String id, String name, @Nullable String key, long dueA
 	 */
 	public StoredTask(String id, String name, @Nullable String key, long dueAt, State state, int attempt,
 			int deliveries, @Nullable String error) {
-		this(id, name, key, dueAt, state, attempt, deliveries, error, null);
+		this(id, name, key, dueAt, state, attempt, deliveries, error, null, null);
 	}
 
 	/**

@@ -33,13 +33,14 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 
 	/**
 	 * Checks the parts.
-	 * @throws IllegalArgumentException if the name is empty, if there is neither a delay
-	 * nor a due time, if there are both, if the list of arguments is {@code null}, if
-	 * {@code ifPending} is neither {@code REPLACE} nor {@code UPDATE}, or if there is a
-	 * longest wait that is negative, or without a key, or with {@code UPDATE}
+	 * @throws IllegalArgumentException if there cannot be such a name, if there is
+	 * neither a delay nor a due time, if there are both, if the list of arguments is
+	 * {@code null}, if {@code ifPending} is neither {@code REPLACE} nor {@code UPDATE},
+	 * or if there is a longest wait that is negative, or without a key, or with
+	 * {@code UPDATE}
 	 */
 	public DurableCall {
-		Assert.hasText(name, "The name of a task must not be empty");
+		TaskId.checkName(name);
 		Assert.isTrue((delay == null) != (due == null), "A durable call must have either a delay or a due time");
 		Assert.notNull(arguments, "The arguments must not be null");
 		arguments = Collections.unmodifiableList(new ArrayList<>(arguments));

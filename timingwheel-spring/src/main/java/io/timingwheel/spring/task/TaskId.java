@@ -1,11 +1,13 @@
 package io.timingwheel.spring.task;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.util.Assert;
 
 /**
  * The identity of a keyed task: at most one task is pending under it. Immutable.
  *
- * @param name the task's name
+ * @param name the task's name, as {@link #checkName} permits it
  * @param key the key within the name; the keys {@code 5L} and {@code "5"} are the same
  * @since 0.1
  */
@@ -13,10 +15,11 @@ public record TaskId(String name, String key) {
 
 	/**
 	 * Checks the parts.
-	 * @throws IllegalArgumentException if the name is empty or a part is {@code null}
+	 * @throws IllegalArgumentException if there cannot be such a name, or a part is
+	 * {@code null}
 	 */
 	public TaskId {
-		Assert.hasText(name, "The name of a task must not be empty");
+		checkName(name);
 		Assert.notNull(key, () -> "The key of a task must not be null (name \"" + name + "\")");
 	}
 
@@ -25,8 +28,8 @@ public record TaskId(String name, String key) {
 	 * @param name the task's name
 	 * @param key the key within the name, as {@link #textOf} converts it
 	 * @return the identity
-	 * @throws IllegalArgumentException if the name is empty, the key is {@code null}, or
-	 * the key has no text of its own
+	 * @throws IllegalArgumentException if there cannot be such a name, the key is
+	 * {@code null}, or the key has no text of its own
 	 */
 	public static TaskId of(String name, Object key) {
 		Assert.notNull(key, () -> "The key of a task must not be null (name \"" + name + "\")");
@@ -43,6 +46,18 @@ public record TaskId(String name, String key) {
 	 */
 	public static String textOf(Object key) {
 		return KeyText.of(key);
+	}
+
+	/**
+	 * Checks the name of a task. A name has text, and no slash: a slash separates the
+	 * name from the key in the paths of the endpoint {@code delayedtasks}.
+	 * @param name the name
+	 * @throws IllegalArgumentException if no task can have this name
+	 */
+	public static void checkName(@Nullable String name) {
+		Assert.hasText(name, "The name of a task must not be empty");
+		Assert.isTrue(name.indexOf('/') < 0, () -> "The name of a task must not contain a slash, which separates a"
+				+ " name from a key: \"" + name + "\". Use a dot, as in \"" + name.replace('/', '.') + "\"");
 	}
 
 	@Override

@@ -41,13 +41,13 @@ class DeadTaskEditorTests {
 	void aStepRequeuesAtMost500TasksThoseThatDiedFirst() {
 		bury(1200, (key) -> key, (key) -> "failed");
 		List<String> ids = allDead();
-		DeadStep first = this.dead.requeueAll(NAME, null, null);
+		DeadStep first = this.dead.requeueAll(NAME, DeadFilter.ALL, null);
 		assertThat(first.affected()).isEqualTo(500);
 		assertThat(first.remaining()).isTrue();
 		assertThat(allDead()).isEqualTo(ids.subList(500, 1200));
-		DeadStep second = this.dead.requeueAll(NAME, null, first.cursor());
+		DeadStep second = this.dead.requeueAll(NAME, DeadFilter.ALL, first.cursor());
 		assertThat(second.affected()).isEqualTo(500);
-		DeadStep third = this.dead.requeueAll(NAME, null, second.cursor());
+		DeadStep third = this.dead.requeueAll(NAME, DeadFilter.ALL, second.cursor());
 		assertThat(third).isEqualTo(new DeadStep(200, 0, false, null));
 		assertThat(this.store.pending(NAME, 2000)).hasSize(1200);
 	}
@@ -55,7 +55,7 @@ class DeadTaskEditorTests {
 	@Test
 	void theLoopEndsWithoutTheCursorToo() {
 		bury(1200, (key) -> key, (key) -> "failed");
-		assertThat(IntStream.range(0, 3).mapToObj((i) -> this.dead.deleteAll(NAME, null, null)))
+		assertThat(IntStream.range(0, 3).mapToObj((i) -> this.dead.deleteAll(NAME, DeadFilter.ALL, null)))
 			.extracting(DeadStep::affected, DeadStep::remaining)
 			.containsExactly(tuple(500, true), tuple(500, true), tuple(200, false));
 	}
@@ -63,19 +63,37 @@ class DeadTaskEditorTests {
 	@Test
 	void aStepGoesOnUntilItFindsATaskWithTheText() {
 		bury(3000, (key) -> key, (key) -> key.endsWith("999") ? "timed out after 5 s" : "refused");
-		assertThat(this.dead.requeueAll(NAME, "timed out", null)).isEqualTo(new DeadStep(3, 0, false, null));
+		assertThat(this.dead.requeueAll(NAME, DeadFilter.containing("timed out"), null))
+			.isEqualTo(new DeadStep(3, 0, false, null));
 		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::key)
 			.containsExactlyInAnyOrder("k999", "k1999", "k2999");
-		assertThat(this.dead.requeueAll(NAME, "Timed", null)).isEqualTo(new DeadStep(0, 0, false, null));
-		assertThat(this.dead.deleteAll(NAME, "refused", null).affected()).isEqualTo(500);
+		assertThat(this.dead.requeueAll(NAME, DeadFilter.containing("Timed"), null))
+			.isEqualTo(new DeadStep(0, 0, false, null));
+		assertThat(this.dead.deleteAll(NAME, DeadFilter.containing("refused"), null).affected()).isEqualTo(500);
+	}
+
+	@Test
+	void aGroupHasExactlyTheTasksWithItsError() {
+		bury(1000, (key) -> key, (key) -> key.endsWith("7") ? "HTTP 50" : "HTTP 503");
+		DeadByError.Group group = this.dead.byError(NAME, null)
+			.groups()
+			.stream()
+			.filter((one) -> one.error().equals("HTTP 50"))
+			.findFirst()
+			.orElseThrow();
+		assertThat(this.dead.deleteAll(NAME, DeadFilter.inGroup(group.group()), null))
+			.isEqualTo(new DeadStep(100, 0, false, null));
+		assertThat(this.dead.deleteAll(NAME, DeadFilter.containing("HTTP 503"), null).affected()).isEqualTo(500);
+		assertThatIllegalArgumentException().isThrownBy(() -> DeadFilter.inGroup("HTTP 50"))
+			.withMessageContaining("read the groups again");
 	}
 
 	@Test
 	void aTaskWhoseKeyIsPendingIsSkippedAndStaysDead() {
 		bury(800, (key) -> key, (key) -> "failed");
 		IntStream.range(0, 700).forEach((i) -> this.store.insert(NAME, "k" + i, "newer"));
-		assertThat(this.dead.requeueAll(NAME, null, null)).isEqualTo(new DeadStep(100, 700, false, null));
-		assertThat(this.dead.requeueAll(NAME, null, null)).isEqualTo(new DeadStep(0, 700, false, null));
+		assertThat(this.dead.requeueAll(NAME, DeadFilter.ALL, null)).isEqualTo(new DeadStep(100, 700, false, null));
+		assertThat(this.dead.requeueAll(NAME, DeadFilter.ALL, null)).isEqualTo(new DeadStep(0, 700, false, null));
 		assertThat(allDead()).hasSize(700);
 	}
 
@@ -83,25 +101,26 @@ class DeadTaskEditorTests {
 	void ofTwoDeadTasksWithOneKeyTheOneThatDiedFirstIsRequeued() {
 		List<String> first = bury(1, (key) -> "same", (key) -> "failed");
 		bury(1, (key) -> "same", (key) -> "failed");
-		assertThat(this.dead.requeueAll(NAME, null, null)).isEqualTo(new DeadStep(1, 1, false, null));
+		assertThat(this.dead.requeueAll(NAME, DeadFilter.ALL, null)).isEqualTo(new DeadStep(1, 1, false, null));
 		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::id).isEqualTo(first);
 	}
 
 	@Test
 	void tasksThatDieAgainAreLeftToTheNextLoop() {
 		bury(501, (key) -> key, (key) -> "failed");
-		DeadStep step = this.dead.requeueAll(NAME, null, null);
+		DeadStep step = this.dead.requeueAll(NAME, DeadFilter.ALL, null);
 		Set<String> requeued = new HashSet<>(this.store.pending(NAME, 2000).stream().map(StoredTask::id).toList());
 		buryClaimed((key) -> "failed again");
 		assertThat(allDead()).hasSize(501);
-		assertThat(this.dead.requeueAll(NAME, null, step.cursor())).isEqualTo(new DeadStep(1, 0, false, null));
+		assertThat(this.dead.requeueAll(NAME, DeadFilter.ALL, step.cursor()))
+			.isEqualTo(new DeadStep(1, 0, false, null));
 		assertThat(new HashSet<>(allDead())).isEqualTo(requeued);
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "x", "0", "0-", "0-1-2", "-1-1", "0-9999999999999999999", "0-1-1-a\nb" })
+	@ValueSource(strings = { "", "x", "0", "0-1", "0-1-", "-1-1", "9999999999999999999-", "0-1-a\nb" })
 	void aCursorOfNoReplyIsRefused(String cursor) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.requeueAll(NAME, null, cursor))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.requeueAll(NAME, DeadFilter.ALL, cursor))
 			.withMessageContaining("cursor");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.byError(NAME, cursor))
 			.withMessageContaining("cursor");

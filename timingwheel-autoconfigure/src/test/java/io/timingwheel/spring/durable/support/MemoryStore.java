@@ -67,6 +67,9 @@ public final class MemoryStore implements DelayedTaskStore {
 
 	private final Set<String> pausedNames = ConcurrentHashMap.newKeySet();
 
+	private static final Comparator<Task> BY_DEATH = Comparator.<Task>comparingLong((task) -> task.diedAt)
+		.thenComparing((task) -> task.id);
+
 	private final Map<String, NodeState> reports = new ConcurrentHashMap<>();
 
 	private long offset;
@@ -302,7 +305,13 @@ public final class MemoryStore implements DelayedTaskStore {
 
 	@Override
 	public List<StoredTask> dead(String name, int limit) {
-		return all((task) -> task.name.equals(name) && task.state == StoredTask.State.DEAD, limit);
+		return this.tasks.values()
+			.stream()
+			.filter((task) -> task.name.equals(name) && task.state == StoredTask.State.DEAD)
+			.sorted(BY_DEATH.reversed())
+			.limit(limit)
+			.map(Task::stored)
+			.toList();
 	}
 
 	@Override
@@ -392,12 +401,14 @@ public final class MemoryStore implements DelayedTaskStore {
 
 	@Override
 	public DeadTasks dead(DeadQuery query) {
-		Comparator<Task> byDeath = Comparator.<Task>comparingLong((task) -> task.diedAt)
-			.thenComparing((task) -> task.id);
 		List<DeadTask> dead = dead((task) -> task.name.equals(query.name()),
-				query.latestFirst() ? byDeath.reversed() : byDeath);
-		int from = (query.after() != null) ? dead.stream().map(DeadTask::position).toList().indexOf(query.after()) + 1
-				: 0;
+				query.latestFirst() ? BY_DEATH.reversed() : BY_DEATH);
+		Comparator<DeadTask.Position> position = Comparator.comparingLong(DeadTask.Position::diedAt)
+			.thenComparing(DeadTask.Position::id);
+		Comparator<DeadTask.Position> order = query.latestFirst() ? position.reversed() : position;
+		DeadTask.Position after = query.after();
+		int from = (after == null) ? 0
+				: (int) dead.stream().filter((task) -> order.compare(task.position(), after) <= 0).count();
 		int to = Math.min(dead.size(), from + query.limit());
 		return new DeadTasks(dead.subList(from, to), to < dead.size());
 	}
@@ -570,7 +581,7 @@ public final class MemoryStore implements DelayedTaskStore {
 
 		StoredTask stored() {
 			return new StoredTask(this.id, this.name, this.key, this.dueAt, this.state, this.attempt, this.deliveries,
-					this.error);
+					this.error, null, (this.state == StoredTask.State.DEAD) ? this.diedAt : null);
 		}
 
 	}

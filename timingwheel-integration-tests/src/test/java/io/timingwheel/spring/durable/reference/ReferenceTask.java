@@ -86,7 +86,7 @@ final class ReferenceTask {
 
 	StoredTask stored() {
 		return new StoredTask(this.id, this.name, this.key, this.dueAt, this.state, this.attempt, this.deliveries,
-				this.error, storedSchedule());
+				this.error, storedSchedule(), (this.state == StoredTask.State.DEAD) ? this.diedAt : null);
 	}
 
 	LeasedTask leased(long maxPayloadBytes) {

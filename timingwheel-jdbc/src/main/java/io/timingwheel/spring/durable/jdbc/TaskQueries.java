@@ -18,6 +18,8 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 final class TaskQueries {
 
+	private static final String COLUMNS = TaskRow.COLUMNS + ", error, died_at";
+
 	private final Database database;
 
 	private final Dialect dialect;
@@ -72,19 +74,18 @@ final class TaskQueries {
 	}
 
 	List<StoredTask> dead(String name, int limit) {
-		return new DeadRows(this.database).read(name, true, null, limit, TaskRow.COLUMNS + ", error",
-				(rs, rowNum) -> read(rs));
+		return new DeadRows(this.database).read(name, true, null, limit, COLUMNS, (rs, rowNum) -> read(rs));
 	}
 
 	private List<StoredTask> list(JdbcOperations jdbc, String condition, Object... parameters) {
-		return jdbc.query("select " + TaskRow.COLUMNS + ", error from " + this.database.table() + " where " + condition,
+		return jdbc.query("select " + COLUMNS + " from " + this.database.table() + " where " + condition,
 				(rs, rowNum) -> read(rs), parameters);
 	}
 
 	private StoredTask read(ResultSet rs) throws SQLException {
 		TaskRow row = TaskRow.read(rs, this.dialect);
 		return new StoredTask(row.id(), row.name(), row.key(), row.dueAt(), TaskRow.state(row.status()), row.attempt(),
-				row.deliveries(), rs.getString("error"), row.schedule());
+				row.deliveries(), rs.getString("error"), row.schedule(), rs.getObject("died_at", Long.class));
 	}
 
 }

@@ -145,7 +145,7 @@ final class ScriptReply {
 			default -> State.PENDING;
 		};
 		return new StoredTask(publicId(0), text(1), textOrNull(2), number(3), state, integer(5), integer(6),
-				textOrNull(7), schedule(9));
+				textOrNull(7), schedule(9), (state == State.DEAD) ? number(8) : null);
 	}
 
 	private @Nullable StoredSchedule schedule(int index) {

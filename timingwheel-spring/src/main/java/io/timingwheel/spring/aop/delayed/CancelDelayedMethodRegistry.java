@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.UnaryOperator;
 
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
@@ -92,7 +91,10 @@ public final class CancelDelayedMethodRegistry {
 
 	private Cancellation read(Method method, CancelDelayed annotation) {
 		FixedAttribute<String> name = this.attributes.text(method, "the name of @CancelDelayed", annotation.name(),
-				UnaryOperator.identity());
+				(text) -> {
+					TaskAttributes.checkName(method, "@CancelDelayed", text);
+					return text;
+				});
 		if (!StringUtils.hasText(annotation.key())) {
 			throw new InvalidAnnotatedMethodException(method, "@CancelDelayed has no key",
 					"set the key to an expression on the arguments, such as #orderId");

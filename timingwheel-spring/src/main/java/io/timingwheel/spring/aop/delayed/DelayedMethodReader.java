@@ -92,6 +92,7 @@ final class DelayedMethodReader {
 					throw new InvalidAnnotatedMethodException(method, "@Delayed has aliases, but is not durable",
 							"set durable = true, or remove the aliases");
 				}
+				TaskAttributes.checkName(method, "an alias of @Delayed", text);
 				this.rules.checkStorable(method, "alias", text);
 				return text;
 			}))

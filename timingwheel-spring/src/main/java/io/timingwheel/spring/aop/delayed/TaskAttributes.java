@@ -47,11 +47,25 @@ final class TaskAttributes {
 	FixedAttribute<String> name(Method method, String text, String beanName, boolean durable) {
 		return this.resolver.text(method, "the name of " + this.annotation, text, (resolved) -> {
 			String name = StringUtils.hasText(resolved) ? resolved : beanName + "." + method.getName();
+			checkName(method, this.annotation, name);
 			if (durable) {
 				this.rules.checkStorable(method, "name", name);
 			}
 			return name;
 		});
+	}
+
+	/**
+	 * Checks the name that an annotation gives to tasks.
+	 * @throws InvalidAnnotatedMethodException if no task can have this name
+	 */
+	static void checkName(Method method, String annotation, String name) {
+		if (name.indexOf('/') >= 0) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the name \"%s\" of %s contains a slash, which separates the name of a task from its key"
+						.formatted(name, annotation),
+					"set a name without slashes, such as \"%s\"".formatted(name.replace('/', '.')));
+		}
 	}
 
 	/**

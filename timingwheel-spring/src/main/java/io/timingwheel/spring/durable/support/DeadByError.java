@@ -50,6 +50,15 @@ public record DeadByError(List<Group> groups, int examined, boolean complete, @N
 	 */
 	public record Group(String error, int count, Instant first, Instant last, String id) {
 
+		/**
+		 * The id of the group, for {@link DeadFilter#inGroup}. It depends on the error
+		 * only.
+		 * @return an opaque text
+		 */
+		public String group() {
+			return DeadFilter.groupOf(this.error);
+		}
+
 	}
 
 }

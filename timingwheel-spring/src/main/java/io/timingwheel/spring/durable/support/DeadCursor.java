@@ -10,13 +10,12 @@ import org.jspecify.annotations.Nullable;
  * Where a call among the dead tasks of a handler goes on. Its text is what the caller of
  * one call gives to the next.
  *
- * @param name which of the names of the handler, from 0
  * @param until the tasks that died later are left alone, in milliseconds since the epoch
- * @param after the last task of this name that was looked at, {@code null} for none
+ * @param after the last task that was looked at, {@code null} for none
  */
-record DeadCursor(int name, long until, DeadTask.@Nullable Position after) {
+record DeadCursor(long until, DeadTask.@Nullable Position after) {
 
-	private static final Pattern PATTERN = Pattern.compile("(\\d{1,9})-(\\d{1,18})(?:-(\\d{1,18})-(.{1,100}))?");
+	private static final Pattern PATTERN = Pattern.compile("(\\d{1,18})-(?:(\\d{1,18})-(.{1,100}))?");
 
 	static DeadCursor parse(String text) {
 		Matcher matcher = PATTERN.matcher(text);
@@ -24,23 +23,19 @@ record DeadCursor(int name, long until, DeadTask.@Nullable Position after) {
 			throw new IllegalArgumentException(
 					"The cursor \"%s\" is not one of an earlier reply: leave it out to begin anew".formatted(text));
 		}
-		DeadTask.Position after = (matcher.group(3) != null)
-				? new DeadTask.Position(Long.parseLong(matcher.group(3)), matcher.group(4)) : null;
-		return new DeadCursor(Integer.parseInt(matcher.group(1)), Long.parseLong(matcher.group(2)), after);
+		DeadTask.Position after = (matcher.group(2) != null)
+				? new DeadTask.Position(Long.parseLong(matcher.group(2)), matcher.group(3)) : null;
+		return new DeadCursor(Long.parseLong(matcher.group(1)), after);
 	}
 
 	DeadCursor after(DeadTask.Position position) {
-		return new DeadCursor(this.name, this.until, position);
-	}
-
-	DeadCursor nextName() {
-		return new DeadCursor(this.name + 1, this.until, null);
+		return new DeadCursor(this.until, position);
 	}
 
 	@Override
 	public String toString() {
-		String text = this.name + "-" + this.until;
-		return (this.after != null) ? text + "-" + this.after.diedAt() + "-" + this.after.id() : text;
+		String text = this.until + "-";
+		return (this.after != null) ? text + this.after.diedAt() + "-" + this.after.id() : text;
 	}
 
 }

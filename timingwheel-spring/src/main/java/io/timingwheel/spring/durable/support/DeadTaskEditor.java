@@ -10,7 +10,6 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-import io.timingwheel.spring.durable.DeadQuery;
 import io.timingwheel.spring.durable.DeadTask;
 import io.timingwheel.spring.durable.DeadTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
@@ -37,7 +36,7 @@ public final class DeadTaskEditor {
 
 	private final DelayedTaskStore store;
 
-	private final DurableHandlerRegistry handlers;
+	private final DeadReader deaths;
 
 	private final Runnable changed;
 
@@ -49,7 +48,7 @@ public final class DeadTaskEditor {
 	 */
 	DeadTaskEditor(DelayedTaskStore store, DurableHandlerRegistry handlers, Runnable changed) {
 		this.store = store;
-		this.handlers = handlers;
+		this.deaths = new DeadReader(store, handlers);
 		this.changed = changed;
 	}
 
@@ -81,13 +80,13 @@ public final class DeadTaskEditor {
 	 * One call makes a limited number pending; the caller goes on with the cursor of the
 	 * reply.
 	 * @param name the name
-	 * @param error text that the error of a task contains, {@code null} for all tasks
+	 * @param which which dead tasks
 	 * @param cursor the cursor of the reply before, {@code null} for the first call
 	 * @return the result
 	 * @throws IllegalArgumentException if there is no such cursor
 	 */
-	public DeadStep requeueAll(String name, @Nullable String error, @Nullable String cursor) {
-		return step(name, error, cursor, (ids) -> {
+	public DeadStep requeueAll(String name, DeadFilter which, @Nullable String cursor) {
+		return step(name, which, cursor, (ids) -> {
 			List<Requeue> results = this.store.requeueAll(ids);
 			int requeued = count(results, Requeue.REQUEUED);
 			if (requeued > 0) {
@@ -104,13 +103,13 @@ public final class DeadTaskEditor {
 	/**
 	 * Deletes dead tasks as {@link #requeueAll} requeues them.
 	 * @param name the name
-	 * @param error text that the error of a task contains, {@code null} for all tasks
+	 * @param which which dead tasks
 	 * @param cursor the cursor of the reply before, {@code null} for the first call
 	 * @return the result
 	 * @throws IllegalArgumentException if there is no such cursor
 	 */
-	public DeadStep deleteAll(String name, @Nullable String error, @Nullable String cursor) {
-		return step(name, error, cursor, (ids) -> new int[] { this.store.discardAll(ids), 0 });
+	public DeadStep deleteAll(String name, DeadFilter which, @Nullable String cursor) {
+		return step(name, which, cursor, (ids) -> new int[] { this.store.discardAll(ids), 0 });
 	}
 
 	/**
@@ -119,31 +118,27 @@ public final class DeadTaskEditor {
 	 * Otherwise tasks that fail at once would be requeued without an end.
 	 * @param change changes tasks, and gives how many it has affected and skipped
 	 */
-	private DeadStep step(String name, @Nullable String error, @Nullable String cursor,
+	private DeadStep step(String name, DeadFilter which, @Nullable String cursor,
 			Function<List<String>, int[]> change) {
-		List<String> names = this.handlers.allNames(name);
-		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor) : new DeadCursor(0, this.store.now(), null);
+		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor) : new DeadCursor(this.store.now(), null);
 		long start = System.nanoTime();
 		int affected = 0;
 		int skipped = 0;
+		boolean remaining = true;
 		do {
-			if (at.name() >= names.size()) {
-				return new DeadStep(affected, skipped, false, null);
-			}
-			DeadTasks page = this.store
-				.dead(new DeadQuery(names.get(at.name()), false, at.after(), DelayedTaskStore.MAX_STEP));
+			DeadTasks page = this.deaths.read(name, false, at.after(), DelayedTaskStore.MAX_STEP);
+			remaining = page.more();
 			List<String> ids = new ArrayList<>();
-			boolean last = !page.more();
 			for (DeadTask task : page.tasks()) {
 				if (task.diedAt() > at.until()) {
-					last = true;
+					remaining = false;
 					break;
 				}
 				if (ids.size() == MAX_AFFECTED - affected) {
-					last = false;
+					remaining = true;
 					break;
 				}
-				if (error == null || (task.error() != null && task.error().contains(error))) {
+				if (which.matches(task.error())) {
 					ids.add(task.id());
 				}
 				at = at.after(task.position());
@@ -153,10 +148,8 @@ public final class DeadTaskEditor {
 				affected += counts[0];
 				skipped += counts[1];
 			}
-			at = last ? at.nextName() : at;
 		}
-		while (affected < MAX_AFFECTED && System.nanoTime() - start < MAX_NANOS);
-		boolean remaining = at.name() < names.size();
+		while (remaining && affected < MAX_AFFECTED && System.nanoTime() - start < MAX_NANOS);
 		return new DeadStep(affected, skipped, remaining, remaining ? at.toString() : null);
 	}
 
@@ -170,17 +163,17 @@ public final class DeadTaskEditor {
 	 * @throws IllegalArgumentException if there is no such cursor
 	 */
 	public DeadByError byError(String name, @Nullable String cursor) {
-		List<String> names = this.handlers.allNames(name);
-		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor)
-				: new DeadCursor(0, DelayedTaskStore.MAX_TIME, null);
+		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor) : new DeadCursor(DelayedTaskStore.MAX_TIME, null);
 		long start = System.nanoTime();
 		Map<String, DeadByError.Group> groups = new LinkedHashMap<>();
 		int examined = 0;
 		boolean full = false;
-		while (!full && at.name() < names.size() && examined < DeadByError.MAX_EXAMINED
+		boolean more = true;
+		while (!full && more && examined < DeadByError.MAX_EXAMINED
 				&& (examined == 0 || System.nanoTime() - start < MAX_READ_NANOS)) {
 			int limit = Math.min(DelayedTaskStore.MAX_STEP, DeadByError.MAX_EXAMINED - examined);
-			DeadTasks page = this.store.dead(new DeadQuery(names.get(at.name()), true, at.after(), limit));
+			DeadTasks page = this.deaths.read(name, true, at.after(), limit);
+			more = page.more();
 			for (DeadTask task : page.tasks()) {
 				DeadByError.Group group = group(task);
 				full = groups.size() == DeadByError.MAX_GROUPS && !groups.containsKey(group.error());
@@ -191,9 +184,8 @@ public final class DeadTaskEditor {
 				examined++;
 				at = at.after(task.position());
 			}
-			at = (full || page.more()) ? at : at.nextName();
 		}
-		boolean end = at.name() >= names.size();
+		boolean end = !full && !more;
 		List<DeadByError.Group> latest = groups.values()
 			.stream()
 			.sorted(Comparator.comparing(DeadByError.Group::last).reversed())

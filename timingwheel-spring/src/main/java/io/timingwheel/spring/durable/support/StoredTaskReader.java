@@ -33,6 +33,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StoredTaskReader {
 
+	private static final Comparator<StoredTask> LATEST_DEATH = Comparator
+		.comparing(StoredTask::diedAt, Comparator.nullsFirst(Comparator.<Long>naturalOrder()))
+		.thenComparing(StoredTask::id)
+		.reversed();
+
 	private static final Log logger = LogFactory.getLog(StoredTaskReader.class);
 
 	/** How long meters get the same counts. */
@@ -106,8 +111,7 @@ public final class StoredTaskReader {
 	 * @return the tasks, the one that died last first
 	 */
 	public List<StoredTask> dead(String name, int limit) {
-		return merged(name, limit, Comparator.comparing(StoredTask::dueAt).reversed(),
-				(each) -> this.store.dead(each, limit));
+		return merged(name, limit, LATEST_DEATH, (each) -> this.store.dead(each, limit));
 	}
 
 	private List<StoredTask> merged(String name, int limit, Comparator<StoredTask> order,

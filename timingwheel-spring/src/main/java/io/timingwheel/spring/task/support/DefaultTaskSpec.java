@@ -70,7 +70,7 @@ final class DefaultTaskSpec<T extends @Nullable Object> implements TaskSpec<T> {
 
 	@Override
 	public TaskSpec<T> name(String name) {
-		Assert.hasText(name, "The name must not be empty");
+		TaskId.checkName(name);
 		this.name = name;
 		this.key = null;
 		return this;
