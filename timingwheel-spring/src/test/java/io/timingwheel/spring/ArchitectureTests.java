@@ -91,6 +91,13 @@ class ArchitectureTests {
 		.resideInAnyPackage("reactor..", "org.reactivestreams..");
 
 	@ArchTest
+	static final ArchRule webIsOptional = noClasses().that()
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.timeout\\.WebTimeout(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.web..", "org.springframework.http..");
+
+	@ArchTest
 	static final ArchRule jacksonIsOptional = noClasses().that()
 		.haveNameNotMatching("io\\.timingwheel\\.spring\\.durable\\.support\\.Payload.*")
 		.should()

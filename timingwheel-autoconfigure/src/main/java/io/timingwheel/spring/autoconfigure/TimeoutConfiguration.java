@@ -11,6 +11,7 @@ import io.timingwheel.spring.aop.timeout.TimeoutBeanPostProcessor;
 import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.task.support.CallerContext;
 import io.timingwheel.spring.task.support.HandOverExecutors;
 import io.timingwheel.spring.task.support.TaskExecutors;
 
@@ -22,6 +23,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.task.TaskDecorator;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -60,14 +62,17 @@ class TimeoutConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static TimeoutAdvisor timingWheelTimeoutAdvisor(TimeoutMethodRegistry timingWheelTimeoutMethodRegistry,
 			ObjectProvider<TimingWheel> wheel, ObjectProvider<TaskExecutors> executors,
-			ObjectProvider<HandOverExecutors> handOvers, ObjectProvider<TimeoutListener> listeners,
-			Environment environment) {
+			ObjectProvider<HandOverExecutors> handOvers, ObjectProvider<TaskDecorator> decorators,
+			ObjectProvider<TimeoutListener> listeners, Environment environment) {
 		int order = Binder.get(environment)
 			.bind("timingwheel.timeout.order", Integer.class)
 			.orElse(TimeoutAdvisor.DEFAULT_ORDER);
 		Supplier<List<TimeoutListener>> allListeners = () -> listeners.orderedStream().toList();
+		Supplier<CallerContext> context = () -> new CallerContext(
+				TimingWheelAutoConfiguration.compose(decorators.orderedStream().toList()),
+				() -> executors.getObject().defaultExecutor());
 		return new TimeoutAdvisor(timingWheelTimeoutMethodRegistry, SingletonSupplier.of(wheel::getObject),
-				() -> handOvers.getObject().safe(executors.getObject().defaultExecutor()),
+				SingletonSupplier.of(() -> handOvers.getObject().completions()), SingletonSupplier.of(context),
 				SingletonSupplier.of(allListeners), order);
 	}
 

@@ -103,7 +103,7 @@ public final class TimingWheelAutoConfiguration {
 						interceptor, policies);
 	}
 
-	private static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {
+	static @Nullable TaskDecorator compose(List<TaskDecorator> decorators) {
 		return switch (decorators.size()) {
 			case 0 -> null;
 			case 1 -> decorators.get(0);

@@ -12,8 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -63,6 +65,7 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 @ExtendWith(OutputCaptureExtension.class)
 class TimeoutConfigurationTests {
@@ -242,29 +245,38 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void futuresTimeOutOnTheApplicationTaskExecutor() {
-		this.runner.withUserConfiguration(DelayedConfiguration.class)
-			.withBean("applicationTaskExecutor", Executor.class,
-					() -> Executors.newSingleThreadExecutor((task) -> new Thread(task, "application")))
-			.withBean(Service.class)
-			.run((context) -> {
-				CompletableFuture<String> thread = context.getBean(Service.class)
-					.future()
-					.handle((value, failure) -> Thread.currentThread().getName());
-				TIME.advance(Duration.ofMillis(800));
-				assertThat(thread.join()).isEqualTo("application");
-			});
-	}
-
-	@Test
-	void withoutAnExecutorFuturesTimeOutOnAnInternalPool() {
+	void futuresTimeOutOnThreadsOfTheirOwn() {
 		this.runner.withUserConfiguration(DelayedConfiguration.class).withBean(Service.class).run((context) -> {
 			CompletableFuture<String> thread = context.getBean(Service.class)
 				.future()
 				.handle((value, failure) -> Thread.currentThread().getName());
 			TIME.advance(Duration.ofMillis(800));
-			assertThat(thread.join()).startsWith("delayed-");
+			assertThat(thread.join()).startsWith("timing-wheel-completion-");
 		});
+	}
+
+	@Test
+	@SuppressWarnings("unchecked")
+	void aCallerOfAGenericInterfaceGetsTheTypeThatItExpects() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withUserConfiguration(DelayedConfiguration.class, GenericBeans.class)
+			.run((context) -> {
+				Supplier<FutureTask<String>> task = context.getBean("task", Supplier.class);
+				FutureTask<String> future = task.get();
+				Loader<FutureTask<String>> lambda = context.getBean("lambda", Loader.class);
+				FutureTask<String> unknown = lambda.load();
+				Loader<Own> own = context.getBean("own", Loader.class);
+				Own special = own.load();
+				Loader<CompletableFuture<String>> inherited = context.getBean("inherited", Loader.class);
+				CompletableFuture<String> completable = inherited.load();
+				TIME.advance(Duration.ofMillis(800));
+				await().untilAsserted(() -> {
+					assertThat(future).isCancelled();
+					assertThat(unknown).isCancelled();
+					assertThat(special).isCompletedExceptionally();
+					assertThat(completable).isCompletedExceptionally();
+				});
+			});
 	}
 
 	@Test
@@ -302,14 +314,14 @@ class TimeoutConfigurationTests {
 	}
 
 	@Test
-	void theAnnotationOfAClassLimitsItsPublicMethods(CapturedOutput output) {
+	void theAnnotationOfAClassLimitsItsMethods(CapturedOutput output) {
 		this.runner.withBean(LimitedClass.class).run((context) -> {
 			LimitedClass service = context.getBean(LimitedClass.class);
 			assertThat(service.plain(Duration.ofMillis(799))).isEqualTo("in time");
 			assertTimesOut(() -> service.plain(Duration.ofMillis(800)));
 			assertThat(service.own(Duration.ofMillis(800))).isEqualTo("in time");
 			assertTimesOut(() -> service.own(Duration.ofSeconds(5)));
-			assertThat(service.withoutLimit(Duration.ofSeconds(5))).isEqualTo("in time");
+			assertTimesOut(() -> service.packagePrivate(Duration.ofMillis(800)));
 			assertThat(output).containsOnlyOnce("The @Timeout of " + LimitedClass.class.getName()
 					+ " does not limit isFinal(). A proxy cannot intercept a final method");
 		});
@@ -467,6 +479,75 @@ class TimeoutConfigurationTests {
 
 	}
 
+	interface Loader<T> {
+
+		@Timeout("800ms")
+		T load();
+
+	}
+
+	static class Own extends CompletableFuture<String> {
+
+	}
+
+	static class TaskSupplier implements Supplier<FutureTask<String>> {
+
+		@Override
+		@Timeout("800ms")
+		public FutureTask<String> get() {
+			return new FutureTask<>(() -> "never runs");
+		}
+
+	}
+
+	static class OwnLoader implements Loader<Own> {
+
+		@Override
+		public Own load() {
+			return new Own();
+		}
+
+	}
+
+	abstract static class AbstractLoader<T extends Future<String>> implements Loader<T> {
+
+		@Override
+		@SuppressWarnings("unchecked")
+		public T load() {
+			return (T) new CompletableFuture<String>();
+		}
+
+	}
+
+	static class InheritedLoader extends AbstractLoader<CompletableFuture<String>> {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class GenericBeans {
+
+		@Bean
+		Supplier<FutureTask<String>> task() {
+			return new TaskSupplier();
+		}
+
+		@Bean
+		Loader<FutureTask<String>> lambda() {
+			return () -> new FutureTask<>(() -> "never runs");
+		}
+
+		@Bean
+		OwnLoader own() {
+			return new OwnLoader();
+		}
+
+		@Bean
+		InheritedLoader inherited() {
+			return new InheritedLoader();
+		}
+
+	}
+
 	static class Service {
 
 		static final AtomicInteger instances = new AtomicInteger();
@@ -505,7 +586,7 @@ class TimeoutConfigurationTests {
 			return true;
 		}
 
-		String withoutLimit(Duration work) {
+		String packagePrivate(Duration work) {
 			return work(work);
 		}
 

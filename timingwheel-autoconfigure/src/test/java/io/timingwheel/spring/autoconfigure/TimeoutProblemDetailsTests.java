@@ -3,10 +3,13 @@ package io.timingwheel.spring.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
+import io.reactivex.rxjava3.core.Single;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import org.junit.jupiter.api.Test;
@@ -46,6 +49,8 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.WebApplicationContext;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.reactive.function.server.RequestPredicates;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.servlet.function.RouterFunction;
@@ -69,6 +74,7 @@ class TimeoutProblemDetailsTests {
 						HttpMessageConvertersAutoConfiguration.class, DispatcherServletAutoConfiguration.class,
 						WebMvcAutoConfiguration.class, ErrorMvcAutoConfiguration.class))
 		.withBean(Controller.class)
+		.withBean(LimitedController.class)
 		.withUserConfiguration(MvcRoutes.class);
 
 	private final ReactiveWebApplicationContextRunner webFlux = new ReactiveWebApplicationContextRunner()
@@ -80,7 +86,8 @@ class TimeoutProblemDetailsTests {
 		.withUserConfiguration(WebFluxRoutes.class);
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/blocking", "/future", "/wrapped", "/functional" })
+	@ValueSource(strings = { "/blocking", "/future", "/wrapped", "/functional", "/mono", "/single", "/callable",
+			"/task", "/deferred", "/class", "/class/callable" })
 	void inMvcAnUncaughtTimeoutIsAProblemDetail(String path, CapturedOutput output) {
 		this.mvc.run((context) -> {
 			assertThat(get(context, path)).hasStatus(HttpStatus.GATEWAY_TIMEOUT)
@@ -212,6 +219,30 @@ class TimeoutProblemDetailsTests {
 			return Mono.never();
 		}
 
+		@Timeout("20ms")
+		@GetMapping("/single")
+		public Single<String> single() {
+			return Single.never();
+		}
+
+		@Timeout("20ms")
+		@GetMapping("/callable")
+		public Callable<String> callable() {
+			return this::blocking;
+		}
+
+		@Timeout("20ms")
+		@GetMapping("/task")
+		public WebAsyncTask<String> task() {
+			return new WebAsyncTask<>(this::blocking);
+		}
+
+		@Timeout("20ms")
+		@GetMapping("/deferred")
+		public DeferredResult<String> deferred() {
+			return new DeferredResult<>();
+		}
+
 		@GetMapping("/wrapped")
 		public String wrapped() {
 			throw new CompletionException(timeout("the wrapped timeout"));
@@ -220,6 +251,26 @@ class TimeoutProblemDetailsTests {
 		@GetMapping("/other")
 		public String other() {
 			throw new IllegalStateException("other");
+		}
+
+	}
+
+	/**
+	 * Handler methods need not be public.
+	 */
+	@RestController
+	@Timeout("20ms")
+	static class LimitedController {
+
+		@GetMapping("/class")
+		String blocking() throws InterruptedException {
+			new CountDownLatch(1).await(2, TimeUnit.SECONDS);
+			return "late";
+		}
+
+		@GetMapping("/class/callable")
+		protected Callable<String> callable() {
+			return this::blocking;
 		}
 
 	}

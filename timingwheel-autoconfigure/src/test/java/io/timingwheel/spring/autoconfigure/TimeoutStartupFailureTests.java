@@ -1,11 +1,17 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.timingwheel.TimingWheel;
@@ -15,13 +21,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.ConnectableFlux;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.ParallelFlux;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -92,6 +107,26 @@ class TimeoutStartupFailureTests {
 						"remove the final modifier from the class"),
 				Arguments.of(AllFinal.class, "@Timeout is on a final method", "remove the final modifier"),
 				Arguments.of(UnparsableClass.class, "\"banana\" is not a duration such as 500ms", "such as 800ms"));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@ValueSource(classes = { OfSupplier.class, OfLongSupplier.class, OfStream.class, OfIterator.class, OfOptional.class,
+			OfEntity.class, OfCallableEntity.class, OfStreamingBody.class, OfEmitter.class, OfMonoOfEntity.class,
+			OfArray.class, OfConnectable.class, OfParallelFlux.class, OfOwnCallable.class, OfProvider.class,
+			OfTypeVariable.class, OfClass.class })
+	<T> void aResultThatComesLaterAndCannotBeLimitedStopsTheStart(Class<T> bean) {
+		this.runner.withBean(bean).run((context) -> {
+			assertThat(context).getFailure()
+				.isExactlyInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("#limited(): @Timeout is on a method that returns ")
+				.hasMessageContaining("; return ");
+			assertThat(this.instantiated).isFalse();
+		});
+	}
+
+	@Test
+	void aPageIsAResultAlthoughItIsASupplierOfItsElements() {
+		this.runner.withBean(OfPage.class).run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
@@ -430,6 +465,183 @@ class TimeoutStartupFailureTests {
 		@Bean
 		Other other() {
 			return new HiddenPrivate();
+		}
+
+	}
+
+	interface Page<T> extends Iterable<T>, Supplier<Stream<T>> {
+
+	}
+
+	static class OfPage {
+
+		@Timeout("1s")
+		public Page<String> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	interface OwnCallable extends Callable<String> {
+
+	}
+
+	interface Loader<T> {
+
+		@Timeout("1s")
+		T limited();
+
+	}
+
+	static class OfTypeVariable implements Loader<Supplier<String>> {
+
+		@Override
+		public Supplier<String> limited() {
+			return () -> "";
+		}
+
+	}
+
+	@Timeout("1s")
+	static class OfClass {
+
+		public Supplier<String> limited() {
+			return () -> "";
+		}
+
+	}
+
+	static class OfSupplier {
+
+		@Timeout("1s")
+		public Supplier<String> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfLongSupplier {
+
+		@Timeout("1s")
+		public LongSupplier limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfStream {
+
+		@Timeout("1s")
+		public Stream<String> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfIterator {
+
+		@Timeout("1s")
+		public Iterator<String> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfOptional {
+
+		@Timeout("1s")
+		public Optional<CompletableFuture<String>> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfEntity {
+
+		@Timeout("1s")
+		public ResponseEntity<Mono<String>> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfCallableEntity {
+
+		@Timeout("1s")
+		public ResponseEntity<Callable<String>> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfStreamingBody {
+
+		@Timeout("1s")
+		public StreamingResponseBody limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfEmitter {
+
+		@Timeout("1s")
+		public SseEmitter limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfMonoOfEntity {
+
+		@Timeout("1s")
+		public Mono<ResponseEntity<Flux<String>>> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfArray {
+
+		@Timeout("1s")
+		public Future<?>[] limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfConnectable {
+
+		@Timeout("1s")
+		public ConnectableFlux<String> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfParallelFlux {
+
+		@Timeout("1s")
+		public ParallelFlux<String> limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfOwnCallable {
+
+		@Timeout("1s")
+		public OwnCallable limited() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class OfProvider {
+
+		@Timeout("1s")
+		public ObjectProvider<String> limited() {
+			throw new UnsupportedOperationException();
 		}
 
 	}

@@ -10,8 +10,7 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Limits the time that a call of the method may take. On a class, limits the public
- * methods.
+ * Limits the time that a call of the method may take. On a class, limits its methods.
  *
  * <pre class="code">
  * &#64;Timeout("800ms")
@@ -30,9 +29,13 @@ import org.springframework.core.annotation.AliasFor;
  * If the method returns a {@code CompletableFuture}, {@code CompletionStage} or
  * {@code Future}, the caller's future completes with the exception at the deadline, and
  * the future of the body is cancelled. The time counts from the call. If the method
- * returns a {@code Mono} or {@code Flux}, each subscription fails at its deadline unless
- * it completes in time. The time counts from the subscription. In both cases the body
- * itself is limited like a synchronous method until it returns.
+ * returns a {@code Mono}, a {@code Flux} or another type that Spring adapts to them, each
+ * subscription fails at its deadline unless it completes in time. The time counts from
+ * the subscription. If the method returns a {@code Callable} or a {@code WebAsyncTask},
+ * each call of it is limited like a synchronous method, and a {@code DeferredResult} gets
+ * the exception as its result. In all cases the body itself is limited like a synchronous
+ * method until it returns. Other types whose work comes later, such as a {@code Supplier}
+ * or a {@code Stream}, fail at startup.
  *
  * <p>
  * With {@code @Retryable}, each attempt has a limit of its own; an attempt that ends with
@@ -48,13 +51,14 @@ import org.springframework.core.annotation.AliasFor;
  * fails at startup, as does a private, static or final method.
  *
  * <p>
- * On a class, the annotation is the default of the public methods that the class and its
- * subclasses declare. On an interface, it is the default of the methods of the interface.
- * The annotation of a method precedes the annotation of a class, which precedes that of
- * an interface. The default does not apply to inherited methods of superclasses without
- * the annotation, to {@code equals}, {@code hashCode} and {@code toString}, and to static
- * methods. If a proxy cannot intercept some of the methods, because they are final, they
- * have no limit, and a warning at startup names them.
+ * On a class, the annotation is the default of the methods that the class and its
+ * subclasses declare, unless they are private. On an interface, it is the default of the
+ * methods of the interface. The annotation of a method precedes the annotation of a
+ * class, which precedes that of an interface. The default does not apply to inherited
+ * methods of superclasses without the annotation, to {@code equals}, {@code hashCode} and
+ * {@code toString}, and to static methods. If a proxy cannot intercept some of the
+ * methods, because they are final, they have no limit, and a warning at startup names
+ * them.
  *
  * @since 0.1
  * @see MethodTimeoutException
@@ -112,10 +116,10 @@ public @interface Timeout {
 	 *
 	 * <p>
 	 * After a synchronous method the fallback runs on the thread of the caller, when the
-	 * transaction of the method has been rolled back. For a future it runs on an
-	 * executor, and the caller's future follows the future of the fallback. For a
-	 * {@code Mono} or {@code Flux} it is called at the deadline of the subscription; its
-	 * elements follow those that the {@code Flux} has emitted.
+	 * transaction of the method has been rolled back. For a future it runs on another
+	 * thread, in the context of the call, and the caller's future follows the future of
+	 * the fallback. For a {@code Mono} or {@code Flux} it is called at the deadline of
+	 * the subscription; its elements follow those that the {@code Flux} has emitted.
 	 * @return the name of the method, empty for none
 	 */
 	String fallback() default "";

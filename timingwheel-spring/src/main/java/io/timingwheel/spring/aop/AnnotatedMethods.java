@@ -43,10 +43,10 @@ import org.springframework.util.ReflectionUtils;
  * meta-annotation. Each class is read once. Thread-safe.
  *
  * <p>
- * If the annotation may be on types, an annotated class gives the default of the public
- * methods that the class and its subclasses declare, and an annotated interface gives the
- * default of its methods. The default does not apply to {@code equals}, {@code hashCode}
- * and {@code toString}.
+ * If the annotation may be on types, an annotated class gives the default of the methods
+ * that the class and its subclasses declare, unless they are private, and an annotated
+ * interface gives the default of its methods. The default does not apply to
+ * {@code equals}, {@code hashCode} and {@code toString}.
  *
  * @param <A> the type of the annotation
  * @since 0.1
@@ -230,7 +230,7 @@ public final class AnnotatedMethods<A extends Annotation> {
 
 	private @Nullable A findOnType(Method declared, Method specific) {
 		int modifiers = specific.getModifiers();
-		if (!Modifier.isPublic(modifiers) || Modifier.isStatic(modifiers) || ReflectionUtils.isObjectMethod(specific)) {
+		if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers) || ReflectionUtils.isObjectMethod(specific)) {
 			return null;
 		}
 		return check(specific,

@@ -69,18 +69,21 @@ class AnnotatedMethodsTests {
 	}
 
 	@Test
-	void anAnnotatedClassGivesTheDefaultOfThePublicMethodsOfTheClassAndItsSubclasses() throws Exception {
+	void anAnnotatedClassGivesTheDefaultOfTheMethodsOfTheClassAndItsSubclasses() throws Exception {
 		Method plain = OnClass.class.getMethod("plain");
 		Method own = OnClass.class.getMethod("own");
 		Map<Method, Timeout> found = this.methods.of(OnClass.class);
-		assertThat(found).containsOnlyKeys(plain, own);
+		Method packagePrivate = OnClass.class.getDeclaredMethod("packagePrivate");
+		Method forSubclasses = OnClass.class.getDeclaredMethod("forSubclasses");
+		assertThat(found).containsOnlyKeys(plain, own, packagePrivate, forSubclasses);
 		assertThat(found.get(plain).timeout()).isEqualTo("1s");
 		assertThat(found.get(own).timeout()).isEqualTo("2s");
-		assertThat(this.methods.defaults(OnClass.class)).containsOnly(plain);
+		assertThat(this.methods.defaults(OnClass.class)).containsOnly(plain, packagePrivate, forSubclasses);
 		Method added = OnSubclass.class.getMethod("added");
 		Method overridden = OnSubclass.class.getMethod("plain");
-		assertThat(this.methods.of(OnSubclass.class)).containsOnlyKeys(overridden, own, added);
-		assertThat(this.methods.defaults(OnSubclass.class)).containsOnly(overridden, added);
+		assertThat(this.methods.of(OnSubclass.class)).containsOnlyKeys(overridden, own, added, packagePrivate,
+				forSubclasses);
+		assertThat(this.methods.defaults(OnSubclass.class)).doesNotContain(own);
 	}
 
 	@Test
@@ -197,6 +200,10 @@ class AnnotatedMethodsTests {
 		}
 
 		protected void forSubclasses() {
+			ofThisObject();
+		}
+
+		private void ofThisObject() {
 		}
 
 		@Override

@@ -8,10 +8,16 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,6 +67,26 @@ class DelayedProxyTests {
 			context.getBean(Service.class).expire("1");
 			assertRuns(context, "service.expire", "expire 1");
 		});
+	}
+
+	@Test
+	@SuppressWarnings("unchecked")
+	void aReturnTypeMayBeATypeVariableThatTheClassOrTheDefinitionOfTheBeanKnows() {
+		this.runner.withPropertyValues("spring.aop.proxy-target-class=false")
+			.withUserConfiguration(GenericJobs.class)
+			.run((context) -> {
+				Job<CompletableFuture<String>> inherited = context.getBean("inherited", Job.class);
+				CompletableFuture<String> first = inherited.run();
+				Job<DelayedTask<String>> lambda = context.getBean("lambda", Job.class);
+				DelayedTask<String> second = lambda.run();
+				advanceAndAwait(context, Duration.ofSeconds(2));
+				assertThat(first).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("inherited");
+				assertThat(second).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("lambda");
+			});
+		this.runner.withUserConfiguration(GenericJobOfOtherType.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isExactlyInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("@Delayed is on a method that returns java.util.concurrent.FutureTask"));
 	}
 
 	@Test
@@ -418,6 +444,52 @@ class DelayedProxyTests {
 		@Delayed("10s")
 		public void run() {
 			calls.add("lazy");
+		}
+
+	}
+
+	interface Job<T extends Future<String>> {
+
+		@Delayed("1s")
+		T run();
+
+	}
+
+	abstract static class AbstractJob<T extends Future<String>> implements Job<T> {
+
+		@Override
+		@SuppressWarnings("unchecked")
+		public T run() {
+			return (T) CompletableFuture.completedFuture("inherited");
+		}
+
+	}
+
+	static class InheritedJob extends AbstractJob<CompletableFuture<String>> {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class GenericJobs {
+
+		@Bean
+		InheritedJob inherited() {
+			return new InheritedJob();
+		}
+
+		@Bean
+		Job<DelayedTask<String>> lambda() {
+			return () -> DelayedTask.completed("lambda");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class GenericJobOfOtherType {
+
+		@Bean
+		Job<FutureTask<String>> lambda() {
+			return () -> new FutureTask<>(() -> "");
 		}
 
 	}

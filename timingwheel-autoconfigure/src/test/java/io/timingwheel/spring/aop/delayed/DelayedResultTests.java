@@ -276,6 +276,26 @@ class DelayedResultTests {
 	}
 
 	@Test
+	void anExceptionThatNoFutureShowsReachesTheHandler() {
+		Handler handler = new Handler();
+		this.runner.withBean(AsyncUncaughtExceptionHandler.class, () -> handler).run((context) -> {
+			Service service = context.getBean(Service.class);
+			service.failing();
+			CompletableFuture<String> inner = new CompletableFuture<>();
+			service.completable(inner);
+			service.failing().completion().exceptionally((ex) -> null);
+			service.completable(CompletableFuture.failedFuture(new CancellationException()));
+			service.failing().cancel(false);
+			advance(context, DELAY);
+			await().untilAsserted(() -> assertThat(handler.events).containsExactly("no: failing []"));
+			inner.completeExceptionally(new IllegalStateException("inner"));
+			assertThat(handler.events).containsExactly("no: failing []", "inner: completable [%s]".formatted(inner));
+			awaitIdle(context);
+			assertThat(handler.events).hasSize(2);
+		});
+	}
+
+	@Test
 	@ExtendWith(OutputCaptureExtension.class)
 	void exceptionsOfTheTemplatesTasksAreLoggedByDefault(CapturedOutput output) {
 		this.runner.run((context) -> {

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.TypeVariable;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +20,7 @@ import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.StringUtils;
 
 /**
@@ -54,11 +56,12 @@ final class DelayedMethodReader {
 	 */
 	DelayedMethod read(Method method, Delayed annotation, Class<?> beanClass, String beanName) {
 		this.proxyRules.check("@Delayed", method, beanClass, beanName);
-		this.rules.checkReturnType(method);
+		ResolvableType returnType = returnType(method, beanClass, beanName);
+		this.rules.checkReturnType(method, returnType);
 		this.rules.checkNotAsync(method, beanClass);
 		String publicName = AnnotatedMethodScanner.publicName(beanName);
 		if (annotation.durable()) {
-			this.rules.checkDurable(method, beanClass);
+			this.rules.checkDurable(method, returnType);
 		}
 		else if (annotation.afterCommit()) {
 			this.rules.warnOfReactiveTransactions(method);
@@ -74,6 +77,19 @@ final class DelayedMethodReader {
 				this.common.executor(method, annotation.executor()),
 				this.common.duration(method, "expireAfter", annotation.expireAfter()), annotation.afterCommit(),
 				method.getReturnType() != void.class, readPolicy(method, annotation), isShared(beanName));
+	}
+
+	/**
+	 * The type that callers expect. Where the class of the bean leaves it open, such as
+	 * that of a lambda expression, the definition of the bean may know it.
+	 */
+	private ResolvableType returnType(Method method, Class<?> beanClass, String beanName) {
+		ResolvableType type = ResolvableType.forMethodReturnType(method, beanClass);
+		if (!(type.getType() instanceof TypeVariable<?>) || !this.beanFactory.containsBeanDefinition(beanName)) {
+			return type;
+		}
+		ResolvableType beanType = this.beanFactory.getMergedBeanDefinition(beanName).getResolvableType();
+		return ResolvableType.forType(method.getGenericReturnType(), beanType.as(method.getDeclaringClass()));
 	}
 
 	/**

@@ -81,9 +81,10 @@ final class DelayedMethodRules {
 
 	/**
 	 * Checks that a method can return before its body has run.
+	 * @param returnType its return type, with type variables resolved
 	 */
-	void checkReturnType(Method method) {
-		Class<?> type = method.getReturnType();
+	void checkReturnType(Method method, ResolvableType returnType) {
+		Class<?> type = returnType.resolve(method.getReturnType());
 		if (type == void.class || RESULTS.contains(type)) {
 			return;
 		}
@@ -235,9 +236,9 @@ final class DelayedMethodRules {
 	/**
 	 * Checks that the calls of a durable method can be stored.
 	 */
-	void checkDurable(Method method, Class<?> beanClass) {
+	void checkDurable(Method method, ResolvableType returnType) {
 		checkStore(method);
-		checkNoResult(method, beanClass);
+		checkNoResult(method, returnType);
 	}
 
 	/**
@@ -265,9 +266,8 @@ final class DelayedMethodRules {
 		return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(TRANSACTIONAL);
 	}
 
-	private static void checkNoResult(Method method, Class<?> beanClass) {
-		ResolvableType type = ResolvableType.forMethodReturnType(method, beanClass);
-		if (method.getReturnType() != void.class && !(method.getReturnType() == DelayedTask.class
+	private static void checkNoResult(Method method, ResolvableType type) {
+		if (method.getReturnType() != void.class && !(type.resolve() == DelayedTask.class
 				&& type.as(DelayedTask.class).getGeneric(0).resolve() == Void.class)) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@Delayed is durable and on a method that returns %s, while any node may run the body"

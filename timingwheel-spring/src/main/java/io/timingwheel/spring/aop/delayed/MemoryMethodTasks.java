@@ -90,9 +90,20 @@ final class MemoryMethodTasks extends TaskDefinition<Object> implements MethodTa
 	@Override
 	protected void handleError(Throwable error, Object payload) {
 		if (!this.method.givesResult()) {
-			this.runtime.uncaught(error, this.method.method(), (payload instanceof MethodInvocation invocation)
-					? invocation.getArguments() : (@Nullable Object[]) payload);
+			uncaught(error, payload);
 		}
+	}
+
+	@Override
+	protected void handleUnseenError(Throwable error, Object payload) {
+		if (this.method.givesResult()) {
+			uncaught(error, payload);
+		}
+	}
+
+	private void uncaught(Throwable error, Object payload) {
+		this.runtime.uncaught(error, this.method.method(), (payload instanceof MethodInvocation invocation)
+				? invocation.getArguments() : (@Nullable Object[]) payload);
 	}
 
 	@Override

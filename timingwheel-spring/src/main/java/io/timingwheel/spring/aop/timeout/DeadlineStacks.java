@@ -85,6 +85,19 @@ final class DeadlineStacks {
 		return this.paidAt - System.nanoTime() < SHARE * BURST_NANOS;
 	}
 
+	/**
+	 * Ends the thread when it has interrupted the threads that wait for it.
+	 */
+	void close() {
+		this.reader.shutdown();
+		try {
+			this.reader.awaitTermination(1, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
 	private static Thread newThread(Runnable task) {
 		Thread thread = new Thread(task, "timeout-stacks");
 		thread.setDaemon(true);

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.aop.timeout;
 
+import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -26,9 +27,16 @@ abstract class FutureTimeout {
 
 	private final LimitedCall call;
 
-	private FutureTimeout(InterruptGuard guard) {
+	/** What the caller gets after the deadline, in the context of the call. */
+	private final Callable<@Nullable Object> afterDeadline;
+
+	/**
+	 * Creates an instance on the thread of the call.
+	 */
+	FutureTimeout(InterruptGuard guard) {
 		this.guard = guard;
 		this.call = guard.call();
+		this.afterDeadline = this.call.afterDeadline();
 	}
 
 	/**
@@ -41,24 +49,35 @@ abstract class FutureTimeout {
 	 * that nobody can end
 	 */
 	static @Nullable FutureTimeout of(@Nullable Object returned, InterruptGuard guard) {
-		Class<?> declared = guard.call().returnType();
+		LimitedCall call = guard.call();
+		Class<?> declared = call.returnType();
 		if (returned instanceof CompletionStage<?> stage) {
 			if (isDone(stage)) {
 				return null;
 			}
-			if (declared.isAssignableFrom(CompletableFuture.class)) {
+			if (declared.isAssignableFrom(CompletableFuture.class)
+					&& (!call.hasUnknownReturnType() || isReplaceable(stage))) {
 				return new NewStage<>(stage, guard);
 			}
-			Assert.state(stage instanceof Future<?>, () -> guard.call().method()
+			Assert.state(stage instanceof Future<?>, () -> call.method()
 					+ ": @Timeout can neither cancel the %s nor return another one; declare CompletionStage or CompletableFuture as the return type"
 						.formatted(declared.getSimpleName()));
 			return new InPlace((Future<?>) stage, guard);
 		}
 		if (returned instanceof Future<?> future && FutureCompletion.showsResult(future) && !future.isDone()) {
-			return declared.isAssignableFrom(FutureWrapper.class) ? new FutureWrapper<>(future, guard)
-					: new InPlace(future, guard);
+			return (declared.isAssignableFrom(FutureWrapper.class) && !call.hasUnknownReturnType())
+					? new FutureWrapper<>(future, guard) : new InPlace(future, guard);
 		}
-		return null;
+		return (returned != null) ? LaterResult.startedWork(returned, guard) : null;
+	}
+
+	/**
+	 * Whether a caller that knows the class of a stage accepts a
+	 * {@code CompletableFuture} in its place.
+	 */
+	private static boolean isReplaceable(CompletionStage<?> stage) {
+		return stage.getClass() == CompletableFuture.class || !(stage instanceof Future<?>)
+				|| stage.getClass().getEnclosingClass() == CompletableFuture.class;
 	}
 
 	private static boolean isDone(CompletionStage<?> stage) {
@@ -110,6 +129,20 @@ abstract class FutureTimeout {
 	 */
 	abstract void expire();
 
+	/**
+	 * Whether the deadline has passed, although the timer may be late.
+	 */
+	final boolean isPastDeadline() {
+		return this.guard.isPastDeadline();
+	}
+
+	/**
+	 * Does on an executor what the timer has not done yet.
+	 */
+	final void expireNow() {
+		this.call.runtime().executor().execute(this::expire);
+	}
+
 	final boolean stopTimer() {
 		return this.guard.cancelAction();
 	}
@@ -127,7 +160,7 @@ abstract class FutureTimeout {
 	final <T> void completeAfterDeadline(CompletableFuture<T> result) {
 		Object value;
 		try {
-			value = this.call.afterDeadline(this.call.newException());
+			value = this.afterDeadline.call();
 		}
 		catch (Throwable ex) {
 			result.completeExceptionally(ex);
@@ -141,6 +174,18 @@ abstract class FutureTimeout {
 				result.complete((T) outcome);
 			}
 		};
+		follow(value, completion);
+		result.whenComplete((outcome, failure) -> {
+			if (result.isCancelled()) {
+				cancelSource(value);
+			}
+		});
+	}
+
+	/**
+	 * Follows what the fallback has returned.
+	 */
+	void follow(@Nullable Object value, BiConsumer<@Nullable Object, @Nullable Throwable> completion) {
 		if (value instanceof CompletionStage<?> stage) {
 			stage.whenComplete(completion);
 		}
@@ -150,11 +195,6 @@ abstract class FutureTimeout {
 		else {
 			completion.accept(value, null);
 		}
-		result.whenComplete((outcome, failure) -> {
-			if (result.isCancelled()) {
-				cancelSource(value);
-			}
-		});
 	}
 
 	/**
@@ -181,7 +221,10 @@ abstract class FutureTimeout {
 
 		private void onSource(T value, @Nullable Throwable failure) {
 			if (stopTimer()) {
-				if (failure != null) {
+				if (isPastDeadline()) {
+					expireNow();
+				}
+				else if (failure != null) {
 					this.result.completeExceptionally(failure);
 				}
 				else {

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Guards one call with a time limit: interrupts the thread of the call at the deadline,
- * and makes sure that no interrupt outlives the call.
+ * and makes sure that no interrupt outlives the call. A call that returns after the
+ * deadline has expired even if the wheel's thread was late and has not noticed.
  *
  * <p>
  * <b>Protocol.</b> The state changes from {@code RUNNING} by compare-and-set, so exactly
@@ -22,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  * {@code INTERRUPTING}, then {@link Thread#interrupt()}, then {@code INTERRUPTED}. This
  * is the thread of {@link DeadlineStacks}, which first reads the stack of the call, or
  * the wheel's thread.</li>
- * <li>The thread of the call, when the call returns: {@code RUNNING} to {@code RETURNED}.
- * The deadline then has no effect. If this thread loses, it changes {@code EXPIRED} to
- * {@code CLEARED}, and nobody interrupts. If this thread loses again, it waits for
- * {@code INTERRUPTED}, clears its interrupt flag and sets {@code CLEARED}.</li>
+ * <li>The thread of the call, when the call returns: {@code RUNNING} to {@code RETURNED},
+ * or to {@code CLEARED} if the deadline has passed. The timer then has no effect. If this
+ * thread loses, it changes {@code EXPIRED} to {@code CLEARED}, and nobody interrupts. If
+ * this thread loses again, it waits for {@code INTERRUPTED}, clears its interrupt flag
+ * and sets {@code CLEARED}.</li>
  * <li>The thread of the call, when the call returns a future in time: {@code RUNNING} to
  * {@code HANDED_OVER}. The deadline then runs an action instead of interrupting. The
  * deadline and {@link #cancelAction()} both change {@code HANDED_OVER} to
@@ -99,6 +101,9 @@ final class InterruptGuard implements DirectTask {
 
 	private final InterruptGuard outermost;
 
+	/** When the call began, by the wheel's clock. */
+	private final long startNanos;
+
 	private volatile int state;
 
 	/** Used in the outermost guard: the interrupts that were sent and not cleared. */
@@ -122,6 +127,7 @@ final class InterruptGuard implements DirectTask {
 		this.call = call;
 		this.enclosing = CURRENT.get();
 		this.outermost = (this.enclosing != null) ? this.enclosing.outermost : this;
+		this.startNanos = call.runtime().nanoTime();
 	}
 
 	/**
@@ -132,7 +138,7 @@ final class InterruptGuard implements DirectTask {
 	 */
 	static @Nullable InterruptGuard enter(LimitedCall call) {
 		InterruptGuard guard = new InterruptGuard(call);
-		guard.timer = call.runtime().schedule(guard, call.nanos());
+		guard.timer = call.runtime().schedule(guard, guard.startNanos, call.nanos());
 		if (guard.timer == null) {
 			return null;
 		}
@@ -201,11 +207,22 @@ final class InterruptGuard implements DirectTask {
 	}
 
 	/**
+	 * Whether the deadline has passed by the wheel's clock. The timer may be late.
+	 */
+	boolean isPastDeadline() {
+		return this.call.runtime().nanoTime() - this.startNanos >= this.call.nanos();
+	}
+
+	/**
 	 * Clears the interrupt if the deadline has passed. If it has not, the interrupt may
 	 * still come. Only the thread of the call calls this.
 	 * @return whether the deadline has passed
 	 */
 	boolean clearIfExpired() {
+		if (this.state == RUNNING && isPastDeadline() && STATE.compareAndSet(this, RUNNING, CLEARED)) {
+			cancelTimer();
+			return true;
+		}
 		if (STATE.compareAndSet(this, EXPIRED, CLEARED)) {
 			return true;
 		}
@@ -223,6 +240,9 @@ final class InterruptGuard implements DirectTask {
 	 * @return whether the call returned in time
 	 */
 	boolean finish() {
+		if (clearIfExpired()) {
+			return false;
+		}
 		if (STATE.compareAndSet(this, RUNNING, RETURNED)) {
 			cancelTimer();
 			return true;
@@ -238,7 +258,7 @@ final class InterruptGuard implements DirectTask {
 	 */
 	boolean handOver(Runnable action) {
 		this.action = action;
-		return STATE.compareAndSet(this, RUNNING, HANDED_OVER);
+		return !clearIfExpired() && STATE.compareAndSet(this, RUNNING, HANDED_OVER);
 	}
 
 	/**

@@ -1,6 +1,8 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.util.concurrent.Callable;
 
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
@@ -52,8 +54,19 @@ final class LimitedCall {
 		return InvalidAnnotatedMethodException.describe(this.method);
 	}
 
+	/**
+	 * Returns the type that the caller expects, as far as it is known.
+	 */
 	Class<?> returnType() {
-		return this.method.getReturnType();
+		return this.limit.returnType();
+	}
+
+	/**
+	 * Whether the type that the caller expects is not known, so that only an object of
+	 * the same class is sure to fit.
+	 */
+	boolean hasUnknownReturnType() {
+		return this.limit.hasUnknownReturnType();
 	}
 
 	boolean isFor(MethodInvocation invocation) {
@@ -69,6 +82,79 @@ final class LimitedCall {
 	}
 
 	/**
+	 * Runs the method on the current thread within the limit.
+	 * @param invocation the method
+	 * @return the result of the method, or of the fallback. A result that comes later has
+	 * a limit, too
+	 * @throws Throwable the exception of the method, or the timeout
+	 */
+	@Nullable Object run(MethodInvocation invocation) throws Throwable {
+		return run(invocation::proceed, (returned) -> LaterResult.limit(returned, this), (value) -> value);
+	}
+
+	/**
+	 * Runs on the current thread, within the limit, the work that the method has
+	 * returned.
+	 * @param work the work
+	 * @param fallback does the work that the fallback has returned
+	 * @return the result of one of them
+	 * @throws Exception the exception of the work, or the timeout
+	 */
+	@SuppressWarnings({ "unchecked", "NullAway" }) // V may be nullable.
+	<V extends @Nullable Object> V runLater(Callable<V> work, Step fallback) throws Exception {
+		try {
+			return (V) run(work::call, (returned) -> returned, fallback);
+		}
+		catch (Exception | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new UndeclaredThrowableException(ex);
+		}
+	}
+
+	private @Nullable Object run(Body body, Step later, Step fallback) throws Throwable {
+		if (this.nanos <= 0) {
+			notifyListeners();
+			return fallback.apply(afterDeadline(newException()));
+		}
+		InterruptGuard guard = InterruptGuard.enter(this);
+		if (guard == null) {
+			return body.run();
+		}
+		MethodTimeoutException timeout;
+		try {
+			Object result = null;
+			Throwable failure = null;
+			try {
+				result = body.run();
+			}
+			catch (Throwable ex) {
+				failure = ex;
+			}
+			FutureTimeout future = FutureTimeout.of(result, guard);
+			if (future != null) {
+				if (future.handOver()) {
+					return future.start();
+				}
+				FutureTimeout.cancelSource(result);
+			}
+			if (guard.finish()) {
+				if (failure != null) {
+					throw failure;
+				}
+				return later.apply(result);
+			}
+			timeout = guard.timeout(failure);
+		}
+		finally {
+			guard.leave();
+		}
+		notifyListeners();
+		return fallback.apply(afterDeadline(timeout));
+	}
+
+	/**
 	 * Returns what the caller gets after the deadline.
 	 * @param timeout the exception of this call
 	 * @return the result of the fallback
@@ -81,6 +167,51 @@ final class LimitedCall {
 			throw timeout;
 		}
 		return fallback.call(this.target, this.arguments, timeout);
+	}
+
+	/**
+	 * Returns what the caller gets after the deadline, for another thread. The fallback
+	 * runs in the context of the current thread.
+	 * @return gives the result of the fallback, at most once
+	 */
+	Callable<@Nullable Object> afterDeadline() {
+		Fallback fallback = this.limit.fallback();
+		if (fallback == null) {
+			return () -> {
+				throw newException();
+			};
+		}
+		return this.runtime.inContext(() -> {
+			try {
+				return fallback.call(this.target, this.arguments, newException());
+			}
+			catch (Exception | Error ex) {
+				throw ex;
+			}
+			catch (Throwable ex) {
+				throw new UndeclaredThrowableException(ex);
+			}
+		});
+	}
+
+	/**
+	 * What is limited.
+	 */
+	@FunctionalInterface
+	private interface Body {
+
+		@Nullable Object run() throws Throwable;
+
+	}
+
+	/**
+	 * What becomes of a result.
+	 */
+	@FunctionalInterface
+	interface Step {
+
+		@Nullable Object apply(@Nullable Object result) throws Exception;
+
 	}
 
 }

@@ -1,6 +1,8 @@
 package io.timingwheel.spring.aop.timeout;
 
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
@@ -10,9 +12,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+
 /**
- * Limits the time of each subscription of a {@code Mono} or {@code Flux}, from the
- * subscription to the completion. Only this class needs Reactor.
+ * Limits the time of each subscription of a {@code Mono}, a {@code Flux}, or another type
+ * that Spring adapts to them, from the subscription to the completion. Only this class
+ * needs Reactor.
  */
 final class ReactorTimeout {
 
@@ -23,57 +29,83 @@ final class ReactorTimeout {
 	}
 
 	/**
-	 * Limits what a method returned, if it is a publisher of Reactor.
+	 * Limits what a method returned, if it is a publisher.
 	 * @param returned the returned object
-	 * @return what the caller gets
+	 * @return what the caller gets, {@code null} if the object is no publisher
 	 */
-	static Object apply(Object returned, LimitedCall call) {
-		Class<?> declared = call.returnType();
-		if (returned instanceof Mono<?> mono && declared.isAssignableFrom(Mono.class)) {
-			return new ReactorTimeout(call).apply(mono);
+	static @Nullable Object apply(Object returned, LimitedCall call) {
+		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, returned);
+		if (adapter == null || !call.returnType().isAssignableFrom(adapter.getReactiveType())) {
+			return null;
 		}
-		if (returned instanceof Flux<?> flux && declared.isAssignableFrom(Flux.class)) {
-			return new ReactorTimeout(call).apply(flux);
-		}
-		return returned;
+		Publisher<?> source = adapter.toPublisher(returned);
+		ReactorTimeout limited = new ReactorTimeout(call);
+		return adapter.fromPublisher(
+				adapter.isMultiValue() ? limited.apply(Flux.from(source)) : limited.apply(Mono.from(source)));
 	}
 
 	// The signal completes at the deadline instead of failing, because takeUntilOther
-	// cancels the source only when the signal completes.
+	// cancels the source only when the signal completes. The clock decides about what
+	// comes while the wheel's thread is late.
 
 	private <T> Mono<T> apply(Mono<T> source) {
 		return Mono.defer(() -> {
-			SubscriptionTimer timer = new SubscriptionTimer();
-			return source.takeUntilOther(timer.signal())
-				.switchIfEmpty(Mono.defer(() -> Mono.from(timer.afterSource())));
+			Subscription subscription = new Subscription();
+			return source.takeUntilOther(subscription.deadline())
+				.filter((value) -> !subscription.isExpired())
+				.onErrorResume((ex) -> subscription.isExpired(), (ex) -> Mono.empty())
+				.switchIfEmpty(Mono.defer(() -> Mono.from(subscription.afterSource())));
 		});
 	}
 
 	private <T> Flux<T> apply(Flux<T> source) {
 		return Flux.defer(() -> {
-			SubscriptionTimer timer = new SubscriptionTimer();
-			return source.takeUntilOther(timer.signal()).concatWith(Flux.defer(timer::afterSource));
+			Subscription subscription = new Subscription();
+			return source.takeUntilOther(subscription.deadline())
+				.takeWhile((value) -> !subscription.isExpired())
+				.onErrorResume((ex) -> subscription.isExpired(), (ex) -> Mono.empty())
+				.concatWith(Flux.defer(subscription::afterSource));
 		});
 	}
 
 	/**
-	 * The timer of one subscription.
+	 * One subscription. Created on the thread that subscribes, whose context the fallback
+	 * gets.
 	 */
-	private final class SubscriptionTimer {
+	private final class Subscription {
 
-		private volatile boolean expired;
+		private final Callable<@Nullable Object> afterDeadline = ReactorTimeout.this.call.afterDeadline();
+
+		private final long startNanos = ReactorTimeout.this.call.runtime().nanoTime();
+
+		/** Whether there is a limit: the wheel has not stopped. */
+		private volatile boolean limited;
+
+		private final AtomicBoolean expired = new AtomicBoolean();
 
 		/**
 		 * Returns a publisher that starts the timer, completes at the deadline, and
 		 * cancels the timer when the subscription ends.
 		 */
-		Mono<Void> signal() {
+		Mono<Void> deadline() {
 			return Mono.create((sink) -> {
 				TimerHandle timer = start(sink);
 				if (timer != null) {
+					this.limited = true;
 					sink.onDispose(timer::cancel);
 				}
 			});
+		}
+
+		/**
+		 * Whether the deadline has passed.
+		 */
+		boolean isExpired() {
+			LimitedCall call = ReactorTimeout.this.call;
+			if (this.limited && call.runtime().nanoTime() - this.startNanos >= call.nanos()) {
+				expire();
+			}
+			return this.expired.get();
 		}
 
 		/**
@@ -82,14 +114,16 @@ final class ReactorTimeout {
 		 */
 		@SuppressWarnings("unchecked")
 		<T> Publisher<T> afterSource() {
-			if (!this.expired) {
+			if (!isExpired()) {
 				return Mono.empty();
 			}
-			LimitedCall call = ReactorTimeout.this.call;
 			try {
-				Object value = call.afterDeadline(call.newException());
-				return (value instanceof Publisher<?> publisher) ? (Publisher<T>) publisher
-						: (Publisher<T>) Mono.justOrEmpty(value);
+				Object value = this.afterDeadline.call();
+				if (value == null) {
+					return Mono.empty();
+				}
+				ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, value);
+				return (adapter != null) ? adapter.toPublisher(value) : (Publisher<T>) Mono.just(value);
 			}
 			catch (Throwable ex) {
 				return Mono.error(ex);
@@ -98,14 +132,18 @@ final class ReactorTimeout {
 
 		private @Nullable TimerHandle start(MonoSink<Void> sink) {
 			Executor executor = ReactorTimeout.this.call.runtime().executor();
-			DirectTask expiry = () -> executor.execute(() -> expire(sink));
-			return ReactorTimeout.this.call.runtime().schedule(expiry, ReactorTimeout.this.call.nanos());
+			DirectTask expiry = () -> executor.execute(() -> {
+				expire();
+				sink.success();
+			});
+			return ReactorTimeout.this.call.runtime()
+				.schedule(expiry, this.startNanos, ReactorTimeout.this.call.nanos());
 		}
 
-		private void expire(MonoSink<Void> sink) {
-			ReactorTimeout.this.call.notifyListeners();
-			this.expired = true;
-			sink.success();
+		private void expire() {
+			if (this.expired.compareAndSet(false, true)) {
+				ReactorTimeout.this.call.notifyListeners();
+			}
 		}
 
 	}

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.TypeVariable;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -14,6 +15,9 @@ import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
@@ -25,6 +29,10 @@ final class TimeLimit {
 
 	private final Method method;
 
+	private final ResolvableType returnType;
+
+	private final boolean returnTypeUnknown;
+
 	private final @Nullable ArgumentExpression expression;
 
 	/** The constant limit in nanoseconds; zero if there is an expression. */
@@ -32,9 +40,13 @@ final class TimeLimit {
 
 	private final @Nullable Fallback fallback;
 
-	TimeLimit(Method method, Timeout annotation, @Nullable Fallback fallback, AttributeResolver attributes,
-			ConfigurableBeanFactory beanFactory) {
+	TimeLimit(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
+			AttributeResolver attributes, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
+		this.returnType = ResolvableType.forMethodReturnType(method, beanClass);
+		this.returnTypeUnknown = ClassUtils.isLambdaClass(beanClass)
+				|| GenericTypeResolver.resolveType(method.getGenericReturnType(), beanClass) instanceof TypeVariable<?>;
+		LaterResult.check(method, this.returnType);
 		this.fallback = fallback;
 		String text = annotation.timeout();
 		boolean expression = StringUtils.hasText(annotation.timeoutExpression());
@@ -55,6 +67,8 @@ final class TimeLimit {
 	 */
 	private TimeLimit(TimeLimit replaced, long nanos) {
 		this.method = replaced.method;
+		this.returnType = replaced.returnType;
+		this.returnTypeUnknown = replaced.returnTypeUnknown;
 		this.fallback = replaced.fallback;
 		this.expression = null;
 		this.constant = () -> nanos;
@@ -81,6 +95,21 @@ final class TimeLimit {
 
 	Method method() {
 		return this.method;
+	}
+
+	/**
+	 * Returns the return type of the method, as the class of the bean resolves it.
+	 */
+	Class<?> returnType() {
+		return this.returnType.resolve(this.method.getReturnType());
+	}
+
+	/**
+	 * Whether the return type is a type variable that the class of the bean leaves open,
+	 * as the class of a lambda expression does.
+	 */
+	boolean hasUnknownReturnType() {
+		return this.returnTypeUnknown;
 	}
 
 	@Nullable Fallback fallback() {

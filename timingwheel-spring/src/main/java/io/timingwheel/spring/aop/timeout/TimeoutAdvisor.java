@@ -8,9 +8,11 @@ import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.task.support.CallerContext;
 
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.core.Ordered;
 
 /**
@@ -19,7 +21,7 @@ import org.springframework.core.Ordered;
  *
  * @since 0.1
  */
-public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
+public final class TimeoutAdvisor extends DefaultPointcutAdvisor implements DisposableBean {
 
 	/**
 	 * The default order, which is outside {@code @Transactional}.
@@ -36,13 +38,17 @@ public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
 	 * @param methods the annotated methods
 	 * @param wheel the wheel that runs the timers
 	 * @param executor the executor that completes futures at their deadline. The wheel's
-	 * thread calls {@code execute}, which must neither block nor run the task itself
+	 * thread calls {@code execute}, which must neither block nor refuse the task nor run
+	 * it itself. What depends on a future may block
+	 * @param context the context of the caller, which the fallbacks of futures and
+	 * publishers get
 	 * @param listeners the listeners that are notified of timeouts
 	 * @param order the order among the advisors of a bean, by {@link Ordered}
 	 */
 	public TimeoutAdvisor(TimeoutMethodRegistry methods, Supplier<TimingWheel> wheel,
-			Supplier<? extends Executor> executor, Supplier<List<TimeoutListener>> listeners, int order) {
-		this(methods, Map.of(), new TimeoutRuntime(wheel, executor, listeners), methods.pointcut(), order);
+			Supplier<? extends Executor> executor, Supplier<CallerContext> context,
+			Supplier<List<TimeoutListener>> listeners, int order) {
+		this(methods, Map.of(), new TimeoutRuntime(wheel, executor, context, listeners), methods.pointcut(), order);
 	}
 
 	private TimeoutAdvisor(TimeoutMethodRegistry methods, Map<Method, TimeLimit> overridden, TimeoutRuntime runtime,
@@ -51,6 +57,11 @@ public final class TimeoutAdvisor extends DefaultPointcutAdvisor {
 		this.methods = methods;
 		this.runtime = runtime;
 		setOrder(order);
+	}
+
+	@Override
+	public void destroy() {
+		this.runtime.close();
 	}
 
 	/**

@@ -3,21 +3,16 @@ package io.timingwheel.spring.aop.timeout;
 import java.lang.reflect.Method;
 import java.util.Map;
 
-import io.timingwheel.spring.annotation.MethodTimeoutException;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
-import org.springframework.util.ClassUtils;
 
 /**
- * Limits the time of a call, and of the future or publisher that the call returns.
+ * Limits the time of a call, and of a result that comes after the call has returned.
  */
 final class TimeoutInterceptor implements MethodInterceptor {
-
-	private static final boolean REACTOR_PRESENT = ClassUtils.isPresent("reactor.core.publisher.Flux",
-			TimeoutInterceptor.class.getClassLoader());
 
 	private final TimeoutMethodRegistry methods;
 
@@ -40,44 +35,7 @@ final class TimeoutInterceptor implements MethodInterceptor {
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		LimitedCall call = new LimitedCall(limit(invocation), invocation, this.runtime);
-		if (call.nanos() <= 0) {
-			call.notifyListeners();
-			return call.afterDeadline(call.newException());
-		}
-		InterruptGuard guard = InterruptGuard.enter(call);
-		if (guard == null) {
-			return invocation.proceed();
-		}
-		MethodTimeoutException timeout;
-		try {
-			Object result = null;
-			Throwable failure = null;
-			try {
-				result = invocation.proceed();
-			}
-			catch (Throwable ex) {
-				failure = ex;
-			}
-			FutureTimeout future = FutureTimeout.of(result, guard);
-			if (future != null) {
-				if (future.handOver()) {
-					return future.start();
-				}
-				FutureTimeout.cancelSource(result);
-			}
-			if (guard.finish()) {
-				if (failure != null) {
-					throw failure;
-				}
-				return (REACTOR_PRESENT && result != null) ? ReactorTimeout.apply(result, call) : result;
-			}
-			timeout = guard.timeout(failure);
-		}
-		finally {
-			guard.leave();
-		}
-		call.notifyListeners();
-		return call.afterDeadline(timeout);
+		return call.run(invocation);
 	}
 
 	private TimeLimit limit(MethodInvocation invocation) {

@@ -200,8 +200,8 @@ public final class TimeoutMethodRegistry implements AnnotatedMethodScanner.Reade
 	private Map<Method, TimeLimit> read(Class<?> type) {
 		Map<Method, TimeLimit> limits = new HashMap<>();
 		this.annotated.of(type).forEach((method, annotation) -> {
-			limits.put(method, new TimeLimit(method, annotation, fallback(method, annotation, type), this.attributes,
-					this.beanFactory));
+			limits.put(method, new TimeLimit(method, type, annotation, fallback(method, annotation, type),
+					this.attributes, this.beanFactory));
 		});
 		return limits.isEmpty() ? Map.of() : limits;
 	}

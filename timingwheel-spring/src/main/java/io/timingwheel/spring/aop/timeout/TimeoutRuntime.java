@@ -1,9 +1,9 @@
 package io.timingwheel.spring.aop.timeout;
 
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.timingwheel.DirectTask;
@@ -11,7 +11,7 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.task.support.FutureCompletion;
+import io.timingwheel.spring.task.support.CallerContext;
 import io.timingwheel.spring.task.support.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -32,27 +32,40 @@ final class TimeoutRuntime {
 
 	private final Supplier<? extends Executor> executor;
 
+	private final Supplier<CallerContext> context;
+
 	private final Supplier<List<TimeoutListener>> listeners;
 
 	private final DeadlineStacks stacks = new DeadlineStacks();
 
-	TimeoutRuntime(Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor,
+	TimeoutRuntime(Supplier<TimingWheel> wheel, Supplier<? extends Executor> executor, Supplier<CallerContext> context,
 			Supplier<List<TimeoutListener>> listeners) {
 		this.wheel = wheel;
 		this.executor = executor;
+		this.context = context;
 		this.listeners = listeners;
 	}
 
 	/**
+	 * Returns the current time of the wheel's clock.
+	 */
+	long nanoTime() {
+		return this.wheel.get().nanoTime();
+	}
+
+	/**
 	 * Starts a timer.
+	 * @param task the task that the wheel runs at the deadline
+	 * @param startNanos when the time began, by the wheel's clock
+	 * @param nanos how long the time lasts
 	 * @return the timer; {@code null} if the wheel has stopped, because work that ends
 	 * during shutdown has no time limit
 	 * @throws TaskRejectedException if the wheel has no room for another timer
 	 */
-	@Nullable TimerHandle schedule(DirectTask task, long nanos) {
+	@Nullable TimerHandle schedule(DirectTask task, long startNanos, long nanos) {
 		TimingWheel wheel = this.wheel.get();
 		try {
-			return wheel.schedule(task, nanos, TimeUnit.NANOSECONDS);
+			return wheel.scheduleAt(task, startNanos + nanos);
 		}
 		catch (RejectedExecutionException ex) {
 			if (wheel.snapshot().state() == WheelSnapshot.State.STOPPED) {
@@ -63,12 +76,24 @@ final class TimeoutRuntime {
 	}
 
 	/**
-	 * Returns the executor that completes expired futures. This executor never rejects a
-	 * task: the caller must get the timeout even if the application's executor is full or
-	 * shut down.
+	 * Returns the executor that completes expired futures and publishers.
 	 */
 	Executor executor() {
-		return FutureCompletion.unrefusing(this.executor.get());
+		return this.executor.get();
+	}
+
+	/**
+	 * Returns code that runs on another thread in the context of this thread.
+	 */
+	<T extends @Nullable Object> Callable<T> inContext(Callable<T> code) {
+		try {
+			return this.context.get().capture(code);
+		}
+		catch (RuntimeException ex) {
+			return () -> {
+				throw ex;
+			};
+		}
 	}
 
 	/**
@@ -98,6 +123,13 @@ final class TimeoutRuntime {
 		catch (Throwable ex) {
 			UserErrors.log(logger::warn, "Listener failed on the timeout of " + limit.method(), ex);
 		}
+	}
+
+	/**
+	 * Ends the thread that reads stacks. Calls that expire later have no stack.
+	 */
+	void close() {
+		this.stacks.close();
 	}
 
 }

@@ -24,8 +24,7 @@ final class CapturedPayload implements Runnable {
 			@Nullable Object security) {
 		this.payload = payload;
 		this.captured = captured;
-		Runnable decorated = (decorator != null) ? decorator.decorate(this) : this;
-		this.decorated = (security != null) ? SecurityContextExecutors.wrap(security, decorated) : decorated;
+		this.decorated = CallerContext.decorate(this, decorator, security);
 	}
 
 	/**

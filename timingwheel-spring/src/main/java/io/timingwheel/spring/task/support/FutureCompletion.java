@@ -7,7 +7,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
@@ -112,20 +111,25 @@ public final class FutureCompletion {
 	}
 
 	/**
-	 * Wraps an executor so that it rejects no task. The common pool runs the tasks that
-	 * the given executor rejects.
-	 * @param executor the executor to ask first
-	 * @return an executor that does not reject tasks
+	 * The result of a future that is done.
+	 * @param future the future
+	 * @param <T> the type of the result
+	 * @return the result
+	 * @throws Exception the exception of the future itself
 	 */
-	public static Executor unrefusing(Executor executor) {
-		return (task) -> {
-			try {
-				executor.execute(task);
+	public static <T extends @Nullable Object> T result(Future<T> future) throws Exception {
+		try {
+			return future.get();
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof Exception cause) {
+				throw cause;
 			}
-			catch (Throwable ex) {
-				ForkJoinPool.commonPool().execute(task);
+			if (ex.getCause() instanceof Error cause) {
+				throw cause;
 			}
-		};
+			throw ex;
+		}
 	}
 
 	private static void poll(Future<?> future, Executor executor,

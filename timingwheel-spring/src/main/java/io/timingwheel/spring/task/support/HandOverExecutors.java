@@ -1,6 +1,7 @@
 package io.timingwheel.spring.task.support;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -10,6 +11,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -39,12 +41,14 @@ public final class HandOverExecutors implements AutoCloseable {
 	/** Prompt executors of the JDK whose types are not public. */
 	private static final Set<String> PROMPT_EXECUTORS = Set.of("java.util.concurrent.ThreadPerTaskExecutor");
 
-	/** Reports failures, so that the wheel's thread calls no code of the application. */
-	private static final Executor FAILURES = Runnable::run;
-
 	private static final Executor CALLING_THREAD = HandOverExecutors::runHere;
 
+	/** How long {@link #close()} waits for the end of the threads. */
+	private static final long CLOSE_MILLIS = 1_000;
+
 	private final HandOverThreads threads = new HandOverThreads();
+
+	private final CompletionThreads completionThreads = new CompletionThreads();
 
 	/** The tasks that wait for the end of the pause, guarded by this list. */
 	private final List<HeldBack> heldBack = new ArrayList<>();
@@ -97,6 +101,16 @@ public final class HandOverExecutors implements AutoCloseable {
 			return CALLING_THREAD;
 		}
 		return isPrompt(executor) ? executor : new HandOver(executor, this.threads);
+	}
+
+	/**
+	 * The executor for what completes a future or a publisher of this library. It waits
+	 * for no executor of the application, refuses nothing, and returns at once, so the
+	 * wheel's thread may call it. What depends on the completion may block.
+	 * @return the executor
+	 */
+	public Executor completions() {
+		return this.onCallingThread ? CALLING_THREAD : this.completionThreads;
 	}
 
 	/**
@@ -166,7 +180,7 @@ public final class HandOverExecutors implements AutoCloseable {
 			failed.accept(error);
 		}
 		else {
-			this.threads.add(FAILURES, () -> failed.accept(error), null);
+			this.completionThreads.execute(() -> failed.accept(error));
 		}
 	}
 
@@ -253,11 +267,28 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the threads, and drops the tasks that they have not handed over.
+	 * Ends the threads, and drops the tasks that they have not handed over. Waits shortly
+	 * for the end of the threads, unless one of them calls this method.
 	 */
 	@Override
 	public void close() {
-		this.threads.close();
+		Set<Thread> ending = new HashSet<>(this.threads.close());
+		ending.addAll(this.completionThreads.close());
+		if (!ending.contains(Thread.currentThread())) {
+			awaitEnd(ending);
+		}
+	}
+
+	private static void awaitEnd(Set<Thread> threads) {
+		long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS);
+		try {
+			for (Thread thread : threads) {
+				TimeUnit.NANOSECONDS.timedJoin(thread, Math.max(1, deadline - System.nanoTime()));
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	/**

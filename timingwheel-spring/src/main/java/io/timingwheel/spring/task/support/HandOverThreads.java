@@ -105,8 +105,9 @@ final class HandOverThreads {
 
 	/**
 	 * Ends the threads, and drops the tasks that they have not handed over.
+	 * @return the threads that have not ended
 	 */
-	void close() {
+	Set<Thread> close() {
 		this.lock.lock();
 		try {
 			this.closed = true;
@@ -114,6 +115,7 @@ final class HandOverThreads {
 			this.peers.clear();
 			this.ready.clear();
 			this.threads.forEach(Thread::interrupt);
+			return Set.copyOf(this.threads);
 		}
 		finally {
 			this.lock.unlock();

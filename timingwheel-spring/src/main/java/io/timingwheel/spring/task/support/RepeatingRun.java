@@ -49,25 +49,32 @@ final class RepeatingRun {
 
 	/**
 	 * Ends the run, at once or when the future that the body returned is done.
-	 * @return whether anybody can see the exception
 	 */
-	boolean finish() {
-		return this.run.followResult((value, error) -> {
+	void finish() {
+		boolean followed = this.run.followResult((value, error) -> {
 			Throwable cause = FutureCompletion.unwrapped(error);
 			if (cause != null) {
 				this.run.handleError(cause, this.payload);
 			}
 			end();
-		}) || end();
+		});
+		if (!followed) {
+			end();
+		}
 	}
 
-	private boolean end() {
+	private void end() {
 		this.run.bodyEnded();
+		boolean seen;
 		try {
-			return continueOrEnd();
+			seen = continueOrEnd();
 		}
 		finally {
 			this.run.startWaitingTasks();
+		}
+		Throwable error = this.run.error();
+		if (!seen && error != null) {
+			this.run.callUnseenErrorHandler(error, this.payload);
 		}
 	}
 
@@ -180,7 +187,7 @@ final class RepeatingRun {
 	private void scheduleNextRunLater() {
 		if (this.tasks.environment().shutdown().isAccepting()) {
 			// The wheel is full at the moment.
-			CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, this.run.executor())
+			CompletableFuture.delayedExecutor(RETRY_MILLIS, TimeUnit.MILLISECONDS, this.run.completions())
 				.execute(this::scheduleNextRun);
 		}
 		else {

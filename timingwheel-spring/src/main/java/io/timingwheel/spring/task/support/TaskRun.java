@@ -140,10 +140,11 @@ final class TaskRun implements TaskExecution {
 			}
 			call(captured, given);
 		}
-		boolean seen = (repetition != null) ? new RepeatingRun(this, this.task, repetition, given).finish() : finish();
-		Throwable error = this.error;
-		if (!seen && error != null) {
-			handle(() -> definition().handleUnseenError(error, given));
+		if (repetition != null) {
+			new RepeatingRun(this, this.task, repetition, given).finish();
+		}
+		else {
+			finish(given);
 		}
 	}
 
@@ -241,12 +242,21 @@ final class TaskRun implements TaskExecution {
 
 	/**
 	 * Ends the task, at once or when the future that the body returned is done.
-	 * @return whether anybody can see an exception of the task
+	 * @param given the payload without the captured context
 	 */
-	private boolean finish() {
+	private void finish(Object given) {
 		// The result is read before, since followResult forgets it.
 		Object result = this.result;
-		return followResult(this::end) || end(result, this.error);
+		if (!followResult((value, error) -> end(value, error, given))) {
+			end(result, this.error, given);
+		}
+	}
+
+	private void end(@Nullable Object value, @Nullable Throwable error, Object given) {
+		Throwable cause = FutureCompletion.unwrapped(error);
+		if (!end(value, cause) && cause != null) {
+			callUnseenErrorHandler((this.error != null) ? this.error : cause, given);
+		}
 	}
 
 	/**
@@ -254,9 +264,8 @@ final class TaskRun implements TaskExecution {
 	 * that waits for the future sees the new count.
 	 * @return whether anybody can see an exception of the task
 	 */
-	private boolean end(@Nullable Object value, @Nullable Throwable error) {
+	private boolean end(@Nullable Object value, @Nullable Throwable cause) {
 		TaskFuture<?> future = this.future;
-		Throwable cause = FutureCompletion.unwrapped(error);
 		boolean cancelled = (future != null && future.isDone()) || cause instanceof CancellationException;
 		if (cause != null && this.error == null) {
 			recordFailure(cause);
@@ -347,7 +356,7 @@ final class TaskRun implements TaskExecution {
 		}
 		if (followed && result instanceof Future<?> inner) {
 			bodyReturned(inner);
-			FutureCompletion.whenDone(inner, executor(), callback);
+			FutureCompletion.whenDone(inner, completions(), callback);
 			return true;
 		}
 		bodyReturned(null);
@@ -426,6 +435,13 @@ final class TaskRun implements TaskExecution {
 	}
 
 	/**
+	 * Calls the handler of an exception that nobody can see.
+	 */
+	void callUnseenErrorHandler(Throwable error, Object payload) {
+		handle(() -> definition().handleUnseenError(error, payload));
+	}
+
+	/**
 	 * Calls an exception handler. Meanwhile this run is the thread's context.
 	 */
 	private void handle(Runnable handler) {
@@ -487,8 +503,8 @@ final class TaskRun implements TaskExecution {
 	/**
 	 * The executor for what follows after the body.
 	 */
-	Executor executor() {
-		return FutureCompletion.unrefusing(environment().handOvers().safe(this.definition.executor()));
+	Executor completions() {
+		return environment().handOvers().completions();
 	}
 
 	private TaskEnvironment environment() {

@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.support.CallerContext;
 import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.aop.Advisor;
@@ -30,7 +31,8 @@ final class Proxies {
 		DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 		beanFactory.addEmbeddedValueResolver((text) -> text);
 		TimeoutMethodRegistry methods = new TimeoutMethodRegistry(beanFactory, TimeoutOverrides::none);
-		this.advisor = new TimeoutAdvisor(methods, () -> wheel, () -> executor, () -> List.of(this.listener),
+		this.advisor = new TimeoutAdvisor(methods, () -> wheel, () -> executor,
+				() -> new CallerContext(null, () -> executor), () -> List.of(this.listener),
 				TimeoutAdvisor.DEFAULT_ORDER);
 		this.bodyAdvisor = new TimeoutInfrastructure.ExpiredBodyAdvisor(methods);
 	}

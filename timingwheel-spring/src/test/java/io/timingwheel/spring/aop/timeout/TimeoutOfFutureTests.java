@@ -8,12 +8,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -89,18 +87,6 @@ class TimeoutOfFutureTests {
 			.handle((value, failure) -> Thread.currentThread());
 		this.time.advance(LIMIT);
 		assertThat(completer.join().getName()).isEqualTo("completion");
-	}
-
-	@Test
-	void completesEvenIfTheExecutorRejectsTheTask() {
-		Executor full = (task) -> {
-			throw new RejectedExecutionException();
-		};
-		CompletableFuture<String> result = new Proxies(this.wheel, full).proxy(new Service())
-			.future(CompletableFuture::new);
-		this.time.advance(LIMIT);
-		assertThatExceptionOfType(ExecutionException.class).isThrownBy(result::get)
-			.withCauseExactlyInstanceOf(MethodTimeoutException.class);
 	}
 
 	@Test

@@ -4,7 +4,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.task.Handles;
@@ -41,17 +40,6 @@ class FutureCompletionTests {
 	@Test
 	void theHandleOfADurableTaskShowsNoResultAndCallsBackAtOnce() {
 		assertThat(outcome(Handles.withoutResult())).isCompletedWithValue(null);
-	}
-
-	@Test
-	void theCommonPoolReplacesAnExecutorThatRefuses() {
-		FutureTask<String> future = new FutureTask<>(() -> "value");
-		CompletableFuture<Object> outcome = new CompletableFuture<>();
-		FutureCompletion.whenDone(future, FutureCompletion.unrefusing((task) -> {
-			throw new RejectedExecutionException();
-		}), (value, error) -> outcome.complete(value));
-		future.run();
-		assertThat(outcome).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("value");
 	}
 
 	private static FutureTask<String> done(java.util.concurrent.Callable<String> body) {

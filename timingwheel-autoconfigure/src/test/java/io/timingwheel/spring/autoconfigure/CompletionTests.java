@@ -1,0 +1,351 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+import io.timingwheel.DirectTask;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.task.DelayedTask;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Where and when the futures and publishers of this library complete, with real time.
+ */
+class CompletionTests {
+
+	private static final int POOL_SIZE = 2;
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class))
+		.withPropertyValues("spring.task.execution.pool.core-size=" + POOL_SIZE)
+		.withBean(Service.class);
+
+	@Test
+	void aCompletionDoesNotWaitForTheWorkThatItEnds() {
+		this.runner.run((context) -> {
+			assertEnds(context, (service) -> service.future().join());
+			assertEnds(context, (service) -> service.mono().block());
+			assertEnds(context, (service) -> service.flux().blockLast());
+			assertEnds(context, (service) -> service.futureOrFallback().join());
+			assertEnds(context, (service) -> service.monoOrFallback().block());
+			assertEnds(context, (service) -> join(service.plainOrFallback()));
+		});
+	}
+
+	@Test
+	void theResultOfADelayedCallDoesNotWaitForTheWorkThatItEnds() {
+		this.runner.run((context) -> {
+			FutureTask<String> inner = new FutureTask<>(() -> "result");
+			Service service = context.getBean(Service.class);
+			Future<String> task = service.delayed(inner);
+			await().until(() -> ((DelayedTask<?>) task).status() == DelayedTask.Status.RUNNING);
+			List<Future<String>> waiting = occupy(context, task::get);
+			inner.run();
+			for (Future<String> result : waiting) {
+				assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("result");
+			}
+		});
+	}
+
+	@Test
+	void completionsThatWaitForEachOtherComeToAnEnd() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			CompletableFuture<Void> last = new CompletableFuture<>();
+			List<CompletableFuture<?>> blocked = new ArrayList<>();
+			for (int i = 0; i < 100; i++) {
+				blocked.add(service.future().exceptionally((ex) -> {
+					last.join();
+					return "unblocked";
+				}));
+			}
+			service.future().whenComplete((value, error) -> last.complete(null));
+			assertThat(CompletableFuture.allOf(blocked.toArray(CompletableFuture[]::new))).succeedsWithin(60,
+					TimeUnit.SECONDS);
+			await().untilAsserted(() -> assertThat(threads("timing-wheel-completion-").size()).isGreaterThan(100));
+		});
+		assertThat(threads("timing-wheel-completion-")).isEmpty();
+	}
+
+	@Test
+	void theFallbackHasTheContextOfTheCall() {
+		this.runner.withBean(TaskDecorator.class, () -> CompletionTests::withMdc).run((context) -> {
+			Service service = context.getBean(Service.class);
+			MDC.put("order", "42");
+			try {
+				assertThat(service.syncOrFallback()).isEqualTo("fallback 42");
+				assertThat(service.futureOrFallback().join()).isEqualTo("fallback 42");
+				assertThat(join(service.plainOrFallback())).isEqualTo("fallback 42");
+				assertThat(service.monoOrFallback().block()).isEqualTo("fallback 42");
+				assertThat(service.fluxOrFallback().blockLast()).isEqualTo("fallback 42");
+				assertThat(service.callableOrFallback().call()).isEqualTo("fallback 42");
+			}
+			finally {
+				MDC.clear();
+			}
+		});
+	}
+
+	@Test
+	void aResultThatComesTooLateIsNoneAlsoIfTheWheelsThreadIsLate() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			CountDownLatch release = new CountDownLatch(1);
+			CountDownLatch blocked = new CountDownLatch(1);
+			context.getBean(TimingWheel.class).schedule((DirectTask) () -> {
+				blocked.countDown();
+				awaitUninterruptibly(release);
+			}, 0, TimeUnit.SECONDS);
+			blocked.await();
+			try {
+				assertTimesOut(() -> service.sleeping(100));
+				CompletableFuture<String> source = new CompletableFuture<>();
+				CompletableFuture<String> result = service.following(source);
+				CompletableFuture<String> mono = service.mono(source).toFuture();
+				CompletableFuture<String> flux = service.flux(source).next().toFuture();
+				Thread.sleep(100);
+				source.complete("late");
+				assertTimesOut(result::join);
+				assertTimesOut(mono::join);
+				assertTimesOut(flux::join);
+			}
+			finally {
+				release.countDown();
+			}
+		});
+	}
+
+	@Test
+	void noThreadOutlivesTheContext() {
+		Set<Thread> before = Thread.getAllStackTraces().keySet();
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			assertTimesOut(() -> service.sleeping(1_000));
+			assertTimesOut(() -> service.future().join());
+			assertThat(threads("timeout-stacks")).isNotEmpty();
+			assertThat(threads("timing-wheel-completion-")).isNotEmpty();
+		});
+		Set<String> after = ConcurrentHashMap.newKeySet();
+		Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> !before.contains(thread))
+			.forEach((thread) -> after.add(thread.getName()));
+		assertThat(after)
+			.noneMatch((name) -> name.startsWith("tim") || name.startsWith("delayed-") || name.startsWith("task-"));
+	}
+
+	private static List<Thread> threads(String prefix) {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith(prefix))
+			.toList();
+	}
+
+	private static void assertEnds(ApplicationContext context, Function<Service, @Nullable Object> call)
+			throws Exception {
+		Service service = context.getBean(Service.class);
+		for (Future<String> result : occupy(context, () -> outcome(() -> call.apply(service)))) {
+			assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).asString().startsWith("fallback");
+		}
+	}
+
+	private static String outcome(Callable<?> call) throws Exception {
+		try {
+			return String.valueOf(call.call());
+		}
+		catch (MethodTimeoutException ex) {
+			return "fallback: none";
+		}
+		catch (CompletionException ex) {
+			assertThat(ex).hasCauseInstanceOf(MethodTimeoutException.class);
+			return "fallback: none";
+		}
+	}
+
+	/**
+	 * Lets a task wait on each thread of the application's executor.
+	 */
+	private static List<Future<String>> occupy(ApplicationContext context, Callable<String> task) {
+		AsyncTaskExecutor executor = context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class);
+		CountDownLatch started = new CountDownLatch(POOL_SIZE);
+		List<Future<String>> results = new ArrayList<>();
+		for (int i = 0; i < POOL_SIZE; i++) {
+			results.add(executor.submit(() -> {
+				started.countDown();
+				started.await();
+				return task.call();
+			}));
+		}
+		return results;
+	}
+
+	private static void assertTimesOut(Callable<?> call) {
+		assertThatExceptionOfType(Exception.class).isThrownBy(call::call)
+			.matches((ex) -> ex instanceof MethodTimeoutException || ex.getCause() instanceof MethodTimeoutException);
+	}
+
+	private static <T> T join(Future<T> future) {
+		try {
+			return future.get(60, TimeUnit.SECONDS);
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private static Runnable withMdc(Runnable task) {
+		String order = MDC.get("order");
+		return () -> {
+			MDC.put("order", order);
+			try {
+				task.run();
+			}
+			finally {
+				MDC.clear();
+			}
+		};
+	}
+
+	static class Service {
+
+		@Timeout("20ms")
+		public CompletableFuture<String> future() {
+			return new CompletableFuture<>();
+		}
+
+		@Timeout("20ms")
+		public CompletableFuture<String> following(CompletableFuture<String> source) {
+			return source;
+		}
+
+		@Timeout("20ms")
+		public Mono<String> mono() {
+			return Mono.never();
+		}
+
+		@Timeout("20ms")
+		public Mono<String> mono(CompletableFuture<String> source) {
+			return Mono.fromFuture(source);
+		}
+
+		@Timeout("20ms")
+		public Flux<String> flux() {
+			return Flux.never();
+		}
+
+		@Timeout("20ms")
+		public Flux<String> flux(CompletableFuture<String> source) {
+			return Mono.fromFuture(source).flux();
+		}
+
+		@Timeout("20ms")
+		public String sleeping(long millis) throws InterruptedException {
+			Thread.sleep(millis);
+			return "late";
+		}
+
+		@Timeout(timeout = "20ms", fallback = "fallback")
+		public String syncOrFallback() throws InterruptedException {
+			return sleeping(1_000);
+		}
+
+		private String fallback() {
+			return "fallback " + MDC.get("order");
+		}
+
+		@Timeout(timeout = "20ms", fallback = "fallbackFuture")
+		public CompletableFuture<String> futureOrFallback() {
+			return new CompletableFuture<>();
+		}
+
+		private CompletableFuture<String> fallbackFuture() {
+			return CompletableFuture.completedFuture(fallback());
+		}
+
+		@Timeout(timeout = "20ms", fallback = "fallbackPlain")
+		public Future<String> plainOrFallback() {
+			return new FutureTask<>(() -> "never runs");
+		}
+
+		private Future<String> fallbackPlain() {
+			FutureTask<String> result = new FutureTask<>(this::fallback);
+			result.run();
+			return result;
+		}
+
+		@Timeout(timeout = "20ms", fallback = "fallbackMono")
+		public Mono<String> monoOrFallback() {
+			return Mono.never();
+		}
+
+		private Mono<String> fallbackMono() {
+			return Mono.just(fallback());
+		}
+
+		@Timeout(timeout = "20ms", fallback = "fallbackFlux")
+		public Flux<String> fluxOrFallback() {
+			return Flux.never();
+		}
+
+		private Flux<String> fallbackFlux() {
+			return Flux.just(fallback());
+		}
+
+		@Timeout(timeout = "20ms", fallback = "fallbackCallable")
+		public Callable<String> callableOrFallback() {
+			return () -> sleeping(1_000);
+		}
+
+		private Callable<String> fallbackCallable() {
+			return this::fallback;
+		}
+
+		@Delayed("0")
+		public Future<String> delayed(Future<String> inner) {
+			return inner;
+		}
+
+	}
+
+}

@@ -1,0 +1,66 @@
+package io.timingwheel.spring.task.support;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskDecorator;
+
+/**
+ * Gives code that runs on another thread the context of the thread that asked for it: by
+ * the {@link TaskDecorator} of the application, and the security context if the executor
+ * of the application carries it. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class CallerContext {
+
+	private final @Nullable TaskDecorator decorator;
+
+	private final Supplier<? extends Executor> executor;
+
+	/**
+	 * Creates an instance.
+	 * @param decorator the decorator of the application, {@code null} for none
+	 * @param executor gives the executor that may carry the security context
+	 */
+	public CallerContext(@Nullable TaskDecorator decorator, Supplier<? extends Executor> executor) {
+		this.decorator = decorator;
+		this.executor = executor;
+	}
+
+	/**
+	 * Captures the context of the current thread.
+	 * @param code the code
+	 * @param <T> the type of its result
+	 * @return the code in this context, to be called at most once
+	 */
+	public <T extends @Nullable Object> Callable<T> capture(Callable<T> code) {
+		Object security = SecurityContextExecutors.find(this.executor);
+		if (this.decorator == null && security == null) {
+			return code;
+		}
+		FutureTask<T> task = new FutureTask<>(code);
+		Runnable decorated = decorate(task, this.decorator, security);
+		return () -> {
+			decorated.run();
+			if (!task.isDone()) {
+				throw new CancellationException("A TaskDecorator did not run the task");
+			}
+			return FutureCompletion.result(task);
+		};
+	}
+
+	/**
+	 * Decorates a task on the current thread.
+	 */
+	static Runnable decorate(Runnable task, @Nullable TaskDecorator decorator, @Nullable Object security) {
+		Runnable decorated = (decorator != null) ? decorator.decorate(task) : task;
+		return (security != null) ? SecurityContextExecutors.wrap(security, decorated) : decorated;
+	}
+
+}
