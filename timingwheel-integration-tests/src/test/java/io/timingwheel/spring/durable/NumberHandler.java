@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -21,9 +22,16 @@ import org.jspecify.annotations.Nullable;
  * @param body the body of each task, {@code null} if no task runs
  * @param executor where the tasks run
  * @param onError called with the last exception of a task that has failed for good
+ * @param expireAfter by how much a task may be late, {@code null} for any time
  */
 record NumberHandler(String name, List<String> aliases, Missed missed, @Nullable NumberBody body,
-		Supplier<? extends Executor> executor, Consumer<Throwable> onError) implements DurableHandler {
+		Supplier<? extends Executor> executor, Consumer<Throwable> onError,
+		@Nullable Duration expireAfter) implements DurableHandler {
+
+	NumberHandler(String name, List<String> aliases, Missed missed, @Nullable NumberBody body,
+			Supplier<? extends Executor> executor, Consumer<Throwable> onError) {
+		this(name, aliases, missed, body, executor, onError, null);
+	}
 
 	NumberHandler(String name, Missed missed, @Nullable NumberBody body, Supplier<? extends Executor> executor,
 			Consumer<Throwable> onError) {

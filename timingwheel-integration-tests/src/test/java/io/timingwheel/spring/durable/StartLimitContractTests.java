@@ -60,6 +60,8 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 
 	private static final String HOURLY = "every(PT1H)";
 
+	private static final String PAYLOAD = "{\"v\":1,\"handler\":\"" + TestNode.NAME + "\",\"args\":[0]}";
+
 	/** Long enough that a node which waits for a poll fails the test. */
 	private static final Duration LONG_POLL = Duration.ofMinutes(2);
 
@@ -738,6 +740,61 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 			.mapToLong((first) -> starts.stream().filter((start) -> start >= first && start < first + 1000).count())
 			.max()
 			.orElse(0);
+	}
+
+	/**
+	 * The backlog of an outage: more tasks than a claim takes, and a schedule whose run
+	 * has expired.
+	 */
+	@Test
+	void whatHasExpiredCountsForNoRateAndHoldsUpNoFreshTask() throws Exception {
+		enqueueExpired(150);
+		this.store.recur(new NewSchedule(UUID.randomUUID().toString(), TestNode.NAME, "s", PAYLOAD, null, HOURLY,
+				new DueTime(this.store.now() - 120_000, true)));
+		TestNode node = node(TestNode.start(this.store, (number, context) -> this.runs.add(number), limits(null, "1/h"),
+				Duration.ofMinutes(1)));
+		await().until(() -> node.counts().expired() == 151);
+		node.enqueue("fresh", Duration.ZERO, 1);
+		await().until(() -> this.runs.size() == 1);
+		node.enqueue("second of the hour", Duration.ZERO, 2);
+		await().until(() -> this.store.counts().get(TestNode.NAME).overdue() == 1);
+		assertThat(this.store.find(TaskId.of(TestNode.NAME, "s")))
+			.hasValueSatisfying((schedule) -> assertThat(schedule.dueAt()).isGreaterThan(this.store.now()));
+		assertThat(this.runs).containsExactly(1);
+	}
+
+	@Test
+	void whatHasExpiredTakesNoPlace() throws Exception {
+		CountDownLatch mayEnd = new CountDownLatch(1);
+		try {
+			TestNode node = node(TestNode.start(this.store, (number, context) -> {
+				this.runs.add(number);
+				mayEnd.await();
+			}, limits(1, null), Duration.ofMinutes(1)));
+			node.enqueue("blocker", Duration.ZERO, 1);
+			await().until(() -> this.runs.size() == 1);
+			enqueueExpired(150);
+			await().until(() -> node.counts().expired() == 150);
+			node.enqueue("fresh", Duration.ZERO, 2);
+			mayEnd.countDown();
+			await().until(() -> this.runs.size() == 2);
+		}
+		finally {
+			mayEnd.countDown();
+		}
+	}
+
+	private static PolicySettings limits(@Nullable Integer concurrent, @Nullable String rate) {
+		return new PolicySettings(null, BackoffSettings.NONE, concurrent, null,
+				(rate != null) ? StartRate.parse(rate) : null, null);
+	}
+
+	private void enqueueExpired(int count) {
+		long now = this.store.now();
+		this.store.enqueueAll(IntStream.range(0, count)
+			.mapToObj((i) -> new NewTask(UUID.randomUUID().toString(), TestNode.NAME, null, PAYLOAD,
+					new DueTime(now - 120_000 - i, true), IfPending.REPLACE, null))
+			.toList());
 	}
 
 	@Test

@@ -49,6 +49,11 @@ public final class TestNode implements AutoCloseable {
 
 	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, NumberBody> bodies, int threads,
 			long maxPending, PolicySettings policy) {
+		this(store, settings, bodies, threads, maxPending, policy, null);
+	}
+
+	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, NumberBody> bodies, int threads,
+			long maxPending, PolicySettings policy, @Nullable Duration expireAfter) {
 		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
 		this.wheel = TimingWheel.builder(this.executor).maxPending(maxPending).build();
 		HandOverExecutors handOvers = new HandOverExecutors();
@@ -57,13 +62,14 @@ public final class TestNode implements AutoCloseable {
 		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
 				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel,
 				this.tasks, handOvers, null);
-		this.handler = handler(NAME, bodies.get(NAME));
-		bodies.forEach((name, body) -> this.durable.register(name.equals(NAME) ? this.handler : handler(name, body)));
+		this.handler = handler(NAME, bodies.get(NAME), expireAfter);
+		bodies.forEach(
+				(name, body) -> this.durable.register(name.equals(NAME) ? this.handler : handler(name, body, null)));
 	}
 
-	private DurableHandler handler(String name, @Nullable NumberBody body) {
-		return new NumberHandler(name, Missed.ONCE, body, () -> this.executor,
-				(error) -> this.finalErrors.put(name, error));
+	private DurableHandler handler(String name, @Nullable NumberBody body, @Nullable Duration expireAfter) {
+		return new NumberHandler(name, List.of(), Missed.ONCE, body, () -> this.executor,
+				(error) -> this.finalErrors.put(name, error), expireAfter);
 	}
 
 	public static TestNode start(DelayedTaskStore store, NumberBody body) {
@@ -100,6 +106,16 @@ public final class TestNode implements AutoCloseable {
 			Duration pollInterval) {
 		TestNode node = new TestNode(store, new TestSettings().pollInterval(pollInterval).build(), bodies, threads,
 				Long.MAX_VALUE, policy);
+		node.durable.start();
+		return node;
+	}
+
+	/**
+	 * Starts a node on which the tasks of {@link #NAME} expire.
+	 */
+	static TestNode start(DelayedTaskStore store, NumberBody body, PolicySettings policy, Duration expireAfter) {
+		TestNode node = new TestNode(store, new TestSettings().build(), Map.of(NAME, body), 4, Long.MAX_VALUE, policy,
+				expireAfter);
 		node.durable.start();
 		return node;
 	}

@@ -25,10 +25,31 @@ import java.util.stream.Collectors;
  * nodes. The claim leases none of their tasks before they are due
  * @param maxPause after a claim without tasks, the node claims again within this time. So
  * the node does not need the times of tasks that it can claim only later
+ * @param expireAfter those of the limited names whose tasks are not started if they are
+ * late by more than this time. The claim leases such a task without counting it for a
+ * limit, and the task has not begun. The node ends it without a run
  * @since 0.1
  */
 public record ClaimRequest(String owner, Map<String, Limit> names, int limit, boolean suspect, Duration lookAhead,
-		Duration lease, long maxPayloadBytes, Map<String, StartLimits> startLimits, Duration maxPause) {
+		Duration lease, long maxPayloadBytes, Map<String, StartLimits> startLimits, Duration maxPause,
+		Map<String, Duration> expireAfter) {
+
+	/**
+	 * Creates a request for tasks that never expire.
+	 * @param owner the node
+	 * @param names how many tasks the node wants of each name
+	 * @param limit the largest number of tasks of all names together, at least 1
+	 * @param suspect whether the node wants a task whose earlier delivery was lost
+	 * @param lookAhead the claim includes tasks that are due within this time
+	 * @param lease how long the lease of a task lasts from its due time
+	 * @param maxPayloadBytes the store does not read payloads with more bytes of UTF-8
+	 * @param startLimits the limits of those of these names whose starts are limited
+	 * @param maxPause after a claim without tasks, the node claims again within this time
+	 */
+	public ClaimRequest(String owner, Map<String, Limit> names, int limit, boolean suspect, Duration lookAhead,
+			Duration lease, long maxPayloadBytes, Map<String, StartLimits> startLimits, Duration maxPause) {
+		this(owner, names, limit, suspect, lookAhead, lease, maxPayloadBytes, startLimits, maxPause, Map.of());
+	}
 
 	/**
 	 * Creates a request of a node that waits for the next task, however long that takes.
@@ -87,7 +108,7 @@ public record ClaimRequest(String owner, Map<String, Limit> names, int limit, bo
 		Map<String, Limit> others = new HashMap<>(this.names);
 		others.keySet().removeAll(this.startLimits.keySet());
 		return new ClaimRequest(this.owner, others, limit, this.suspect, this.lookAhead, this.lease,
-				this.maxPayloadBytes, Map.of(), this.maxPause);
+				this.maxPayloadBytes, Map.of(), this.maxPause, Map.of());
 	}
 
 	/**

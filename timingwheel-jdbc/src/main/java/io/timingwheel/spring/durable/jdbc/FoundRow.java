@@ -79,6 +79,22 @@ record FoundRow(TaskRow row, long foundAt, @Nullable String payload, @Nullable S
 		return found.stream().map((row) -> row.leased(now, leasedAt, request.lease())).toList();
 	}
 
+	/**
+	 * Leases tasks that do not begin, although they are due.
+	 * @param now the time by the database's clock
+	 */
+	static List<LeasedTask> leaseUnbegun(Database database, JdbcOperations jdbc, ClaimRequest request,
+			List<FoundRow> found, long now) {
+		if (!found.isEmpty()) {
+			List<@Nullable Object> values = new ArrayList<>(
+					List.of(request.owner(), TaskRow.micros(now), LeaseTimes.plus(now, request.lease())));
+			Parameters.addList(values, found.stream().map(FoundRow::id).toList());
+			jdbc.update("update " + database.table() + " set owner = ?, " + TaskRow.RAISE_FENCE
+					+ ", next_at = ? where id" + Parameters.isOneOf(found.size()), values.toArray());
+		}
+		return found.stream().map((row) -> row.task(now, row.row().dueAt(), false)).toList();
+	}
+
 	String id() {
 		return this.row.id();
 	}

@@ -14,6 +14,7 @@ import java.util.function.Function;
 
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.jdbc.ClaimFloors.Search;
 import io.timingwheel.spring.durable.support.LimitedClaims;
@@ -113,6 +114,29 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 
 	private static long suspectAt(Map<String, FirstTimes> looks, String name) {
 		return Objects.requireNonNull(looks.get(name)).suspectAt();
+	}
+
+	/**
+	 * Leases tasks that are too late to start. This needs no lock of the name, since
+	 * these tasks do not count.
+	 */
+	@Override
+	protected boolean claimExpired(ClaimRequest request, String name, FirstTimes look, Duration expireAfter, int room,
+			PartialClaim claim) {
+		List<LeasedTask> tasks = this.database.store().transaction((jdbc, status) -> {
+			long now = this.database.now(jdbc);
+			List<FoundRow> found = jdbc.query(
+					("select %s from %s where name = ? and suspect = 0 and next_at < ? and status + 0 = %d"
+							+ " order by name, suspect, next_at limit %d for update skip locked")
+						.formatted(FoundRow.COLUMNS_UP_TO_SIZE, this.table, TaskRow.PENDING,
+								Parameters.paddedSize(room)),
+					(rs, rowNum) -> FoundRow.read(rs, this.dialect), request.maxPayloadBytes(), this.dialect.text(name),
+					now - LeaseTimes.millis(expireAfter));
+			return FoundRow.leaseUnbegun(this.database, jdbc, request, found.subList(0, Math.min(room, found.size())),
+					now);
+		});
+		claim.add(tasks);
+		return tasks.size() == room;
 	}
 
 	@Override

@@ -1,11 +1,14 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.ClaimRequest;
@@ -141,6 +144,35 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 		return null;
 	}
 
+	/**
+	 * Leases tasks that are too late to start, without places. If a partition fails, the
+	 * next claim asks again.
+	 */
+	@Override
+	protected boolean claimExpired(ClaimRequest request, String name, EarliestTimes look, Duration expireAfter,
+			int room, PartialClaim claim) {
+		List<Integer> partitions = look.partitionsDueBefore(look.now() - expireAfter.toMillis());
+		int share = Math.max(1, room / partitions.size());
+		List<Call> calls = partitions.stream()
+			.limit(room)
+			.map((partition) -> Script.CLAIM_EXPIRED.on(partition, name, share, expireAfter, request.lease(),
+					request.maxPayloadBytes()))
+			.toList();
+		boolean more = calls.size() < partitions.size();
+		try {
+			for (ScriptReply reply : this.scripts.run(calls)) {
+				if (reply.failure() == null) {
+					more |= reply.size() > share;
+					claim.add(IntStream.range(1, reply.size()).mapToObj((i) -> reply.list(i).leasedTask()).toList());
+				}
+			}
+		}
+		catch (RuntimeException ex) {
+			skipIfMissing(ex);
+		}
+		return more;
+	}
+
 	@Override
 	protected void claimLimited(ClaimRequest request, String name, @Nullable EarliestTimes look, int room,
 			PartialClaim claim) {
@@ -237,6 +269,9 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 
 		private long dueAt = Long.MAX_VALUE;
 
+		/** The times of the first tasks that are due, by partition. */
+		private final Map<Integer, Long> due = new HashMap<>();
+
 		/** The times of the first suspects by partition. */
 		private final Map<Integer, Long> suspects = new HashMap<>();
 
@@ -246,7 +281,11 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 
 		void add(ScriptReply reply, int first) {
 			this.now = Math.max(this.now, reply.number(0));
-			this.dueAt = earliest(this.dueAt, reply.number(first));
+			long due = reply.number(first);
+			this.dueAt = earliest(this.dueAt, due);
+			if (due >= 0) {
+				this.due.put(reply.partition(), due);
+			}
 			this.ended |= reply.number(first + 1) >= 0;
 			long suspect = reply.number(first + 2);
 			if (suspect >= 0) {
@@ -282,11 +321,19 @@ final class RedisLimitedClaims extends LimitedClaims<EarliestTimes> {
 		 * The partitions with suspects, that of the earliest one first.
 		 */
 		List<Integer> suspectPartitions() {
-			return this.suspects.entrySet()
-				.stream()
-				.sorted(Map.Entry.comparingByValue())
-				.map(Map.Entry::getKey)
-				.toList();
+			return inOrder(this.suspects).toList();
+		}
+
+		/**
+		 * The partitions with tasks that are due before a time, that of the earliest one
+		 * first.
+		 */
+		List<Integer> partitionsDueBefore(long time) {
+			return inOrder(this.due).filter((partition) -> this.due.getOrDefault(partition, time) < time).toList();
+		}
+
+		private static Stream<Integer> inOrder(Map<Integer, Long> times) {
+			return times.entrySet().stream().sorted(Map.Entry.comparingByValue()).map(Map.Entry::getKey);
 		}
 
 	}

@@ -62,6 +62,9 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	private @Nullable Reply reply;
 
+	/** Whether the store found the task too late to start. */
+	private volatile boolean expired;
+
 	private boolean endLost;
 
 	private int lostEnds;
@@ -255,12 +258,29 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	/**
 	 * Whether the task is too late to start.
+	 * @param now the time by the clock of the wheel
 	 * @param missedAfter from which lateness on the run of a schedule counts as missed
 	 */
-	boolean isExpired(Duration missedAfter) {
+	boolean isExpired(long now, Duration missedAfter) {
+		Duration lateness = Duration.ofNanos(Math.max(0, now - this.dueNanos));
 		Duration expireAfter = this.handler.expireAfter();
-		return (expireAfter != null && lateness().compareTo(expireAfter) > 0) || (this.recurring != null
-				&& attempt() == 1 && deliveries() == 1 && this.recurring.isSkipped(lateness(), missedAfter));
+		return this.expired || (expireAfter != null && lateness.compareTo(expireAfter) > 0) || (this.recurring != null
+				&& attempt() == 1 && deliveries() == 1 && this.recurring.isSkipped(lateness, missedAfter));
+	}
+
+	/**
+	 * Marks a task that the store found too late to start, and did not count for the
+	 * limits of its name. The task must not start, whatever the clock of this node says.
+	 */
+	void setExpired() {
+		this.expired = true;
+	}
+
+	/**
+	 * Whether the store found the task too late to start.
+	 */
+	boolean hasExpired() {
+		return this.expired;
 	}
 
 	boolean isRecurring() {

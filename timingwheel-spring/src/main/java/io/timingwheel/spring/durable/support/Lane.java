@@ -125,11 +125,12 @@ final class Lane {
 	}
 
 	/**
-	 * Allows a task to begin, or puts the task in the queue until there is room.
+	 * Allows a task to begin, or puts the task in the queue until there is room. A task
+	 * that has expired needs no thread, so it never waits.
 	 * @return {@code false} if the task is in the queue
 	 */
 	synchronized boolean tryBegin(DurableRun run) {
-		if (used() >= this.window) {
+		if (used() >= this.window && !run.hasExpired()) {
 			this.full = true;
 			this.queue.add(run);
 			return false;

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.support;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -138,6 +139,20 @@ final class Lanes {
 			}
 		}
 		return startLimits;
+	}
+
+	/**
+	 * How late the tasks of limited names may start, for the names whose tasks expire.
+	 */
+	Map<String, Duration> expireAfter(Set<String> limitedNames) {
+		Map<String, Duration> expireAfter = new HashMap<>();
+		for (String name : limitedNames) {
+			Duration late = Objects.requireNonNull(this.handlers.find(name)).expireAfter();
+			if (late != null) {
+				expireAfter.put(name, late);
+			}
+		}
+		return expireAfter;
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.support;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -64,7 +65,7 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	}
 
 	private boolean needsLook(ClaimRequest request) {
-		return request.suspect()
+		return request.suspect() || !request.expireAfter().isEmpty()
 				|| request.startLimits().keySet().stream().anyMatch((name) -> this.busy.getOrDefault(name, 0) == 0);
 	}
 
@@ -102,6 +103,12 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	private void claimLimited(ClaimRequest request, List<String> names, Map<String, L> looks, PartialClaim claim) {
 		looks.values().forEach((look) -> heard(look, claim));
 		for (String name : names) {
+			if (claimExpired(request, name, looks.get(name), claim)) {
+				// The first tasks of the name have expired, so the next claim goes on
+				// with
+				// them.
+				continue;
+			}
 			Limit limit = Objects.requireNonNull(request.names().get(name));
 			int room = Math.max(0, Math.min(request.limit() - claim.size(), limit.due()));
 			L look = looks.get(name);
@@ -113,6 +120,19 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 			}
 			claimLimited(request, name, look, room, claim);
 		}
+	}
+
+	/**
+	 * Leases tasks of a name that have expired.
+	 * @return whether there may be more of them
+	 */
+	private boolean claimExpired(ClaimRequest request, String name, @Nullable L look, PartialClaim claim) {
+		Duration expireAfter = request.expireAfter().get(name);
+		if (expireAfter == null || look == null || look.dueAt() >= look.now() - expireAfter.toMillis()) {
+			return false;
+		}
+		int room = request.limit() - claim.size();
+		return room == 0 || claimExpired(request, name, look, expireAfter, room, claim);
 	}
 
 	private static void heard(Look look, PartialClaim claim) {
@@ -179,6 +199,20 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 	 * @return the result
 	 */
 	protected abstract Claimed claimOthers(ClaimRequest request);
+
+	/**
+	 * Leases tasks of a limited name that are too late to start, without counting them
+	 * for the limits. They do not begin.
+	 * @param request the request
+	 * @param name the limited name
+	 * @param look what the name has
+	 * @param expireAfter by how much a task may be late
+	 * @param room how many tasks to lease at most, at least 1
+	 * @param claim takes the tasks
+	 * @return whether there may be more such tasks
+	 */
+	protected abstract boolean claimExpired(ClaimRequest request, String name, L look, Duration expireAfter, int room,
+			PartialClaim claim);
 
 	/**
 	 * Claims tasks of a limited name.

@@ -149,6 +149,11 @@ final class TaskIntake {
 		}
 		long dueNanos = ahead + TimeUnit.MILLISECONDS.toNanos(task.dueAt());
 		DurableRun run = new DurableRun(task, handler, this.runner, this.lanes.of(handler), dueNanos);
+		if (!task.begun() && !task.suspect() && handler.expireAfter() != null
+				&& this.policies.limits(handler) != null) {
+			// A task of a limited name is leased before it begins only if it has expired.
+			run.setExpired();
+		}
 		this.inFlight.add(run);
 		try {
 			accept(run, term);

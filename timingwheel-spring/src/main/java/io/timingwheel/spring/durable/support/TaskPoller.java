@@ -319,7 +319,8 @@ final class TaskPoller {
 		Map<String, StartLimits> startLimits = this.lanes.startLimits(limits.keySet());
 		Claimed claimed = this.store.claim(new ClaimRequest(this.settings.nodeId(), limits, room, suspect, lookAhead,
 				this.settings.lease(), this.settings.maxPayloadBytes(), startLimits,
-				Duration.ofNanos(this.turns.idleNanos(this.settings.pollInterval().toNanos()))));
+				Duration.ofNanos(this.turns.idleNanos(this.settings.pollInterval().toNanos())),
+				this.lanes.expireAfter(startLimits.keySet())));
 		this.lanes.heldInStore(startLimits.keySet(), claimed.heldBack());
 		this.availability.succeeded(Caller.CLAIM);
 		this.failures = 0;

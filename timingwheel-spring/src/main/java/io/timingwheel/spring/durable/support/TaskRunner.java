@@ -81,7 +81,7 @@ final class TaskRunner {
 	 * @param term how long the node trusts the lease
 	 */
 	void submit(DurableRun run, LeaseTerm term) {
-		if (!run.begin(term) || givesBack(run)) {
+		if (!run.begin(term) || givesBack(run) || expires(run)) {
 			return;
 		}
 		try {
@@ -97,6 +97,22 @@ final class TaskRunner {
 			this.inFlight.refused();
 			this.settler.giveBack(run);
 		}
+	}
+
+	/**
+	 * Ends a task that is too late to start, so that it does not wait for its executor.
+	 * @return whether the task has expired
+	 */
+	private boolean expires(DurableRun run) {
+		long now = nanoTime();
+		if (!run.isExpired(now, this.missedAfter)) {
+			return false;
+		}
+		if (run.start(now)) {
+			run.end();
+			this.settler.expired(run);
+		}
+		return true;
 	}
 
 	/**
@@ -177,7 +193,7 @@ final class TaskRunner {
 		Throwable error = null;
 		try {
 			run.setArguments(decode(run));
-			if (run.isExpired(this.missedAfter)) {
+			if (run.isExpired(nanoTime(), this.missedAfter)) {
 				run.end();
 				this.settler.expired(run);
 				return;

@@ -190,6 +190,12 @@ class LimitedClaimsTests {
 		}
 
 		@Override
+		protected boolean claimExpired(ClaimRequest request, String name, TestLook look, Duration expireAfter, int room,
+				PartialClaim claim) {
+			return false;
+		}
+
+		@Override
 		protected Claimed claimOthers(ClaimRequest request) {
 			return new Claimed(List.of(task("other")), NOW, Long.MAX_VALUE);
 		}
