@@ -7,9 +7,10 @@ package io.timingwheel.spring.durable;
  * <p>
  * The migration is called for payloads that do not fit the present parameters: there are
  * more arguments, or fewer and the missing ones have no default, or an argument cannot be
- * read as the type of its parameter. What the migration returns is read like any payload,
- * and is not stored. Tasks of one name may call the migration at the same time, so it
- * must be thread-safe.
+ * read as the type of its parameter, for example because the JSON has a property that its
+ * class does not have. What the migration returns is read like any payload, and is not
+ * stored. Tasks of one name may call the migration at the same time, so it must be
+ * thread-safe.
  *
  * @since 0.1
  */

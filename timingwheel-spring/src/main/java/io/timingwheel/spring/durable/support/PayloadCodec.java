@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.PayloadMigration;
@@ -30,12 +30,14 @@ import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.Nullness;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -58,6 +60,9 @@ public final class PayloadCodec {
 			OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
 			OptionalDouble.empty());
 
+	/** What may stand in a log. */
+	private static final Pattern PROPERTY_NAME = Pattern.compile("[\\p{L}\\p{N}_$.-]{1,64}");
+
 	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
 	private final PayloadMapper mapper;
@@ -70,8 +75,8 @@ public final class PayloadCodec {
 
 	/**
 	 * Creates a codec.
-	 * @param mapper the mapper of the application; the codec uses a copy with other
-	 * settings
+	 * @param mapper the mapper of the application; the codec uses its modules and
+	 * mix-ins, and none of its settings
 	 * @param maxBytes how many bytes of UTF-8 a payload may have
 	 * @param migrations gives the migrations of the application, at most one for a name;
 	 * called once, not before the node starts
@@ -105,34 +110,8 @@ public final class PayloadCodec {
 			throw new IllegalArgumentException("The arguments of the durable task \"%s\" cannot be read back: %s"
 				.formatted(handler.name(), ex.getMessage()), ex);
 		}
-		if (!areEqualValues(arguments, read)) {
-			String again = writeArguments(handler.name(), signature, read);
-			if (!again.equals(json)) {
-				checkSame(handler, json, again);
-			}
-		}
+		checkSame(handler, signature, arguments, read, json);
 		return payload(handler.name(), signature.start(), json);
-	}
-
-	/**
-	 * Whether all arguments are equal to those that were read back, by a method
-	 * {@code equals} that compares everything. If so, they need not be written again for
-	 * a comparison.
-	 */
-	private static boolean areEqualValues(@Nullable Object[] arguments, @Nullable Object[] read) {
-		for (int i = 0; i < arguments.length; i++) {
-			Object argument = arguments[i];
-			if (argument == null ? read[i] != null : !isValue(argument) || !argument.equals(read[i])) {
-				return false;
-			}
-		}
-		return true;
-	}
-
-	private static boolean isValue(Object argument) {
-		String type = argument.getClass().getName();
-		return type.startsWith("java.lang.") || type.startsWith("java.time.") || argument instanceof UUID
-				|| argument instanceof Enum;
 	}
 
 	/**
@@ -429,24 +408,71 @@ public final class PayloadCodec {
 	 * payload.
 	 */
 	private static String reason(JavaType type, RuntimeException ex) {
+		if (ex instanceof UnrecognizedPropertyException unknown) {
+			String name = unknown.getPropertyName();
+			return "the JSON has %s, which %s does not have; another release may know it".formatted(
+					PROPERTY_NAME.matcher(name).matches() ? "the property \"" + name + "\"" : "a property",
+					unknown.getReferringClass().getTypeName());
+		}
 		return (ex instanceof UnsupportedTypeException) ? String.valueOf(ex.getMessage())
 				: "the JSON is no %s (%s)".formatted(type.toCanonical(), ex.getClass().getSimpleName());
 	}
 
 	/**
-	 * Checks that two arrays of arguments have the same content. The order of sets and
-	 * maps may differ.
+	 * Checks that arguments are the same as those that were read back.
 	 */
-	private void checkSame(DurableHandler handler, String json, String again) {
+	private void checkSame(DurableHandler handler, Signature signature, @Nullable Object[] arguments,
+			@Nullable Object[] read, String json) {
+		boolean certain = true;
+		for (int i = 0; i < arguments.length; i++) {
+			Object argument = arguments[i];
+			if (argument != null && isValue(argument) && argument.equals(read[i])) {
+				continue;
+			}
+			if (argument != null && !ClassUtils.isAssignableValue(signature.types().get(i).getRawClass(), argument)) {
+				// What was given is converted to the declared type.
+				certain = false;
+				continue;
+			}
+			PayloadReadBack check = new PayloadReadBack(this.mapper::ignoredProperties);
+			if (!check.isSame(argument, read[i])) {
+				throw changed(handler, i, String.valueOf(check.difference()));
+			}
+			certain &= check.isCertain();
+		}
+		if (!certain) {
+			checkSameJson(handler, json, writeArguments(handler.name(), signature, read));
+		}
+	}
+
+	private static boolean isValue(Object argument) {
+		return ClassUtils.isSimpleValueType(argument.getClass()) && !(argument instanceof java.util.Date)
+				&& !(argument instanceof java.net.URL);
+	}
+
+	/**
+	 * Checks that two arrays of arguments have the same JSON. The order of sets and maps
+	 * may differ.
+	 */
+	private void checkSameJson(DurableHandler handler, String json, String again) {
+		if (json.equals(again)) {
+			return;
+		}
 		JsonNode before = this.mapper.json().readTree(json);
 		JsonNode after = this.mapper.json().readTree(again);
 		for (int i = 0; i < before.size(); i++) {
 			if (!content(before.get(i)).equals(content(after.get(i)))) {
-				throw new IllegalArgumentException(("%s of the durable task \"%s\" changes when it is written to JSON"
-						+ " and read back; give each of its properties a getter, and a setter or a constructor parameter")
-					.formatted(describe(handler.method(), i), handler.name()));
+				throw changed(handler, i, "");
 			}
 		}
+	}
+
+	private static IllegalArgumentException changed(DurableHandler handler, int position, String difference) {
+		return new IllegalArgumentException(("%s of the durable task \"%s\" changes when it is written to JSON"
+				+ " and read back; give each of its properties a getter, and a setter or a constructor parameter, and a"
+				+ " type whose values JSON keeps%s")
+			.formatted(describe(handler.method(), position), handler.name(),
+					difference.isEmpty() ? "" : ": the first difference is at argument" + difference));
 	}
 
 	/**

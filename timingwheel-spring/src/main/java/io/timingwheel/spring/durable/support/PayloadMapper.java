@@ -1,9 +1,14 @@
 package io.timingwheel.spring.durable.support;
 
+import java.io.Serializable;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Member;
+import java.sql.Timestamp;
+import java.time.Instant;
+import java.util.Calendar;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,36 +20,52 @@ import java.util.concurrent.locks.Lock;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.AnnotationIntrospector;
 import tools.jackson.databind.BeanDescription;
 import tools.jackson.databind.DeserializationConfig;
+import tools.jackson.databind.DeserializationContext;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.KeyDeserializer;
+import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.SerializationConfig;
+import tools.jackson.databind.SerializationContext;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.DateTimeFeature;
+import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.cfg.MapperConfig;
 import tools.jackson.databind.deser.AbstractDeserializer;
 import tools.jackson.databind.deser.ValueDeserializerModifier;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
+import tools.jackson.databind.deser.std.FromStringDeserializer;
 import tools.jackson.databind.introspect.Annotated;
 import tools.jackson.databind.introspect.AnnotatedClass;
 import tools.jackson.databind.introspect.AnnotationIntrospectorPair;
+import tools.jackson.databind.introspect.MixInResolver;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.NamedType;
 import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.ValueSerializerModifier;
+import tools.jackson.databind.ser.bean.BeanSerializerBase;
+import tools.jackson.databind.ser.std.StdSerializer;
+
+import org.springframework.util.ClassUtils;
 
 /**
- * The JSON mapper of payloads. It has the settings of the application's mapper, but never
- * takes the name of a class from the JSON. It refuses types that cannot be stored. It
- * checks the types of arguments, properties and elements, at startup where the declared
- * types show the problem, and at each call. Thread-safe.
+ * The JSON mapper of payloads. Another release of the application has to read what this
+ * one writes, so the mapper has settings of its own, whatever the settings of the
+ * application's mapper are. From that mapper it takes what belongs to single types:
+ * modules, mix-ins, subtypes, and how handlers are made. The mapper never takes the name
+ * of a class from the JSON. It refuses types that cannot be stored. It checks the types
+ * of arguments, properties and elements, at startup where the declared types show the
+ * problem, and at each call. Thread-safe.
  */
 final class PayloadMapper {
 
@@ -58,26 +79,73 @@ final class PayloadMapper {
 	/** Types whose JSON gives the subtype of an object by a name. */
 	private final Map<Class<?>, AnnotatedClass> polymorphic = new ConcurrentHashMap<>();
 
+	/** What classes exclude from their JSON. */
+	private final Map<Class<?>, Set<String>> ignored = new ConcurrentHashMap<>();
+
 	private final JsonMapper mapper;
 
-	PayloadMapper(JsonMapper mapper) {
-		JsonMapper.Builder builder = mapper.rebuild();
-		this.mapper = builder.deactivateDefaultTyping()
-			.annotationIntrospector(new TypeInfoGuard(builder.annotationIntrospector()))
+	PayloadMapper(JsonMapper application) {
+		DeserializationConfig config = application.deserializationConfig();
+		JsonMapper.Builder builder = JsonMapper.builder()
+			.addModule(defaults())
+			.findAndAddModules()
+			.addModules(application.registeredModules())
+			.mixInOverrides(new MixIns(config))
+			.subtypeResolver(config.getSubtypeResolver().snapshot());
+		if (config.getHandlerInstantiator() != null) {
+			builder.handlerInstantiator(config.getHandlerInstantiator());
+		}
+		if (application.getInjectableValues() != null) {
+			builder.injectableValues(application.getInjectableValues());
+		}
+		this.mapper = builder.annotationIntrospector(new TypeInfoGuard(builder.annotationIntrospector()))
 			.addModule(new SimpleModule("timingwheel-payload").setDeserializerModifier(new DeserializationGuard())
 				.setSerializerModifier(new SerializationGuard()))
-			.enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+			// What a getter computes from other properties cannot be read.
+			.enable(MapperFeature.REQUIRE_SETTERS_FOR_GETTERS)
+			// What a class does not know may be a value of another release.
+			.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
+					DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+			// A number that is read as another type keeps its value.
+			.enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+			.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
 			// The codec reads arguments inside an envelope, and checks its end itself.
-			.disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
+			.disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
 			.enable(SerializationFeature.FAIL_ON_EMPTY_BEANS, SerializationFeature.FAIL_ON_SELF_REFERENCES)
-			.disable(SerializationFeature.WRAP_ROOT_VALUE, SerializationFeature.INDENT_OUTPUT)
+			// The text of a constant may change, and two constants may have the same.
+			.enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
+			.disable(EnumFeature.WRITE_ENUMS_USING_TO_STRING, EnumFeature.READ_ENUMS_USING_TO_STRING)
 			// Times keep their nanoseconds, offset and zone.
 			.enable(DateTimeFeature.WRITE_DATES_WITH_ZONE_ID)
 			.disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.WRITE_DURATIONS_AS_TIMESTAMPS,
 					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE,
 					DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE, DateTimeFeature.TRUNCATE_TO_MSECS_ON_READ,
 					DateTimeFeature.TRUNCATE_TO_MSECS_ON_WRITE)
+			// An empty text is a value, not the absence of one.
+			.withCoercionConfigDefaults(
+					(coercions) -> coercions.setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail))
 			.build();
+	}
+
+	/**
+	 * What Jackson's own handling of a type would lose. A module of the application may
+	 * handle these types in another way.
+	 */
+	private static SimpleModule defaults() {
+		SimpleModule module = new SimpleModule("timingwheel-payload-defaults");
+		// Keeps the order of a LinkedHashSet.
+		module.addAbstractTypeMapping(Set.class, LinkedHashSet.class);
+		if (ClassUtils.isPresent("java.sql.Timestamp", null)) {
+			SqlTimestamps.addTo(module);
+		}
+		return module;
+	}
+
+	/**
+	 * The names of the properties that a class excludes from its JSON by annotation.
+	 */
+	Set<String> ignoredProperties(Class<?> type) {
+		return this.ignored.getOrDefault(type, Set.of());
 	}
 
 	JsonMapper json() {
@@ -148,6 +216,16 @@ final class PayloadMapper {
 	}
 
 	/**
+	 * Refuses calendars, unless a module of the application handles them. Jackson writes
+	 * their time without their zone.
+	 */
+	private static void checkCalendar(Class<?> type, Class<?> handledBy) {
+		if (Calendar.class.isAssignableFrom(type) && handledBy.getName().startsWith("tools.jackson.databind.")) {
+			throw new UnsupportedTypeException(type, "loses its zone in JSON", "declare ZonedDateTime");
+		}
+	}
+
+	/**
 	 * Tells whether a class is an entity or extends one, as a proxy of an entity does.
 	 */
 	private static boolean isEntity(Class<?> type) {
@@ -200,7 +278,8 @@ final class PayloadMapper {
 				ValueDeserializer<?> deserializer) {
 			Class<?> type = bean.getBeanClass();
 			checkClass(type);
-			if (type == Object.class) {
+			checkCalendar(type, deserializer.getClass());
+			if (type == Object.class || type == Serializable.class) {
 				throw new UnsupportedTypeException(type, "does not say what is to be read",
 						"declare the type that the value has, with its type arguments, or JsonNode");
 			}
@@ -231,13 +310,65 @@ final class PayloadMapper {
 	 * Refuses types that appear only at a call, such as the type of an element in a list,
 	 * or the proxy of an entity.
 	 */
-	private static final class SerializationGuard extends ValueSerializerModifier {
+	private final class SerializationGuard extends ValueSerializerModifier {
 
 		@Override
 		public ValueSerializer<?> modifySerializer(SerializationConfig config, BeanDescription.Supplier bean,
 				ValueSerializer<?> serializer) {
-			checkClass(bean.getBeanClass());
+			Class<?> type = bean.getBeanClass();
+			checkClass(type);
+			checkCalendar(type, serializer.getClass());
+			if (serializer instanceof BeanSerializerBase) {
+				Set<String> names = new HashSet<>(bean.get().getIgnoredPropertyNames());
+				names
+					.addAll(config.getDefaultPropertyIgnorals(type, bean.getClassInfo()).findIgnoredForSerialization());
+				PayloadMapper.this.ignored.put(type, names);
+			}
 			return serializer;
+		}
+
+	}
+
+	/**
+	 * The mix-ins of the application's mapper.
+	 */
+	private record MixIns(MixInResolver application) implements MixInResolver {
+
+		@Override
+		public @Nullable Class<?> findMixInClassFor(Class<?> type) {
+			return this.application.findMixInClassFor(type);
+		}
+
+		@Override
+		public boolean hasMixIns() {
+			return this.application.hasMixIns();
+		}
+
+		@Override
+		public MixInResolver snapshot() {
+			return this;
+		}
+
+	}
+
+	/**
+	 * Writes a {@link Timestamp} with its nanoseconds.
+	 */
+	private static final class SqlTimestamps {
+
+		static void addTo(SimpleModule module) {
+			module.addSerializer(Timestamp.class, new StdSerializer<Timestamp>(Timestamp.class) {
+				@Override
+				public void serialize(Timestamp value, JsonGenerator generator, SerializationContext context) {
+					generator.writeString(value.toInstant().toString());
+				}
+			});
+			module.addDeserializer(Timestamp.class, new FromStringDeserializer<Timestamp>(Timestamp.class) {
+				@Override
+				protected Timestamp _deserialize(String value, DeserializationContext context) {
+					return Timestamp.from(Instant.parse(value));
+				}
+			});
 		}
 
 	}

@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.support;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.nio.file.Path;
+import java.sql.Timestamp;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -9,16 +11,23 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.Currency;
+import java.util.Date;
 import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
@@ -94,6 +103,13 @@ class PayloadCodecTests {
 				arguments("animals",
 						new Object[] { List.of(new Dog("rex"), new Cat(9)), new Cat(3), Map.of("a", new Dog("b")) }),
 				arguments("generic", new Object[] { new Page<>(List.of(new Order(1, List.of(), null)), 1) }),
+				arguments("chars", new Object[] { new char[] { 'a', 'b' }, new double[] { Double.NaN, -0.0 } }),
+				arguments("dates",
+						new Object[] { Timestamp.valueOf("2026-01-01 10:00:00.123456789"), new Date(5), new Date(6) }),
+				arguments("numbers", new Object[] { new BigDecimal("1.50"), 7 }),
+				arguments("sets", new Object[] { new LinkedHashSet<>(List.of("z", "a", "q")), null }),
+				arguments("hashes",
+						new Object[] { new HashSet<>(List.of("z", "a", "q")), new HashMap<>(Map.of(1, 2)) }),
 				arguments("tree", new Object[] {
 						JsonNodeFactory.instance.objectNode().put("a", 1).put("@class", "java.lang.X") }));
 	}
@@ -178,11 +194,60 @@ class PayloadCodecTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode(handler("readOnly"), new Object[] { readOnly }))
 			.withMessageContaining("Argument 1 (readOnly)")
-			.withMessageContaining("changes when");
+			.withMessageContaining("cannot be stored");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.codec.encode(handler("opaque"), new Object[] { new Opaque() }))
 			.withMessageContaining("Argument 1 (opaque)")
 			.withMessageContaining("cannot be stored");
+	}
+
+	static List<Arguments> valuesThatJsonLoses() {
+		Unstored unstored = new Unstored();
+		unstored.setName("n");
+		unstored.hidden = 5;
+		return List.of(
+				arguments("dates", new Object[] { null, Timestamp.valueOf("2026-01-01 10:00:00.123456789"), null }),
+				arguments("sets", new Object[] { new TreeSet<>(String.CASE_INSENSITIVE_ORDER), null }),
+				arguments("sets", new Object[] { null, new Extras() }),
+				arguments("sorted", new Object[] { new TreeSet<>(List.of("a")).descendingSet() }),
+				arguments("hashes", new Object[] { new LinkedHashSet<>(List.of("z", "a", "q")), null }),
+				arguments("hidden", new Object[] { new Hidden("a", "b") }),
+				arguments("unstored", new Object[] { unstored }), arguments("bean", new Object[] { new Bean() {
+				} }), arguments("pattern", new Object[] { Pattern.compile("a", Pattern.CASE_INSENSITIVE) }),
+				arguments("nested", new Object[] { Optional.empty(), null }),
+				arguments("nested", new Object[] { null, new Path[] { Path.of("relative") } }),
+				arguments("tree", new Object[] { JsonNodeFactory.instance.numberNode(Double.NaN) }));
+	}
+
+	@ParameterizedTest(name = "{index} {0}")
+	@MethodSource
+	void valuesThatJsonLoses(String method, Object[] arguments) {
+		DurableHandler handler = handler(method);
+		this.codec.checkTypes(handler);
+		assertThatIllegalArgumentException().isThrownBy(() -> this.codec.encode(handler, arguments))
+			.withMessageContaining("changes when it is written to JSON and read back");
+	}
+
+	@Test
+	void whatAClassDoesNotStoreMayDiffer() throws Exception {
+		DurableHandler handler = handler("cached");
+		Cached cached = new Cached();
+		cached.setName("n");
+		cached.cache = 1;
+		cached.ignored = "i";
+		cached.hash = 2;
+		Object[] decoded = this.codec.decode(handler, this.codec.encode(handler, new Object[] { cached }));
+		assertThat(decoded[0]).isEqualTo(cached);
+	}
+
+	@Test
+	void anArgumentThatIsReadAsAnotherTypeKeepsItsValueOrFails() {
+		assertThatExceptionOfType(UndecodablePayloadException.class).isThrownBy(() -> this.codec
+			.decode(handler("boxed"), "{\"v\":1,\"handler\":\"handler-of-boxed\",\"args\":[1.9,2,\"x\"]}"));
+		assertThatExceptionOfType(UndecodablePayloadException.class).isThrownBy(() -> this.codec.decode(handler("ids"),
+				"{\"v\":1,\"handler\":\"handler-of-ids\",\"args\":[\"\",null,null,null]}"));
+		assertThatExceptionOfType(UndecodablePayloadException.class).isThrownBy(() -> this.codec.decode(handler("ids"),
+				"{\"v\":1,\"handler\":\"handler-of-ids\",\"args\":[null,null,null,1]}"));
 	}
 
 	@Test
@@ -343,6 +408,36 @@ class PayloadCodecTests {
 		void names(List<String> names) {
 		}
 
+		void chars(char[] chars, double[] numbers) {
+		}
+
+		void dates(Timestamp timestamp, Date date, Date other) {
+		}
+
+		void numbers(Number number, Number other) {
+		}
+
+		void hashes(HashSet<String> set, HashMap<Integer, Integer> map) {
+		}
+
+		void sorted(SortedSet<String> set) {
+		}
+
+		void hidden(Hidden hidden) {
+		}
+
+		void unstored(Unstored unstored) {
+		}
+
+		void pattern(Pattern pattern) {
+		}
+
+		void nested(Optional<Optional<String>> text, Path[] paths) {
+		}
+
+		void cached(Cached cached) {
+		}
+
 		void node(Node node) {
 		}
 
@@ -360,6 +455,15 @@ class PayloadCodecTests {
 	}
 
 	record Order(long id, List<String> lines, Unit unit) {
+
+		public int getSize() {
+			return this.lines.size();
+		}
+
+		public boolean isEmpty() {
+			return false;
+		}
+
 	}
 
 	record Page<T>(List<T> content, int number) {
@@ -421,6 +525,57 @@ class PayloadCodecTests {
 
 		public Object getCustomer() {
 			return this.customer;
+		}
+
+		public void setCustomer(Object customer) {
+			this.customer = customer;
+		}
+
+	}
+
+	record Hidden(String name, @JsonIgnore String secret) {
+	}
+
+	static class Unstored extends Bean {
+
+		private int hidden;
+
+	}
+
+	static class Extras extends LinkedHashSet<Long> {
+
+		private int more = 5;
+
+	}
+
+	static class Cached {
+
+		private String name;
+
+		private transient int cache;
+
+		@JsonIgnore
+		private String ignored;
+
+		private int hash;
+
+		public String getName() {
+			return this.name;
+		}
+
+		public void setName(String name) {
+			this.name = name;
+		}
+
+		@Override
+		public boolean equals(Object other) {
+			return other instanceof Cached cached && cached.name.equals(this.name);
+		}
+
+		@Override
+		public int hashCode() {
+			this.hash = this.name.hashCode();
+			return this.hash;
 		}
 
 	}
