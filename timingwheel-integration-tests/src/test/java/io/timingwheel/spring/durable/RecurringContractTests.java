@@ -85,6 +85,34 @@ public abstract class RecurringContractTests extends StoreTestSupport {
 	}
 
 	@Test
+	void aDeclaredScheduleIsRestoredIfItIsLostAndNotIfItWasCancelled() {
+		NewSchedule declared = definition(DelayedTaskStore.DECLARED_KEY, "payload", HOURLY, SOON);
+		TaskId key = key(DelayedTaskStore.DECLARED_KEY);
+		this.store.recur(declared);
+		assertThat(this.other.restore(definition(key.key(), "payload", HOURLY, SOON))).isFalse();
+		assertThat(this.store.cancel(key)).isTrue();
+		assertNotRestored(key);
+		this.store.recur(declared);
+		assertThat(this.store.cancel(this.store.find(key).orElseThrow().id())).isTrue();
+		assertNotRestored(key);
+		this.store.recur(declared);
+		LeasedTask run = claim().get(0);
+		assertThat(begin(this.store, run.ref())).isEqualTo(Reply.DONE);
+		assertThat(this.store.cancel(key)).isTrue();
+		assertNotRestored(key);
+		this.store.deleteAll();
+		assertThat(this.other.restore(declared)).isTrue();
+		assertThat(this.store.restore(declared)).isFalse();
+		assertThat(this.store.find(key).orElseThrow().schedule()).isNotNull();
+		assertThat(claim()).hasSize(1);
+	}
+
+	private void assertNotRestored(TaskId key) {
+		assertThat(this.other.restore(definition(key.key(), "payload", HOURLY, SOON))).isFalse();
+		assertThat(this.other.find(key)).isEmpty();
+	}
+
+	@Test
 	void theSameDefinitionLeavesTheNextTime() {
 		Enqueued first = recur("k", "payload", HOURLY, HOUR);
 		clockAhead(Duration.ofMinutes(10));

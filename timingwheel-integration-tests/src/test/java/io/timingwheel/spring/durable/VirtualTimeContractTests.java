@@ -197,6 +197,35 @@ public abstract class VirtualTimeContractTests {
 		assertThat(this.reports.log()).containsExactlyInAnyOrderElementsOf(expected);
 	}
 
+	@Test
+	protected void whatIsDeclaredComesBackAfterTheStoreHasLostIt() {
+		this.time.reset();
+		this.manager.setPaused("remind", true);
+		this.operations.cancel(TaskId.of("skip", "recurring"));
+		this.time.advance(Duration.ofMinutes(1));
+		this.operations.find(TaskId.of("all", "recurring")).orElseThrow().cancel(false);
+		this.reports.log().clear();
+		this.time.advance(Duration.ofMinutes(10));
+		assertThat(this.reports.log()).extracting((line) -> line.split(" ")[0]).containsExactly("once", "once");
+		loseEverything();
+		this.time.advance(Duration.ofMinutes(1));
+		this.reports.log().clear();
+		this.time.advance(Duration.ofMinutes(5));
+		assertThat(this.reports.log()).extracting((line) -> line.split(" ")[0])
+			.containsExactlyInAnyOrder("once", "skip", "all");
+		this.reminders.remind("a", Duration.ZERO);
+		this.time.advance(HOUR);
+		assertThat(this.reminders.log()).isEmpty();
+		this.manager.setPaused("remind", false);
+		this.time.advance(HOUR);
+		assertThat(this.reminders.log()).hasSize(1);
+	}
+
+	/**
+	 * Deletes all data of the store, as an operator would do it.
+	 */
+	protected abstract void loseEverything();
+
 	@RepeatedTest(2)
 	void eachMethodBeginsWithAnEmptyStore() {
 		assertThat(this.time).hasNothingPending();

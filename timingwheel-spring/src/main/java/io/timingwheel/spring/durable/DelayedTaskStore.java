@@ -65,6 +65,13 @@ public interface DelayedTaskStore {
 	/** How many characters the text of a schedule may have. */
 	int MAX_SCHEDULE_LENGTH = 255;
 
+	/**
+	 * The key of the schedules that applications declare, one for each name. The end of
+	 * such a schedule leaves a mark (see {@link #restore}).
+	 * @since 0.1
+	 */
+	String DECLARED_KEY = "recurring";
+
 	/** How many dead tasks one call changes. More would hold up other calls. */
 	int MAX_STEP = 500;
 
@@ -159,6 +166,21 @@ public interface DelayedTaskStore {
 	default Enqueued recur(NewSchedule schedule) {
 		throw new UnsupportedOperationException(
 				getClass().getName() + " keeps no schedules: it does not override recur");
+	}
+
+	/**
+	 * Stores a declared schedule that the store has lost. The store has lost a schedule
+	 * if it has neither a task with the schedule nor the mark of a {@link #cancel}. A
+	 * cancel of a schedule with the {@link #DECLARED_KEY} leaves the mark, and
+	 * {@link #recur} deletes the mark. Nodes call this method for the schedules of their
+	 * methods, several times a minute.
+	 * @param schedule the schedule; its key is {@link #DECLARED_KEY}
+	 * @return whether the schedule was lost and is stored now; {@code false} also if this
+	 * store does not override this method
+	 * @since 0.1
+	 */
+	default boolean restore(NewSchedule schedule) {
+		return false;
 	}
 
 	// What nodes do

@@ -3,6 +3,8 @@ package io.timingwheel.spring.durable.jdbc;
 import io.timingwheel.spring.durable.VirtualTimeContractTests;
 import org.junit.jupiter.api.Tag;
 
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
@@ -14,6 +16,15 @@ class MariaDbVirtualTimeTests extends VirtualTimeContractTests {
 		registry.add("timingwheel.store.type", () -> "jdbc");
 		registry.add("spring.datasource.url",
 				() -> TestDatabase.MARIADB.pool(MariaDbVirtualTimeTests.class).getJdbcUrl());
+	}
+
+	@Autowired
+	private JdbcTemplate jdbc;
+
+	@Override
+	protected void loseEverything() {
+		this.jdbc.execute("truncate table timingwheel_task");
+		this.jdbc.execute("truncate table timingwheel_task_limit");
 	}
 
 }

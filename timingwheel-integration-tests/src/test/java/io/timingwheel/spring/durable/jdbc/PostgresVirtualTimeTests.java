@@ -2,6 +2,8 @@ package io.timingwheel.spring.durable.jdbc;
 
 import io.timingwheel.spring.durable.VirtualTimeContractTests;
 
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
@@ -12,6 +14,15 @@ class PostgresVirtualTimeTests extends VirtualTimeContractTests {
 		registry.add("timingwheel.store.type", () -> "jdbc");
 		registry.add("spring.datasource.url",
 				() -> TestDatabase.POSTGRESQL.pool(PostgresVirtualTimeTests.class).getJdbcUrl());
+	}
+
+	@Autowired
+	private JdbcTemplate jdbc;
+
+	@Override
+	protected void loseEverything() {
+		this.jdbc.execute("truncate table timingwheel_task");
+		this.jdbc.execute("truncate table timingwheel_task_limit");
 	}
 
 }

@@ -1,10 +1,17 @@
 package io.timingwheel.spring.durable.redis;
 
 import io.timingwheel.spring.durable.VirtualTimeContractTests;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 class RedisVirtualTimeTests extends VirtualTimeContractTests {
 
@@ -17,6 +24,28 @@ class RedisVirtualTimeTests extends VirtualTimeContractTests {
 		registry.add("spring.data.redis.port", server::port);
 		registry.add("spring.autoconfigure.exclude",
 				() -> "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration");
+	}
+
+	@Autowired
+	private RedisConnectionFactory connections;
+
+	@Override
+	protected void loseEverything() {
+		try (RedisConnection connection = this.connections.getConnection()) {
+			connection.serverCommands().flushAll();
+		}
+	}
+
+	/**
+	 * The time moved on by the contract's test, so each node has looked since.
+	 */
+	@Override
+	@Test
+	protected void whatIsDeclaredComesBackAfterTheStoreHasLostIt() {
+		super.whatIsDeclaredComesBackAfterTheStoreHasLostIt();
+		try (RedisConnection connection = this.connections.getConnection()) {
+			assertThat(connection.hashCommands().hGetAll("timingwheel:{timingwheel}:meta".getBytes(UTF_8))).hasSize(2);
+		}
 	}
 
 }

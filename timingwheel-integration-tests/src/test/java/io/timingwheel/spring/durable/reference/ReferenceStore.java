@@ -125,6 +125,7 @@ public final class ReferenceStore implements DelayedTaskStore {
 			long now = now();
 			TaskId key = new TaskId(request.name(), request.key());
 			ReferenceTask task = this.data.schedules.get(key);
+			this.data.cancelled.remove(key);
 			if (task == null) {
 				return new Enqueued(Outcome.INSERTED, request.id(), 0, insert(request, now).dueAt, now, false);
 			}
@@ -140,6 +141,18 @@ public final class ReferenceStore implements DelayedTaskStore {
 				offer(task, null, now);
 			}
 			return new Enqueued(Outcome.PENDING, task.id, task.fence, task.dueAt, now, false);
+		}
+	}
+
+	@Override
+	public boolean restore(NewSchedule request) {
+		synchronized (this.data) {
+			TaskId key = new TaskId(request.name(), request.key());
+			if (this.data.schedules.containsKey(key) || this.data.cancelled.contains(key)) {
+				return false;
+			}
+			recur(request);
+			return true;
 		}
 	}
 
@@ -498,6 +511,9 @@ public final class ReferenceStore implements DelayedTaskStore {
 	}
 
 	private boolean cancel(ReferenceTask task) {
+		if (task.schedule != null && DECLARED_KEY.equals(task.key) && !task.ended) {
+			this.data.cancelled.add(new TaskId(task.name, task.key));
+		}
 		if (task.state == State.PENDING) {
 			this.data.delete(task);
 			return true;
@@ -717,6 +733,7 @@ public final class ReferenceStore implements DelayedTaskStore {
 		synchronized (this.data) {
 			List.copyOf(this.data.tasks.values()).forEach(this.data::delete);
 			this.data.paused.clear();
+			this.data.cancelled.clear();
 			this.data.reports.clear();
 		}
 	}
@@ -762,6 +779,9 @@ public final class ReferenceStore implements DelayedTaskStore {
 				Comparator.<ReferenceTask>comparingLong((task) -> task.nextAt).thenComparing((task) -> task.number));
 
 		private final Set<String> paused = new HashSet<>();
+
+		/** The declared schedules that were cancelled since they were last stored. */
+		private final Set<TaskId> cancelled = new HashSet<>();
 
 		private final Map<String, Report> reports = new HashMap<>();
 

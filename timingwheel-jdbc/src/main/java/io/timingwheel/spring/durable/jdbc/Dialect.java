@@ -70,8 +70,9 @@ abstract class Dialect {
 	 * The last clause of an {@code insert}. With this clause the statement does nothing
 	 * if the key is taken. The clause is empty if the database has none. The statement
 	 * then fails with a {@code DuplicateKeyException}, and the transaction can go on.
+	 * @param column any column of the table
 	 */
-	String unlessTaken() {
+	String unlessTaken(String column) {
 		return "";
 	}
 

@@ -133,6 +133,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public boolean restore(NewSchedule schedule) {
+		return operations().schedules().restore(schedule);
+	}
+
+	@Override
 	public Claimed claim(ClaimRequest request) {
 		return request.startLimits().isEmpty() ? transitions().claim(request)
 				: operations().limitedClaims().claim(request);
@@ -340,7 +345,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	@Override
 	public void deleteAll() {
 		transitions().deleteAll();
-		operations().limits().deleteAll();
+		operations().limits().reset();
 	}
 
 	private JdbcOperations requiredTransaction() {
@@ -361,8 +366,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			Transitions transitions = database.dialect().transitions(database);
 			result = new Operations(database, transitions, new TaskQueries(database), new RowCounts(database),
 					new DeadRows(database), new DueForecasts(database), limits,
-					new JdbcLimitedClaims(database, limits, transitions), new ScheduleRows(database, transitions),
-					new NodeRows(database));
+					new JdbcLimitedClaims(database, limits, transitions),
+					new ScheduleRows(database, transitions, limits), new NodeRows(database));
 			this.operations = result;
 		}
 		return result;

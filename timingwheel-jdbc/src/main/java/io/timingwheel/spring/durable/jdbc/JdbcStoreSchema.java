@@ -249,8 +249,9 @@ public final class JdbcStoreSchema {
 			transactions.single((jdbc) -> jdbc.queryForList(
 					"select %s, payload, traceparent, pending_key, next_at, error, created_at, died_at, schedule_key from %s where 1 = 0"
 						.formatted(TaskRow.COLUMNS, this.table)));
-			transactions.single((jdbc) -> jdbc.queryForList(
-					"select name, paused, next_start from %s where 1 = 0".formatted(this.table.limitTable())));
+			transactions
+				.single((jdbc) -> jdbc.queryForList("select name, paused, next_start, cancelled from %s where 1 = 0"
+					.formatted(this.table.limitTable())));
 			transactions
 				.single((jdbc) -> jdbc.queryForList("select id, claiming, in_flight, reported_at from %s where 1 = 0"
 					.formatted(this.table.nodeTable())));

@@ -2,26 +2,36 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.TaskLimits;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * The rows of the names that are paused, or whose starts are limited. A name without such
- * a row is neither.
+ * The rows of the names that are paused, whose starts are limited, or whose declared
+ * schedule was cancelled. A name without such a row is none of these.
  */
 final class LimitRows {
+
+	private static final Log logger = LogFactory.getLog(LimitRows.class);
 
 	private final Database database;
 
 	private final Dialect dialect;
 
 	private final String table;
+
+	/** The names that were paused when they were read last. */
+	private volatile Set<String> known = Set.of();
 
 	LimitRows(Database database) {
 		this.database = database;
@@ -42,14 +52,68 @@ final class LimitRows {
 					this.dialect.text(name)));
 	}
 
+	/**
+	 * The paused names. A name that is resumed keeps its row, so if the row of a name is
+	 * missing that was paused before, the table has lost it, and the name is paused
+	 * again.
+	 */
 	Set<String> pausedNames() {
-		return this.database.store().single(this::pausedNames);
+		Set<String> paused = new HashSet<>(this.database.store().single(this::pausedNames));
+		List<String> lost = this.known.stream()
+			.filter((name) -> !paused.contains(name) && !this.database.store().single((jdbc) -> exists(name, jdbc)))
+			.toList();
+		if (!lost.isEmpty()) {
+			lost.forEach((name) -> setPaused(name, true));
+			paused.addAll(lost);
+			logger.warn("The table " + this.table + " had lost that " + lost + " are paused, and has them again");
+		}
+		this.known = Set.copyOf(paused);
+		return this.known;
+	}
+
+	private boolean exists(String name, JdbcOperations jdbc) {
+		return !jdbc.queryForList("select paused from " + this.table + " where name = ?", this.dialect.text(name))
+			.isEmpty();
 	}
 
 	private Set<String> pausedNames(JdbcOperations jdbc) {
 		return jdbc.query("select name from " + this.table + " where paused = 1", this::name)
 			.stream()
 			.collect(Collectors.toUnmodifiableSet());
+	}
+
+	/**
+	 * Whether the declared schedule of a name was cancelled since it was last stored.
+	 */
+	boolean isCancelled(String name, JdbcOperations jdbc) {
+		return !jdbc
+			.queryForList("select name from " + this.table + " where name = ? and cancelled = 1",
+					this.dialect.text(name))
+			.isEmpty();
+	}
+
+	/**
+	 * Sets or deletes the mark of a declared schedule that was cancelled, in the
+	 * transaction of the change of the schedule. Locks no row that does not exist.
+	 */
+	void setCancelled(String name, boolean cancelled, JdbcOperations jdbc) {
+		if (isCancelled(name, jdbc) == cancelled) {
+			return;
+		}
+		Object text = this.dialect.text(name);
+		if (cancelled && !exists(name, jdbc)) {
+			insert(text, jdbc);
+		}
+		jdbc.update("update " + this.table + " set cancelled = ? where name = ?", cancelled ? 1 : 0, text);
+	}
+
+	private void insert(Object name, JdbcOperations jdbc) {
+		try {
+			jdbc.update("insert into " + this.table + " (name) values (?)" + this.dialect.unlessTaken("name"), name);
+		}
+		catch (DuplicateKeyException ex) {
+			// Another transaction was faster.
+		}
 	}
 
 	private String name(ResultSet rs, int rowNum) throws SQLException {
@@ -63,8 +127,7 @@ final class LimitRows {
 	void create(String name) {
 		Object text = this.dialect.text(name);
 		this.database.store().transaction((jdbc, status) -> {
-			boolean missing = jdbc.queryForList("select paused from " + this.table + " where name = ?", text).isEmpty();
-			return missing && jdbc.update("insert into " + this.table + " (name) values (?)", text) > 0;
+			return !exists(name, jdbc) && jdbc.update("insert into " + this.table + " (name) values (?)", text) > 0;
 		});
 	}
 
@@ -90,10 +153,12 @@ final class LimitRows {
 	}
 
 	/**
-	 * Deletes all rows. Only tests do this.
+	 * Resumes all names, and forgets their starts. Keeps the rows, which tell other nodes
+	 * that nothing was lost. Only tests do this.
 	 */
-	void deleteAll() {
-		this.database.store().single((jdbc) -> jdbc.update("delete from " + this.table));
+	void reset() {
+		this.database.store()
+			.single((jdbc) -> jdbc.update("update " + this.table + " set paused = 0, next_start = 0, cancelled = 0"));
 	}
 
 }

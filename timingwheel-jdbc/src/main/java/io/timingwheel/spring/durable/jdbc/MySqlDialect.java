@@ -39,8 +39,8 @@ final class MySqlDialect extends PortableDialect {
 	 * inserts would cause a deadlock.
 	 */
 	@Override
-	String unlessTaken() {
-		return " on duplicate key update fence = fence";
+	String unlessTaken(String column) {
+		return " on duplicate key update " + column + " = " + column;
 	}
 
 	@Override

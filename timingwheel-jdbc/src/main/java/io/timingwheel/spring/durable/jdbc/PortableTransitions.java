@@ -126,7 +126,7 @@ final class PortableTransitions extends Transitions {
 		if (rows.isEmpty()) {
 			return rows;
 		}
-		String unlessTaken = this.dialect.unlessTaken();
+		String unlessTaken = this.dialect.unlessTaken("fence");
 		try {
 			insert(jdbc, rows, unlessTaken);
 			if (unlessTaken.isEmpty()) {

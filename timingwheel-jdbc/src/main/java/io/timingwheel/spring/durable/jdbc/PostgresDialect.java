@@ -103,7 +103,7 @@ final class PostgresDialect extends Dialect {
 	}
 
 	@Override
-	String unlessTaken() {
+	String unlessTaken(String column) {
 		return " on conflict do nothing";
 	}
 

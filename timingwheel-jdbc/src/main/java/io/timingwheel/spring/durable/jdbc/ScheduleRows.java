@@ -36,6 +36,8 @@ final class ScheduleRows {
 
 	private final Transitions transitions;
 
+	private final LimitRows limits;
+
 	private final Dialect dialect;
 
 	private final TableName table;
@@ -43,10 +45,12 @@ final class ScheduleRows {
 	/**
 	 * Creates an object for one database.
 	 * @param transitions learns which tasks become claimable
+	 * @param limits has the names whose declared schedules are cancelled
 	 */
-	ScheduleRows(Database database, Transitions transitions) {
+	ScheduleRows(Database database, Transitions transitions, LimitRows limits) {
 		this.database = database;
 		this.transitions = transitions;
+		this.limits = limits;
 		this.dialect = database.dialect();
 		this.table = database.table();
 	}
@@ -74,11 +78,32 @@ final class ScheduleRows {
 				return change(current, schedule, now, jdbc);
 			}
 			if (id == null && insert(schedule, now, jdbc)) {
+				if (isDeclared(schedule.key())) {
+					this.limits.setCancelled(schedule.name(), false, jdbc);
+				}
 				return new Enqueued(Outcome.INSERTED, schedule.id(), NewRow.FIRST_FENCE, schedule.first().resolve(now),
 						now, false);
 			}
 		}
 		throw new CannotAcquireLockException("The schedule " + taskId + " changed too often to be stored");
+	}
+
+	/**
+	 * Restore: stores a declared schedule, unless a task has the schedule, or it was
+	 * cancelled. A cancel deletes the task and sets the mark at once, so the mark is
+	 * there if this transaction no longer sees the task.
+	 * @return whether the schedule was stored
+	 */
+	boolean restore(NewSchedule schedule) {
+		TaskLimits.checkName(schedule.name());
+		return this.database.transaction(null,
+				(jdbc) -> find(new TaskId(schedule.name(), schedule.key()), jdbc, "") == null
+						&& !this.limits.isCancelled(schedule.name(), jdbc)
+						&& insert(schedule, this.database.now(jdbc), jdbc));
+	}
+
+	private static boolean isDeclared(@Nullable String key) {
+		return DelayedTaskStore.DECLARED_KEY.equals(key);
 	}
 
 	/**
@@ -116,11 +141,11 @@ final class ScheduleRows {
 							+ " (id, name, task_key, schedule_key, payload, traceparent, due_at, next_at, scheduled_at,"
 							+ " schedule, status, fence, attempt, deliveries, lost_deliveries, created_at)"
 							+ " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + TaskRow.PENDING + ", " + NewRow.FIRST_FENCE
-							+ ", 1, 0, 0, ?)" + this.dialect.unlessTaken(),
+							+ ", 1, 0, 0, ?)" + this.dialect.unlessTaken("fence"),
 					Parameters.of(schedule.id(), this.dialect.text(schedule.name()), key, key, schedule.payload(),
 							schedule.traceparent(), first, first, first, schedule.schedule(), now));
 			// The count of MySQL does not tell whether there was another row.
-			return this.dialect.unlessTaken().isEmpty()
+			return this.dialect.unlessTaken("fence").isEmpty()
 					|| schedule.id().equals(find(new TaskId(schedule.name(), schedule.key()), jdbc, ""));
 		}
 		catch (DuplicateKeyException ex) {
@@ -243,6 +268,9 @@ final class ScheduleRows {
 		}
 		jdbc.update((current.row().isRunning() ? "update " + this.table + " set " + TaskRow.END_SCHEDULE
 				: "delete from " + this.table) + " where id = ?", id);
+		if (isDeclared(current.row().key())) {
+			this.limits.setCancelled(current.row().name(), true, jdbc);
+		}
 		return true;
 	}
 

@@ -44,6 +44,9 @@ abstract class Transitions {
 
 	private static final int MAX_ATTEMPTS = 100;
 
+	/** A schedule ends in another way ({@link ScheduleRows#end}). */
+	private static final String RUNS_ONCE = "schedule is null";
+
 	private static final String IS_PENDING = "status = " + TaskRow.PENDING;
 
 	private final Database database;
@@ -379,7 +382,7 @@ abstract class Transitions {
 	 * ({@link #mayFind}).
 	 */
 	final boolean cancel(String id, @Nullable JdbcOperations joined) {
-		return mayFind(id, IS_PENDING, joined) && delete(id, joined);
+		return mayFind(id, IS_PENDING + " and " + RUNS_ONCE, joined) && delete(id, joined);
 	}
 
 	/**
@@ -395,8 +398,8 @@ abstract class Transitions {
 	}
 
 	private boolean delete(String id, @Nullable JdbcOperations joined) {
-		return this.database.single(joined,
-				(jdbc) -> jdbc.update("delete from " + this.table + " where id = ? and " + IS_PENDING, id)) > 0;
+		return this.database.single(joined, (jdbc) -> jdbc
+			.update("delete from " + this.table + " where id = ? and " + IS_PENDING + " and " + RUNS_ONCE, id)) > 0;
 	}
 
 	/**

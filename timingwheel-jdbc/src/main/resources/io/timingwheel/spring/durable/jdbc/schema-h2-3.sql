@@ -1,7 +1,8 @@
 create table if not exists timingwheel_task_limit (
 	name varbinary(255) not null primary key,
 	paused smallint default 0 not null,
-	next_start bigint default 0 not null
+	next_start bigint default 0 not null,
+	cancelled smallint default 0 not null
 );
 
 create table if not exists timingwheel_task_node (

@@ -1,7 +1,8 @@
 create table if not exists timingwheel_task_limit (
 	name varbinary(255) not null primary key,
 	paused smallint not null default 0,
-	next_start bigint not null default 0
+	next_start bigint not null default 0,
+	cancelled smallint not null default 0
 ) engine = InnoDB;
 
 create table if not exists timingwheel_task_node (

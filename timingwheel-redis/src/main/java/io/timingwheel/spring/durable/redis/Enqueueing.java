@@ -121,16 +121,28 @@ final class Enqueueing {
 	 * Stores a schedule.
 	 */
 	Enqueued recur(NewSchedule schedule) {
+		ScriptReply reply = recur(schedule, false);
+		return new Enqueued(outcome(reply.integer(0)), reply.publicId(1), reply.number(2), reply.number(3),
+				reply.number(4), false);
+	}
+
+	/**
+	 * Stores a declared schedule, unless a task has the schedule, or it was cancelled.
+	 * @return whether the schedule was stored
+	 */
+	boolean restore(NewSchedule schedule) {
+		return !recur(schedule, true).isAbsent();
+	}
+
+	private ScriptReply recur(NewSchedule schedule, boolean ifLost) {
 		TaskLimits.checkName(schedule.name());
 		TaskLimits.checkKey(schedule.key());
 		int partition = this.partitions.of(Partitions.holderField(new TaskId(schedule.name(), schedule.key())));
-		ScriptReply reply = this.writes.run(List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(),
-				schedule.key(), schedule.payload(), schedule.traceparent(), schedule.schedule(),
-				schedule.first().millis(), schedule.first().absolute())), (stored) -> true, (stored) -> {
+		return this.writes.run(List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(), schedule.key(),
+				schedule.payload(), schedule.traceparent(), schedule.schedule(), schedule.first().millis(),
+				schedule.first().absolute(), ifLost)), (stored) -> !stored.isAbsent(), (stored) -> {
 				})
 			.get(0);
-		return new Enqueued(outcome(reply.integer(0)), reply.publicId(1), reply.number(2), reply.number(3),
-				reply.number(4), false);
 	}
 
 	/**

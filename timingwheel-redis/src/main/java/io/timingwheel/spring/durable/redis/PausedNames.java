@@ -5,13 +5,20 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.TaskLimits;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The names that are paused for all nodes: a set beside the partitions. While the primary
  * of a Cluster that has the set does not answer, the names are those that were read last,
- * so that the tasks of the other primaries run. Thread-safe.
+ * so that the tasks of the other primaries run. If Redis has lost its data, the names
+ * that were read last are stored again, with the values that the nodes of the namespace
+ * agree on, which are in the same slot. Thread-safe.
  */
 final class PausedNames {
+
+	private static final Log logger = LogFactory.getLog(PausedNames.class);
 
 	private final StoreConnection connection;
 
@@ -20,6 +27,9 @@ final class PausedNames {
 	private final byte[] key;
 
 	private volatile Set<String> known = Set.of();
+
+	/** Knows the values that all nodes agree on, once this node has checked them. */
+	private volatile @Nullable Requirements requirements;
 
 	PausedNames(StoreConnection connection, PartitionOutages outages, String namespace) {
 		this.connection = connection;
@@ -34,9 +44,18 @@ final class PausedNames {
 				: this.connection.commands().srem(this.key, member));
 	}
 
+	/**
+	 * Restores the set from now on if Redis has lost it.
+	 * @param requirements has found or stored the values that all nodes agree on
+	 */
+	void restoreIfLost(Requirements requirements) {
+		this.requirements = requirements;
+	}
+
 	Set<String> read() {
 		if (!this.connection.isCluster()) {
-			return ask();
+			this.known = ask();
+			return this.known;
 		}
 		if (!this.outages.isMissing(this.key)) {
 			try {
@@ -50,6 +69,14 @@ final class PausedNames {
 	}
 
 	private Set<String> ask() {
+		Requirements requirements = this.requirements;
+		if (requirements != null && requirements.restoreAgreed()) {
+			Set<String> lost = this.known;
+			lost.forEach((name) -> set(name, true));
+			logger.warn("Redis had lost its data. It has again what the nodes agree on"
+					+ (lost.isEmpty() ? "" : ", and that " + lost + " are paused")
+					+ ". The tasks that were stored are lost");
+		}
 		return this.connection.get(this.connection.commands().smembers(this.key))
 			.stream()
 			.map((member) -> new String(member, StandardCharsets.UTF_8))

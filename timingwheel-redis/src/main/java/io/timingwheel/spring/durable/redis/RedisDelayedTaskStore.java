@@ -153,6 +153,11 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
+	public boolean restore(NewSchedule schedule) {
+		return this.enqueueing.restore(schedule);
+	}
+
+	@Override
 	public Claimed claim(ClaimRequest request) {
 		return request.startLimits().isEmpty() ? this.claims.claim(request) : this.limitedClaims.claim(request);
 	}
@@ -304,7 +309,9 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public void check() {
-		new Requirements(this.connection, this.options).check();
+		Requirements requirements = new Requirements(this.connection, this.options);
+		requirements.check();
+		this.pausedNames.restoreIfLost(requirements);
 	}
 
 	@Override

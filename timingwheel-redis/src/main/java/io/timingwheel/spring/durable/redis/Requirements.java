@@ -123,12 +123,32 @@ final class Requirements {
 	}
 
 	/**
+	 * Stores the values that all nodes of the namespace agree on, if Redis has lost them
+	 * since this node checked them. A node with other values could otherwise start beside
+	 * this one.
+	 * @return whether Redis had lost them
+	 */
+	boolean restoreAgreed() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
+		if (this.connection.get(commands.exists(meta())) > 0) {
+			return false;
+		}
+		checkPartitions(commands);
+		checkFormat(commands);
+		return true;
+	}
+
+	private byte[] meta() {
+		return Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
+	}
+
+	/**
 	 * Reads a value that all nodes of the namespace agree on, and writes it if there is
 	 * none. A node that finds the value writes nothing, and so can start while Redis is
 	 * full.
 	 */
 	private String agreed(RedisClusterAsyncCommands<byte[], byte[]> commands, String name, String expected) {
-		byte[] key = Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
+		byte[] key = meta();
 		byte[] field = Partitions.bytes(name);
 		byte[] found = this.connection.get(commands.hget(key, field));
 		if (found == null) {

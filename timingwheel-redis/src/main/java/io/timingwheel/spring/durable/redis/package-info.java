@@ -41,7 +41,8 @@
  * enqueue        r w    w      r w      new task -&gt; scheduled, or leased if due soon;
  *                                       the pending task that it replaces -&gt; deleted
  * recur          r w    w      r w      schedule -&gt; scheduled; the one that it replaces -&gt; deleted;
- *                                       running -&gt; running, with another schedule
+ *                                       running -&gt; running, with another schedule;
+ *                                       to restore: none -&gt; scheduled, unless it was cancelled
  * claim          r w    r w    w        scheduled and due soon -&gt; leased, or running if due now;
  *                                       leased, lease ended -&gt; the same;
  *                                       running, lease ended -&gt; running suspect

@@ -1,5 +1,5 @@
 -- needs: model, find_pending, find_recurring, delete, set, store_whole, change, save
--- scheduled or leased -> deleted; running with a schedule -> running without one
+-- scheduled or leased -> deleted; running with a schedule -> running without one; a declared schedule leaves a mark
 -- ARGV: offset, 'id', 'once', 'schedule' or 'key', the id or the field of HOLDERS
 -- Returns: 1 if the task was pending, or had a schedule
 
@@ -19,10 +19,14 @@ local task = find_pending(ARGV[2], ARGV[3]) or find_recurring(ARGV[2], ARGV[3])
 if not task then
   return 0
 end
+local recurring = has(task, RECURRING)
 if is_pending(task) then
   delete(task)
 else
   end_schedule(task)
+end
+if recurring and task.key == DECLARED_KEY then
+  holders[schedule_field(holder_field(task))] = CANCELLED
 end
 save()
 return 1

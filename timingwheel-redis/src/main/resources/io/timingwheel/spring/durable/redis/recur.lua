@@ -2,8 +2,9 @@
 -- no schedule has the name and key -> scheduled; another schedule, pending -> deleted, and the new one scheduled (an
 -- overdue run stays due, at its time by its schedule, unless the first run of the new one is due too and stands for it);
 -- the same schedule, pending -> as it was, with the new payload; running -> running, with the new schedule and payload
--- ARGV: offset, id, name, key, payload, trace or nothing, schedule, first time or delay, '1' if a time
--- Returns: outcome, id, fence, due, now
+-- ARGV: offset, id, name, key, payload, trace or nothing, schedule, first time or delay, '1' if a time, '1' to change
+-- nothing if a task has the schedule, or it was cancelled
+-- Returns: outcome, id, fence, due, now; nothing if nothing was changed
 local INSERTED, REPLACED, KEPT = 0, 1, 2
 local first = due_time(ARGV[8], ARGV[9])
 local task = { id = ARGV[2], flags = RECURRING, state = SCHEDULED, fence = micros, at = first, due = first,
@@ -14,6 +15,9 @@ if ARGV[6] ~= '' then
   set(task, TRACED, true)
 end
 local field = schedule_field(holder_field(task))
+if ARGV[10] == '1' and holder(field) then
+  return false
+end
 local current = find_recurring('key', holder_field(task))
 local outcome = INSERTED
 if not current then

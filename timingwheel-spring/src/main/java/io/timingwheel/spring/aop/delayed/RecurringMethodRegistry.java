@@ -10,6 +10,7 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -27,7 +28,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Reader {
 
 	/** The key of the task of each method. */
-	public static final String KEY = "recurring";
+	public static final String KEY = DelayedTaskStore.DECLARED_KEY;
 
 	private final AnnotatedMethods<Recurring> annotated = new AnnotatedMethods<>(Recurring.class);
 

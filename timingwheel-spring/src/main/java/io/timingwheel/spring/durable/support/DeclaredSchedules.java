@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -15,14 +16,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * The schedules of the methods of this node. Stores each of them once, when the node
  * starts. If the store, or a part of it, does not answer then, tries again until it does.
- * A schedule that is stored is not stored again: a newer node may have changed it since.
- * Thread-safe.
+ * A schedule that is stored is not changed again: a newer node may have changed it since.
+ * But if the store loses schedules while the node runs, stores them again. With virtual
+ * time, looks for lost schedules each time when a test moves the time. Thread-safe.
  */
 final class DeclaredSchedules {
 
 	private static final Log logger = LogFactory.getLog(DeclaredSchedules.class);
 
 	private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
+
+	/** The time between two looks for lost schedules. */
+	private static final long CHECK_NANOS = Duration.ofSeconds(30).toNanos();
 
 	private final List<Declared> schedules = new CopyOnWriteArrayList<>();
 
@@ -37,7 +42,7 @@ final class DeclaredSchedules {
 
 	DeclaredSchedules(NodeTurns turns, ScheduleEditor editor) {
 		this.editor = editor;
-		this.loop = turns.loop("timing-wheel-schedules", this::tryAgain);
+		this.loop = turns.loop("timing-wheel-schedules", this::look);
 	}
 
 	/**
@@ -67,6 +72,8 @@ final class DeclaredSchedules {
 		}
 		catch (RuntimeException ex) {
 			logger.warn("The schedules of the recurring tasks could not be stored; trying again until they are", ex);
+		}
+		if (!this.schedules.isEmpty()) {
 			this.loop.start();
 		}
 	}
@@ -86,14 +93,35 @@ final class DeclaredSchedules {
 		this.editor.store(one.call().get(), one.schedule(), one.initialDelay());
 	}
 
-	private void tryAgain() {
+	private void look() {
 		this.missing.removeIf(this::isStoredNow);
-		if (this.missing.isEmpty()) {
-			this.loop.stop();
+		if (!this.missing.isEmpty()) {
+			this.loop.sleep(RETRY_NANOS);
+			return;
+		}
+		List<String> lost = restoreLost();
+		if (lost.isEmpty()) {
+			this.loop.sleep(CHECK_NANOS);
 		}
 		else {
-			this.loop.sleep(RETRY_NANOS);
+			logger.warn("The store had lost the schedules of " + lost + ", and has them again. It may have lost other"
+					+ " tasks too");
 		}
+	}
+
+	private List<String> restoreLost() {
+		List<String> lost = new ArrayList<>();
+		for (Declared one : this.schedules) {
+			try {
+				if (!this.loop.isStopped() && this.editor.restore(one.call(), one.schedule(), one.initialDelay())) {
+					lost.add(one.call().get().name());
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("A look for a lost schedule failed; the next one follows", ex);
+			}
+		}
+		return lost;
 	}
 
 	/**

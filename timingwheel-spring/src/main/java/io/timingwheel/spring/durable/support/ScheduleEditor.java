@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DelayedTaskStore;
@@ -139,6 +140,29 @@ final class ScheduleEditor {
 		if (dueAt - stored.now() < this.soonMillis) {
 			this.transaction.onceCertain(this.onSoon);
 		}
+	}
+
+	/**
+	 * Stores a declared schedule again if the store has lost it.
+	 * @param call gives what to run
+	 * @return whether the schedule was lost and is stored now
+	 */
+	boolean restore(Supplier<DurableSubmission> call, Schedule schedule, @Nullable Duration initialDelay) {
+		DurableSubmission submission = call.get();
+		DurableTaskHandle task = submission.task();
+		String key = key(submission);
+		if (this.store.find(new TaskId(task.name(), key), Kind.SCHEDULE).isPresent()) {
+			return false;
+		}
+		if (schedule.isCron() && schedule.next(Instant.ofEpochMilli(this.store.now())) == null) {
+			return false;
+		}
+		boolean lost = this.store.restore(new NewSchedule(task.id(), task.name(), key, submission.payload(), null,
+				schedule.toString(), first(schedule, initialDelay)));
+		if (lost) {
+			this.onSoon.run();
+		}
+		return lost;
 	}
 
 	/**

@@ -4,7 +4,8 @@
 --   INDEX    sorted set  one member for each task, two while the task is leased (see member); all scores are 0,
 --                        so that Redis orders the members by their bytes
 --   HOLDERS  hash        name and key -> id of the pending task that has the key (see holder_field);
---                        name and key of a schedule -> id of its task in any state (see schedule_field)
+--                        name and key of a schedule -> id of its task in any state (see schedule_field), or
+--                        CANCELLED if a declared schedule was cancelled since it was last stored
 -- Each call names all three keys. While a Cluster moves the slot, the server therefore
 -- refuses the whole script.
 --
@@ -41,5 +42,8 @@ local ALONE = 16 -- was a suspect when it began
 local TRACED = 32 -- has the trace of its caller
 local RECURRING = 64 -- has a schedule
 local ENDED = 128 -- is the last run of a schedule that was cancelled
+
+local DECLARED_KEY = 'recurring' -- the key of the schedules that applications declare
+local CANCELLED = 'cancelled' -- no id of a task
 
 local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies
