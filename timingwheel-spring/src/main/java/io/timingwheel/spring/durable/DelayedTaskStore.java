@@ -594,6 +594,27 @@ public interface DelayedTaskStore {
 	}
 
 	/**
+	 * Checks, before the first task of a name, that this store can keep its tasks. The
+	 * name fits {@link TaskLimits}.
+	 * @param name the name of a handler, or an earlier name
+	 * @throws IllegalArgumentException if it cannot, such as for characters that the
+	 * database does not know
+	 */
+	default void checkName(String name) {
+	}
+
+	/**
+	 * Tells whether this store has answered a request and refused it, such as for a lack
+	 * of rights. The same request will be refused again. If the store could not be
+	 * reached, or was too busy, it has refused nothing.
+	 * @param error what a method of this store has thrown
+	 * @return whether it is a refusal
+	 */
+	default boolean isRefusal(Throwable error) {
+		return false;
+	}
+
+	/**
 	 * Tells which part of the store the latest calls of this node did not reach, while
 	 * they reached another part. In the meantime a claim gives the tasks of the other
 	 * parts, and the reply for a task of the missing part is {@link Reply#BUSY}.

@@ -35,8 +35,8 @@ class PostgresStartLimitTests extends StartLimitContractTests {
 			// The database closes this connection, because its transaction is idle.
 			Connection stopped = pool.getConnection();
 			ShortTransactions none = ConnectionSettings.read(pool).transactions();
-			LimitRows rows = new LimitRows(new Database(new TableName(TableName.DEFAULT), new PostgresDialect(), none,
-					none, new StoreTime(() -> 0, null)));
+			LimitRows rows = new LimitRows(new Database(new TableName(TableName.DEFAULT),
+					new PostgresDialect(TextEncoding.UNICODE), none, none, new StoreTime(() -> 0, null)));
 			rows.create(NAME);
 			enqueue("k", Duration.ZERO);
 			stopped.setAutoCommit(false);

@@ -2,11 +2,15 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Locale;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -23,23 +27,84 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
  * @param url the URL of the connections
  * @param autoCommit whether a connection commits each statement
  * @param readCommitted whether the isolation of a connection is "read committed"
+ * @param encoding the characters that the database can store
  */
 record ConnectionSettings(DataSource dataSource, Platform platform, int major, int minor, String url,
-		boolean autoCommit, boolean readCommitted) {
+		boolean autoCommit, boolean readCommitted, TextEncoding encoding) {
 
 	private static final String FAILED = "Failed to connect to the database of the durable tasks";
 
+	/**
+	 * A character that one-byte encodings do not have, and its UTF-8 as MySQL writes it.
+	 */
+	private static final String ARROW = "\u2192";
+
+	private static final String ARROW_IN_UTF8 = "E28692";
+
+	/**
+	 * Connects to the database to read the settings.
+	 * @throws IllegalStateException if the connections cannot keep tasks; the message
+	 * names the remedy
+	 */
 	static ConnectionSettings read(DataSource dataSource) {
 		DataSource target = target(dataSource);
 		try (Connection connection = connect(target)) {
 			DatabaseMetaData metaData = connection.getMetaData();
 			Platform platform = Platform.of(metaData.getDatabaseProductName(), metaData.getDatabaseProductVersion());
+			boolean readOnly = connection.isReadOnly();
+			TextEncoding encoding = TextEncoding.UNICODE;
+			switch (platform) {
+				case POSTGRESQL -> {
+					encoding = TextEncoding.ofPostgres(query(connection, "select current_setting('server_encoding')"));
+					readOnly |= "on".equals(query(connection, "select current_setting('transaction_read_only')"));
+				}
+				case MARIADB, MYSQL -> checkText(connection);
+				case H2 -> {
+				}
+			}
+			checkWritable(readOnly, metaData.getURL());
 			return new ConnectionSettings(target, platform, metaData.getDatabaseMajorVersion(),
 					metaData.getDatabaseMinorVersion(), String.valueOf(metaData.getURL()), connection.getAutoCommit(),
-					connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED);
+					connection.getTransactionIsolation() == Connection.TRANSACTION_READ_COMMITTED, encoding);
 		}
 		catch (SQLException ex) {
 			throw new CannotGetJdbcConnectionException(FAILED, ex);
+		}
+	}
+
+	private static void checkWritable(boolean readOnly, @Nullable String url) {
+		if (readOnly) {
+			throw new IllegalStateException(("Durable tasks cannot be stored through connections that are read-only, as"
+					+ " those of %s are. Remove the option that makes them read-only, such as"
+					+ " spring.datasource.hikari.read-only, or connect to the primary server.")
+				.formatted(url));
+		}
+	}
+
+	/**
+	 * Checks that the server gets texts as they are. A driver that was told to use
+	 * another encoding replaces characters, without an error.
+	 */
+	private static void checkText(Connection connection) throws SQLException {
+		String bytes = query(connection, "select hex(convert(? using utf8mb4))", ARROW);
+		if (!ARROW_IN_UTF8.equals(bytes)) {
+			throw new IllegalStateException(
+					("The connections of %s change the texts that they send, so that durable tasks"
+							+ " would get other arguments. Let them use UTF-8: remove characterEncoding from the URL, and a"
+							+ " \"set names\" for another encoding.")
+						.formatted(connection.getMetaData().getURL()));
+		}
+	}
+
+	private static String query(Connection connection, String sql, String... parameters) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			for (int i = 0; i < parameters.length; i++) {
+				statement.setString(i + 1, parameters[i]);
+			}
+			try (ResultSet result = statement.executeQuery()) {
+				result.next();
+				return String.valueOf(result.getString(1));
+			}
 		}
 	}
 
@@ -63,7 +128,8 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 	 * cannot be asked. Nothing is assumed about its connections.
 	 */
 	ConnectionSettings unknown(DataSource other) {
-		return new ConnectionSettings(target(other), this.platform, this.major, this.minor, this.url, false, false);
+		return new ConnectionSettings(target(other), this.platform, this.major, this.minor, this.url, false, false,
+				this.encoding);
 	}
 
 	private static DataSource target(DataSource dataSource) {
@@ -89,7 +155,7 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 	Dialect dialect() {
 		return switch (this.platform) {
 			case H2 -> new H2Dialect(isShared());
-			case POSTGRESQL -> new PostgresDialect();
+			case POSTGRESQL -> new PostgresDialect(this.encoding);
 			case MARIADB, MYSQL -> new MySqlDialect();
 		};
 	}

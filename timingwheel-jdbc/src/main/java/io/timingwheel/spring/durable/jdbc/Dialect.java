@@ -52,10 +52,31 @@ abstract class Dialect {
 	abstract @Nullable String text(ResultSet rs, String column) throws SQLException;
 
 	/**
+	 * Whether the database can store a name or key.
+	 */
+	boolean canStore(String text) {
+		return true;
+	}
+
+	/**
 	 * An error text as the database can store it.
 	 */
 	String error(String text) {
 		return text;
+	}
+
+	/**
+	 * A payload, which is JSON, as the database can store it.
+	 */
+	String payload(String json) {
+		return json;
+	}
+
+	/**
+	 * How many bytes a payload may take in its column if the payload has so many.
+	 */
+	long storedBytes(long bytes) {
+		return bytes;
 	}
 
 	/**

@@ -194,7 +194,25 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	}
 
 	@Override
+	public void checkName(String name) {
+		operations().database().dialect().text(name);
+	}
+
+	@Override
+	public boolean isRefusal(Throwable error) {
+		return StoreErrors.isRefusal(error);
+	}
+
+	private boolean canStore(String name, String key) {
+		Dialect dialect = operations().database().dialect();
+		return dialect.canStore(name) && dialect.canStore(key);
+	}
+
+	@Override
 	public boolean cancel(TaskId taskId, Kind kind) {
+		if (!canStore(taskId.name(), taskId.key())) {
+			return false;
+		}
 		JdbcOperations joined = this.transaction.current();
 		return (kind != Kind.SCHEDULE && transitions().cancel(taskId, joined))
 				|| (kind != Kind.ONCE && operations().schedules().end(taskId, joined));
@@ -208,6 +226,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public @Nullable Rescheduled reschedule(TaskId taskId, Kind kind, DueTime due, @Nullable LeaseOffer lease) {
+		if (!canStore(taskId.name(), taskId.key())) {
+			return null;
+		}
 		JdbcOperations joined = this.transaction.current();
 		Rescheduled moved = (kind != Kind.SCHEDULE) ? transitions().reschedule(taskId, due, lease, joined) : null;
 		String recurring = (moved == null && kind != Kind.ONCE) ? operations().schedules().find(taskId, joined) : null;
@@ -236,7 +257,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public Optional<StoredTask> find(TaskId taskId, Kind kind) {
-		return operations().queries().find(taskId, kind, this.transaction.current());
+		return !canStore(taskId.name(), taskId.key()) ? Optional.empty()
+				: operations().queries().find(taskId, kind, this.transaction.current());
 	}
 
 	@Override
@@ -246,17 +268,17 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public List<StoredTask> pending(PendingQuery query) {
-		return operations().queries().pending(query);
+		return canStore(query.name(), "") ? operations().queries().pending(query) : List.of();
 	}
 
 	@Override
 	public List<StoredTask> dead(String name, int limit) {
-		return operations().queries().dead(name, limit);
+		return canStore(name, "") ? operations().queries().dead(name, limit) : List.of();
 	}
 
 	@Override
 	public DeadTasks dead(DeadQuery query) {
-		return operations().dead().read(query);
+		return canStore(query.name(), "") ? operations().dead().read(query) : new DeadTasks(List.of(), false);
 	}
 
 	@Override

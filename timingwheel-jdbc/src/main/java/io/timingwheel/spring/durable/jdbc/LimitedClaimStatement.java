@@ -185,7 +185,7 @@ final class LimitedClaimStatement {
 	private List<Object> parameters(ClaimRequest request, Object name, int room, int concurrent, Search search) {
 		return List.of(this.database.time().parameter(), 0, LeaseTimes.horizon(Duration.ZERO, request), name,
 				concurrent, room, search.floors().get(0), false, room, request.owner(),
-				LeaseTimes.millis(request.lease()), request.maxPayloadBytes());
+				LeaseTimes.millis(request.lease()), this.database.dialect().storedBytes(request.maxPayloadBytes()));
 	}
 
 	private static void setParameters(PreparedStatement ps, List<Object> parameters) throws SQLException {

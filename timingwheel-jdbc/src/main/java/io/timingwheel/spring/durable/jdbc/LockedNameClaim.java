@@ -206,8 +206,8 @@ final class LockedNameClaim {
 						+ " order by name, suspect, next_at limit %d for update skip locked")
 					.formatted(FoundRow.COLUMNS_UP_TO_SIZE, this.database.table(), condition,
 							Parameters.paddedSize(limit)),
-				(rs, rowNum) -> FoundRow.read(rs, this.database.dialect()), this.request.maxPayloadBytes(), this.name,
-				suspect, this.now);
+				(rs, rowNum) -> FoundRow.read(rs, this.database.dialect()),
+				this.database.dialect().storedBytes(this.request.maxPayloadBytes()), this.name, suspect, this.now);
 	}
 
 	/**

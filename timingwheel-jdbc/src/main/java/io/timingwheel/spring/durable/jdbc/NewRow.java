@@ -56,8 +56,9 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable Long firstAt, @Nulla
 
 	Object[] insertValues(Dialect dialect) {
 		Object key = dialect.nullableText(this.task.key());
-		return Parameters.of(this.task.id(), dialect.text(this.task.name()), key, key, this.task.payload(),
-				this.task.traceparent(), this.dueAt, this.firstAt, nextAt(), LeaseTimes.owner(this.lease), this.now);
+		return Parameters.of(this.task.id(), dialect.text(this.task.name()), key, key,
+				dialect.payload(this.task.payload()), this.task.traceparent(), this.dueAt, this.firstAt, nextAt(),
+				LeaseTimes.owner(this.lease), this.now);
 	}
 
 	/**
@@ -70,9 +71,9 @@ record NewRow(NewTask task, long now, long dueAt, @Nullable Long firstAt, @Nulla
 				+ " error = null, created_at = ? where id = ?";
 	}
 
-	Object[] replaceValues(TaskRow pending) {
-		return Parameters.of(this.task.id(), this.task.payload(), this.task.traceparent(), this.dueAt, this.firstAt,
-				nextAt(), LeaseTimes.owner(this.lease), TaskRow.micros(this.now), this.now, pending.id());
+	Object[] replaceValues(TaskRow pending, Dialect dialect) {
+		return Parameters.of(this.task.id(), dialect.payload(this.task.payload()), this.task.traceparent(), this.dueAt,
+				this.firstAt, nextAt(), LeaseTimes.owner(this.lease), TaskRow.micros(this.now), this.now, pending.id());
 	}
 
 	private long nextAt() {

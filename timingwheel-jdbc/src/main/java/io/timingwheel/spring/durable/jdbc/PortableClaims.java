@@ -161,8 +161,9 @@ final class PortableClaims {
 				"select " + FoundRow.COLUMNS_UP_TO_SIZE + " from " + this.table
 						+ " where name = ? and suspect = ? and next_at <= ?" + " and (owner is null or next_at <= ?) "
 						+ BY_INDEX + " limit ? for update skip locked",
-				(rs, rowNum) -> FoundRow.read(rs, this.dialect), request.maxPayloadBytes(), this.dialect.text(name),
-				suspect, (suspect == 1) ? now : LeaseTimes.plus(now, request.lookAhead()), now, limit);
+				(rs, rowNum) -> FoundRow.read(rs, this.dialect), this.dialect.storedBytes(request.maxPayloadBytes()),
+				this.dialect.text(name), suspect, (suspect == 1) ? now : LeaseTimes.plus(now, request.lookAhead()), now,
+				limit);
 	}
 
 	/**

@@ -73,7 +73,7 @@ final class PortableTransitions extends Transitions {
 				((task.key() != null) ? keyed : unkeyed).add(row);
 			}
 			else if (task.replaces()) {
-				replacements.add(row.replaceValues(earlier));
+				replacements.add(row.replaceValues(earlier, this.dialect));
 				stored.put(task.id(), row.replaced(earlier));
 			}
 			else {

@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.StoredCounts;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.util.Assert;
 
 /**
  * The dialect of PostgreSQL. The time is the time of the statement, since the time of the
@@ -39,6 +39,16 @@ final class PostgresDialect extends Dialect {
 
 	/** The size of the table in bytes, as the latest claim, look or change saw it. */
 	private final AtomicLong tableSize = new AtomicLong();
+
+	private final TextEncoding encoding;
+
+	/**
+	 * Creates the dialect.
+	 * @param encoding the encoding of the database
+	 */
+	PostgresDialect(TextEncoding encoding) {
+		this.encoding = encoding;
+	}
 
 	/**
 	 * What a statement adds its parameter to, to get the time.
@@ -71,12 +81,13 @@ final class PostgresDialect extends Dialect {
 
 	@Override
 	Object text(String text) {
-		Assert.isTrue(isText(text), "PostgreSQL cannot store U+0000 in the name or key of a task");
+		this.encoding.check(text);
 		return text;
 	}
 
-	private static boolean isText(String text) {
-		return text.indexOf('\0') < 0;
+	@Override
+	boolean canStore(String text) {
+		return this.encoding.canStore(text);
 	}
 
 	@Override
@@ -86,7 +97,18 @@ final class PostgresDialect extends Dialect {
 
 	@Override
 	String error(String text) {
-		return text.replace('\0', '\ufffd');
+		String escaped = this.encoding.escaped(text.replace('\0', ' '));
+		return escaped.substring(0, Math.min(escaped.length(), DelayedTaskStore.MAX_ERROR_LENGTH));
+	}
+
+	@Override
+	String payload(String json) {
+		return this.encoding.escaped(json);
+	}
+
+	@Override
+	long storedBytes(long bytes) {
+		return this.encoding.storedBytes(bytes);
 	}
 
 	/**
@@ -140,7 +162,7 @@ final class PostgresDialect extends Dialect {
 					from (select t.due_at from %s t where t.name = n.name and t.status = s.status
 						order by t.name, t.status, t.due_at limit %d) l) c
 				where c.tasks > 0""".formatted(TaskRow.PENDING, TaskRow.RUNNING, TaskRow.DEAD, now, table, limit), 1,
-				(Object) names.stream().filter(PostgresDialect::isText).toArray(String[]::new));
+				(Object) names.stream().filter(this::canStore).toArray(String[]::new));
 	}
 
 	/**

@@ -204,7 +204,7 @@ final class PostgresTransitions extends Transitions {
 				limits.stream().map(Limit::due).toArray(Integer[]::new),
 				limits.stream().map(Limit::soon).toArray(Integer[]::new), search.floors().toArray(Long[]::new),
 				request.suspect(), request.limit(), request.owner(), LeaseTimes.millis(request.lease()),
-				request.maxPayloadBytes() };
+				this.dialect.storedBytes(request.maxPayloadBytes()) };
 	}
 
 	private Claimed claimed(ResultSet rs, ClaimRequest request, Search search) throws SQLException {

@@ -142,8 +142,9 @@ final class ScheduleRows {
 							+ " schedule, status, fence, attempt, deliveries, lost_deliveries, created_at)"
 							+ " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " + TaskRow.PENDING + ", " + NewRow.FIRST_FENCE
 							+ ", 1, 0, 0, ?)" + this.dialect.unlessTaken("fence"),
-					Parameters.of(schedule.id(), this.dialect.text(schedule.name()), key, key, schedule.payload(),
-							schedule.traceparent(), first, first, first, schedule.schedule(), now));
+					Parameters.of(schedule.id(), this.dialect.text(schedule.name()), key, key,
+							this.dialect.payload(schedule.payload()), schedule.traceparent(), first, first, first,
+							schedule.schedule(), now));
 			// The count of MySQL does not tell whether there was another row.
 			return this.dialect.unlessTaken("fence").isEmpty()
 					|| schedule.id().equals(find(new TaskId(schedule.name(), schedule.key()), jdbc, ""));
@@ -159,12 +160,13 @@ final class ScheduleRows {
 		boolean same = stored.text().equals(schedule.schedule());
 		Outcome outcome = same ? Outcome.PENDING : Outcome.REPLACED;
 		long scheduledAt = same ? stored.scheduledAt() : schedule.first().resolve(now);
-		if (same && current.payload().equals(schedule.payload())) {
+		String payload = this.dialect.payload(schedule.payload());
+		if (same && current.payload().equals(payload)) {
 			return new Enqueued(outcome, row.id(), row.fence(), row.dueAt(), now, false);
 		}
 		if (row.isRunning()) {
 			jdbc.update("update " + this.table + " set schedule = ?, scheduled_at = ?, payload = ? where id = ?",
-					schedule.schedule(), scheduledAt, schedule.payload(), row.id());
+					schedule.schedule(), scheduledAt, payload, row.id());
 			return new Enqueued(outcome, row.id(), row.fence(), same ? row.dueAt() : scheduledAt, now, false);
 		}
 		// A node that has leased the task has the old payload, so its lease ends.
@@ -176,9 +178,8 @@ final class ScheduleRows {
 						+ " due_at = ?, next_at = ?, owner = null, " + TaskRow.RAISE_FENCE
 						+ ", attempt = ?, deliveries = 0, lost_deliveries = 0, suspect = 0, alone = 0, error = null,"
 						+ " created_at = ? where id = ?",
-				Parameters.of(schedule.id(), schedule.schedule(), scheduledAt, schedule.payload(),
-						schedule.traceparent(), dueAt, dueAt, TaskRow.micros(now), same ? row.attempt() : 1, now,
-						row.id()));
+				Parameters.of(schedule.id(), schedule.schedule(), scheduledAt, payload, schedule.traceparent(), dueAt,
+						dueAt, TaskRow.micros(now), same ? row.attempt() : 1, now, row.id()));
 		return new Enqueued(outcome, schedule.id(), row.nextFence(now), dueAt, now, false);
 	}
 

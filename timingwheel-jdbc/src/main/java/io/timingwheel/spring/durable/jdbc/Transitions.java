@@ -208,7 +208,7 @@ abstract class Transitions {
 				if (!task.replaces()) {
 					return row.kept(pending);
 				}
-				jdbc.update(NewRow.replace(this.table), row.replaceValues(pending));
+				jdbc.update(NewRow.replace(this.table), row.replaceValues(pending, this.dialect));
 				return row.replaced(pending);
 			}
 			Enqueued stored = storeBatch(jdbc, List.of(task)).get(task.id());

@@ -320,6 +320,11 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
+	public boolean isRefusal(Throwable error) {
+		return RedisErrors.isRefusal(error);
+	}
+
+	@Override
 	public boolean joinsTransaction() {
 		return false;
 	}

@@ -2,8 +2,11 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,17 +15,22 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
 import io.timingwheel.spring.task.support.Backoff;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends items to the store in batches, on a thread of its own. Items that are added while
  * a request is under way go with the next request. The batcher sends an item again until
- * the store has taken it. {@link #add} is thread-safe.
+ * the store has taken it. If the store refuses a batch, the items go one by one. An item
+ * that the store refuses alone waits for a longer time, and holds up no other.
+ * {@link #add} is thread-safe.
  *
  * @param <T> the type of the items
  */
 abstract class Batcher<T> {
 
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(2), 0.2);
 
@@ -40,6 +48,9 @@ abstract class Batcher<T> {
 	private final StoreAvailability availability;
 
 	private final Caller caller;
+
+	/** The items that the store has refused alone. */
+	private final Set<T> refused = Collections.newSetFromMap(new IdentityHashMap<>());
 
 	private int limit;
 
@@ -70,6 +81,14 @@ abstract class Batcher<T> {
 	 */
 	abstract void send(List<T> batch);
 
+	/**
+	 * Changes an item that the store has refused, so that it may take the item.
+	 * @return the item in another form, {@code null} if there is none
+	 */
+	@Nullable T refused(T item) {
+		return null;
+	}
+
 	final void start() {
 		this.loop.start();
 	}
@@ -95,14 +114,22 @@ abstract class Batcher<T> {
 			return;
 		}
 		int size = batch.size();
+		List<T> sent = List.copyOf(batch);
 		try {
 			send(batch);
-			this.availability.succeeded(this.caller);
+			sent.forEach(this.refused::remove);
+			if (this.refused.isEmpty()) {
+				this.availability.succeeded(this.caller);
+			}
 			this.failures = 0;
 			this.limit = Math.min(2 * this.limit, this.maxSize);
-			batch.forEach(this::addLater);
+			batch.forEach((each) -> addLater(each, BUSY_NANOS));
 		}
 		catch (Throwable ex) {
+			if (this.availability.isRefusal(ex)) {
+				refused(batch, ex);
+				return;
+			}
 			this.availability.failed(this.caller, ex);
 			// If one item makes its requests fail, the other items succeed one by one.
 			this.limit = 1;
@@ -115,9 +142,28 @@ abstract class Batcher<T> {
 		}
 	}
 
-	private void addLater(T item) {
+	private void refused(List<T> batch, Throwable error) {
+		this.limit = 1;
+		if (batch.size() != 1) {
+			this.queue.addAll(batch);
+			return;
+		}
+		T item = batch.get(0);
+		T other = refused(item);
+		if (other != null) {
+			batch.set(0, other);
+			this.refused.remove(item);
+			this.queue.add(other);
+			return;
+		}
+		this.refused.add(item);
+		this.availability.failed(this.caller, error);
+		addLater(item, REFUSED_NANOS);
+	}
+
+	private void addLater(T item, long nanos) {
 		try {
-			this.wheel.schedule((DirectTask) () -> enqueue(item), BUSY_NANOS, TimeUnit.NANOSECONDS);
+			this.wheel.schedule((DirectTask) () -> enqueue(item), nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (RuntimeException ex) {
 			// The wheel is full.

@@ -77,7 +77,7 @@ final class DurableNode {
 			TimingWheel wheel, StoreClock clock, DelayedTaskRegistry tasks, HandOverExecutors handOvers,
 			@Nullable TaskExecutionInterceptor interceptor, NodeTurns turns) {
 		this.turns = turns;
-		this.availability = new StoreAvailability(store::partialOutage);
+		this.availability = new StoreAvailability(store::partialOutage, store::isRefusal);
 		this.inFlight = new InFlight(settings.maxInFlight(), this.figures, turns);
 		this.pausedNames = new PausedNames(turns, store, settings.pollInterval());
 		NamePolicies policies = new NamePolicies(tasks.policies(), handlers, this.pausedNames);

@@ -136,12 +136,25 @@ public final class DurableTaskManager implements DurableTaskOperations, DurableT
 	 * Adds a handler, unless there is one for the same method.
 	 * @param handler the handler
 	 * @return the handler that is registered from now on
-	 * @throws UnsupportedArgumentException if one of its arguments can never be stored
+	 * @throws UnsupportedArgumentException if one of its arguments, or its name, can
+	 * never be stored
 	 * @throws IllegalStateException if a name belongs to another method
 	 */
 	public DurableHandler register(DurableHandler handler) {
 		this.codec.checkTypes(handler);
+		checkName(handler.name());
+		handler.aliases().forEach(this::checkName);
 		return this.handlers.register(handler);
+	}
+
+	private void checkName(String name) {
+		try {
+			this.store.checkName(name);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new UnsupportedArgumentException("its tasks cannot be stored: " + ex.getMessage(),
+					"choose another name", ex);
+		}
 	}
 
 	/**

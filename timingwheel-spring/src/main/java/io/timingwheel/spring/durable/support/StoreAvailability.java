@@ -7,6 +7,7 @@ import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.PartialOutage;
@@ -18,8 +19,10 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Tells whether the store answers the threads that call it. Logs once that the store, or
- * a part of it, does not answer, and once that the whole store is back. Thread-safe.
+ * Tells whether the store answers the threads that call it, and takes their requests.
+ * Logs once that the store, or a part of it, does not answer, and once that the whole
+ * store is back. Logs likewise that the store refuses requests: that is no outage, since
+ * the store answers. Thread-safe.
  */
 final class StoreAvailability {
 
@@ -27,12 +30,16 @@ final class StoreAvailability {
 
 	private final Supplier<@Nullable PartialOutage> partialOutage;
 
+	private final Predicate<Throwable> isRefusal;
+
 	private final Map<Caller, Throwable> failing = new EnumMap<>(Caller.class);
 
 	/** The parts that were logged as missing since the whole store last answered. */
 	private final Set<String> missed = new HashSet<>();
 
 	private boolean allMissed;
+
+	private boolean refused;
 
 	private @Nullable PartialOutage partial;
 
@@ -42,15 +49,30 @@ final class StoreAvailability {
 	 * Creates an object that assumes that the store answers.
 	 * @param partialOutage tells which part of the store does not answer; called after
 	 * each call that succeeded
+	 * @param isRefusal tells whether the store has answered with this exception
 	 */
-	StoreAvailability(Supplier<@Nullable PartialOutage> partialOutage) {
+	StoreAvailability(Supplier<@Nullable PartialOutage> partialOutage, Predicate<Throwable> isRefusal) {
 		this.partialOutage = partialOutage;
+		this.isRefusal = isRefusal;
+	}
+
+	/**
+	 * Tells whether the store has answered with an exception, and will do so again.
+	 */
+	boolean isRefusal(Throwable error) {
+		return this.isRefusal.test(error);
 	}
 
 	synchronized void failed(Caller caller, Throwable error) {
 		this.failing.put(caller, error);
 		begin();
-		if (!this.allMissed) {
+		boolean refusal = isRefusal(error);
+		if (refusal && !this.refused) {
+			this.refused = true;
+			logger.warn("The store of durable tasks refuses a request (%s): trying again until it is accepted"
+				.formatted(caller.action), error);
+		}
+		else if (!refusal && !this.allMissed) {
 			this.allMissed = true;
 			logger.warn("The store of durable tasks cannot be reached (%s): trying again until it is back"
 				.formatted(caller.action), error);
@@ -109,11 +131,13 @@ final class StoreAvailability {
 	private void end() {
 		Instant since = this.downSince;
 		if (since != null) {
+			boolean wasOut = this.allMissed || !this.missed.isEmpty();
 			this.downSince = null;
 			this.allMissed = false;
+			this.refused = false;
 			this.missed.clear();
 			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
-			logger.info("The store of durable tasks is back after "
+			logger.info("The store of durable tasks " + (wasOut ? "is back" : "accepts all requests again") + " after "
 					+ DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));
 		}
 	}

@@ -263,13 +263,18 @@ final class TaskSettler extends Batcher<Settlement> {
 	}
 
 	/**
-	 * Cuts a text to the length that the store takes, and replaces the character NUL,
-	 * which a store may refuse.
+	 * Changes a text to one that stores take.
 	 */
 	private static String limited(String text) {
-		String clean = text.replace('\0', ' ');
-		return (clean.length() <= DelayedTaskStore.MAX_ERROR_LENGTH) ? clean
-				: clean.substring(0, DelayedTaskStore.MAX_ERROR_LENGTH);
+		return StorableText.clean(text, DelayedTaskStore.MAX_ERROR_LENGTH);
+	}
+
+	/**
+	 * The store may refuse the text of an error: its database may not know a character.
+	 */
+	@Override
+	@Nullable Settlement refused(Settlement item) {
+		return item.inAscii();
 	}
 
 	/**
@@ -324,6 +329,24 @@ final class TaskSettler extends Batcher<Settlement> {
 		 */
 		static Settlement givenUp(DurableRun run, String reason, @Nullable NextRun next) {
 			return new Settlement(run, Kind.DEAD, null, (next == null) ? new Burial(run.ref(), reason) : null, next);
+		}
+
+		/**
+		 * The same with its text in ASCII.
+		 * @return {@code null} if it has no other text
+		 */
+		@Nullable Settlement inAscii() {
+			String text = (this.retry != null) ? this.retry.error()
+					: (this.burial != null) ? this.burial.reason() : (this.next != null) ? this.next.error() : null;
+			String ascii = (text != null) ? StorableText.ascii(text, DelayedTaskStore.MAX_ERROR_LENGTH) : null;
+			if (ascii == null || ascii.equals(text)) {
+				return null;
+			}
+			return new Settlement(this.run, this.kind,
+					(this.retry != null) ? new Retry(this.retry.task(), this.retry.attempt(), this.retry.delay(), ascii)
+							: null,
+					(this.burial != null) ? new Burial(this.burial.task(), ascii) : null, (this.next != null)
+							? new NextRun(this.next.task(), this.next.schedule(), this.next.due(), ascii) : null);
 		}
 
 		TaskRef ref() {

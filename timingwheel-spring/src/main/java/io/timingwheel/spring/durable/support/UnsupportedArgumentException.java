@@ -1,7 +1,8 @@
 package io.timingwheel.spring.durable.support;
 
 /**
- * Thrown if an argument cannot be stored. The message names the problem and the remedy.
+ * Thrown if an argument or a name cannot be stored. The message names the problem and the
+ * remedy.
  *
  * @since 0.1
  */

@@ -21,9 +21,11 @@ class StoreAvailabilityTests {
 
 	private static final IllegalStateException PARTLY_GONE = new IllegalStateException("partly gone");
 
+	private static final IllegalStateException REFUSED = new IllegalStateException("refused");
+
 	private @Nullable PartialOutage partialOutage;
 
-	private final StoreAvailability availability = new StoreAvailability(() -> this.partialOutage);
+	private final StoreAvailability availability = new StoreAvailability(() -> this.partialOutage, REFUSED::equals);
 
 	@Test
 	void isBackWhenAllCallersThatFailedHaveSucceeded() {
@@ -44,6 +46,17 @@ class StoreAvailabilityTests {
 		assertThat(this.availability.error()).isSameAs(GONE);
 		this.availability.succeeded(Caller.CLAIM);
 		assertIsBack();
+	}
+
+	@Test
+	void aRefusalIsNoOutage(CapturedOutput output) {
+		this.availability.failed(Caller.CLAIM, REFUSED);
+		this.availability.failed(Caller.CLAIM, REFUSED);
+		this.availability.succeeded(Caller.CLAIM);
+		assertIsBack();
+		assertThat(output).containsOnlyOnce("refuses a request (claiming tasks)")
+			.contains("accepts all requests again")
+			.doesNotContain("cannot be reached", "is back");
 	}
 
 	@Test

@@ -1,0 +1,189 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.annotation.Backoff;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.annotation.TaskPolicy;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
+import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.TestLog;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.ApplicationContext;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * What a database refuses for good is no outage: tasks end all the same, and the log says
+ * what happened.
+ */
+class RefusedByTheDatabaseTests {
+
+	private static final String ARROW = "\u2192";
+
+	private static final String CANNOT_BE_REACHED = "cannot be reached";
+
+	@Test
+	void aDatabaseWithAnotherEncodingKeepsArgumentsAndErrors() throws Exception {
+		TestLog log = run(latin1(), (context) -> {
+			Work work = context.getBean(Work.class);
+			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
+			String text = "\u00e9 " + ARROW + " \ud83d\ude00 \\u2192 \"";
+			work.failing(text);
+			awaitDead(admin, "java.lang.IllegalStateException: \u00e9 \\u2192 \\ud83d\\ude00");
+			assertThat(work.seen()).contains(text, "tick");
+		});
+		assertThat(log).doesNotContain(CANNOT_BE_REACHED, "refuses");
+	}
+
+	@Test
+	void aKeyThatTheEncodingLacksIsRefusedAndTheTransactionGoesOn() throws Exception {
+		run(latin1(), (context) -> {
+			Work work = context.getBean(Work.class);
+			DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
+			new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+				.executeWithoutResult((status) -> {
+					assertThatIllegalArgumentException().isThrownBy(() -> work.keyed(ARROW))
+						.withMessageContaining("LATIN1")
+						.withMessageContaining(ARROW);
+					assertThat(operations.find(TaskId.of("keyed", ARROW))).isEmpty();
+					assertThat(operations.cancel(TaskId.of("keyed", ARROW))).isFalse();
+					work.keyed("\u00e9");
+				});
+			assertThat(operations.find(TaskId.of("keyed", "\u00e9"))).isPresent();
+		});
+	}
+
+	@Test
+	void aNameThatTheEncodingLacksStopsTheStart() {
+		DurableApplication.on(latin1())
+			.withBean(Arrow.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("Arrow#send")
+				.hasMessageContaining("LATIN1"));
+	}
+
+	@Test
+	void anErrorThatAColumnRefusesIsStoredInAscii() throws Exception {
+		String url;
+		try (HikariDataSource pool = TestDatabase.MARIADB.newTaskDatabase()) {
+			url = pool.getJdbcUrl();
+			new JdbcTemplate(pool)
+				.execute("alter table timingwheel_task modify error varchar(2000) character set latin1");
+		}
+		TestLog log = run(url, (context) -> {
+			context.getBean(Work.class).failing(ARROW + "\ud83d" + "x".repeat(3000));
+			awaitDead(context.getBean(DurableTaskAdmin.class), "java.lang.IllegalStateException: \\u2192\\ufffdxxx");
+		});
+		assertThat(log).doesNotContain(CANNOT_BE_REACHED);
+	}
+
+	@Test
+	void aTableThatIsMissingForATimeIsNoOutage() throws Exception {
+		try (HikariDataSource pool = TestDatabase.POSTGRESQL.newTaskDatabase()) {
+			JdbcTemplate jdbc = new JdbcTemplate(pool);
+			TestLog log = new TestLog();
+			run(log, pool.getJdbcUrl(), (context) -> {
+				jdbc.execute("alter table timingwheel_task rename to gone");
+				Awaitility.await().until(() -> log.toString().contains("refuses a request (claiming tasks)"));
+				jdbc.execute("alter table gone rename to timingwheel_task");
+				Awaitility.await().until(() -> log.toString().contains("accepts all requests again"));
+			});
+			assertThat(log).doesNotContain(CANNOT_BE_REACHED, "is back");
+		}
+	}
+
+	@Test
+	void connectionsThatAreReadOnlyStopTheStart() {
+		try (HikariDataSource pool = TestDatabase.POSTGRESQL.newTaskDatabase()) {
+			for (String option : List.of("spring.datasource.hikari.read-only=true",
+					"spring.datasource.hikari.connection-init-sql=set default_transaction_read_only = on")) {
+				DurableApplication.on(pool.getJdbcUrl())
+					.withPropertyValues(option)
+					.run((context) -> assertThat(context).getFailure().hasStackTraceContaining("read-only"));
+			}
+		}
+	}
+
+	private static void awaitDead(DurableTaskAdmin admin, String error) {
+		Awaitility.await().until(() -> !admin.findDead("failing", 1).isEmpty());
+		StoredTask dead = admin.findDead("failing", 1).get(0);
+		assertThat(dead.attempt()).isEqualTo(2);
+		assertThat(dead.error()).startsWith(error);
+	}
+
+	private static TestLog run(String url, Consumer<ApplicationContext> test) throws Exception {
+		TestLog log = new TestLog();
+		run(log, url, test);
+		return log;
+	}
+
+	private static void run(TestLog log, String url, Consumer<ApplicationContext> test) throws Exception {
+		log.of(() -> DurableApplication.on(url).withBean(Work.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			test.accept(context);
+		}));
+	}
+
+	/**
+	 * Creates a database whose encoding has few characters, and returns its URL.
+	 */
+	private static String latin1() {
+		try (HikariDataSource pool = TestDatabase.POSTGRESQL.newDatabase()) {
+			JdbcTemplate jdbc = new JdbcTemplate(pool);
+			String name = jdbc.queryForObject("select current_database()", String.class);
+			jdbc.execute("create database " + name + "_latin1 encoding 'LATIN1' template template0"
+					+ " lc_collate 'C' lc_ctype 'C'");
+			return pool.getJdbcUrl().replace(name, name + "_latin1");
+		}
+	}
+
+	static class Work {
+
+		private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+		Set<String> seen() {
+			return this.seen;
+		}
+
+		@Delayed(delay = "0s", name = "failing", durable = true,
+				policy = @TaskPolicy(maxAttempts = 2, backoff = @Backoff(initial = "1ms")))
+		public void failing(String text) {
+			this.seen.add(text);
+			throw new IllegalStateException(text);
+		}
+
+		@Delayed(delay = "1h", name = "keyed", key = "#key", durable = true)
+		public void keyed(String key) {
+		}
+
+		@Recurring(every = "50ms", name = "tick", durable = true)
+		public void tick() {
+			this.seen.add("tick");
+			throw new IllegalStateException(ARROW);
+		}
+
+	}
+
+	static class Arrow {
+
+		@Delayed(delay = "1h", name = ARROW, durable = true)
+		public void send() {
+		}
+
+	}
+
+}

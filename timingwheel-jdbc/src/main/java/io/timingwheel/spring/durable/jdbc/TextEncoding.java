@@ -1,0 +1,90 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.nio.charset.Charset;
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+import io.timingwheel.spring.durable.support.StorableText;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * The characters that a database can store in a column of text. Immutable and
+ * thread-safe.
+ *
+ * @param name the name of the encoding, as the database has it
+ * @param charset the characters that texts may have without escapes, {@code null} for all
+ * @param checked whether the database refuses other characters
+ */
+record TextEncoding(String name, @Nullable Charset charset, boolean checked) {
+
+	static final TextEncoding UNICODE = new TextEncoding("UTF8", null, false);
+
+	/** ISO 8859 has another number for some alphabets. */
+	private static final Map<String, String> LATIN = Map.of("5", "9", "6", "10", "7", "13", "8", "14", "9", "15", "10",
+			"16");
+
+	/**
+	 * The encoding of a PostgreSQL database.
+	 * @param name the setting {@code server_encoding}
+	 */
+	static TextEncoding ofPostgres(String name) {
+		return switch (name) {
+			case "UTF8" -> UNICODE;
+			// The database keeps any bytes, and counts bytes as characters.
+			case "SQL_ASCII" -> new TextEncoding(name, StandardCharsets.US_ASCII, false);
+			default -> new TextEncoding(name, charset(name), true);
+		};
+	}
+
+	/**
+	 * The charset of Java, or ASCII, which is a part of every encoding of PostgreSQL.
+	 */
+	private static Charset charset(String name) {
+		String number = name.replaceFirst("\\D+", "");
+		String charset = name.startsWith("LATIN") ? "ISO-8859-" + LATIN.getOrDefault(number, number)
+				: name.startsWith("WIN") ? "windows-" + number : name.replace('_', '-').replace("KOI8", "KOI8-");
+		return Charset.isSupported(charset) && Charset.forName(charset).canEncode() ? Charset.forName(charset)
+				: StandardCharsets.US_ASCII;
+	}
+
+	/**
+	 * Whether a column can have a text.
+	 */
+	boolean canStore(String text) {
+		return text.indexOf('\0') < 0
+				&& (!this.checked || this.charset == null || this.charset.newEncoder().canEncode(text));
+	}
+
+	/**
+	 * Checks a name or key.
+	 * @throws IllegalArgumentException if the database cannot store it
+	 */
+	void check(String text) {
+		Assert.isTrue(canStore(text),
+				() -> "The database has the encoding %s, which lacks a character of the name or key \"%s\""
+					.formatted(this.name, text));
+	}
+
+	/**
+	 * A text with escapes for the characters that the database does not have.
+	 */
+	String escaped(String text) {
+		if (this.charset == null) {
+			return text;
+		}
+		CharsetEncoder encoder = this.charset.newEncoder();
+		return StorableText.escaped(text, (c) -> encoder.canEncode((char) c));
+	}
+
+	/**
+	 * How many bytes a payload may take in its column if the text has so many.
+	 */
+	long storedBytes(long bytes) {
+		// An escape takes six bytes, and stands for a character of at least two.
+		return (this.charset != null && bytes <= Long.MAX_VALUE / 3) ? bytes * 3 : bytes;
+	}
+
+}
