@@ -31,6 +31,7 @@ import java.util.stream.Stream;
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.StoredTask.State;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
@@ -778,6 +779,38 @@ public abstract class StartLimitContractTests extends StoreTestSupport {
 			node.enqueue("fresh", Duration.ZERO, 2);
 			mayEnd.countDown();
 			await().until(() -> this.runs.size() == 2);
+		}
+		finally {
+			mayEnd.countDown();
+		}
+	}
+
+	/**
+	 * The order of tasks in memory.
+	 */
+	@Test
+	void aWaitingTaskThatShallRunNowKeepsItsPlaceAndDueTime() throws Exception {
+		CountDownLatch mayEnd = new CountDownLatch(1);
+		try {
+			TestNode node = node(TestNode.start(this.store, Map.of(TestNode.NAME, (number, context) -> {
+				this.runs.add(number);
+				mayEnd.await();
+			}), limits(1, null), 4, Duration.ofMillis(200)));
+			node.enqueue("blocker", Duration.ZERO, -1);
+			await().until(() -> this.runs.size() == 1);
+			List<DelayedTask<?>> waiting = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				waiting.add(node.enqueue("t" + i, Duration.ZERO, i));
+				long dueAt = waiting.get(i).dueAt().toEpochMilli();
+				await().until(() -> this.store.now() > dueAt);
+			}
+			Instant due = waiting.get(1).dueAt();
+			assertThat(waiting.get(1).reschedule(Duration.ZERO)).isTrue();
+			assertThat(waiting.get(1).dueAt()).isEqualTo(due);
+			assertThat(waiting.get(2).reschedule(Duration.ofHours(-1))).isTrue();
+			mayEnd.countDown();
+			await().until(() -> this.runs.size() == 5);
+			assertThat(this.runs).containsExactly(-1, 0, 1, 2, 3);
 		}
 		finally {
 			mayEnd.countDown();

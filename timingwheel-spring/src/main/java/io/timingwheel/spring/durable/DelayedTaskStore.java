@@ -377,7 +377,7 @@ public interface DelayedTaskStore {
 	 * lease of the task ends.
 	 * @param taskId its name and key
 	 * @param kind which of the two
-	 * @param due the new due time
+	 * @param due the new due time; see {@link DueTime#resolve(long, long)}
 	 * @param lease leases the task at once if it is due soon; {@code null} never to lease
 	 * it
 	 * @return the task as it is now, {@code null} if none was pending
@@ -388,7 +388,7 @@ public interface DelayedTaskStore {
 	 * Moves the pending task with a key or, if there is none, the next run of the
 	 * schedule with this key to another due time.
 	 * @param taskId its name and key
-	 * @param due the new due time
+	 * @param due the new due time; see {@link DueTime#resolve(long, long)}
 	 * @param lease leases the task at once if it is due soon; {@code null} never to lease
 	 * it
 	 * @return the task as it is now, {@code null} if none was pending
@@ -400,7 +400,7 @@ public interface DelayedTaskStore {
 	/**
 	 * Moves a pending task to another due time. An earlier lease of the task ends.
 	 * @param id its id
-	 * @param due the new due time
+	 * @param due the new due time; see {@link DueTime#resolve(long, long)}
 	 * @param lease leases the task at once if it is due soon; {@code null} never to lease
 	 * it
 	 * @return the task as it is now, {@code null} if it was not pending

@@ -45,6 +45,19 @@ public record DueTime(long millis, boolean absolute) {
 	}
 
 	/**
+	 * Resolves this time for a pending task that is moved to it. A task that is due keeps
+	 * its due time if it is moved to now, and so keeps its position among the tasks that
+	 * wait.
+	 * @param dueAt the due time of the task, in milliseconds since the epoch
+	 * @param now the time by the store's clock, in milliseconds since the epoch
+	 * @return the new due time, in milliseconds since the epoch
+	 */
+	public long resolve(long dueAt, long now) {
+		long time = resolve(now);
+		return (time <= now && dueAt <= now) ? dueAt : time;
+	}
+
+	/**
 	 * Rounds up to milliseconds, so that no task runs early.
 	 */
 	private static long roundedUp(Duration duration) {

@@ -196,7 +196,7 @@ public final class MemoryStore implements DelayedTaskStore {
 		if (task == null || task.state != StoredTask.State.PENDING) {
 			return null;
 		}
-		task.dueAt = due.resolve(now());
+		task.dueAt = due.resolve(task.dueAt, now());
 		task.nextAt = task.dueAt;
 		task.owner = null;
 		task.fence++;

@@ -545,7 +545,7 @@ public final class ReferenceStore implements DelayedTaskStore {
 			return null;
 		}
 		long now = now();
-		task.dueAt = due.resolve(now);
+		task.dueAt = due.resolve(task.dueAt, now);
 		boolean leased = offer(task, lease, now);
 		return new Rescheduled(task.leased(Long.MAX_VALUE), now, leased);
 	}

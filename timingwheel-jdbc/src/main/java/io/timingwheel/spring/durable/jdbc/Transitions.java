@@ -437,7 +437,7 @@ abstract class Transitions {
 			return null;
 		}
 		long now = this.database.now(jdbc);
-		long dueAt = due.resolve(now);
+		long dueAt = due.resolve(pending.row().dueAt(), now);
 		LeaseOffer accepted = pending.row().suspect() ? null : LeaseTimes.accepted(lease, dueAt, now);
 		jdbc.update(
 				"update " + this.table + " set due_at = ?, next_at = ?, owner = ?, " + TaskRow.RAISE_FENCE

@@ -9,6 +9,9 @@ if not task or not is_pending(task) then
   return false
 end
 local due = due_time(ARGV[4], ARGV[5])
+if due <= now and task.due <= now then
+  due = task.due -- the task keeps its position among the tasks that wait
+end
 local state, at = placed(due, has(task, SUSPECT) and -1 or ARGV[6], ARGV[7])
 raise_fence(task)
 take_out(task)
