@@ -129,8 +129,9 @@ final class TaskPolicyProperties implements PolicyOverrides {
 	public void checkNames(Set<String> names) {
 		for (String name : this.names) {
 			if (!RelaxedNames.contains(names, name)) {
-				logger.warn(("%s.%s sets the policy of tasks that no method with @Delayed or @Recurring" + " has%s."
-						+ " It takes effect if code gives the name to a task at run time")
+				logger.warn(("%s.%s sets the policy of tasks that no method with @Delayed or @Recurring has%s."
+						+ " It takes effect only for tasks in memory to which code gives the name. Durable tasks follow the"
+						+ " policy of the applications that have the method")
 					.formatted(PREFIX, name,
 							RelaxedNames.nearest(names, name, 1)
 								.stream()

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 
 import io.timingwheel.spring.annotation.Backoff;
@@ -118,7 +119,8 @@ class TaskPolicyConfigurationTests {
 			.withBean(Cleaner.class)
 			.run((context) -> assertThat(output).containsOnlyOnce("no method with @Delayed or @Recurring has")
 				.contains("timingwheel.tasks.calback sets the policy of tasks that no method with @Delayed or"
-						+ " @Recurring has. The nearest name is callback. It takes effect if code gives the name to a task"));
+						+ " @Recurring has. The nearest name is callback. It takes effect only for tasks in memory to which"
+						+ " code gives the name. Durable tasks follow the policy of the applications that have the method"));
 	}
 
 	@Test
@@ -132,11 +134,45 @@ class TaskPolicyConfigurationTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { NegativeLimit.class, BadRate.class, BadBackoff.class, BadMultiplier.class,
-			KeyLimitWithoutKey.class, MaxWaitWithoutKey.class, MaxWaitWithUpdate.class, NegativeMaxWait.class })
+			KeyLimitWithoutKey.class, BackoffWithoutAttempts.class, BackoffOfOneAttempt.class, MaxWaitWithoutKey.class,
+			MaxWaitWithUpdate.class, NegativeMaxWait.class })
 	void anUnusablePolicyStopsTheStartAndNamesTheMethod(Class<?> type) {
 		this.runner.withBean(type)
 			.run((context) -> assertThat(context.getStartupFailure()).hasStackTraceContaining(
 					InvalidAnnotatedMethodException.class.getName() + ": " + type.getName() + "#run()"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { WithoutKey.class, Cleaner.class })
+	void aLimitByKeyOfTheConfigurationStopsTheStartIfTheMethodHasNoKey(Class<?> type) {
+		this.runner.withPropertyValues("timingwheel.tasks.clean.max-concurrent-per-key=1")
+			.withBean(type)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining(type.getName() + "#clean()")
+				.hasMessageContaining("timingwheel.tasks.clean.max-concurrent-per-key")
+				.hasMessageContaining("key"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "backoff.initial=2s, false", "backoff.jitter=0, false", "backoff.initial=2s;max-attempts=2, true",
+			"backoff.initial=2s;max-attempts=1, true" })
+	void aBackoffNeedsASecondAttemptUnlessTheConfigurationSwitchesAttemptsOff(String settings, boolean starts) {
+		this.runner
+			.withPropertyValues(
+					Arrays.stream(settings.split(";")).map("timingwheel.tasks.clean."::concat).toArray(String[]::new))
+			.withBean(Cleaner.class)
+			.run((context) -> {
+				if (starts) {
+					assertThat(context).hasNotFailed();
+				}
+				else {
+					assertThat(context).getFailure()
+						.isInstanceOf(InvalidAnnotatedMethodException.class)
+						.hasMessageContaining("its policy has a backoff, but its tasks are tried only once")
+						.hasMessageContaining("max-attempts");
+				}
+			});
 	}
 
 	private static PolicySettings policy(AssertableApplicationContext context, String name) {
@@ -190,6 +226,30 @@ class TaskPolicyConfigurationTests {
 
 		@Delayed(delay = "1s", policy = @TaskPolicy(backoff = @Backoff(initial = "2s", max = "1s")))
 		public void run() {
+		}
+
+	}
+
+	static class BackoffWithoutAttempts {
+
+		@Delayed(delay = "1s", policy = @TaskPolicy(backoff = @Backoff(initial = "2s")))
+		public void run() {
+		}
+
+	}
+
+	static class BackoffOfOneAttempt {
+
+		@Delayed(delay = "1s", policy = @TaskPolicy(maxAttempts = 1, backoff = @Backoff(initial = "2s")))
+		public void run() {
+		}
+
+	}
+
+	static class WithoutKey {
+
+		@Delayed(delay = "1s", name = "clean")
+		public void clean() {
 		}
 
 	}

@@ -84,7 +84,7 @@ class DelayedPolicyTests {
 
 	@Test
 	void aBodyWhoseFutureFailsIsTriedAgain() {
-		this.runner.withPropertyValues("timingwheel.tasks.send.max-attempts=2").run((context) -> {
+		this.runner.run((context) -> {
 			CompletableFuture<String> result = context.getBean(Callbacks.class).send();
 			advance(context, Duration.ofSeconds(2));
 			await().until(() -> !Callbacks.STAGES.isEmpty());
@@ -129,8 +129,8 @@ class DelayedPolicyTests {
 
 		private int attempts;
 
-		@Delayed(delay = "1s", name = "send",
-				policy = @TaskPolicy(maxConcurrent = 1, backoff = @Backoff(initial = "1s", jitter = 0)))
+		@Delayed(delay = "1s", name = "send", policy = @TaskPolicy(maxAttempts = 2, maxConcurrent = 1,
+				backoff = @Backoff(initial = "1s", jitter = 0)))
 		public CompletableFuture<String> send() {
 			CompletableFuture<String> stage = new CompletableFuture<>();
 			STAGES.add(stage);

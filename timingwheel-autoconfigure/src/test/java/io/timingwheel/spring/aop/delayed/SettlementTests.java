@@ -69,7 +69,7 @@ class SettlementTests {
 
 	private final ApplicationContextRunner memory = DelayedContexts.realTimeRunner(Bodies.class)
 		.withPropertyValues("timingwheel.tasks.body.max-concurrent=1", "timingwheel.tasks.future.max-concurrent=1",
-				"timingwheel.tasks.schedule.max-concurrent=1", "timingwheel.tasks.body.backoff.initial=1ms");
+				"timingwheel.tasks.schedule.max-concurrent=1");
 
 	private final ApplicationContextRunner durable = this.memory.withBean(StoredBodies.class)
 		.withConfiguration(AutoConfigurations.of(JacksonAutoConfiguration.class, DataSourceAutoConfiguration.class,
@@ -81,21 +81,23 @@ class SettlementTests {
 
 	@Test
 	void aTaskInMemoryWhoseExceptionIsHostileHasFailed() {
-		this.memory.withPropertyValues("timingwheel.tasks.body.max-attempts=2").run((context) -> {
-			Bodies bodies = context.getBean(Bodies.class);
-			for (Hostile hostile : Hostile.values()) {
-				CompletableFuture<String> failing = bodies.future(() -> thrown(new HostileException(hostile)));
-				bodies.body(() -> thrown(new HostileException(hostile)));
-				DelayedTask<?> repeating = context.getBean(DelayedTaskOperations.class)
-					.task(() -> thrown(new HostileException(hostile)))
-					.every(Duration.ofMillis(1));
-				await().atMost(SOON)
-					.until(() -> failing.isCompletedExceptionally()
-							&& repeating.completion().isCompletedExceptionally());
-			}
-			assertSettled(context);
-			assertThat(DelayedContexts.counts(context, "body").failed()).isEqualTo(Hostile.values().length);
-		});
+		this.memory
+			.withPropertyValues("timingwheel.tasks.body.max-attempts=2", "timingwheel.tasks.body.backoff.initial=1ms")
+			.run((context) -> {
+				Bodies bodies = context.getBean(Bodies.class);
+				for (Hostile hostile : Hostile.values()) {
+					CompletableFuture<String> failing = bodies.future(() -> thrown(new HostileException(hostile)));
+					bodies.body(() -> thrown(new HostileException(hostile)));
+					DelayedTask<?> repeating = context.getBean(DelayedTaskOperations.class)
+						.task(() -> thrown(new HostileException(hostile)))
+						.every(Duration.ofMillis(1));
+					await().atMost(SOON)
+						.until(() -> failing.isCompletedExceptionally()
+								&& repeating.completion().isCompletedExceptionally());
+				}
+				assertSettled(context);
+				assertThat(DelayedContexts.counts(context, "body").failed()).isEqualTo(Hostile.values().length);
+			});
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -11,7 +12,9 @@ import io.timingwheel.spring.aop.PolicyAttribute;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.TransactionalBodies;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.BackoffSettings;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import io.timingwheel.spring.task.support.PolicySettings;
 import io.timingwheel.spring.task.support.SecurityContextExecutors;
 import io.timingwheel.spring.task.support.TaskExecutors;
 import io.timingwheel.spring.task.support.UncaughtExceptions;
@@ -73,13 +76,60 @@ public final class DelayedRuntime {
 	 * @return the tasks in memory
 	 */
 	DelayedTaskRegistry declare(DelayedMethod method) {
-		return declare(method.name(), method.policy());
+		DelayedTaskRegistry tasks = declare(method.method(), method.name(), method.policy(), method.durable());
+		if (method.key() == null) {
+			checkNoLimitByKey(method.method(), method.name(), "@Delayed has no key",
+					"set the key to an expression on the arguments, or remove the property");
+		}
+		return tasks;
 	}
 
-	DelayedTaskRegistry declare(String name, PolicyAttribute policy) {
-		DelayedTaskRegistry tasks = tasks();
-		tasks.declare(name, policy.get());
+	/**
+	 * Makes the name and the policy of a method known.
+	 * @return the tasks in memory
+	 */
+	DelayedTaskRegistry declare(RecurringMethod method) {
+		DelayedTaskRegistry tasks = declare(method.method(), method.name(), method.policy(), method.durable());
+		checkNoLimitByKey(method.method(), method.name(), "a @Recurring method has only one task",
+				"remove the property: a method never overlaps itself");
 		return tasks;
+	}
+
+	private DelayedTaskRegistry declare(Method method, String name, PolicyAttribute policy, boolean durable) {
+		DelayedTaskRegistry tasks = tasks();
+		PolicySettings declared = policy.get();
+		tasks.declare(name, declared);
+		checkBackoff(method, declared, tasks.policies().of(name), durable);
+		return tasks;
+	}
+
+	/**
+	 * Refuses a limit by key of the configuration that cannot take effect. The annotation
+	 * was checked before.
+	 */
+	private void checkNoLimitByKey(Method method, String name, String reason, String action) {
+		if (tasks().policies().of(name).maxConcurrentPerKey() != null) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the property timingwheel.tasks.%s.max-concurrent-per-key limits the runs of a key, but %s"
+						.formatted(name, reason),
+					action);
+		}
+	}
+
+	/**
+	 * Refuses a backoff of tasks that are tried once. The configuration may switch
+	 * further attempts off.
+	 * @param declared the policy of the annotation
+	 * @param policy the policy that holds
+	 */
+	private static void checkBackoff(Method method, PolicySettings declared, PolicySettings policy, boolean durable) {
+		Integer attempts = policy.maxAttempts();
+		boolean once = (attempts != null) ? attempts == 1 && Objects.equals(declared.maxAttempts(), 1) : !durable;
+		if (once && !policy.backoff().equals(BackoffSettings.NONE)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"its policy has a backoff, but its tasks are tried only once",
+					"set maxAttempts (or the property max-attempts) to at least 2, or remove the backoff");
+		}
 	}
 
 	private Object bean(String name) {

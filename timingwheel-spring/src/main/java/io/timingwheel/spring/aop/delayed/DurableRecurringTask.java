@@ -36,7 +36,7 @@ final class DurableRecurringTask implements DurableHandler {
 	 * schedule is stored when the node starts.
 	 */
 	static void register(RecurringMethod method, DelayedRuntime runtime) {
-		runtime.declare(method.name(), method.policy());
+		runtime.declare(method);
 		DurableTaskManager tasks = runtime.requireDurableTasks();
 		DurableHandler handler = tasks.register(new DurableRecurringTask(method, runtime));
 		tasks.declare(handler, RecurringMethodRegistry.KEY, method.requiredSchedule(), method.initialDelay());

@@ -21,8 +21,7 @@ final class MemoryRecurringTask extends TaskDefinition<Object[]> {
 	private final DelayedRuntime runtime;
 
 	MemoryRecurringTask(RecurringMethod method, DelayedRuntime runtime) {
-		super(runtime.declare(method.name(), method.policy()), method.name(), runtime.executor(method.executor()),
-				null);
+		super(runtime.declare(method), method.name(), runtime.executor(method.executor()), null);
 		this.method = method;
 		this.runtime = runtime;
 	}
