@@ -2,11 +2,16 @@ package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.NavigableSet;
-import java.util.TreeSet;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
 
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
@@ -75,41 +80,69 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * The figures of all names, in several pages if there are many names, or a forecast.
+	 * The figures of the names, in pages of at most 100 names, or a forecast.
 	 * @param forecast how far to look ahead, such as {@code PT1H}; {@code null} for the
 	 * figures
+	 * @param search text that the names contain, in upper or lower case; {@code null} for
+	 * all names
 	 * @param cursor the cursor of the page before; {@code null} for the first page
 	 * @return a {@link TasksDescriptor} or a {@link ForecastDescriptor}
-	 * @throws InvalidEndpointRequestException if there is no such period
+	 * @throws InvalidEndpointRequestException if there is no such period, or if a
+	 * forecast is to have a search or a cursor
 	 */
 	@ReadOperation
 	@RegisterReflectionForBinding({ TasksDescriptor.class, ForecastDescriptor.class })
-	public OperationResponseBody tasks(@Nullable String forecast, @Nullable String cursor) {
-		return (forecast != null) ? this.store.forecast(forecast, this.tasks) : figures(cursor);
+	public OperationResponseBody tasks(@Nullable String forecast, @Nullable String search, @Nullable String cursor) {
+		if (forecast == null) {
+			return figures(search, cursor);
+		}
+		if (search != null || cursor != null) {
+			throw invalid("A forecast takes neither a search nor a cursor: it has the names with the most tasks");
+		}
+		return this.store.forecast(forecast, this.tasks);
 	}
 
-	private TasksDescriptor figures(@Nullable String cursor) {
-		Map<String, StoredCounts> stored = this.store.counts();
-		NavigableSet<String> names = new TreeSet<>(this.tasks.names());
-		names.addAll(stored.keySet());
-		if (cursor != null) {
-			names = names.tailSet(cursor, false);
-		}
-		Map<String, CountsDescriptor> counts = new LinkedHashMap<>();
-		PageSize size = PageSize.ofNames();
+	private TasksDescriptor figures(@Nullable String search, @Nullable String cursor) {
+		NavigableMap<String, CountsDescriptor> names = counts(search);
 		List<NodeDescriptor> nodes = (cursor == null) ? this.store.nodes() : null;
+		PageSize size = PageSize.ofNames();
 		if (nodes != null) {
 			nodes.forEach((node) -> size.hasRoomFor(node.id()));
 		}
+		Map<String, CountsDescriptor> page = new LinkedHashMap<>();
 		String last = null;
-		for (String name : names) {
-			if (!size.hasRoomFor(name) && last != null) {
-				return new TasksDescriptor(counts, nodes, last);
+		boolean more = false;
+		for (Map.Entry<String, CountsDescriptor> name : ((cursor != null) ? names.tailMap(cursor, false) : names)
+			.entrySet()) {
+			more = last != null && (page.size() == LIMIT || !size.hasRoomFor(name.getKey()));
+			if (more) {
+				break;
 			}
-			counts.put(name, counts(name, stored.get(name)));
-			last = name;
+			last = name.getKey();
+			page.put(last, name.getValue());
 		}
-		return new TasksDescriptor(counts, nodes, null);
+		return new TasksDescriptor(page, TotalsDescriptor.of(names.values()), nodes, more ? last : null);
+	}
+
+	/**
+	 * The figures of all names that contain a text.
+	 * @param search the text, {@code null} for all names
+	 * @return the figures by name, sorted
+	 */
+	NavigableMap<String, CountsDescriptor> counts(@Nullable String search) {
+		Map<String, StoredCounts> stored = this.store.counts();
+		Set<String> names = new HashSet<>(this.tasks.names());
+		names.addAll(stored.keySet());
+		NavigableMap<String, CountsDescriptor> counts = new TreeMap<>();
+		String text = (search != null) ? search.toLowerCase(Locale.ROOT) : "";
+		names.stream()
+			.filter((name) -> name.toLowerCase(Locale.ROOT).contains(text))
+			.forEach((name) -> counts.put(name, counts(name, stored.get(name))));
+		return counts;
+	}
+
+	@Nullable List<NodeDescriptor> nodes() {
+		return this.store.nodes();
 	}
 
 	private CountsDescriptor counts(String name, @Nullable StoredCounts stored) {
@@ -413,15 +446,54 @@ public class DelayedTasksEndpoint {
 	}
 
 	/**
-	 * The figures of all names.
+	 * A page of names with their figures.
 	 *
 	 * @param tasks the figures by name
+	 * @param totals the figures of all names that the search finds, on this page or not
 	 * @param nodes the nodes that share the store, the one that reported last first;
 	 * {@code null} without a store and after the first page
 	 * @param cursor where the next page begins, {@code null} if there is none
 	 */
-	public record TasksDescriptor(Map<String, CountsDescriptor> tasks, @Nullable List<NodeDescriptor> nodes,
-			@Nullable String cursor) implements OperationResponseBody {
+	public record TasksDescriptor(Map<String, CountsDescriptor> tasks, TotalsDescriptor totals,
+			@Nullable List<NodeDescriptor> nodes, @Nullable String cursor) implements OperationResponseBody {
+
+	}
+
+	/**
+	 * The figures of several names together.
+	 *
+	 * @param names how many names these are
+	 * @param pending how many tasks have not begun
+	 * @param running how many have begun and not ended
+	 * @param completed how many ended with a result
+	 * @param failed how many ended with an exception
+	 * @param cancelled how many were cancelled
+	 * @param expired how many were too late to be started
+	 * @param overdue how many stored tasks are past their due time and have not begun
+	 * @param dead how many stored tasks have failed for good
+	 * @param waiting how many tasks are due and held back by policies or pauses
+	 * @param estimated whether the figures of a name are estimates
+	 */
+	public record TotalsDescriptor(int names, long pending, long running, long completed, long failed, long cancelled,
+			long expired, long overdue, long dead, long waiting, boolean estimated) {
+
+		/**
+		 * Adds figures.
+		 * @param names the figures of each name
+		 * @return the sums
+		 */
+		public static TotalsDescriptor of(Collection<CountsDescriptor> names) {
+			return new TotalsDescriptor(names.size(), sum(names, CountsDescriptor::pending),
+					sum(names, CountsDescriptor::running), sum(names, CountsDescriptor::completed),
+					sum(names, CountsDescriptor::failed), sum(names, CountsDescriptor::cancelled),
+					sum(names, CountsDescriptor::expired), sum(names, CountsDescriptor::overdue),
+					sum(names, CountsDescriptor::dead), sum(names, CountsDescriptor::waiting),
+					names.stream().anyMatch(CountsDescriptor::estimated));
+		}
+
+		private static long sum(Collection<CountsDescriptor> names, ToLongFunction<CountsDescriptor> figure) {
+			return names.stream().mapToLong(figure).sum();
+		}
 
 	}
 

@@ -1,11 +1,14 @@
 package io.timingwheel.spring.actuate;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.CountsDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NodeDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.PauseDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.StepDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
@@ -59,16 +62,34 @@ public class DelayedTasksEndpointWebExtension {
 	}
 
 	/**
-	 * The figures of all names, or a forecast.
+	 * The figures of the names, in pages of at most 100 names, or a forecast.
 	 * @param forecast how far to look ahead, such as {@code PT1H}; {@code null} for the
 	 * figures
+	 * @param search text that the names contain, in upper or lower case; {@code null} for
+	 * all names
 	 * @param cursor the cursor of the page before; {@code null} for the first page
 	 * @return the figures or the forecast, or what is wrong with the request
 	 */
 	@ReadOperation
 	@RegisterReflectionForBinding({ TasksDescriptor.class, ForecastDescriptor.class, ErrorDescriptor.class })
-	public WebEndpointResponse<?> tasks(@Nullable String forecast, @Nullable String cursor) {
-		return answer("", () -> this.endpoint.tasks(forecast, cursor));
+	public WebEndpointResponse<?> tasks(@Nullable String forecast, @Nullable String search, @Nullable String cursor) {
+		return answer("", () -> this.endpoint.tasks(forecast, search, cursor));
+	}
+
+	/**
+	 * The figures of all names. Not an operation: the console chooses and orders them.
+	 * @return the figures by name
+	 */
+	public Map<String, CountsDescriptor> counts() {
+		return this.endpoint.counts(null);
+	}
+
+	/**
+	 * The nodes that share the store. Not an operation: the console shows them.
+	 * @return the nodes, {@code null} without a store
+	 */
+	public @Nullable List<NodeDescriptor> nodes() {
+		return this.endpoint.nodes();
 	}
 
 	/**

@@ -79,6 +79,7 @@ class EndpointApprovalTests {
 		makeTasks();
 		request(HttpMethod.GET, "/timingwheel");
 		request(HttpMethod.GET, "/delayedtasks");
+		request(HttpMethod.GET, "/delayedtasks?search=remind");
 		request(HttpMethod.GET, "/delayedtasks?forecast=PT2H");
 		request(HttpMethod.GET, "/delayedtasks?forecast=soon");
 		request(HttpMethod.GET, "/delayedtasks/close");
@@ -109,6 +110,7 @@ class EndpointApprovalTests {
 		request(HttpMethod.POST, "/delayedtasks/absent", "action", "pause");
 		request(HttpMethod.POST, "/delayedtasks/fail", "action", "pause");
 		request(HttpMethod.POST, "/delayedtasks/fail", "action", "requeue-dead", "error", "no stock");
+		request(HttpMethod.POST, "/delayedtasks/fail", "action", "requeue-dead", "group", "no stock");
 		request(HttpMethod.POST, "/delayedtasks/fail", "action", "delete-dead");
 		request(HttpMethod.POST, "/delayedtasks/fail", "action", "resume");
 		request(HttpMethod.POST, "/delayedtasks", "action", "pause");

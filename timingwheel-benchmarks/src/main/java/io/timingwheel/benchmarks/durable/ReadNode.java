@@ -112,9 +112,9 @@ final class ReadNode implements AutoCloseable {
 		String id = first.next().get(0).id();
 		Map<String, Supplier<?>> reads = new LinkedHashMap<>();
 		reads.put("wheel", this.wheel::wheel);
-		reads.put("figures", () -> this.endpoint.tasks(null, null));
+		reads.put("figures", () -> this.endpoint.tasks(null, null, null));
 		for (String ahead : List.of("PT1M", "PT1H", "P1D", "P7D")) {
-			reads.put("forecast " + ahead, () -> this.endpoint.tasks(ahead, null));
+			reads.put("forecast " + ahead, () -> this.endpoint.tasks(ahead, null, null));
 		}
 		reads.put("name", () -> name(null));
 		reads.put("name, fourth page", () -> name(later));

@@ -22,7 +22,7 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NodeDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
-import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TasksDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TotalsDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
@@ -32,7 +32,6 @@ import io.timingwheel.spring.console.LiveFigures.NameTasks;
 import io.timingwheel.spring.console.LiveFigures.Names;
 import io.timingwheel.spring.console.LiveFigures.NodeFigures;
 import io.timingwheel.spring.console.LiveFigures.OneNode;
-import io.timingwheel.spring.console.LiveFigures.TotalFigures;
 import io.timingwheel.spring.console.LiveFigures.WheelFigures;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.PolicySettings;
@@ -136,19 +135,12 @@ final class ConsoleReader {
 	}
 
 	private Known readKnown() {
-		List<NameFigures> names = new ArrayList<>();
-		List<OneNode> nodes = null;
-		String cursor = null;
-		do {
-			if (!(this.tasks.tasks(null, cursor).getBody() instanceof TasksDescriptor page)) {
-				break;
-			}
-			page.tasks().forEach((name, counts) -> names.add(new NameFigures(name, counts)));
-			nodes = (page.nodes() != null) ? page.nodes().stream().map(this::node).toList() : nodes;
-			cursor = page.cursor();
-		}
-		while (cursor != null);
-		return new Known(names, nodes);
+		List<NodeDescriptor> nodes = this.tasks.nodes();
+		return new Known(this.tasks.counts()
+			.entrySet()
+			.stream()
+			.map((name) -> new NameFigures(name.getKey(), name.getValue()))
+			.toList(), (nodes != null) ? nodes.stream().map(this::node).toList() : null);
 	}
 
 	/**
@@ -173,36 +165,23 @@ final class ConsoleReader {
 		this.known.forget();
 	}
 
-	private static TotalFigures total(List<NameFigures> names) {
-		return new TotalFigures(sum(names, CountsDescriptor::pending), sum(names, CountsDescriptor::running),
-				sum(names, CountsDescriptor::completed), sum(names, CountsDescriptor::failed),
-				sum(names, CountsDescriptor::overdue), sum(names, CountsDescriptor::dead));
-	}
-
-	private static long sum(List<NameFigures> names, ToLongFunction<CountsDescriptor> figure) {
-		return names.stream().map(NameFigures::counts).mapToLong(figure).sum();
+	private static TotalsDescriptor total(List<NameFigures> names) {
+		return TotalsDescriptor.of(names.stream().map(NameFigures::counts).toList());
 	}
 
 	private static @Nullable Names names(List<NameFigures> all, LiveQuery query) {
 		if (query.isFor("now")) {
-			return new Names(all.size(), all.size(),
-					all.stream().sorted(order("attention")).limit(FIRST_NAMES).toList());
+			return Names.of(all, all, order("attention"), 0, FIRST_NAMES);
 		}
 		if (query.isFor("dead")) {
-			List<NameFigures> dead = all.stream()
-				.filter((name) -> name.counts().dead() > 0)
-				.sorted(order("dead"))
-				.toList();
-			return new Names(all.size(), dead.size(), dead.stream().limit(NAMES).toList());
+			List<NameFigures> dead = all.stream().filter((name) -> name.counts().dead() > 0).toList();
+			return Names.of(all, dead, order("dead"), query.from(), NAMES);
 		}
 		if (!query.isFor("names")) {
 			return null;
 		}
-		List<NameFigures> matching = all.stream()
-			.filter((name) -> query.matches(name.name()))
-			.sorted(order((query.sort() != null) ? query.sort() : "attention"))
-			.toList();
-		return new Names(all.size(), matching.size(), matching.stream().limit(NAMES).toList());
+		List<NameFigures> matching = all.stream().filter((name) -> query.matches(name.name())).toList();
+		return Names.of(all, matching, order((query.sort() != null) ? query.sort() : "attention"), query.from(), NAMES);
 	}
 
 	private static Comparator<NameFigures> order(String sort) {

@@ -35,7 +35,7 @@ final class Forecasts {
 	}
 
 	private static Optional<ForecastFigures> read(DelayedTasksEndpointWebExtension tasks, String range) {
-		return (tasks.tasks(range, null).getBody() instanceof ForecastDescriptor forecast)
+		return (tasks.tasks(range, null, null).getBody() instanceof ForecastDescriptor forecast)
 				? Optional.of(figures(forecast)) : Optional.empty();
 	}
 

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.console;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -9,6 +10,7 @@ import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.CountsDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TotalsDescriptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -35,7 +37,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param nodes all nodes of the store, {@code null} if the view shows none
  */
 @JsonInclude(Include.NON_NULL)
-record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, TotalFigures totals,
+record LiveFigures(long time, @Nullable String application, boolean acts, WheelFigures wheel, TotalsDescriptor totals,
 		@Nullable Names names, @Nullable ForecastFigures forecast, @Nullable NameTasks name,
 		@Nullable DeadDescriptor dead, @Nullable TaskDescriptor found, @Nullable List<TaskDescriptor> schedules,
 		@Nullable List<TaskDescriptor> keyed, @Nullable LatenessFigures lateness, @Nullable NodeFigures node,
@@ -83,13 +85,21 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	}
 
 	/**
-	 * Names of tasks.
+	 * A page of names of tasks.
 	 *
 	 * @param total how many names there are
 	 * @param matching how many of them match the filter
-	 * @param rows the first of those that match
+	 * @param from how many of those that match come before this page
+	 * @param rows the names of this page
 	 */
-	record Names(int total, int matching, List<NameFigures> rows) {
+	record Names(int total, int matching, int from, List<NameFigures> rows) {
+
+		static Names of(List<NameFigures> all, List<NameFigures> matching, Comparator<NameFigures> order, int from,
+				int limit) {
+			int start = (from < matching.size()) ? from : 0;
+			return new Names(all.size(), matching.size(), start,
+					matching.stream().sorted(order).skip(start).limit(limit).toList());
+		}
 
 	}
 
@@ -100,20 +110,6 @@ record LiveFigures(long time, @Nullable String application, boolean acts, WheelF
 	 * @param counts the figures of the endpoint {@code delayedtasks}
 	 */
 	record NameFigures(String name, @JsonUnwrapped CountsDescriptor counts) {
-
-	}
-
-	/**
-	 * The figures of all names together.
-	 *
-	 * @param pending how many tasks have not begun
-	 * @param running how many have begun and not ended
-	 * @param completed how many ended with a result
-	 * @param failed how many ended with an exception
-	 * @param overdue how many stored tasks are past their due time
-	 * @param dead how many stored tasks have failed for good
-	 */
-	record TotalFigures(long pending, long running, long completed, long failed, long overdue, long dead) {
 
 	}
 

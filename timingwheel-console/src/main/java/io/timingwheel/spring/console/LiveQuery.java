@@ -14,9 +14,16 @@ import org.jspecify.annotations.Nullable;
  * @param range how far into the future it looks
  * @param find the key or id of a task
  * @param cursor where a page of dead tasks begins
+ * @param from how many names come before the page of names
  */
 record LiveQuery(@Nullable String view, @Nullable String name, @Nullable String filter, @Nullable String sort,
-		@Nullable String range, @Nullable String find, @Nullable String cursor) {
+		@Nullable String range, @Nullable String find, @Nullable String cursor, int from) {
+
+	static LiveQuery of(@Nullable String view, @Nullable String name, @Nullable String filter, @Nullable String sort,
+			@Nullable String range, @Nullable String find, @Nullable String cursor, @Nullable String from) {
+		int names = (from != null && from.matches("\\d{1,9}")) ? Integer.parseInt(from) : 0;
+		return new LiveQuery(view, name, filter, sort, range, find, cursor, names);
+	}
 
 	boolean isFor(String view) {
 		return view.equals(this.view);

@@ -66,18 +66,19 @@ public class TimingWheelConsoleEndpoint {
 	 * @param range how far into the future the view looks, as {@code PT1H}
 	 * @param find the key or id of a task
 	 * @param cursor where a page of dead tasks begins
+	 * @param from how many names come before a page of names
 	 * @return the file or the figures; the status 404 if there is no such part
 	 */
 	@ReadOperation(produces = { "application/json", "text/javascript", "text/css", "image/svg+xml" })
 	@RegisterReflectionForBinding({ LiveFigures.class, ActionResult.class })
 	public WebEndpointResponse<?> part(SecurityContext securityContext, @Selector String part, @Nullable String view,
 			@Nullable String name, @Nullable String filter, @Nullable String sort, @Nullable String range,
-			@Nullable String find, @Nullable String cursor) {
+			@Nullable String find, @Nullable String cursor, @Nullable String from) {
 		if (part.equals(LIVE)) {
 			if (this.actions.permitted()) {
 				this.csrfToken.add();
 			}
-			LiveFigures figures = this.reader.read(new LiveQuery(view, name, filter, sort, range, find, cursor),
+			LiveFigures figures = this.reader.read(LiveQuery.of(view, name, filter, sort, range, find, cursor, from),
 					securityContext);
 			return new WebEndpointResponse<>(figures, MimeTypeUtils.APPLICATION_JSON);
 		}

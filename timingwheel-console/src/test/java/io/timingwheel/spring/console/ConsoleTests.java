@@ -5,7 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -256,11 +258,19 @@ class ConsoleTests {
 		}
 
 		@Test
-		void aThousandNamesAreAnsweredInPages() {
-			for (int i = 0; i < 900; i++) {
+		void manyNamesAreAnsweredInPages() {
+			for (int i = 0; i < 1200; i++) {
 				schedule("name-" + i, "key");
 			}
-			await().until(() -> user().<Integer>figure("view=names&filter=name-", "$.names.matching") == 900);
+			await().until(() -> user().<Integer>figure("view=names&filter=name-", "$.names.matching") == 1200);
+			assertThat(user().<Integer>figure("view=names", "$.totals.pending")).isGreaterThanOrEqualTo(1200);
+			Set<String> names = new HashSet<>();
+			for (int from = 0; from < 1200; from += 100) {
+				names.addAll(user().<List<String>>figure("view=names&filter=name-&sort=name&from=" + from,
+						"$.names.rows[*].name"));
+			}
+			assertThat(names).hasSize(1200);
+			assertThat(user().<Integer>figure("view=names&filter=name-&from=5000", "$.names.from")).isZero();
 			assertThat(user().live("view=names").body().length()).isLessThan(100_000);
 			assertThat(user().<List<String>>figure("view=names&filter=name-", "$.names.rows[*].name")).hasSize(100);
 			assertThat(user().<List<String>>figure("view=names&filter=name-777", "$.names.rows[*].name"))

@@ -155,7 +155,7 @@ public final class DelayedTaskRegistry {
 	 */
 	public boolean isPending(TaskId taskId) {
 		NamedTasks tasks = this.directory.get(taskId.name());
-		return tasks.pending().containsKey(slot(tasks, taskId));
+		return tasks.pending().containsKey(TaskKeys.of(taskId.key()));
 	}
 
 	/**
@@ -173,7 +173,7 @@ public final class DelayedTaskRegistry {
 	 */
 	public boolean cancel(TaskId taskId) {
 		NamedTasks tasks = this.directory.get(taskId.name());
-		Object slot = slot(tasks, taskId);
+		Object slot = TaskKeys.of(taskId.key());
 		boolean cancelled = tasks.cancel(slot);
 		return (Transactions.hasDeferred() && Transactions.override(tasks.keyInTransaction(slot), Effect.CANCEL))
 				|| cancelled;
@@ -205,7 +205,7 @@ public final class DelayedTaskRegistry {
 
 	private DeferredCancel deferredCancel(TaskId taskId) {
 		NamedTasks tasks = this.directory.get(taskId.name());
-		return new DeferredCancel(tasks, slot(tasks, taskId));
+		return new DeferredCancel(tasks, TaskKeys.of(taskId.key()));
 	}
 
 	/**
@@ -216,11 +216,11 @@ public final class DelayedTaskRegistry {
 	 */
 	public boolean cancel(String name, String keyOrId) {
 		NamedTasks tasks = this.directory.get(name);
-		if (tasks.cancel(tasks.slot(name, TaskKeys.of(keyOrId)))) {
+		if (tasks.cancel(TaskKeys.of(keyOrId))) {
 			return true;
 		}
 		long sequence = this.environment.sequenceOf(keyOrId);
-		Object slot = this.memoryTasks.slotOf(tasks, name, sequence);
+		Object slot = this.memoryTasks.slotOf(tasks, sequence);
 		return slot != null && tasks.cancel(slot, (task) -> task.sequence() == sequence);
 	}
 
@@ -234,7 +234,7 @@ public final class DelayedTaskRegistry {
 	 */
 	public boolean reschedule(TaskId taskId, Duration delay) {
 		NamedTasks tasks = this.directory.get(taskId.name());
-		return tasks.reschedule(slot(tasks, taskId), null, clock().after(delay));
+		return tasks.reschedule(TaskKeys.of(taskId.key()), null, clock().after(delay));
 	}
 
 	/**
@@ -249,11 +249,11 @@ public final class DelayedTaskRegistry {
 	public boolean reschedule(String name, String keyOrId, Duration delay) {
 		NamedTasks tasks = this.directory.get(name);
 		Deadline due = clock().after(delay);
-		if (tasks.reschedule(tasks.slot(name, TaskKeys.of(keyOrId)), null, due)) {
+		if (tasks.reschedule(TaskKeys.of(keyOrId), null, due)) {
 			return true;
 		}
 		long sequence = this.environment.sequenceOf(keyOrId);
-		Object slot = this.memoryTasks.slotOf(tasks, name, sequence);
+		Object slot = this.memoryTasks.slotOf(tasks, sequence);
 		return slot != null && tasks.reschedule(slot, due, (task) -> task.sequence() == sequence);
 	}
 
@@ -264,7 +264,7 @@ public final class DelayedTaskRegistry {
 	 */
 	public Optional<DelayedTask<?>> find(TaskId taskId) {
 		NamedTasks tasks = this.directory.get(taskId.name());
-		return Optional.ofNullable(tasks.find(slot(tasks, taskId)));
+		return Optional.ofNullable(tasks.find(TaskKeys.of(taskId.key())));
 	}
 
 	/**
@@ -335,8 +335,7 @@ public final class DelayedTaskRegistry {
 
 	/**
 	 * The known names. A name becomes known when it is declared, when its recorder is
-	 * used, or with its first task. There are at most 1,000 names; {@code other} stands
-	 * for all names beyond this limit.
+	 * used, or with its first task, and stays known.
 	 * @return the names, sorted
 	 */
 	public List<String> names() {
@@ -363,8 +362,7 @@ public final class DelayedTaskRegistry {
 	/**
 	 * The figures of a name.
 	 * @param name one of {@link #names()}
-	 * @return the figures; those of {@code other} if the name is not known or beyond the
-	 * limit
+	 * @return the figures, all 0 if the name is not known
 	 */
 	public TaskCounts counts(String name) {
 		return this.directory.get(name).counts();
@@ -427,10 +425,6 @@ public final class DelayedTaskRegistry {
 	 */
 	public TaskShutdown atShutdown() {
 		return this.shutdown;
-	}
-
-	private static Object slot(NamedTasks tasks, TaskId taskId) {
-		return tasks.slot(taskId.name(), TaskKeys.of(taskId.key()));
 	}
 
 }

@@ -46,12 +46,12 @@ public final class MemoryTaskReader {
 	 */
 	public Optional<PendingTaskSnapshot> find(String name, String keyOrId) {
 		NamedTasks tasks = this.directory.get(name);
-		PendingTaskSnapshot byKey = read(tasks, tasks.slot(name, TaskKeys.of(keyOrId)), (task) -> true);
+		PendingTaskSnapshot byKey = read(tasks, TaskKeys.of(keyOrId), (task) -> true);
 		if (byKey != null) {
 			return Optional.of(byKey);
 		}
 		long sequence = this.environment.sequenceOf(keyOrId);
-		Object slot = slotOf(tasks, name, sequence);
+		Object slot = slotOf(tasks, sequence);
 		return Optional.ofNullable((slot != null) ? read(tasks, slot, (task) -> task.sequence() == sequence) : null);
 	}
 
@@ -96,7 +96,7 @@ public final class MemoryTaskReader {
 		}
 		for (Spliterator<PendingTask> part : PendingSample.of(tasks.pending(), Math.max(limit, MAX_LOOKED_AT))) {
 			part.forEachRemaining((task) -> {
-				if (first.mayHave(task) && tasks.contains(name, task)) {
+				if (first.mayHave(task)) {
 					first.add(task);
 				}
 			});
@@ -144,21 +144,21 @@ public final class MemoryTaskReader {
 	/**
 	 * The slot where a task with an id was found. Another task may have the slot by now.
 	 */
-	@Nullable Object slotOf(NamedTasks tasks, String name, long sequence) {
+	@Nullable Object slotOf(NamedTasks tasks, long sequence) {
 		if (sequence == 0) {
 			return null;
 		}
-		Object unkeyed = tasks.slot(name, new TaskKeys.Unkeyed(sequence));
+		Object unkeyed = new TaskKeys.Unkeyed(sequence);
 		if (tasks.pending().containsKey(unkeyed)) {
 			return unkeyed;
 		}
 		Object shown = this.shown.get(sequence);
 		PendingTask candidate = (shown != null) ? tasks.pending().get(shown) : null;
-		if (candidate != null && candidate.sequence() == sequence && tasks.contains(name, candidate)) {
+		if (candidate != null && candidate.sequence() == sequence) {
 			return shown;
 		}
 		for (PendingTask task : tasks.pending().values()) {
-			if (task.sequence() == sequence && tasks.contains(name, task)) {
+			if (task.sequence() == sequence) {
 				return task.slot();
 			}
 		}

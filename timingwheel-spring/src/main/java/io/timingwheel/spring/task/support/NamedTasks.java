@@ -26,7 +26,7 @@ import org.springframework.core.task.TaskRejectedException;
  * <p>
  * The map keeps a task under its slot, the form that {@link TaskKeys} gives its key.
  */
-class NamedTasks {
+final class NamedTasks {
 
 	private static final Predicate<PendingTask> ANY = (task) -> true;
 
@@ -135,20 +135,6 @@ class NamedTasks {
 
 	boolean isDeclared() {
 		return this.declared;
-	}
-
-	/**
-	 * The slot of a task, its key in the map.
-	 */
-	Object slot(String name, Object key) {
-		return key;
-	}
-
-	/**
-	 * Whether a task has the name. One instance may keep the tasks of several names.
-	 */
-	boolean contains(String name, PendingTask task) {
-		return true;
 	}
 
 	TaskCounts counts() {

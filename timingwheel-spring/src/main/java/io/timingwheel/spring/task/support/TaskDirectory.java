@@ -11,19 +11,15 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The tasks of one wheel by their names. The number of names is limited, since each name
- * becomes a tag of metrics. The tasks of all names beyond the limit are kept and counted
- * together. Thread-safe.
+ * The tasks of one wheel by their names. A name stays known until the application ends.
+ * Thread-safe.
  */
 final class TaskDirectory {
 
 	private static final Log logger = LogFactory.getLog(TaskDirectory.class);
 
-	/** How many names there are at most, {@link #OVERFLOW} included. */
-	static final int LIMIT = 1000;
-
-	/** The common name of the tasks whose own names are beyond the limit. */
-	static final String OVERFLOW = "other";
+	/** So many names are probably made up at run time. */
+	private static final int MANY = 1000;
 
 	private final Map<String, NamedTasks> byName = new ConcurrentHashMap<>();
 
@@ -31,18 +27,19 @@ final class TaskDirectory {
 
 	private final TaskEnvironment environment;
 
-	private final NamedTasks overflow;
+	/** Stands for each name that is not known, and never has a task. */
+	private final NamedTasks unknown;
 
 	TaskDirectory(TaskEnvironment environment) {
 		this.environment = environment;
-		this.overflow = new OverflowTasks(environment);
+		this.unknown = new NamedTasks("", environment);
 	}
 
 	/**
-	 * The tasks of a name. An unknown name gives the tasks beyond the limit.
+	 * The tasks of a name, none if the name is not known.
 	 */
 	NamedTasks get(String name) {
-		return this.byName.getOrDefault(name, this.overflow);
+		return this.byName.getOrDefault(name, this.unknown);
 	}
 
 	/**
@@ -77,17 +74,14 @@ final class TaskDirectory {
 		if (known != null) {
 			return known;
 		}
-		PolicySettings policy = this.environment.policies().of(name);
-		// The names with a policy are known from the code and the configuration, so their
-		// number is limited anyway.
-		boolean full = name.equals(OVERFLOW) || (this.byName.size() >= LIMIT - 1 && policy.equals(PolicySettings.NONE));
-		NamedTasks tasks = full ? this.overflow : new NamedTasks(name, this.environment);
-		if (!full) {
-			tasks.setPolicy(policy);
+		NamedTasks tasks = new NamedTasks(name, this.environment);
+		tasks.setPolicy(this.environment.policies().of(name));
+		this.byName.put(name, tasks);
+		if (this.byName.size() == MANY) {
+			logger.warn("There are " + MANY + " names of tasks, such as \"" + name + "\". Each takes memory until the"
+					+ " application ends: use a key rather than a name for what differs from task to task");
 		}
-		if (this.byName.putIfAbsent(tasks.name(), tasks) == null) {
-			this.listeners.forEach((listener) -> tell(listener, tasks.name()));
-		}
+		this.listeners.forEach((listener) -> tell(listener, name));
 		return tasks;
 	}
 
@@ -132,29 +126,6 @@ final class TaskDirectory {
 	 */
 	long runningCount() {
 		return all().stream().mapToLong((tasks) -> tasks.recorder().running()).sum();
-	}
-
-	/**
-	 * The tasks of all names beyond the limit. Each task is found by its name and key,
-	 * but all are counted together. A name that is made up at run time therefore takes no
-	 * memory after its tasks have ended.
-	 */
-	private static final class OverflowTasks extends NamedTasks {
-
-		OverflowTasks(TaskEnvironment environment) {
-			super(OVERFLOW, environment);
-		}
-
-		@Override
-		Object slot(String name, Object key) {
-			return new TaskKeys.Qualified(name, key);
-		}
-
-		@Override
-		boolean contains(String name, PendingTask task) {
-			return OVERFLOW.equals(name) || task.definition().name().equals(name);
-		}
-
 	}
 
 }

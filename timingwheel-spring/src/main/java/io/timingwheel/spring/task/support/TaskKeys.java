@@ -36,9 +36,6 @@ final class TaskKeys {
 	 * @return the text, {@code null} if the task has no key
 	 */
 	static @Nullable String text(Object slot) {
-		if (slot instanceof Qualified qualified) {
-			return text(qualified.key());
-		}
 		return (slot instanceof Unkeyed) ? null : slot.toString();
 	}
 
@@ -81,13 +78,6 @@ final class TaskKeys {
 	 * The slot of a task without a key.
 	 */
 	record Unkeyed(long sequence) {
-
-	}
-
-	/**
-	 * A slot where tasks of several names are kept together.
-	 */
-	record Qualified(String name, Object key) {
 
 	}
 

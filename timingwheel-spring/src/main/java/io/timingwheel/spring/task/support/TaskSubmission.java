@@ -97,8 +97,7 @@ public final class TaskSubmission {
 			Transactions.runReady();
 		}
 		this.sequence = tasks.environment().nextSequence();
-		this.slot = tasks.slot(definition.name(),
-				(key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(this.sequence));
+		this.slot = (key != null) ? TaskKeys.of(key) : new TaskKeys.Unkeyed(this.sequence);
 	}
 
 	/**
