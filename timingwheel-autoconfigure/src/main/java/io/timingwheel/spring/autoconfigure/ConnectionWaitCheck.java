@@ -14,8 +14,9 @@ import org.springframework.boot.jdbc.DataSourceUnwrapper;
 
 /**
  * Warns at the start if a thread of the node may wait for a connection of the pool for
- * longer than half of a lease. A lease is renewed after a third of its time, so that a
- * longer wait may lose it.
+ * longer than a lease. The wait itself loses no lease: a thread that gave up earlier
+ * would queue again, behind all others. But the node learns that there are no connections
+ * only at the end of the wait, when the leases have ended.
  */
 final class ConnectionWaitCheck implements SmartInitializingSingleton {
 
@@ -34,13 +35,12 @@ final class ConnectionWaitCheck implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		HikariConfigMXBean pool = DataSourceUnwrapper.unwrap(this.dataSource, HikariConfigMXBean.class,
 				HikariDataSource.class);
-		if (pool != null && pool.getConnectionTimeout() > this.lease.toMillis() / 2) {
+		if (pool != null && pool.getConnectionTimeout() > this.lease.toMillis()) {
 			logger.warn(("A node may wait %d ms for a connection of the pool %s, and a lease of a durable task lasts"
-					+ " %d ms (timingwheel.store.lease). While no connection is free, leases end, and other nodes run"
-					+ " the tasks again. Set the connection timeout of the pool"
-					+ " (spring.datasource.hikari.connection-timeout) to at most %d ms.")
-				.formatted(pool.getConnectionTimeout(), pool.getPoolName(), this.lease.toMillis(),
-						this.lease.toMillis() / 3));
+					+ " %d ms (timingwheel.store.lease). If there is no connection, the log and the health say so only"
+					+ " when the leases have ended. Set the connection timeout of the pool"
+					+ " (spring.datasource.hikari.connection-timeout) to at most %3$d ms.")
+				.formatted(pool.getConnectionTimeout(), pool.getPoolName(), this.lease.toMillis()));
 		}
 	}
 
