@@ -24,8 +24,8 @@ class AnnotatedMethodConfiguration {
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static AnnotatedMethodScanner timingWheelAnnotatedMethodScanner() {
-		return new AnnotatedMethodScanner();
+	static AnnotatedMethodScanner timingWheelAnnotatedMethodScanner(CreatedBeans timingWheelCreatedBeans) {
+		return new AnnotatedMethodScanner(timingWheelCreatedBeans);
 	}
 
 }

@@ -55,7 +55,7 @@ class DelayedConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CancelDelayedMethodRegistry timingWheelCancelDelayedMethods(CreatedBeans timingWheelCreatedBeans) {
-		return new CancelDelayedMethodRegistry(timingWheelCreatedBeans.beanFactory());
+		return new CancelDelayedMethodRegistry(timingWheelCreatedBeans);
 	}
 
 	@Bean
@@ -76,7 +76,7 @@ class DelayedConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static RecurringMethodRegistry timingWheelRecurringMethods(CreatedBeans timingWheelCreatedBeans,
 			DelayedMethodRegistry timingWheelDelayedMethods, DelayedRuntime timingWheelDelayedRuntime) {
-		return new RecurringMethodRegistry(timingWheelCreatedBeans.beanFactory(), timingWheelDelayedMethods,
+		return new RecurringMethodRegistry(timingWheelCreatedBeans, timingWheelDelayedMethods,
 				timingWheelDelayedRuntime);
 	}
 

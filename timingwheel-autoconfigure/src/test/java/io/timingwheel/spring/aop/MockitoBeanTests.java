@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -17,6 +18,7 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.bean.override.convention.TestBean;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
@@ -47,6 +49,60 @@ class MockitoBeanTests {
 			this.orders.close(5);
 			verify(this.orders).close(5);
 			assertThat(this.tasks.pendingCount()).isZero();
+		}
+
+	}
+
+	@Nested
+	@SpringJUnitConfig({ Application.class, OtherBeans.class })
+	class WithMockBehindAnotherBean {
+
+		@MockitoBean
+		private Orders orders;
+
+		@MockitoBean
+		private Job job;
+
+		@MockitoBean
+		private Hidden hidden;
+
+		@Autowired
+		private Payments payments;
+
+		@Autowired
+		private ManualTimeSource time;
+
+		@Autowired
+		private DelayedTaskOperations tasks;
+
+		@Test
+		void theNameOfATaskIsKnownAndAMockDoesNotRunByItself() {
+			this.payments.pay(5);
+			assertThat(this.tasks.find(TaskId.of("job.run", "recurring"))).isEmpty();
+			this.time.advance(Duration.ofHours(5));
+			verify(this.job, never()).run();
+			verify(this.hidden, never()).hide();
+		}
+
+	}
+
+	@Nested
+	@SpringJUnitConfig({ Application.class, OtherBeans.class })
+	class WithTestBean {
+
+		@TestBean
+		private Job job;
+
+		@Autowired
+		private DelayedTaskOperations tasks;
+
+		static Job job() {
+			return new Job();
+		}
+
+		@Test
+		void anObjectOfTheTestDoesNotRunByItself() {
+			assertThat(this.tasks.find(TaskId.of("job.run", "recurring"))).isEmpty();
 		}
 
 	}
@@ -96,6 +152,61 @@ class MockitoBeanTests {
 		@Bean
 		TimingWheelCustomizer manualTime(ManualTimeSource time) {
 			return (builder) -> builder.timeSource(time);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OtherBeans {
+
+		@Bean
+		Payments payments() {
+			return new Payments();
+		}
+
+		@Bean
+		Job job() {
+			return new Job();
+		}
+
+		@Bean
+		Hidden hidden() {
+			return new HiddenJob();
+		}
+
+	}
+
+	static class Payments {
+
+		@CancelDelayed(name = "close-order", key = "#id")
+		public void pay(long id) {
+		}
+
+		@CancelDelayed(name = "hide", key = "#id")
+		public void show(long id) {
+		}
+
+	}
+
+	static class Job {
+
+		@Recurring(every = "1h")
+		public void run() {
+		}
+
+	}
+
+	interface Hidden {
+
+		void hide();
+
+	}
+
+	static class HiddenJob implements Hidden {
+
+		@Override
+		@Delayed(delay = "1h", name = "hide")
+		public void hide() {
 		}
 
 	}

@@ -28,7 +28,25 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 
 	private static final Log logger = LogFactory.getLog(AnnotatedMethodScanner.class);
 
+	private final @Nullable CreatedBeans beans;
+
 	private List<Reader> readers = List.of();
+
+	/**
+	 * Creates a scanner that only reads.
+	 */
+	public AnnotatedMethodScanner() {
+		this.beans = null;
+	}
+
+	/**
+	 * Creates a scanner that also creates the beans that it cannot read, and that run by
+	 * themselves.
+	 * @param beans knows these beans
+	 */
+	public AnnotatedMethodScanner(CreatedBeans beans) {
+		this.beans = beans;
+	}
 
 	@Override
 	public void postProcessBeanFactory(ConfigurableListableBeanFactory beanFactory) {
@@ -59,6 +77,9 @@ public final class AnnotatedMethodScanner implements BeanFactoryPostProcessor, S
 	@Override
 	public void afterSingletonsInstantiated() {
 		this.readers.forEach(Reader::resolveWithBeans);
+		if (this.beans != null) {
+			this.beans.createHidden();
+		}
 	}
 
 	/**

@@ -2,8 +2,11 @@ package io.timingwheel.spring.aop;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,15 +22,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.AbstractBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.Ordered;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.util.Assert;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Sees each bean that Spring creates, from the first moment at which the application
@@ -50,11 +57,15 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 
 	private static final StackWalker STACK = StackWalker.getInstance();
 
-	private final List<AnnotatedMethods<? extends Annotation>> annotated = List.of(
-			new AnnotatedMethods<>(Delayed.class), new AnnotatedMethods<>(CancelDelayed.class),
-			new AnnotatedMethods<>(Recurring.class), new AnnotatedMethods<>(Timeout.class));
+	private final AnnotatedMethods<Delayed> delayed = new AnnotatedMethods<>(Delayed.class);
 
-	private final Set<String> names = ConcurrentHashMap.newKeySet();
+	private final AnnotatedMethods<Recurring> recurring = new AnnotatedMethods<>(Recurring.class);
+
+	private final List<AnnotatedMethods<? extends Annotation>> annotated = List.of(this.delayed,
+			new AnnotatedMethods<>(CancelDelayed.class), this.recurring, new AnnotatedMethods<>(Timeout.class));
+
+	/** The classes of the beans by name; of a factory bean that of its product. */
+	private final Map<String, Class<?>> classes = new ConcurrentHashMap<>();
 
 	private volatile @Nullable ConfigurableListableBeanFactory beanFactory;
 
@@ -78,6 +89,7 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 			Object bean = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
 			if (bean != null) {
 				check(bean, name);
+				this.classes.put(name, AopUtils.getTargetClass(bean));
 			}
 		}
 		factory.addBeanPostProcessor(new BeanPostProcessor() {
@@ -102,13 +114,23 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	}
 
 	/**
+	 * Returns the class of a bean or of the product of a factory bean.
+	 * @param beanName the name of the bean
+	 * @return the class, {@code null} if the bean does not exist yet
+	 */
+	public @Nullable Class<?> classOf(String beanName) {
+		Class<?> type = this.classes.get(beanName);
+		return (type != null && !FactoryBean.class.isAssignableFrom(type)) ? type : null;
+	}
+
+	/**
 	 * Returns whether an object is one that Spring did not create, but that somebody
 	 * registered in place of a bean.
 	 * @param beanName the name of the bean
 	 * @return whether the bean exists, and is a mock or another object from outside
 	 */
 	public boolean isReplaced(String beanName) {
-		return beanFactory().containsSingleton(beanName) && !this.names.contains(beanName);
+		return beanFactory().containsSingleton(beanName) && !this.classes.containsKey(beanName);
 	}
 
 	/**
@@ -120,6 +142,92 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 		this.listener = listener;
 	}
 
+	/**
+	 * Returns whether the class of an object from outside is unlike that of the bean
+	 * whose place it took, so that nobody knows the annotations of the bean: the object
+	 * is a mock of an interface, for example.
+	 * @return whether there is such an object
+	 */
+	public boolean hidesAnnotations() {
+		return Arrays.stream(beanFactory().getBeanDefinitionNames()).filter(this::isReplaced).anyMatch((name) -> {
+			Object bean = beanFactory().getSingleton(name);
+			return bean != null && bean.getClass().getInterfaces().length > 0 && !isAnnotated(bean.getClass());
+		});
+	}
+
+	/**
+	 * Creates the beans that run by themselves or for stored tasks, if the start has not
+	 * created them and their definitions do not show it: the {@code @Bean} method of a
+	 * lazy bean, or the factory bean, declares an interface.
+	 */
+	void createHidden() {
+		ConfigurableListableBeanFactory factory = beanFactory();
+		for (String name : hidden()) {
+			if (createdTypes(factory, name).stream().anyMatch(this::needsNoCaller)) {
+				factory.getBean(name);
+			}
+		}
+	}
+
+	/**
+	 * Returns the names of the singletons that do not exist, and of which only an
+	 * interface or an abstract class is known, and of prototypes whose code shows that
+	 * they have annotations.
+	 * @return the names, first those whose code shows that they have annotations
+	 */
+	public List<String> hidden() {
+		ConfigurableListableBeanFactory factory = beanFactory();
+		return Arrays.stream(factory.getBeanDefinitionNames())
+			.filter((name) -> isHidden(factory, name))
+			.sorted(Comparator.comparing((name) -> !createdTypes(factory, name).stream().anyMatch(this::isAnnotated)))
+			.toList();
+	}
+
+	private boolean isHidden(ConfigurableListableBeanFactory factory, String name) {
+		BeanDefinition definition = factory.getMergedBeanDefinition(name);
+		if (definition.isAbstract() || !definition.isSingleton() || isPartOfSpring(definition)) {
+			return definition.isPrototype() && createdTypes(factory, name).stream().anyMatch(this::isAnnotated);
+		}
+		Object existing = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
+		if (existing != null && !(existing instanceof FactoryBean<?>)) {
+			return false;
+		}
+		Class<?> type = factory.getType(name, existing != null);
+		return type == null || type == Object.class || Modifier.isAbstract(type.getModifiers());
+	}
+
+	private static boolean isPartOfSpring(BeanDefinition definition) {
+		Method method = factoryMethod(definition);
+		return method != null && method.getDeclaringClass().getName().startsWith("org.springframework.");
+	}
+
+	private static @Nullable Method factoryMethod(BeanDefinition definition) {
+		return (definition instanceof RootBeanDefinition root) ? root.getResolvedFactoryMethod() : null;
+	}
+
+	/**
+	 * The classes of which the code that makes a bean creates instances.
+	 */
+	private static Set<Class<?>> createdTypes(ConfigurableListableBeanFactory factory, String name) {
+		Object existing = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
+		Method method = (existing instanceof FactoryBean<?>) ? productMethod(AopUtils.getTargetClass(existing))
+				: factoryMethod(factory.getMergedBeanDefinition(name));
+		return (method != null) ? FactoryCode.createdBy(method, factory.getBeanClassLoader()) : Set.of();
+	}
+
+	private static @Nullable Method productMethod(Class<?> type) {
+		Method method = ReflectionUtils.findMethod(type, "getObject");
+		return (method != null) ? BridgeMethodResolver.getMostSpecificMethod(method, type) : null;
+	}
+
+	private boolean needsNoCaller(Class<?> type) {
+		return !this.recurring.of(type).isEmpty() || this.delayed.of(type).values().stream().anyMatch(Delayed::durable);
+	}
+
+	private boolean isAnnotated(Class<?> type) {
+		return this.annotated.stream().anyMatch((methods) -> !methods.of(type).isEmpty());
+	}
+
 	private void created(Object bean, String beanName) {
 		if (!this.adviceReady) {
 			this.adviceReady = isAdviceReady();
@@ -128,10 +236,11 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 			}
 		}
 		if (beanFactory().containsBeanDefinition(beanName)) {
-			this.names.add(beanName);
+			Class<?> type = AopUtils.getTargetClass(bean);
+			this.classes.put(beanName, type);
 			BiConsumer<Class<?>, String> listener = this.listener;
 			if (listener != null && !(bean instanceof FactoryBean)) {
-				listener.accept(AopUtils.getTargetClass(bean), beanName);
+				listener.accept(type, beanName);
 			}
 		}
 	}

@@ -9,14 +9,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.AttributeResolver;
+import io.timingwheel.spring.aop.CreatedBeans;
 import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
@@ -34,6 +33,8 @@ public final class CancelDelayedMethodRegistry {
 
 	private final Map<Class<?>, Map<Method, Cancellation>> byClass = new ConcurrentHashMap<>();
 
+	private final CreatedBeans beans;
+
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	private final ProxyRules proxyRules;
@@ -44,9 +45,11 @@ public final class CancelDelayedMethodRegistry {
 
 	/**
 	 * Creates an empty registry.
-	 * @param beanFactory resolves the references in annotations
+	 * @param beans the beans, whose factory resolves the references in annotations
 	 */
-	public CancelDelayedMethodRegistry(ConfigurableListableBeanFactory beanFactory) {
+	public CancelDelayedMethodRegistry(CreatedBeans beans) {
+		ConfigurableListableBeanFactory beanFactory = beans.beanFactory();
+		this.beans = beans;
 		this.beanFactory = beanFactory;
 		this.proxyRules = new ProxyRules(beanFactory);
 		this.attributes = new AttributeResolver(beanFactory);
@@ -105,29 +108,36 @@ public final class CancelDelayedMethodRegistry {
 	}
 
 	/**
-	 * Checks that the names to cancel exist. An unknown name causes only a warning in two
-	 * cases. In the first, a bean that does not exist yet may have the name, since only
-	 * an interface of the bean is known. In the second, there is a store, and another
-	 * application may have the name.
+	 * Checks that the names to cancel exist. In doubt creates the lazy beans of which
+	 * only an interface is known, since one of them may have the name. An unknown name
+	 * causes only a warning in two cases. In the first, a mock or the like hides the
+	 * annotations of a bean. In the second, there is a store, and another application may
+	 * have the name.
 	 */
 	void checkNames(DelayedMethodRegistry delayed) {
-		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> {
-			if (!delayed.names().contains(method.name())) {
-				InvalidAnnotatedMethodException problem = unknownName(method, delayed);
-				String unseen = findUnseenBean();
-				if (unseen != null) {
-					logger.warn("%s. A bean that is created later, such as '%s', may have the name"
-						.formatted(problem.getMessage(), unseen));
-				}
-				else if (this.rules.isStoreConfigured()) {
-					logger.warn("%s. Another application at the same store may have the name"
-						.formatted(problem.getMessage()));
-				}
-				else {
-					throw problem;
-				}
+		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> checkName(method, delayed)));
+	}
+
+	private void checkName(Cancellation method, DelayedMethodRegistry delayed) {
+		if (delayed.names().contains(method.name())) {
+			return;
+		}
+		for (String hidden : this.beans.hidden()) {
+			this.beanFactory.getBean(hidden);
+			if (delayed.names().contains(method.name())) {
+				return;
 			}
-		}));
+		}
+		InvalidAnnotatedMethodException problem = unknownName(method, delayed);
+		if (this.beans.hidesAnnotations()) {
+			logger.warn("%s. A bean that a test has replaced may have the name".formatted(problem.getMessage()));
+		}
+		else if (this.rules.isStoreConfigured()) {
+			logger.warn("%s. Another application at the same store may have the name".formatted(problem.getMessage()));
+		}
+		else {
+			throw problem;
+		}
 	}
 
 	private static InvalidAnnotatedMethodException unknownName(Cancellation method, DelayedMethodRegistry delayed) {
@@ -135,20 +145,6 @@ public final class CancelDelayedMethodRegistry {
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(method.name()),
 				delayed.names().isEmpty() ? "give it to one, by @Delayed(name = ..)"
 						: "use one of these names: " + new TreeSet<>(delayed.names()));
-	}
-
-	private @Nullable String findUnseenBean() {
-		for (String name : this.beanFactory.getBeanDefinitionNames()) {
-			BeanDefinition definition = this.beanFactory.getMergedBeanDefinition(name);
-			if (definition.getFactoryMethodName() != null && !definition.isAbstract()
-					&& !this.beanFactory.containsSingleton(name)) {
-				Class<?> type = this.beanFactory.getType(name, false);
-				if (type == null || type.isInterface()) {
-					return name;
-				}
-			}
-		}
-		return null;
 	}
 
 	/**

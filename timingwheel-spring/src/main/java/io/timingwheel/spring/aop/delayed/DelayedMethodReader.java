@@ -93,6 +93,13 @@ final class DelayedMethodReader {
 	}
 
 	/**
+	 * Checks that the bean of a durable method exists without a caller.
+	 */
+	void checkScope(DelayedMethod method) {
+		this.rules.checkScope(method.method(), method.beanName());
+	}
+
+	/**
 	 * Whether all calls go to the same object. Reads this from the bean definition, since
 	 * a question to the bean factory could instantiate a factory bean.
 	 */

@@ -125,6 +125,9 @@ public final class DelayedMethodRegistry {
 
 	private void resolve(DelayedMethod method) {
 		method.resolve();
+		if (method.durable()) {
+			this.reader.checkScope(method);
+		}
 		claimNames(method);
 	}
 

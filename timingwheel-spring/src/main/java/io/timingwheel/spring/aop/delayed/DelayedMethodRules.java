@@ -19,9 +19,12 @@ import io.timingwheel.spring.task.DelayedTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.Scope;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
@@ -31,6 +34,7 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Checks at startup that {@code @Delayed} can take effect on a method. A check that fails
@@ -230,6 +234,46 @@ final class DelayedMethodRules {
 			throw new InvalidAnnotatedMethodException(method,
 					this.annotation + " is durable, but there is no store to keep its tasks in",
 					"set timingwheel.store.type to jdbc or redis, or remove durable = true");
+		}
+	}
+
+	/**
+	 * Checks that the bean of a method exists outside of the request, or the like, of a
+	 * caller. The scopes must be registered.
+	 * @param beanName the bean's public name
+	 */
+	void checkScope(Method method, String beanName) {
+		String target = ScopedProxyUtils.getTargetBeanName(beanName);
+		String name = this.beanFactory.containsBeanDefinition(target) ? target : beanName;
+		String scope = this.beanFactory.containsBeanDefinition(name)
+				? this.beanFactory.getMergedBeanDefinition(name).getScope() : null;
+		if (StringUtils.hasLength(scope) && !scope.equals(BeanDefinition.SCOPE_SINGLETON)
+				&& !scope.equals(BeanDefinition.SCOPE_PROTOTYPE) && !isActive(scope)) {
+			throw new InvalidAnnotatedMethodException(method,
+					"%s is on a method of a bean in the scope \"%s\", which is not active when the method runs"
+						.formatted(this.annotation, scope),
+					"make the bean \"%s\" a singleton, or move the method to another bean".formatted(beanName));
+		}
+	}
+
+	/**
+	 * Asks a scope for an object of the current conversation, which the scopes of
+	 * requests, sessions and batch steps refuse without one.
+	 */
+	private boolean isActive(String name) {
+		Scope scope = this.beanFactory.getRegisteredScope(name);
+		if (scope == null) {
+			return false;
+		}
+		try {
+			scope.resolveContextualObject("request");
+			return true;
+		}
+		catch (IllegalStateException ex) {
+			return false;
+		}
+		catch (RuntimeException ex) {
+			return true;
 		}
 	}
 

@@ -169,6 +169,13 @@ public final class DelayedRuntime {
 	}
 
 	/**
+	 * Whether a bean has been removed from the context.
+	 */
+	boolean isGone(String beanName) {
+		return !this.beanFactory.containsBean(beanName);
+	}
+
+	/**
 	 * Calls a method of a bean, with all advice of the bean.
 	 */
 	@Nullable Object invoke(String beanName, Method method, @Nullable Object[] arguments) throws Throwable {

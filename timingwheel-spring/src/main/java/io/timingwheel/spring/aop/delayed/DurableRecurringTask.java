@@ -25,20 +25,24 @@ final class DurableRecurringTask implements DurableHandler {
 
 	private final Supplier<Executor> executor;
 
-	private DurableRecurringTask(RecurringMethod method, DelayedRuntime runtime) {
+	private final Runnable end;
+
+	private DurableRecurringTask(RecurringMethod method, DelayedRuntime runtime, Runnable end) {
 		this.method = method;
 		this.runtime = runtime;
+		this.end = end;
 		this.executor = runtime.executor(method.executor());
 	}
 
 	/**
 	 * Makes a method known, so that this node can run it, and declares its schedule. The
 	 * schedule is stored when the node starts.
+	 * @param end what to do if the bean is gone
 	 */
-	static void register(RecurringMethod method, DelayedRuntime runtime) {
+	static void register(RecurringMethod method, DelayedRuntime runtime, Runnable end) {
 		runtime.declare(method);
 		DurableTaskManager tasks = runtime.requireDurableTasks();
-		DurableHandler handler = tasks.register(new DurableRecurringTask(method, runtime));
+		DurableHandler handler = tasks.register(new DurableRecurringTask(method, runtime, end));
 		tasks.declare(handler, RecurringMethodRegistry.KEY, method.requiredSchedule(), method.initialDelay());
 	}
 
@@ -47,6 +51,11 @@ final class DurableRecurringTask implements DurableHandler {
 	 */
 	@Override
 	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
+		if (this.runtime.isGone(this.method.beanName())) {
+			this.runtime.requireDurableTasks().unregister(this);
+			this.end.run();
+			throw new IllegalStateException("The bean \"%s\" is gone".formatted(this.method.beanName()));
+		}
 		Object result = this.runtime.invoke(this.method.beanName(), method(), arguments);
 		Future<?> future = (result instanceof Future<?> given) ? given
 				: (result instanceof CompletionStage<?> stage) ? stage.toCompletableFuture() : null;

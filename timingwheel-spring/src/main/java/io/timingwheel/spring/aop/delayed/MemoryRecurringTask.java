@@ -3,6 +3,7 @@ package io.timingwheel.spring.aop.delayed;
 import java.lang.reflect.Method;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.TaskDefinition;
 import io.timingwheel.spring.task.support.TaskSubmission;
 import org.jspecify.annotations.Nullable;
@@ -20,10 +21,17 @@ final class MemoryRecurringTask extends TaskDefinition<Object[]> {
 
 	private final DelayedRuntime runtime;
 
-	MemoryRecurringTask(RecurringMethod method, DelayedRuntime runtime) {
+	private final Runnable end;
+
+	/**
+	 * Creates a task.
+	 * @param end what to do if the bean is gone
+	 */
+	MemoryRecurringTask(RecurringMethod method, DelayedRuntime runtime, Runnable end) {
 		super(runtime.declare(method), method.name(), runtime.executor(method.executor()), null);
 		this.method = method;
 		this.runtime = runtime;
+		this.end = end;
 	}
 
 	/**
@@ -44,6 +52,11 @@ final class MemoryRecurringTask extends TaskDefinition<Object[]> {
 
 	@Override
 	protected @Nullable Object run(Object[] payload) throws Throwable {
+		if (this.runtime.isGone(this.method.beanName())) {
+			this.end.run();
+			this.runtime.tasks().cancel(TaskId.of(this.method.name(), RecurringMethodRegistry.KEY));
+			return null;
+		}
 		return this.runtime.invoke(this.method.beanName(), method(), payload);
 	}
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.PolicyAttribute;
@@ -28,6 +29,17 @@ import org.jspecify.annotations.Nullable;
 record RecurringMethod(String beanName, Method method, FixedAttribute<String> nameText, RecurringTimes times,
 		@Nullable FixedAttribute<Duration> initialDelayText, FixedAttribute<String> executorName, boolean durable,
 		Missed missed, PolicyAttribute policy) {
+
+	/**
+	 * What identifies a method, since it has no arguments.
+	 */
+	static String place(String beanName, Method method) {
+		return AnnotatedMethodScanner.publicName(beanName) + "#" + method.getName();
+	}
+
+	String place() {
+		return place(this.beanName, this.method);
+	}
 
 	String name() {
 		return this.nameText.get();

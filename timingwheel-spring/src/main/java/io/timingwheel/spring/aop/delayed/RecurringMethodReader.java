@@ -58,6 +58,13 @@ final class RecurringMethodReader {
 				readPolicy(method, annotation));
 	}
 
+	/**
+	 * Checks that the bean of a method exists without a caller.
+	 */
+	void checkScope(RecurringMethod method) {
+		this.rules.checkScope(method.method(), method.beanName());
+	}
+
 	private PolicyAttribute readPolicy(Method method, Recurring annotation) {
 		if (annotation.policy().maxConcurrentPerKey() > 0) {
 			throw new InvalidAnnotatedMethodException(method,

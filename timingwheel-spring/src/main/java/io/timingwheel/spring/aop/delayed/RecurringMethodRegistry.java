@@ -1,6 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,23 +10,29 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.aop.CreatedBeans;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DelayedTaskStore;
-import org.jspecify.annotations.Nullable;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
 
 /**
  * The {@link Recurring} methods of all beans. Reads and checks them at startup from the
  * types of the beans. The type of a bean may show less than its class, so the methods are
  * read once more from the singletons themselves. Starts their runs with the application.
+ * The runs of a bean that is created later begin then. They end when the bean is gone.
  * Thread-safe.
  *
  * @since 0.1
  */
 public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Reader {
+
+	private static final Log logger = LogFactory.getLog(RecurringMethodRegistry.class);
 
 	/** The key of the task of each method. */
 	public static final String KEY = DelayedTaskStore.DECLARED_KEY;
@@ -34,7 +41,11 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 
 	private final Map<String, RecurringMethod> byPlace = new ConcurrentHashMap<>();
 
-	private final List<MemoryRecurringTask> inMemory = new ArrayList<>();
+	private final Map<String, RecurringMethod> names = new ConcurrentHashMap<>();
+
+	private final List<MemoryRecurringTask> waiting = new ArrayList<>();
+
+	private final CreatedBeans beans;
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -48,23 +59,23 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 
 	/**
 	 * Creates an empty registry.
-	 * @param beanFactory contains the beans
+	 * @param beans the beans
 	 * @param delayed knows the names that belong to {@code @Delayed} methods
 	 * @param runtime runs the methods
 	 */
-	public RecurringMethodRegistry(ConfigurableListableBeanFactory beanFactory, DelayedMethodRegistry delayed,
-			DelayedRuntime runtime) {
-		this.beanFactory = beanFactory;
+	public RecurringMethodRegistry(CreatedBeans beans, DelayedMethodRegistry delayed, DelayedRuntime runtime) {
+		this.beans = beans;
+		this.beanFactory = beans.beanFactory();
 		this.delayed = delayed;
 		this.runtime = runtime;
-		this.reader = new RecurringMethodReader(beanFactory);
+		this.reader = new RecurringMethodReader(this.beanFactory);
 	}
 
 	@Override
 	public void read(Class<?> beanClass, String beanName) {
 		this.annotated.of(beanClass).forEach((method, annotation) -> {
 			RecurringMethod recurring = this.reader.read(method, annotation, beanClass, beanName);
-			this.byPlace.put(recurring.beanName() + "#" + method.getName(), recurring);
+			this.byPlace.put(recurring.place(), recurring);
 		});
 	}
 
@@ -86,27 +97,69 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 	@Override
 	public void resolveWithBeans() {
 		readSingletons();
-		Map<String, RecurringMethod> byName = new ConcurrentHashMap<>();
-		for (RecurringMethod method : this.byPlace.values()) {
-			method.resolve();
-			checkName(method, byName.putIfAbsent(method.name(), method));
-			if (method.times().schedule() != null) {
-				DelayedRuntime.checkNeedsNoCaller(method.method(), this.runtime.executor(method.executor()),
-						"nobody calls it, and its executor runs it with the security context of a caller");
-				register(method);
-			}
-			else {
-				this.runtime.tasks().policies().addSwitchedOff(method.name());
-			}
+		this.byPlace.values().removeIf((method) -> this.beans.isReplaced(method.beanName()));
+		List.copyOf(this.byPlace.values()).forEach(this::begin);
+		this.beans.onCreated(this::beginLate);
+	}
+
+	/**
+	 * Checks a method for which beans may be needed, and gives it its schedule.
+	 */
+	private void begin(RecurringMethod method) {
+		method.resolve();
+		checkName(method);
+		this.reader.checkScope(method);
+		if (method.times().schedule() == null) {
+			this.runtime.tasks().policies().addSwitchedOff(method.name());
+			return;
+		}
+		DelayedRuntime.checkNeedsNoCaller(method.method(), this.runtime.executor(method.executor()),
+				"nobody calls it, and its executor runs it with the security context of a caller");
+		if (method.durable()) {
+			DurableRecurringTask.register(method, this.runtime, () -> end(method));
+		}
+		else {
+			start(new MemoryRecurringTask(method, this.runtime, () -> end(method)));
 		}
 	}
 
-	private void register(RecurringMethod method) {
-		if (method.durable()) {
-			DurableRecurringTask.register(method, this.runtime);
+	private synchronized void start(MemoryRecurringTask task) {
+		if (this.started) {
+			task.start();
 		}
 		else {
-			this.inMemory.add(new MemoryRecurringTask(method, this.runtime));
+			this.waiting.add(task);
+		}
+	}
+
+	/**
+	 * Begins the runs of a bean that nobody could know at the start.
+	 */
+	private void beginLate(Class<?> beanClass, String beanName) {
+		this.annotated.of(beanClass).forEach((method, annotation) -> {
+			String place = RecurringMethod.place(beanName, method);
+			if (!this.byPlace.containsKey(place)) {
+				RecurringMethod recurring = this.reader.read(method, annotation, beanClass, beanName);
+				try {
+					begin(recurring);
+				}
+				catch (RuntimeException ex) {
+					this.names.remove(recurring.name(), recurring);
+					throw ex;
+				}
+				this.byPlace.put(place, recurring);
+			}
+		});
+	}
+
+	/**
+	 * Ends the runs of a method whose bean is gone.
+	 */
+	private void end(RecurringMethod method) {
+		if (this.byPlace.remove(method.place(), method)) {
+			this.names.remove(method.name(), method);
+			logger.warn("The bean \"%s\" is gone, so the @Recurring method %s does not run here any more"
+				.formatted(method.beanName(), InvalidAnnotatedMethodException.describe(method.method())));
 		}
 	}
 
@@ -117,11 +170,25 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 	private void readSingletons() {
 		for (String name : this.beanFactory.getBeanDefinitionNames()) {
 			Object bean = this.beanFactory.containsSingleton(name) ? this.beanFactory.getSingleton(name) : null;
-			if (bean != null && !(bean instanceof FactoryBean)) {
+			if (bean instanceof FactoryBean) {
+				readProduct(name);
+			}
+			else if (bean != null) {
 				Class<?> beanClass = AopUtils.getTargetClass(bean);
 				read(beanClass, name);
 				this.annotated.of(beanClass).keySet().forEach((method) -> checkProxy(method, bean));
 			}
+		}
+	}
+
+	/**
+	 * Reads what a factory bean creates, which need not be created yet.
+	 */
+	private void readProduct(String beanName) {
+		Class<?> created = this.beans.classOf(beanName);
+		Class<?> type = (created != null) ? created : this.beanFactory.getType(beanName);
+		if (type != null && !Proxy.isProxyClass(type)) {
+			read(ClassUtils.getUserClass(type), beanName);
 		}
 	}
 
@@ -138,7 +205,8 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 		}
 	}
 
-	private void checkName(RecurringMethod method, @Nullable RecurringMethod holder) {
+	private void checkName(RecurringMethod method) {
+		RecurringMethod holder = this.names.putIfAbsent(method.name(), method);
 		if (holder != null || this.delayed.names().contains(method.name())) {
 			throw new InvalidAnnotatedMethodException(method.method(), (holder != null)
 					? "the name \"%s\" of @Recurring belongs to %s of the bean \"%s\" already".formatted(method.name(),
@@ -149,12 +217,14 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 	}
 
 	/**
-	 * Starts the runs in memory. A second call does nothing.
+	 * Starts the runs in memory, also of the methods that follow. A second call does
+	 * nothing.
 	 */
 	public synchronized void start() {
 		if (!this.started) {
 			this.started = true;
-			this.inMemory.forEach(MemoryRecurringTask::start);
+			this.waiting.forEach(MemoryRecurringTask::start);
+			this.waiting.clear();
 		}
 	}
 

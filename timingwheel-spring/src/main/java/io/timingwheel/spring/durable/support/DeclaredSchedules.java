@@ -46,11 +46,15 @@ final class DeclaredSchedules {
 	}
 
 	/**
-	 * Declares a schedule.
+	 * Declares a schedule. Stores it at once if the others are stored already.
 	 * @param call gives what to run
 	 */
-	void add(Supplier<DurableSubmission> call, Schedule schedule, @Nullable Duration initialDelay) {
-		this.schedules.add(new Declared(call, schedule, initialDelay));
+	synchronized void add(Supplier<DurableSubmission> call, Schedule schedule, @Nullable Duration initialDelay) {
+		Declared one = new Declared(call, schedule, initialDelay);
+		this.schedules.add(one);
+		if (this.started) {
+			store(one);
+		}
 	}
 
 	/**

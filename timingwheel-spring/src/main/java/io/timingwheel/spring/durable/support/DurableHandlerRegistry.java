@@ -44,6 +44,16 @@ public final class DurableHandlerRegistry {
 	}
 
 	/**
+	 * Removes a handler. This node runs no more tasks with its names.
+	 * @param handler the handler
+	 */
+	public synchronized void unregister(DurableHandler handler) {
+		Map<String, DurableHandler> reduced = new HashMap<>(this.handlers);
+		reduced.values().removeIf((known) -> known == handler);
+		this.handlers = Map.copyOf(reduced);
+	}
+
+	/**
 	 * Finds a handler.
 	 * @param nameOrAlias the name of a stored task
 	 * @return the handler, {@code null} if this node has none

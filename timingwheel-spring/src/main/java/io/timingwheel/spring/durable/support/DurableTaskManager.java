@@ -158,6 +158,14 @@ public final class DurableTaskManager implements DurableTaskOperations, DurableT
 	}
 
 	/**
+	 * Removes a handler. Its tasks stay in the store, for nodes that have the handler.
+	 * @param handler the handler
+	 */
+	public void unregister(DurableHandler handler) {
+		this.handlers.unregister(handler);
+	}
+
+	/**
 	 * Finds a handler.
 	 * @param nameOrAlias the name of its tasks
 	 * @return the handler, {@code null} if this application has none
