@@ -18,19 +18,31 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle {
 
 	private final DurableTaskManager tasks;
 
+	private final boolean claims;
+
 	private final Duration awaitTerminationPeriod;
 
-	DurableTasksLifecycle(DurableTaskManager tasks, Duration awaitTerminationPeriod,
+	/**
+	 * Creates the lifecycle of a node.
+	 * @param claims whether the node claims tasks from its start on
+	 */
+	DurableTasksLifecycle(DurableTaskManager tasks, boolean claims, Duration awaitTerminationPeriod,
 			ApplicationContext applicationContext) {
 		super(applicationContext, PHASE);
 		this.tasks = tasks;
+		this.claims = claims;
 		this.awaitTerminationPeriod = awaitTerminationPeriod;
 	}
 
 	@Override
 	void onStart() {
+		if (!this.claims) {
+			this.tasks.pause();
+		}
 		this.tasks.start();
-		this.tasks.resume();
+		if (this.claims) {
+			this.tasks.resume();
+		}
 	}
 
 	@Override

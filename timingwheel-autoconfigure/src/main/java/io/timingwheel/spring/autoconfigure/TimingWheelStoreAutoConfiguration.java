@@ -74,9 +74,9 @@ public final class TimingWheelStoreAutoConfiguration {
 
 	@Bean
 	DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTaskManager tasks, TimingWheelProperties properties,
-			ApplicationContext applicationContext) {
-		return new DurableTasksLifecycle(tasks, properties.getShutdown().getAwaitTerminationPeriod(),
-				applicationContext);
+			TimingWheelStoreProperties storeProperties, ApplicationContext applicationContext) {
+		return new DurableTasksLifecycle(tasks, storeProperties.isClaimTasks(),
+				properties.getShutdown().getAwaitTerminationPeriod(), applicationContext);
 	}
 
 }

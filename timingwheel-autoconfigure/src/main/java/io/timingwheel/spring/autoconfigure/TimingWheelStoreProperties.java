@@ -28,6 +28,12 @@ public class TimingWheelStoreProperties implements InitializingBean {
 	private @Nullable String nodeId;
 
 	/**
+	 * Whether this node claims and runs durable tasks. A node that does not only stores
+	 * them. The endpoint changes this at run time.
+	 */
+	private boolean claimTasks = true;
+
+	/**
 	 * How long a task belongs to the node that runs the task. Renewed while the task
 	 * runs. When the lease of a node that has died ends, another node runs the task.
 	 */
@@ -82,6 +88,14 @@ public class TimingWheelStoreProperties implements InitializingBean {
 
 	public void setNodeId(@Nullable String nodeId) {
 		this.nodeId = nodeId;
+	}
+
+	public boolean isClaimTasks() {
+		return this.claimTasks;
+	}
+
+	public void setClaimTasks(boolean claimTasks) {
+		this.claimTasks = claimTasks;
 	}
 
 	public Duration getLease() {

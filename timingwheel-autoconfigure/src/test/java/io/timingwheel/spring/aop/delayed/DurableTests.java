@@ -158,6 +158,19 @@ class DurableTests {
 	}
 
 	@Test
+	void aNodeThatClaimsNoTasksOnlyStoresThem() {
+		this.runner.withPropertyValues("timingwheel.store.claim-tasks=false").run((context) -> {
+			Service service = context.getBean(Service.class);
+			service.later(Duration.ofMillis(1), new Order(7, List.of()));
+			this.runner.run((other) -> assertThat(take(other.getBean(Service.class))).startsWith("later 7"));
+			assertThat(service.work().events).isEmpty();
+			service.later(Duration.ofMillis(1), new Order(8, List.of()));
+			context.getBean(DurableTaskAdmin.class).resume();
+			assertThat(take(service)).startsWith("later 8");
+		});
+	}
+
+	@Test
 	void aPausedContextStartsNoStoredTask() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
