@@ -3,11 +3,14 @@ package io.timingwheel.spring.autoconfigure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -17,8 +20,10 @@ import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
+import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
@@ -28,6 +33,7 @@ import reactor.core.publisher.Mono;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.task.AsyncTaskExecutor;
@@ -74,6 +80,30 @@ class CompletionTests {
 			for (Future<String> result : waiting) {
 				assertThat(result).succeedsWithin(60, TimeUnit.SECONDS).isEqualTo("result");
 			}
+		});
+	}
+
+	@Test
+	void aTaskExpiresAlsoIfTheWorkThatWaitsForItOccupiesItsExecutorOrItsPermit() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			for (Future<String> result : occupy(context, () -> join(service.expiring()))) {
+				assertThat(result).failsWithin(60, TimeUnit.SECONDS)
+					.withThrowableThat()
+					.withRootCauseInstanceOf(CancellationException.class);
+			}
+			CompletableFuture<Future<String>> next = new CompletableFuture<>();
+			CompletableFuture<String> first = service.limited(next);
+			await().until(() -> next.getNumberOfDependents() > 0);
+			next.complete(service.limited(CompletableFuture.completedFuture(new CompletableFuture<>())));
+			assertThat(first).failsWithin(60, TimeUnit.SECONDS)
+				.withThrowableThat()
+				.withRootCauseInstanceOf(CancellationException.class);
+			DelayedTaskRegistry tasks = context.getBean(DelayedTaskRegistry.class);
+			assertThat(tasks.counts("expiring").expired()).isEqualTo(POOL_SIZE);
+			assertThat(tasks.counts("limited").expired()).isOne();
+			assertThat(tasks.pendingCount()).isZero();
+			assertThat(context.getBean(TimingWheel.class).pending()).isZero();
 		});
 	}
 
@@ -148,12 +178,22 @@ class CompletionTests {
 	@Test
 	void noThreadOutlivesTheContext() {
 		Set<Thread> before = Thread.getAllStackTraces().keySet();
-		this.runner.run((context) -> {
+		ApplicationContextRunner withStore = this.runner
+			.withConfiguration(AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class,
+					DataSourceAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+			.withPropertyValues("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID())
+			.withBean("blocking", Executor.class, () -> Runnable::run)
+			.withBean(Reports.class);
+		withStore.run((context) -> {
+			context.getBean(Reports.class).report();
+			context.getBean(Reports.class).onBlockingExecutor().get(60, TimeUnit.SECONDS);
+			Reports.written.await(60, TimeUnit.SECONDS);
 			Service service = context.getBean(Service.class);
 			assertTimesOut(() -> service.sleeping(1_000));
 			assertTimesOut(() -> service.future().join());
 			assertThat(threads("timeout-stacks")).isNotEmpty();
 			assertThat(threads("timing-wheel-completion-")).isNotEmpty();
+			assertThat(threads("timing-wheel-hand-over-")).isNotEmpty();
 		});
 		Set<String> after = ConcurrentHashMap.newKeySet();
 		Thread.getAllStackTraces()
@@ -341,9 +381,35 @@ class CompletionTests {
 			return this::fallback;
 		}
 
+		@Delayed(delay = "0", name = "expiring", expireAfter = "20ms")
+		public Future<String> expiring() {
+			return CompletableFuture.completedFuture("begun");
+		}
+
+		@Delayed(delay = "0", name = "limited", expireAfter = "200ms", policy = @TaskPolicy(maxConcurrent = 1))
+		public CompletableFuture<String> limited(CompletableFuture<Future<String>> next) {
+			return CompletableFuture.completedFuture(CompletionTests.join(next.join()));
+		}
+
 		@Delayed("0")
 		public Future<String> delayed(Future<String> inner) {
 			return inner;
+		}
+
+	}
+
+	static class Reports {
+
+		static final CountDownLatch written = new CountDownLatch(1);
+
+		@Delayed(delay = "0", durable = true)
+		public void report() {
+			written.countDown();
+		}
+
+		@Delayed(delay = "0", executor = "blocking")
+		public Future<String> onBlockingExecutor() {
+			return CompletableFuture.completedFuture("done");
 		}
 
 	}

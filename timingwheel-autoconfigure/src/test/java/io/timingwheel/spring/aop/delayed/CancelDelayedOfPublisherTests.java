@@ -5,6 +5,7 @@ import java.util.concurrent.Flow;
 
 import io.r2dbc.h2.H2ConnectionFactory;
 import io.r2dbc.spi.ConnectionFactory;
+import io.reactivex.rxjava3.core.Flowable;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
@@ -88,6 +89,18 @@ class CancelDelayedOfPublisherTests {
 			Flux<String> payment = orders.payInParts(1, Flux.just("first", "second"));
 			assertThat(payment.doOnNext((part) -> assertThat(pending(context)).isOne()).collectList().block(LIMIT))
 				.containsExactly("first", "second");
+			assertThat(pending(context)).isZero();
+		});
+	}
+
+	@Test
+	void cancelsAtTheCompletionOfATypeThatIsAPublisherItself() {
+		this.runner.run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			orders.close(1);
+			Flowable<String> payment = orders.payInFlow(1, Flowable.just("first", "second"));
+			assertThat(pending(context)).isOne();
+			assertThat(payment.toList().blockingGet()).containsExactly("first", "second");
 			assertThat(pending(context)).isZero();
 		});
 	}
@@ -321,6 +334,11 @@ class CancelDelayedOfPublisherTests {
 
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public Mono<String> pay(long orderId, Mono<String> bank) {
+			return bank;
+		}
+
+		@CancelDelayed(name = "close-order", key = "#orderId")
+		public Flowable<String> payInFlow(long orderId, Flowable<String> bank) {
 			return bank;
 		}
 

@@ -13,6 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.ReactiveTypes;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
@@ -26,7 +27,6 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.Scope;
 import org.springframework.core.ReactiveAdapter;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.MergedAnnotation;
@@ -113,7 +113,7 @@ final class DelayedMethodRules {
 					"@CancelDelayed is on a suspend function, whose completion Spring shows only with kotlinx-coroutines-reactor",
 					"add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor, or set beforeInvocation = true");
 		}
-		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
+		ReactiveAdapter adapter = ReactiveTypes.adapterOf(type);
 		if (adapter == null || CompletionStage.class.isAssignableFrom(type)) {
 			return;
 		}

@@ -2,6 +2,7 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.util.concurrent.Callable;
 
+import io.timingwheel.spring.aop.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -9,7 +10,6 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 import org.springframework.core.ReactiveAdapter;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -38,7 +38,7 @@ final class ReactorCancellation {
 	 * @return what the caller gets, {@code null} if this is no publisher
 	 */
 	static @Nullable Object apply(Object returned, Class<?> declared, TaskCancellation cancellation) {
-		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, returned);
+		ReactiveAdapter adapter = ReactiveTypes.adapterOf(returned.getClass());
 		if (adapter == null || !declared.isAssignableFrom(adapter.getReactiveType())) {
 			return null;
 		}

@@ -18,11 +18,11 @@ import java.util.stream.BaseStream;
 import java.util.stream.Stream;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.core.ReactiveAdapter;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
@@ -35,8 +35,6 @@ final class LaterResult {
 	private static final ClassLoader CLASS_LOADER = LaterResult.class.getClassLoader();
 
 	private static final boolean REACTOR_PRESENT = isPresent("reactor.core.publisher.Flux");
-
-	private static final boolean REACTIVE_STREAMS_PRESENT = isPresent("org.reactivestreams.Publisher");
 
 	private static final boolean WEB_PRESENT = isPresent(
 			"org.springframework.web.context.request.async.DeferredResult");
@@ -118,7 +116,7 @@ final class LaterResult {
 		if (Future.class.isAssignableFrom(type) || CompletionStage.class.isAssignableFrom(type)) {
 			return;
 		}
-		ReactiveAdapter adapter = adapter(type);
+		ReactiveAdapter adapter = ReactiveTypes.adapterOf(type);
 		if (adapter != null) {
 			if (!REACTOR_PRESENT) {
 				throw new InvalidAnnotatedMethodException(method,
@@ -162,10 +160,6 @@ final class LaterResult {
 				"@Timeout is on a method that %s, and cannot limit the work of the %s, which comes after the return of the method"
 					.formatted(returns, type.getSimpleName()),
 				"return the result itself, or a CompletableFuture, a publisher or a Callable of it, or do without @Timeout on this method");
-	}
-
-	private static @Nullable ReactiveAdapter adapter(Class<?> type) {
-		return REACTIVE_STREAMS_PRESENT ? ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) : null;
 	}
 
 	private static boolean isLaterOrStarted(Class<?> type) {

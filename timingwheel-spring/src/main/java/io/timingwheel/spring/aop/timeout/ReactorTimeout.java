@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
+import io.timingwheel.spring.aop.ReactiveTypes;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -13,7 +14,6 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 import org.springframework.core.ReactiveAdapter;
-import org.springframework.core.ReactiveAdapterRegistry;
 
 /**
  * Limits the time of each subscription of a {@code Mono}, a {@code Flux}, or another type
@@ -34,7 +34,7 @@ final class ReactorTimeout {
 	 * @return what the caller gets, {@code null} if the object is no publisher
 	 */
 	static @Nullable Object apply(Object returned, LimitedCall call) {
-		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, returned);
+		ReactiveAdapter adapter = ReactiveTypes.adapterOf(returned.getClass());
 		if (adapter == null || !call.returnType().isAssignableFrom(adapter.getReactiveType())) {
 			return null;
 		}
@@ -122,7 +122,7 @@ final class ReactorTimeout {
 				if (value == null) {
 					return Mono.empty();
 				}
-				ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(null, value);
+				ReactiveAdapter adapter = ReactiveTypes.adapterOf(value.getClass());
 				return (adapter != null) ? adapter.toPublisher(value) : (Publisher<T>) Mono.just(value);
 			}
 			catch (Throwable ex) {

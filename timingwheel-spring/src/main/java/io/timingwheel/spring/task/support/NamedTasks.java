@@ -38,6 +38,8 @@ final class NamedTasks {
 
 	private final ConcurrentHashMap<Object, PendingTask> pending = new ConcurrentHashMap<>();
 
+	private final ExpiryTimers expiryTimers = new ExpiryTimers(this);
+
 	private volatile boolean declared;
 
 	private volatile PolicySettings policy = PolicySettings.NONE;
@@ -122,6 +124,10 @@ final class NamedTasks {
 
 	ConcurrentHashMap<Object, PendingTask> pending() {
 		return this.pending;
+	}
+
+	ExpiryTimers expiryTimers() {
+		return this.expiryTimers;
 	}
 
 	/**
@@ -293,12 +299,23 @@ final class NamedTasks {
 	 * @return whether there was such a task
 	 */
 	boolean cancel(Object slot, Predicate<PendingTask> condition) {
+		return withdraw(slot, condition, TaskOutcome.CANCELLED);
+	}
+
+	/**
+	 * Removes a pending task that is too late to begin, and cancels its future.
+	 */
+	void expire(Object slot, long sequence) {
+		withdraw(slot, (task) -> task.sequence() == sequence, TaskOutcome.EXPIRED);
+	}
+
+	private boolean withdraw(Object slot, Predicate<PendingTask> condition, TaskOutcome outcome) {
 		Withdrawal withdrawal = new Withdrawal(condition);
 		this.pending.computeIfPresent(slot, withdrawal::apply);
 		if (!withdrawal.done) {
 			return false;
 		}
-		this.recorder.increment(TaskOutcome.CANCELLED);
+		this.recorder.increment(outcome);
 		if (withdrawal.future != null) {
 			withdrawal.future.cancelled();
 		}

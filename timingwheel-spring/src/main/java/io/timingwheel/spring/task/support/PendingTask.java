@@ -129,6 +129,7 @@ final class PendingTask implements RoutedTask {
 	 */
 	@Override
 	public boolean handOver(Executor executor, Runnable timer) {
+		this.definition.tasks().expiryTimers().start(this);
 		StartGate gate = this.definition.tasks().gate();
 		if (gate != null) {
 			return gate.arrive(this, executor);
@@ -266,6 +267,7 @@ final class PendingTask implements RoutedTask {
 	 * Clears the references of this object, which may stay in the queue of an executor.
 	 */
 	void forget() {
+		this.definition.tasks().expiryTimers().stop(this.sequence);
 		this.timer = null;
 		this.payload = null;
 		this.future = null;

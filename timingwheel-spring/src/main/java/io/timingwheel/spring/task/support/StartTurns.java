@@ -143,7 +143,9 @@ final class StartTurns {
 			catch (RejectedExecutionException ex) {
 				if (environment().wheel().snapshot().state() == WheelSnapshot.State.RUNNING) {
 					// The wheel is full at the moment.
-					CompletableFuture.delayedExecutor(Math.max(delayNanos, StartQueue.MIN_PAUSE), TimeUnit.NANOSECONDS)
+					CompletableFuture
+						.delayedExecutor(Math.max(delayNanos, StartQueue.MIN_PAUSE), TimeUnit.NANOSECONDS,
+								environment().handOvers().completions())
 						.execute(this);
 				}
 			}

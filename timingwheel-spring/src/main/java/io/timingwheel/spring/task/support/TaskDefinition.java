@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class TaskDefinition<P> {
 
-	private static final long NEVER = Long.MAX_VALUE;
+	static final long NEVER = Long.MAX_VALUE;
 
 	private final String name;
 
@@ -104,6 +104,13 @@ public abstract class TaskDefinition<P> {
 
 	final Executor executor() {
 		return this.executor.get();
+	}
+
+	/**
+	 * How late a task may start, {@link #NEVER} for no limit.
+	 */
+	final long expireAfterNanos() {
+		return this.expireAfterNanos;
 	}
 
 	final boolean isExpired(long latenessNanos) {
