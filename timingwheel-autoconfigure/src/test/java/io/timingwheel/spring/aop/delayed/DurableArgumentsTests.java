@@ -105,7 +105,10 @@ class DurableArgumentsTests {
 		storeNote();
 		run(Primitive.class, (context) -> {
 			reschedule(context);
-			await().until(() -> !context.getBean(DurableTaskAdmin.class).findDead("note", 1).isEmpty());
+			DurableTaskAdmin admin = context.getBean(DurableTaskAdmin.class);
+			await().until(() -> !admin.findDead("note", 1).isEmpty());
+			assertThat(admin.findDead("note", 1)).extracting(StoredTask::error)
+				.allSatisfy((error) -> assertThat(error).contains("PrimitiveNote", " at priority)"));
 		});
 		assertThat(received).isEmpty();
 	}

@@ -37,14 +37,14 @@ class RedisVirtualTimeTests extends VirtualTimeContractTests {
 	}
 
 	/**
-	 * The time moved on by the contract's test, so each node has looked since.
+	 * The nodes also store again what they agree on.
 	 */
 	@Override
 	@Test
 	protected void whatIsDeclaredComesBackAfterTheStoreHasLostIt() {
 		super.whatIsDeclaredComesBackAfterTheStoreHasLostIt();
 		try (RedisConnection connection = this.connections.getConnection()) {
-			assertThat(connection.hashCommands().hGetAll("timingwheel:{timingwheel}:meta".getBytes(UTF_8))).hasSize(2);
+			assertThat(connection.hashCommands().hGetAll("timingwheel:{timingwheel}:meta".getBytes(UTF_8))).hasSize(3);
 		}
 	}
 

@@ -73,9 +73,12 @@ final class PausedNames {
 		if (requirements != null && requirements.restoreAgreed()) {
 			Set<String> lost = this.known;
 			lost.forEach((name) -> set(name, true));
-			logger.warn("Redis had lost its data. It has again what the nodes agree on"
-					+ (lost.isEmpty() ? "" : ", and that " + lost + " are paused")
-					+ ". The tasks that were stored are lost");
+			if (lost.isEmpty()) {
+				logger.info("Redis had lost its data, and has again what the nodes agree on");
+			}
+			else {
+				logger.warn("Redis had lost its data, and has again that " + lost + " are paused");
+			}
 		}
 		return this.connection.get(this.connection.commands().smembers(this.key))
 			.stream()

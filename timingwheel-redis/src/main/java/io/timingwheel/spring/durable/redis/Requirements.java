@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,9 +29,14 @@ final class Requirements {
 	/** How the tasks are written: a field for each task, and one for what has changed. */
 	private static final int FORMAT = 2;
 
+	/** The field of a random value, which tells whether Redis has lost its data since. */
+	private static final String INSTANCE = "instance";
+
 	private final StoreConnection connection;
 
 	private final RedisStoreOptions options;
+
+	private volatile String instance = "";
 
 	Requirements(StoreConnection connection, RedisStoreOptions options) {
 		this.connection = connection;
@@ -44,8 +50,7 @@ final class Requirements {
 			checkPolicy(field(info, "maxmemory_policy"));
 			checkPersistence(field(info, "aof_enabled"));
 		}
-		checkPartitions(commands);
-		checkFormat(commands);
+		checkAgreed(commands);
 	}
 
 	private List<String> infos(RedisClusterAsyncCommands<byte[], byte[]> commands) {
@@ -126,16 +131,22 @@ final class Requirements {
 	 * Stores the values that all nodes of the namespace agree on, if Redis has lost them
 	 * since this node checked them. A node with other values could otherwise start beside
 	 * this one.
-	 * @return whether Redis had lost them
+	 * @return whether Redis had lost them, also if another node has stored them since
 	 */
 	boolean restoreAgreed() {
 		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
-		if (this.connection.get(commands.exists(meta())) > 0) {
+		byte[] found = this.connection.get(commands.hget(meta(), Partitions.bytes(INSTANCE)));
+		if (found != null && new String(found, StandardCharsets.UTF_8).equals(this.instance)) {
 			return false;
 		}
+		checkAgreed(commands);
+		return true;
+	}
+
+	private void checkAgreed(RedisClusterAsyncCommands<byte[], byte[]> commands) {
 		checkPartitions(commands);
 		checkFormat(commands);
-		return true;
+		this.instance = agreed(commands, INSTANCE, UUID.randomUUID().toString());
 	}
 
 	private byte[] meta() {

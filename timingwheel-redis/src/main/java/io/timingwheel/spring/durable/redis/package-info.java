@@ -13,7 +13,7 @@
  * timingwheel:{namespace:3}:places:n sorted set  the places of the limited name n -&gt; when their leases end
  * timingwheel:{namespace:3}:limits   hash        limited name -&gt; when its rate allows the next start;
  *                                               \255 and name -&gt; how much of its starts was given back
- * timingwheel:{namespace}:meta       hash        the number of partitions, the format
+ * timingwheel:{namespace}:meta       hash        the number of partitions, the format, a random value
  * timingwheel:{namespace}:paused     set         the names that are paused
  * timingwheel:{namespace}:nodes      hash        node -&gt; whether it claims, how many tasks it holds, when it reported
  * </pre>

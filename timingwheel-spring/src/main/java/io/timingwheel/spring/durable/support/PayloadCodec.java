@@ -415,7 +415,24 @@ public final class PayloadCodec {
 					unknown.getReferringClass().getTypeName());
 		}
 		return (ex instanceof UnsupportedTypeException) ? String.valueOf(ex.getMessage())
-				: "the JSON is no %s (%s)".formatted(type.toCanonical(), ex.getClass().getSimpleName());
+				: "the JSON is no %s (%s%s)".formatted(type.toCanonical(), ex.getClass().getSimpleName(), place(ex));
+	}
+
+	/**
+	 * The property that cannot be read. The keys of a map are content of the payload.
+	 */
+	private static String place(RuntimeException ex) {
+		String place = (ex instanceof JacksonException jackson) ? jackson.getPath()
+			.stream()
+			.takeWhile((step) -> !isMap(step.from()))
+			.map(JacksonException.Reference::getPropertyName)
+			.filter(Objects::nonNull)
+			.collect(Collectors.joining(".")) : "";
+		return place.isEmpty() ? "" : " at " + place;
+	}
+
+	private static boolean isMap(@Nullable Object from) {
+		return (from instanceof Class<?> type) ? Map.class.isAssignableFrom(type) : from instanceof Map;
 	}
 
 	/**

@@ -12,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -41,6 +42,7 @@ import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.cfg.EnumFeature;
 import tools.jackson.databind.cfg.MapperConfig;
+import tools.jackson.databind.cfg.MutableCoercionConfig;
 import tools.jackson.databind.deser.AbstractDeserializer;
 import tools.jackson.databind.deser.ValueDeserializerModifier;
 import tools.jackson.databind.deser.bean.BeanDeserializerBase;
@@ -55,6 +57,7 @@ import tools.jackson.databind.module.SimpleModule;
 import tools.jackson.databind.ser.ValueSerializerModifier;
 import tools.jackson.databind.ser.bean.BeanSerializerBase;
 import tools.jackson.databind.ser.std.StdSerializer;
+import tools.jackson.databind.type.LogicalType;
 
 import org.springframework.util.ClassUtils;
 
@@ -121,10 +124,17 @@ final class PayloadMapper {
 					DateTimeFeature.WRITE_DATES_WITH_CONTEXT_TIME_ZONE,
 					DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE, DateTimeFeature.TRUNCATE_TO_MSECS_ON_READ,
 					DateTimeFeature.TRUNCATE_TO_MSECS_ON_WRITE)
-			// An empty text is a value, not the absence of one.
-			.withCoercionConfigDefaults(
-					(coercions) -> coercions.setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail))
+			// An empty text of an earlier signature is no null.
+			.withCoercionConfig(LogicalType.Boolean, PayloadMapper::failOnEmptyText)
+			.withCoercionConfig(LogicalType.Integer, PayloadMapper::failOnEmptyText)
+			.withCoercionConfig(LogicalType.Float, PayloadMapper::failOnEmptyText)
+			.withCoercionConfig(LogicalType.DateTime, PayloadMapper::failOnEmptyText)
+			.withCoercionConfig(UUID.class, PayloadMapper::failOnEmptyText)
 			.build();
+	}
+
+	private static void failOnEmptyText(MutableCoercionConfig coercions) {
+		coercions.setCoercion(CoercionInputShape.EmptyString, CoercionAction.Fail);
 	}
 
 	/**

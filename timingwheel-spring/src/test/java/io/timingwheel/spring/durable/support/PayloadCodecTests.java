@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import java.net.URI;
 import java.nio.file.Path;
 import java.sql.Timestamp;
 import java.time.Duration;
@@ -106,6 +107,8 @@ class PayloadCodecTests {
 				arguments("chars", new Object[] { new char[] { 'a', 'b' }, new double[] { Double.NaN, -0.0 } }),
 				arguments("dates",
 						new Object[] { Timestamp.valueOf("2026-01-01 10:00:00.123456789"), new Date(5), new Date(6) }),
+				arguments("empty",
+						new Object[] { "", new byte[0], new char[0], Locale.ROOT, URI.create(""), new String[0] }),
 				arguments("numbers", new Object[] { new BigDecimal("1.50"), 7 }),
 				arguments("sets", new Object[] { new LinkedHashSet<>(List.of("z", "a", "q")), null }),
 				arguments("hashes",
@@ -406,6 +409,9 @@ class PayloadCodecTests {
 		}
 
 		void names(List<String> names) {
+		}
+
+		void empty(String text, byte[] bytes, char[] chars, Locale locale, URI uri, String[] array) {
 		}
 
 		void chars(char[] chars, double[] numbers) {
