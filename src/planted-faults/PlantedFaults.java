@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -82,8 +83,7 @@ public final class PlantedFaults {
 		delete(this.work.resolve("overlays"));
 		Files.createDirectories(logs());
 		say("Copying and compiling the project");
-		copyCheckout();
-		build(mavenArguments);
+		build(copyCheckout(), mavenArguments);
 		Set<TestMethod> red = redTests(faults);
 		Map<Fault, Result> results = plant(faults, red);
 		print(results);
@@ -105,16 +105,20 @@ public final class PlantedFaults {
 		}
 	}
 
-	/** Copies what has changed, so that Maven compiles only this. */
-	private void copyCheckout() throws IOException {
+	/**
+	 * Copies what has changed, so that Maven compiles only this.
+	 * @return whether anything has changed
+	 */
+	private boolean copyCheckout() throws IOException {
 		Set<Path> present = new HashSet<>();
+		AtomicBoolean changed = new AtomicBoolean();
 		Files.walkFileTree(this.checkout, new SimpleFileVisitor<>() {
 
 			@Override
 			public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
 				String name = folder.getFileName().toString();
-				return (name.equals("target") || name.equals(".git")) ? FileVisitResult.SKIP_SUBTREE
-						: FileVisitResult.CONTINUE;
+				return (name.equals("target") || name.equals("planted-faults") || name.equals(".git"))
+						? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
 			}
 
 			@Override
@@ -127,6 +131,7 @@ public final class PlantedFaults {
 				present.add(target);
 				if (!Files.exists(target) || Files.size(target) != attributes.size()
 						|| !Files.getLastModifiedTime(target).equals(attributes.lastModifiedTime())) {
+					changed.set(true);
 					Files.createDirectories(target.getParent());
 					Files.copy(file, target, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.COPY_ATTRIBUTES);
 				}
@@ -145,15 +150,22 @@ public final class PlantedFaults {
 			@Override
 			public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
 				if (!present.contains(file)) {
+					changed.set(true);
 					Files.delete(file);
 				}
 				return FileVisitResult.CONTINUE;
 			}
 
 		});
+		return changed.get();
 	}
 
-	private void build(List<String> arguments) throws Exception {
+	private void build(boolean changed, List<String> arguments) throws Exception {
+		Path built = this.work.resolve("built");
+		if (!changed && Files.exists(built)) {
+			return;
+		}
+		Files.deleteIfExists(built);
 		boolean windows = System.getProperty("os.name").startsWith("Windows");
 		List<String> command = new ArrayList<>(List.of(windows ? "mvn.cmd" : "mvn", "-B", "-q", "-ntp",
 				"-Pplanted-faults", "-DskipTests", "-Dspring-boot.aot.skip", "-Dspring-javaformat.skip"));
@@ -163,6 +175,8 @@ public final class PlantedFaults {
 		if (execute(command, this.copy, log, Duration.ofHours(1)) != 0) {
 			throw new IllegalStateException("The project does not compile: see " + log);
 		}
+		Files.delete(log);
+		Files.createFile(built);
 	}
 
 	/**
@@ -300,7 +314,9 @@ public final class PlantedFaults {
 
 	private int test(String module, Set<TestMethod> tests, Path overlay, Path log, Duration limit) throws Exception {
 		List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-Xmx2g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dtimingwheel.patience=20",
+				// As in the parent's pom.xml. Tests that measure memory need this.
+				"-Xms640m", "-Xmx2g", "-Xmn512m", "-XX:MetaspaceSize=256m", "-XX:MarkSweepDeadRatio=0",
+				"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Dtimingwheel.patience=20",
 				"-Dbasedir=" + this.copy.resolve(module), "-Dorg.springframework.boot.logging.LoggingSystem=none", "-cp",
 				((overlay != null) ? overlay + pathSeparator() : "") + classPath(module),
 				"org.junit.platform.console.ConsoleLauncher", "execute", "--disable-banner", "--disable-ansi-colors",
@@ -308,7 +324,8 @@ public final class PlantedFaults {
 				"--config=junit.jupiter.extensions.autodetection.enabled=true"));
 		for (TestMethod test : tests) {
 			command.add("--select-class=" + className(test));
-			command.add("--include-methodname=%s#%s".formatted(className(test).replace("$", "\\$"), test.method()));
+			// The test may be in a nested class.
+			command.add("--include-methodname=%s(\\$.*)?#%s".formatted(className(test).replace("$", "\\$"), test.method()));
 		}
 		return execute(command, this.copy.resolve(module), log, limit);
 	}
