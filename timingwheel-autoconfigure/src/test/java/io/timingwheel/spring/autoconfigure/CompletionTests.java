@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,7 @@ import java.util.function.Function;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.TaskPolicy;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -108,6 +111,27 @@ class CompletionTests {
 	}
 
 	@Test
+	void aCancelAtTheEndOfAFutureDoesNotWaitForTheCommonPool() {
+		this.runner.run((context) -> {
+			Service service = context.getBean(Service.class);
+			FutureTask<String> payment = new FutureTask<>(() -> "paid");
+			CountDownLatch release = new CountDownLatch(1);
+			service.close();
+			service.pay(payment);
+			for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+				ForkJoinPool.commonPool().execute(() -> awaitUninterruptibly(release));
+			}
+			try {
+				payment.run();
+				await().until(() -> context.getBean(DelayedTaskRegistry.class).pendingCount() == 0);
+			}
+			finally {
+				release.countDown();
+			}
+		});
+	}
+
+	@Test
 	void completionsThatWaitForEachOtherComeToAnEnd() {
 		this.runner.run((context) -> {
 			Service service = context.getBean(Service.class);
@@ -136,7 +160,9 @@ class CompletionTests {
 				assertThat(service.syncOrFallback()).isEqualTo("fallback 42");
 				assertThat(service.futureOrFallback().join()).isEqualTo("fallback 42");
 				assertThat(join(service.plainOrFallback())).isEqualTo("fallback 42");
-				assertThat(service.monoOrFallback().block()).isEqualTo("fallback 42");
+				Mono<String> mono = service.monoOrFallback().subscribeOn(Schedulers.boundedElastic());
+				assertThat(mono.block()).isEqualTo("fallback 42");
+				assertThat(mono.block()).isEqualTo("fallback 42");
 				assertThat(service.fluxOrFallback().blockLast()).isEqualTo("fallback 42");
 				assertThat(service.callableOrFallback().call()).isEqualTo("fallback 42");
 			}
@@ -389,6 +415,15 @@ class CompletionTests {
 		@Delayed(delay = "0", name = "limited", expireAfter = "200ms", policy = @TaskPolicy(maxConcurrent = 1))
 		public CompletableFuture<String> limited(CompletableFuture<Future<String>> next) {
 			return CompletableFuture.completedFuture(CompletionTests.join(next.join()));
+		}
+
+		@Delayed(delay = "1h", name = "close", key = "'order'")
+		public void close() {
+		}
+
+		@CancelDelayed(name = "close", key = "'order'")
+		public Future<String> pay(Future<String> payment) {
+			return payment;
 		}
 
 		@Delayed("0")

@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 
@@ -85,7 +84,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	 * the end of the caller's transaction, this is like a normal return at that time.
 	 * Otherwise the task is cancelled at the completion, if the transaction commits.
 	 */
-	private static void cancelOnSuccess(TaskCancellation cancellation, Future<?> future) {
+	private void cancelOnSuccess(TaskCancellation cancellation, Future<?> future) {
 		if (!Transactions.isActive()) {
 			whenSucceeded(future, cancellation::runOrLog);
 		}
@@ -102,7 +101,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 	 * Runs an action at once if the future has completed. The caller gets an exception of
 	 * the action then.
 	 */
-	private static void whenSucceeded(Future<?> future, Runnable action) {
+	private void whenSucceeded(Future<?> future, Runnable action) {
 		BiConsumer<@Nullable Object, @Nullable Throwable> callback = (value, error) -> {
 			if (error == null) {
 				action.run();
@@ -112,7 +111,7 @@ final class CancelDelayedInterceptor implements MethodInterceptor {
 			completable.whenComplete(callback);
 		}
 		else {
-			FutureCompletion.whenDone(future, ForkJoinPool.commonPool(), callback);
+			FutureCompletion.whenDone(future, this.runtime.tasks().completions(), callback);
 		}
 	}
 

@@ -12,6 +12,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.task.support.FutureCompletion;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -22,6 +24,8 @@ import org.springframework.util.Assert;
  * returned, and "result" is what the caller gets.
  */
 abstract class FutureTimeout {
+
+	private static final Log logger = LogFactory.getLog(FutureTimeout.class);
 
 	private final InterruptGuard guard;
 
@@ -106,6 +110,11 @@ abstract class FutureTimeout {
 		catch (UnsupportedOperationException ex) {
 			// A minimal stage, or a stage that is no future, cannot be cancelled.
 		}
+		catch (Throwable ex) {
+			// The class of the future may belong to the application. The caller gets the
+			// timeout all the same.
+			logger.warn("A future could not be cancelled at the deadline of its call", ex);
+		}
 	}
 
 	/**
@@ -187,7 +196,7 @@ abstract class FutureTimeout {
 	 */
 	void follow(@Nullable Object value, BiConsumer<@Nullable Object, @Nullable Throwable> completion) {
 		if (value instanceof CompletionStage<?> stage) {
-			stage.whenComplete(completion);
+			FutureCompletion.whenDone(stage, completion);
 		}
 		else if (value instanceof Future<?> future) {
 			FutureCompletion.whenDone(future, this.call.runtime().executor(), completion);

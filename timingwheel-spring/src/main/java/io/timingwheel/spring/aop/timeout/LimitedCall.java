@@ -172,7 +172,7 @@ final class LimitedCall {
 	/**
 	 * Returns what the caller gets after the deadline, for another thread. The fallback
 	 * runs in the context of the current thread.
-	 * @return gives the result of the fallback, at most once
+	 * @return calls the fallback and gives its result
 	 */
 	Callable<@Nullable Object> afterDeadline() {
 		Fallback fallback = this.limit.fallback();

@@ -24,8 +24,15 @@ final class ReactorTimeout {
 
 	private final LimitedCall call;
 
+	/** What a subscriber gets after the deadline, in the context of the call. */
+	private final Callable<@Nullable Object> afterDeadline;
+
+	/**
+	 * Creates an instance on the thread of the call.
+	 */
 	private ReactorTimeout(LimitedCall call) {
 		this.call = call;
+		this.afterDeadline = call.afterDeadline();
 	}
 
 	/**
@@ -69,12 +76,9 @@ final class ReactorTimeout {
 	}
 
 	/**
-	 * One subscription. Created on the thread that subscribes, whose context the fallback
-	 * gets.
+	 * One subscription.
 	 */
 	private final class Subscription {
-
-		private final Callable<@Nullable Object> afterDeadline = ReactorTimeout.this.call.afterDeadline();
 
 		private final long startNanos = ReactorTimeout.this.call.runtime().nanoTime();
 
@@ -118,7 +122,7 @@ final class ReactorTimeout {
 				return Mono.empty();
 			}
 			try {
-				Object value = this.afterDeadline.call();
+				Object value = ReactorTimeout.this.afterDeadline.call();
 				if (value == null) {
 					return Mono.empty();
 				}

@@ -37,22 +37,35 @@ public final class CallerContext {
 	 * Captures the context of the current thread.
 	 * @param code the code
 	 * @param <T> the type of its result
-	 * @return the code in this context, to be called at most once
+	 * @return the code in this context
 	 */
 	public <T extends @Nullable Object> Callable<T> capture(Callable<T> code) {
 		Object security = SecurityContextExecutors.find(this.executor);
 		if (this.decorator == null && security == null) {
 			return code;
 		}
-		FutureTask<T> task = new FutureTask<>(code);
-		Runnable decorated = decorate(task, this.decorator, security);
+		ThreadLocal<@Nullable Runnable> running = new ThreadLocal<>();
+		Runnable decorated = decorate(() -> run(running.get()), this.decorator, security);
 		return () -> {
-			decorated.run();
+			FutureTask<T> task = new FutureTask<>(code);
+			running.set(task);
+			try {
+				decorated.run();
+			}
+			finally {
+				running.remove();
+			}
 			if (!task.isDone()) {
 				throw new CancellationException("A TaskDecorator did not run the task");
 			}
 			return FutureCompletion.result(task);
 		};
+	}
+
+	private static void run(@Nullable Runnable task) {
+		if (task != null) {
+			task.run();
+		}
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -417,6 +418,14 @@ public final class DelayedTaskRegistry {
 	 */
 	public long runningCount() {
 		return this.directory.runningCount();
+	}
+
+	/**
+	 * The executor for what follows the completion of a future.
+	 * @return the executor, which waits for no executor of the application
+	 */
+	public Executor completions() {
+		return this.environment.handOvers().completions();
 	}
 
 	/**
