@@ -16,7 +16,8 @@ class InvalidAnnotatedMethodFailureAnalyzer extends AbstractFailureAnalyzer<Inva
 		String description = "An annotation on the method %s cannot take effect:%n%n    %s".formatted(
 				InvalidAnnotatedMethodException.describe(cause.getMethod()),
 				StringUtils.capitalize(cause.getProblem()));
-		return new FailureAnalysis(description + ".", StringUtils.capitalize(cause.getRemedy()) + ".", cause);
+		String remedy = StringUtils.capitalize(cause.getRemedy());
+		return new FailureAnalysis(description + ".", remedy.endsWith("?") ? remedy : remedy + ".", cause);
 	}
 
 }

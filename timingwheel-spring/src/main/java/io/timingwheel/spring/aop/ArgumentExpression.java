@@ -1,11 +1,14 @@
 package io.timingwheel.spring.aop;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +31,7 @@ import org.springframework.expression.TypeConverter;
 import org.springframework.expression.TypeLocator;
 import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -47,13 +51,13 @@ public final class ArgumentExpression {
 
 	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
 
-	private static final Set<String> RESERVED = Set.of("this", "root");
-
 	private final SpelExpression expression;
 
 	private final Method method;
 
 	private final Map<String, Integer> positions;
+
+	private final @Nullable Class<?> resultType;
 
 	private final StandardEvaluationContext shared = new StandardEvaluationContext();
 
@@ -61,38 +65,49 @@ public final class ArgumentExpression {
 	private final int argument;
 
 	private ArgumentExpression(SpelExpression expression, Method method, Map<String, Integer> positions,
-			ConfigurableBeanFactory beanFactory) {
+			@Nullable Class<?> resultType, ConfigurableBeanFactory beanFactory) {
 		this.expression = expression;
 		this.method = method;
 		this.positions = positions;
+		this.resultType = resultType;
 		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
 		this.shared.setTypeLocator(new StandardTypeLocator(beanFactory.getBeanClassLoader()));
 		this.argument = (expression.getAST() instanceof VariableReference variable) ? position(variable) : -1;
 	}
 
 	/**
-	 * Parses an expression and checks that its variables are parameters of the method.
+	 * Parses an expression and checks that nothing in it fails at each call.
 	 * @param attribute the attribute that holds the expression, for messages, such as
 	 * {@code @Delayed(key)}
 	 * @param text the expression
 	 * @param method the most specific method
 	 * @param beanFactory resolves references to beans and to types
 	 * @return the expression
-	 * @throws InvalidAnnotatedMethodException if the text cannot be parsed or names an
-	 * unknown parameter
+	 * @throws InvalidAnnotatedMethodException if the text cannot be parsed, or if a part
+	 * of it can never be evaluated, such as an unknown parameter
 	 */
 	public static ArgumentExpression parse(String attribute, String text, Method method,
 			ConfigurableBeanFactory beanFactory) {
 		try {
 			SpelExpression expression = new SpelExpressionParser().parseRaw(text);
-			Map<String, Integer> positions = positions(method);
-			checkVariables(attribute, expression, method, positions);
-			return new ArgumentExpression(expression, method, positions, beanFactory);
+			Map<String, Integer> names = names(method);
+			Map<String, Integer> positions = positions(method, names);
+			ExpressionCheck check = new ExpressionCheck(method, positions, names.keySet(),
+					beanFactory.getBeanClassLoader());
+			Class<?> resultType = check.check(expression.getAST(), false);
+			return new ArgumentExpression(expression, method, positions, resultType, beanFactory);
+		}
+		catch (ExpressionCheck.Failure ex) {
+			throw new InvalidAnnotatedMethodException(method,
+					"the expression \"%s\" of %s %s".formatted(text, attribute, ex.problem()), ex.remedy());
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
 			throw new InvalidAnnotatedMethodException(method,
 					"the expression \"%s\" of %s cannot be parsed (%s)".formatted(text, attribute, ex.getMessage()),
-					"correct the SpEL expression", ex);
+					text.startsWith("#{") || text.startsWith("${")
+							? "use an expression on the arguments, such as #id, without braces"
+							: "correct the SpEL expression",
+					ex);
 		}
 	}
 
@@ -139,8 +154,20 @@ public final class ArgumentExpression {
 		return this.expression.getExpressionString();
 	}
 
-	private static Map<String, Integer> positions(Method method) {
-		Map<String, Integer> positions = new HashMap<>();
+	private static Map<String, Integer> positions(Method method, Map<String, Integer> names) {
+		Map<String, Integer> positions = new HashMap<>(names);
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			positions.put("p" + i, i);
+			positions.put("a" + i, i);
+		}
+		return positions;
+	}
+
+	/**
+	 * The positions of the parameters by the names in the code.
+	 */
+	private static Map<String, Integer> names(Method method) {
+		Map<String, Integer> positions = new TreeMap<>();
 		Class<?> implementor = method.getDeclaringClass();
 		Set<Class<?>> types = ClassUtils.getAllInterfacesForClassAsSet(implementor);
 		for (Class<?> type = implementor.getSuperclass(); type != null; type = type.getSuperclass()) {
@@ -156,10 +183,6 @@ public final class ArgumentExpression {
 		}
 		// The names in the method itself precede those in the methods that it overrides.
 		addNames(positions, method);
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			positions.put("p" + i, i);
-			positions.put("a" + i, i);
-		}
 		return positions;
 	}
 
@@ -174,30 +197,43 @@ public final class ArgumentExpression {
 		}
 	}
 
-	private static void checkVariables(String attribute, SpelExpression expression, Method method,
-			Map<String, Integer> positions) {
-		Set<String> unknown = new LinkedHashSet<>();
-		collectVariables(expression.getAST(), unknown);
-		unknown.removeAll(RESERVED);
-		unknown.removeAll(positions.keySet());
-		if (unknown.isEmpty()) {
-			return;
+	/**
+	 * Checks the type of the values of an expression, as far as it is known before a
+	 * call.
+	 * @param attribute the attribute that holds the expression, for messages
+	 * @param expected what the values should be, for messages
+	 * @param types the types of usable values
+	 * @throws InvalidAnnotatedMethodException if no value can have one of the types
+	 */
+	public void requireResult(String attribute, String expected, Class<?>... types) {
+		Class<?> found = this.resultType;
+		if (found != null && Arrays.stream(types).noneMatch((type) -> isPossible(found, type))) {
+			boolean none = found == Void.class || found == void.class;
+			throw new InvalidAnnotatedMethodException(this.method, "the expression \"%s\" of %s gives %s"
+				.formatted(this, attribute, none ? "null" : "a " + found.getSimpleName()), "let it give " + expected);
 		}
-		String name = unknown.iterator().next();
-		boolean named = method.getParameterCount() == 0 || positions.size() > 2 * method.getParameterCount();
-		throw new InvalidAnnotatedMethodException(method,
-				"the expression \"%s\" of %s names #%s, which is no parameter of the method"
-					.formatted(expression.getExpressionString(), attribute, name),
-				named ? "use the name of a parameter" : "compile with -parameters, or use #p0, #p1 and so on");
 	}
 
-	private static void collectVariables(SpelNode node, Set<String> names) {
-		if (node instanceof VariableReference) {
-			names.add(name(node));
+	/**
+	 * Whether an object can be of two types. An object of an interface type, or a
+	 * subclass of a class that is not final, may be of another interface, too.
+	 */
+	private static boolean isPossible(Class<?> found, Class<?> wanted) {
+		if (found == Void.class || found == void.class) {
+			return false;
 		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			collectVariables(node.getChild(i), names);
-		}
+		return wanted.isAssignableFrom(found) || found.isAssignableFrom(wanted)
+				|| (found.isInterface() && !Modifier.isFinal(wanted.getModifiers()))
+				|| (wanted.isInterface() && !Modifier.isFinal(found.getModifiers()));
+	}
+
+	/**
+	 * Returns the value of an expression that is the same for all calls.
+	 * @return the value, empty if the expression is no constant
+	 */
+	public Optional<Object> constant() {
+		return (this.expression.getAST() instanceof Literal literal)
+				? Optional.ofNullable(literal.getLiteralValue().getValue()) : Optional.empty();
 	}
 
 	private static String name(SpelNode variable) {

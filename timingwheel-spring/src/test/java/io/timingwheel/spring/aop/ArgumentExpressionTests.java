@@ -62,7 +62,7 @@ class ArgumentExpressionTests {
 		assertThatExceptionOfType(InvalidAnnotatedMethodException.class).isThrownBy(() -> parse(text))
 			.satisfies((ex) -> {
 				assertThat(ex.getProblem()).endsWith("names #oder, which is no parameter of the method");
-				assertThat(ex.getRemedy()).isEqualTo("use the name of a parameter");
+				assertThat(ex.getRemedy()).isEqualTo("use the name of a parameter: did you mean #order?");
 			});
 	}
 

@@ -50,7 +50,10 @@ interface DelaySource {
 			this.nanos = attributes.duration(text, (delay) -> Math.max(0, TimeUnit.NANOSECONDS.convert(delay)),
 					(ex) -> new InvalidAnnotatedMethodException(method,
 							"the delay of @Delayed is unusable (%s)".formatted(ex.getMessage()),
-							"set a delay such as 30s, 10m or PT1H", ex));
+							text.startsWith("#") && !text.startsWith("#{")
+									? "use delayExpression for an expression on the arguments"
+									: "set a delay such as 30s, 10m or PT1H",
+							ex));
 		}
 
 		@Override
@@ -82,6 +85,8 @@ interface DelaySource {
 		Computed(Method method, ArgumentExpression expression) {
 			this.method = method;
 			this.expression = expression;
+			expression.requireResult("@Delayed(delayExpression)", "a Duration, a number of milliseconds or an Instant",
+					Duration.class, Number.class, Instant.class);
 		}
 
 		@Override

@@ -59,7 +59,25 @@ final class TimeLimit {
 		}
 		this.expression = expression ? ArgumentExpression.parse("@Timeout(timeoutExpression)",
 				annotation.timeoutExpression(), method, beanFactory) : null;
+		if (this.expression != null) {
+			this.expression.requireResult("@Timeout(timeoutExpression)",
+					"a Duration, a number of milliseconds or a text such as 800ms", Duration.class, Number.class,
+					CharSequence.class);
+			checkConstant(this.expression);
+		}
 		this.constant = expression ? () -> 0 : constant(method, text, attributes)::get;
+	}
+
+	private void checkConstant(ArgumentExpression expression) {
+		try {
+			expression.constant().ifPresent(AttributeResolver::toDuration);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(this.method,
+					"the expression \"%s\" of @Timeout(timeoutExpression) is unusable (%s)".formatted(expression,
+							ex.getMessage()),
+					EXAMPLE, ex);
+		}
 	}
 
 	/**
