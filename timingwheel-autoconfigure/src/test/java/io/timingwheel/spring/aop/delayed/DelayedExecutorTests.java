@@ -16,6 +16,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -25,7 +27,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.task.TaskExecutor;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -75,6 +79,43 @@ class DelayedExecutorTests {
 				assertRunsOn(context, "delayed-");
 				assertThat(context.getBeansOfType(Executor.class)).containsOnlyKeys("mine");
 			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jobs", "taskScheduler", "taskExecutor", "applicationTaskExecutor" })
+	void aSchedulerOfTheApplicationRunsNoBodies(String beanName) {
+		ApplicationContextRunner schedulers = this.runner
+			.withBean(beanName, ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
+			.withBean("service", Service.class);
+		schedulers.run((context) -> assertRunsOn(context, "delayed-"));
+		threads.clear();
+		schedulers.withBean("mine", TaskExecutor.class, () -> new SimpleAsyncTaskExecutor("mine-"))
+			.run((context) -> assertRunsOn(context, "mine-"));
+	}
+
+	@Test
+	void aSchedulerThatItsTypeHidesRunsNoBodies() {
+		this.runner.withBean("mine", TaskExecutor.class, DelayedExecutorTests::scheduler)
+			.withBean("service", Service.class)
+			.run((context) -> assertRunsOn(context, "delayed-"));
+	}
+
+	@Test
+	void aSchedulerThatIsNamedRunsBodies() {
+		this.runner.withBean("slow", ThreadPoolTaskScheduler.class, DelayedExecutorTests::scheduler)
+			.withBean("first", SimpleAsyncTaskScheduler.class, SimpleAsyncTaskScheduler::new)
+			.withBean("service", NamedService.class)
+			.run((context) -> {
+				context.getBean(NamedService.class).qualified();
+				DelayedContexts.advanceAndAwait(context, Duration.ofSeconds(2));
+				assertThat(threads).singleElement().asString().startsWith("scheduler-");
+			});
+	}
+
+	private static ThreadPoolTaskScheduler scheduler() {
+		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+		scheduler.setThreadNamePrefix("scheduler-");
+		return scheduler;
 	}
 
 	@Test

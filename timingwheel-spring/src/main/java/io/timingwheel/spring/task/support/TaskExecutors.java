@@ -15,14 +15,16 @@ import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.core.task.TaskExecutor;
+import org.springframework.scheduling.TaskScheduler;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The executors that run the bodies of tasks. The default is the bean
  * {@code applicationTaskExecutor}, else the only {@link TaskExecutor} bean, else the bean
  * {@code taskExecutor}, else a pool of its own. This pool is not a bean, since
- * auto-configured executors would back off from one. Executors are looked up at their
- * first use, since they may be lazy beans. Thread-safe.
+ * auto-configured executors would back off from one. A {@link TaskScheduler} is never the
+ * default: its few threads are for tasks that have to start on time. Executors are looked
+ * up at their first use, since they may be lazy beans. Thread-safe.
  *
  * @since 0.1
  */
@@ -80,40 +82,47 @@ public final class TaskExecutors implements DisposableBean {
 	}
 
 	private Executor findDefault() {
-		if (isExecutor(APPLICATION_TASK_EXECUTOR)) {
-			return this.beanFactory.getBean(APPLICATION_TASK_EXECUTOR, Executor.class);
+		Executor executor = bean(APPLICATION_TASK_EXECUTOR);
+		if (executor == null) {
+			executor = findOnly();
 		}
-		Executor only = findOnly();
-		if (only != null) {
-			return only;
+		if (executor == null) {
+			executor = bean(TASK_EXECUTOR);
 		}
-		if (isExecutor(TASK_EXECUTOR)) {
-			return this.beanFactory.getBean(TASK_EXECUTOR, Executor.class);
-		}
-		logger.info("Found no executor '%s', no single TaskExecutor and no executor '%s': delayed"
-			.formatted(APPLICATION_TASK_EXECUTOR, TASK_EXECUTOR) + " tasks run on a pool of their own");
+		return (executor != null) ? executor : newPool();
+	}
+
+	private Executor newPool() {
+		logger.info(("Found no executor '%s', no single TaskExecutor and no executor '%s' (a TaskScheduler is used only"
+				+ " where it is named): delayed tasks run on a pool of their own")
+			.formatted(APPLICATION_TASK_EXECUTOR, TASK_EXECUTOR));
 		Executor pool = this.fallback.get();
 		this.ownPool = pool;
 		return pool;
 	}
 
+	private @Nullable Executor bean(String name) {
+		if (this.beanFactory.containsBean(name) && this.beanFactory.isTypeMatch(name, Executor.class)) {
+			Executor executor = this.beanFactory.getBean(name, Executor.class);
+			return (executor instanceof TaskScheduler) ? null : executor;
+		}
+		return null;
+	}
+
 	/**
-	 * Finds the only executor. A scheduler on the wheel does not count, since it runs its
-	 * own tasks on the default executor.
+	 * Finds the only executor that is no scheduler. The declared type of a bean may hide
+	 * that the bean is one.
 	 */
 	private @Nullable Executor findOnly() {
 		ObjectProvider<TaskExecutor> candidates = this.beanFactory.getBeanProvider(TaskExecutor.class);
 		TaskExecutor only = candidates.getIfUnique();
-		if (only != null && !(only instanceof TimingWheelTaskScheduler)) {
+		if (only != null && !(only instanceof TaskScheduler)) {
 			return only;
 		}
-		List<TaskExecutor> others = candidates.stream((type) -> !TimingWheelTaskScheduler.class.isAssignableFrom(type))
+		List<TaskExecutor> others = candidates.stream((type) -> !TaskScheduler.class.isAssignableFrom(type))
+			.filter((executor) -> !(executor instanceof TaskScheduler))
 			.toList();
 		return (others.size() == 1) ? others.get(0) : null;
-	}
-
-	private boolean isExecutor(String name) {
-		return this.beanFactory.containsBean(name) && this.beanFactory.isTypeMatch(name, Executor.class);
 	}
 
 	@Override
