@@ -2,6 +2,8 @@ package io.timingwheel.spring.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
+
 import org.springframework.beans.factory.ObjectProvider;
 
 /**

@@ -1,5 +1,7 @@
 package io.timingwheel.spring.autoconfigure;
 
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;

@@ -1,8 +1,10 @@
 package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
 
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Stops the start of the application if the store cannot keep durable tasks safely.
@@ -17,7 +19,21 @@ class TaskStoreCheck implements InitializingBean {
 
 	@Override
 	public void afterPropertiesSet() {
-		this.store.check();
+		try {
+			this.store.check();
+		}
+		catch (RuntimeException ex) {
+			throw unusable(ex);
+		}
+	}
+
+	/**
+	 * A failure with a remedy. A store that gives none has probably not answered.
+	 */
+	static UnusableTaskStoreException unusable(RuntimeException failure) {
+		return (failure instanceof UnusableTaskStoreException unusable) ? unusable : new UnusableTaskStoreException(
+				"the check of the store has failed (%s)".formatted(NestedExceptionUtils.getMostSpecificCause(failure)),
+				"check that the server of the store runs, and that its address, user and password are right", failure);
 	}
 
 }

@@ -6,13 +6,16 @@ import java.util.stream.StreamSupport;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
 import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.Resource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.util.StringUtils;
 
@@ -41,11 +44,21 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	 * @param dataSource the data source of the database
 	 * @param properties the name of the table, and when and how to create the table
 	 * @throws IllegalArgumentException if the name of the table is not valid
-	 * @throws IllegalStateException if the database is of a kind that cannot keep tasks
+	 * @throws UnusableTaskStoreException if the database is of a kind that cannot keep
+	 * tasks, or does not answer
 	 */
 	public TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource,
 			TimingWheelJdbcStoreProperties properties) {
-		this(dataSource, properties, JdbcStoreSchema.of(dataSource, properties.getTableName()));
+		this(dataSource, properties, schema(dataSource, properties));
+	}
+
+	private static JdbcStoreSchema schema(DataSource dataSource, TimingWheelJdbcStoreProperties properties) {
+		try {
+			return JdbcStoreSchema.of(dataSource, properties.getTableName());
+		}
+		catch (DataAccessException ex) {
+			throw TaskStoreCheck.unusable(ex);
+		}
 	}
 
 	private TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource,
@@ -85,12 +98,23 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
-		if (this.ownScripts) {
-			checkConnections(this.schema.upgradeConnections());
-			this.schema.upgrade(() -> runMissing(scripts));
+		try {
+			if (this.ownScripts) {
+				checkConnections(this.schema.upgradeConnections());
+				this.schema.upgrade(() -> runMissing(scripts));
+			}
+			else {
+				runMissing(scripts);
+			}
 		}
-		else {
-			runMissing(scripts);
+		catch (DataAccessException ex) {
+			throw new UnusableTaskStoreException(
+					"the table of the durable tasks cannot be created or brought to version %d (%s)"
+						.formatted(JdbcStoreSchema.VERSION, NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
+					("give the user of the DataSource the rights to create and alter tables and indexes. Or let another user"
+							+ " run these scripts, in this order: %s, and set timingwheel.store.jdbc.initialize-schema=never")
+						.formatted(String.join(", ", JdbcStoreSchema.scripts(this.schema.platform(), 0))),
+					ex);
 		}
 	}
 

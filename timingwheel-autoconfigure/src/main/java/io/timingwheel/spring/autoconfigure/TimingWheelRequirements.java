@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.timingwheel.spring.autoconfigure.TimingWheelStoreProperties.Type;
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;

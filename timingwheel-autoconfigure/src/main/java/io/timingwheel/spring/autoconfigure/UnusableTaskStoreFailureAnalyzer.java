@@ -3,6 +3,8 @@ package io.timingwheel.spring.autoconfigure;
 import java.util.Objects;
 import java.util.stream.StreamSupport;
 
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
+
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;

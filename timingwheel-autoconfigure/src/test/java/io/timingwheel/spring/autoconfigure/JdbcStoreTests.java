@@ -1,10 +1,13 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
@@ -12,6 +15,8 @@ import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -20,6 +25,7 @@ import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
 import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -142,6 +148,45 @@ class JdbcStoreTests {
 			.run((context) -> context.getBean(DelayedTaskStore.class).check()));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "DATABASE_TO_UPPER=FALSE", "DATABASE_TO_LOWER=TRUE",
+			"DATABASE_TO_UPPER=FALSE;CASE_INSENSITIVE_IDENTIFIERS=TRUE", "MODE=MySQL", "MODE=LEGACY",
+			"MODE=PostgreSQL;DATABASE_TO_LOWER=TRUE;DEFAULT_NULL_ORDERING=HIGH" })
+	void tasksRunWithSettingsOfH2ThatChangeNames(String settings) {
+		this.withTimingWheel
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";" + settings)
+			.withBean(Bodies.class)
+			.run(JdbcStoreTests::assertRuns);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "STRICT", "Oracle", "MSSQLServer", "Derby" })
+	void refusesAModeOfH2ThatChangesTheSql(String mode) {
+		this.withTimingWheel
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID() + ";MODE=" + mode)
+			.run((context) -> {
+				FailureAnalysis analysis = StoreFailures.analyze(context);
+				assertThat(analysis.getDescription()).containsIgnoringCase("compatibility mode " + mode);
+				assertThat(analysis.getAction()).contains("Remove MODE", "PostgreSQL");
+			});
+	}
+
+	@Test
+	void createsTheTableWithConnectionsThatDoNotCommit() {
+		this.withTimingWheel
+			.withPropertyValues("spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
+					"spring.datasource.hikari.auto-commit=false")
+			.withBean(Bodies.class)
+			.run(JdbcStoreTests::assertRuns);
+	}
+
+	private static void assertRuns(AssertableApplicationContext context) throws Exception {
+		assertThat(context).hasNotFailed();
+		Bodies bodies = context.getBean(Bodies.class);
+		bodies.run(5);
+		assertThat(bodies.awaitRun()).isTrue();
+	}
+
 	@Test
 	void createsTheTableThroughTheDataSourceOfTheStore() {
 		this.runner.withUserConfiguration(TwoDataSources.class).run((context) -> {
@@ -253,6 +298,21 @@ class JdbcStoreTests {
 			assertThat(failure.getName()).isEqualTo("timingwheel.store.jdbc.table-name");
 			assertThat(failure.getReason()).contains("letters, digits and underscores");
 		});
+	}
+
+	static class Bodies {
+
+		private final CountDownLatch ran = new CountDownLatch(1);
+
+		@Delayed(delay = "0s", name = "body", durable = true, policy = @TaskPolicy(maxConcurrent = 1))
+		public void run(long id) {
+			this.ran.countDown();
+		}
+
+		public boolean awaitRun() throws InterruptedException {
+			return this.ran.await(1, TimeUnit.MINUTES);
+		}
+
 	}
 
 	static class DurableOrders {

@@ -116,6 +116,17 @@ class StartFailureApprovalTests {
 				this.h2.withPropertyValues("spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
 						"spring.datasource.hikari.maximum-pool-size=1"));
 		fail("no table", this.h2.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
+		fail("a table of an earlier release",
+				h2WithInit("schema-h2.sql").withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
+		fail("a table without its columns", this.h2.withPropertyValues(
+				"spring.datasource.url=jdbc:h2:mem:other-columns;INIT=create table if not exists timingwheel_task (id int)\\;"
+						+ "create table if not exists timingwheel_task_version (version int)\\;"
+						+ "insert into timingwheel_task_version values (99)",
+				"timingwheel.store.jdbc.initialize-schema=never"));
+		fail("a mode of H2 that changes the SQL",
+				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:strict;MODE=STRICT"));
+		fail("a database that does not answer",
+				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:absent;IFEXISTS=TRUE"));
 		fail("no RedisConnectionFactory", this.redis);
 		ApplicationContextRunner redis = this.redis
 			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class));
@@ -123,7 +134,13 @@ class StartFailureApprovalTests {
 		fail("no Lettuce", redis.withClassLoader(new FilteredClassLoader("io.lettuce")));
 		fail("no Redis store",
 				this.redis.withClassLoader(new FilteredClassLoader("io.timingwheel.spring.durable.redis")));
+		fail("a Redis that does not answer", redis.withPropertyValues("spring.data.redis.port=1"));
 		Approved.verify(getClass(), "start-failures-stores", this.lines);
+	}
+
+	private ApplicationContextRunner h2WithInit(String script) {
+		return this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:start-failures-init"
+				+ ";INIT=RUNSCRIPT FROM 'classpath:io/timingwheel/spring/durable/jdbc/%s'".formatted(script));
 	}
 
 	/**

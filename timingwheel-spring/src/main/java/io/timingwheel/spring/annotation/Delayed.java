@@ -125,8 +125,8 @@ public @interface Delayed {
 	/**
 	 * The bean name or qualifier of the executor that runs the body. Default:
 	 * {@code applicationTaskExecutor}, else the only {@code TaskExecutor}, else
-	 * {@code taskExecutor}, else an internal pool. A {@code TaskScheduler} runs bodies only
-	 * where this names it.
+	 * {@code taskExecutor}, else an internal pool. A {@code TaskScheduler} runs bodies
+	 * only where this names it.
 	 * @return the executor's name
 	 */
 	String executor() default "";

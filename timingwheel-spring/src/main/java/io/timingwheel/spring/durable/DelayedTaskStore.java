@@ -587,8 +587,8 @@ public interface DelayedTaskStore {
 
 	/**
 	 * Checks, before the first task, that the store can fulfil the contract of this
-	 * interface.
-	 * @throws IllegalStateException if it cannot; the message names the remedy
+	 * interface, and that it permits what a node will do.
+	 * @throws UnusableTaskStoreException if it cannot
 	 */
 	default void check() {
 	}

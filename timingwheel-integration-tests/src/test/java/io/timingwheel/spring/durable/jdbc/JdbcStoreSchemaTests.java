@@ -31,6 +31,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StoreTestSupport;
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.StoredTask.State;
 import org.junit.jupiter.api.AfterEach;
@@ -52,7 +53,6 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.assertj.core.api.Assertions.assertThatRuntimeException;
 
 /**
  * The scripts of the schema, and nodes on a schema that is older or newer than their own.
@@ -121,9 +121,25 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 		initialize(TableName.DEFAULT);
 		DataSource stranger = ofStranger();
 		DelayedTaskStore node = new JdbcDelayedTaskStore(stranger, stranger, TableName.DEFAULT);
-		assertThatRuntimeException().isThrownBy(node::check).withMessageContaining(this.scripts.denial());
+		assertThatExceptionOfType(UnusableTaskStoreException.class).isThrownBy(node::check)
+			.withMessageContaining(this.scripts.denial());
 		assertThatExceptionOfType(DataAccessException.class)
 			.isThrownBy(() -> JdbcStoreSchema.of(stranger, TableName.DEFAULT).version());
+	}
+
+	@Test
+	void aUserWhoMayOnlyReadIsRefused() {
+		initialize(TableName.DEFAULT);
+		DataSource stranger = ofStranger();
+		DelayedTaskStore node = new JdbcDelayedTaskStore(stranger, stranger, TableName.DEFAULT);
+		if (this.scripts.database != TestDatabase.MARIADB) { // whose server checks no
+																// rights
+			for (String table : List.of("", "_version", "_limit", "_node")) {
+				this.jdbc.execute("grant select on timingwheel_task" + table + " to stranger");
+			}
+		}
+		assertThatExceptionOfType(UnusableTaskStoreException.class).isThrownBy(node::check)
+			.satisfies((ex) -> assertThat(ex.getRemedy()).contains("select, insert, update and delete"));
 	}
 
 	@Test
@@ -132,7 +148,7 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 		this.jdbc.execute("drop table timingwheel_task_node");
 		assertThatIllegalStateException().isThrownBy(this.store::check)
 			.withMessageContaining("version " + JdbcStoreSchema.VERSION)
-			.withMessageContaining("cannot be read")
+			.withMessageContaining("cannot be used")
 			.withMessageMatching("(?is).*timingwheel_task_node.*");
 	}
 
@@ -143,7 +159,10 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 		String url = this.pool.getJdbcUrl();
 		switch (this.scripts.database) {
 			case POSTGRESQL -> {
-				this.jdbc.execute("create role stranger login");
+				// Roles are those of the server, and not of a database.
+				if (this.jdbc.queryForList("select 1 from pg_roles where rolname = 'stranger'").isEmpty()) {
+					this.jdbc.execute("create role stranger login");
+				}
 				return new DriverManagerDataSource(url.replace("user=postgres", "user=stranger"));
 			}
 			case MARIADB -> {
@@ -167,8 +186,8 @@ class JdbcStoreSchemaTests extends StoreTestSupport {
 		DataSource older = new OlderDataSource(this.pool);
 		DelayedTaskStore node = new JdbcDelayedTaskStore(older, older, TableName.DEFAULT);
 		assertThatIllegalStateException().isThrownBy(node::check)
-			.withMessageMatching(
-					"Durable tasks need %s \\d+\\.\\d+ or newer, but this is 1\\.4".formatted(this.scripts.product()));
+			.withMessageMatching("durable tasks need %s \\d+\\.\\d+ or newer, but this is 1\\.4; update the database"
+				.formatted(this.scripts.product()));
 		this.store.check();
 	}
 

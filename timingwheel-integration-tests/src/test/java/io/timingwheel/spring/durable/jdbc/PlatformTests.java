@@ -16,8 +16,8 @@ class PlatformTests {
 	@CsvSource({ "H2, 2, 1, 2.2", "POSTGRESQL, 11, 22, 12.0", "MARIADB, 10, 5, 10.6", "MYSQL, 5, 7, 8.0" })
 	void anOlderDatabaseIsRefused(Platform platform, int major, int minor, String needed) {
 		assertThatIllegalStateException().isThrownBy(() -> platform.checkVersion(major, minor))
-			.withMessage("Durable tasks need %s %s or newer, but this is %d.%d", platform.product(), needed, major,
-					minor);
+			.withMessage("durable tasks need %s %s or newer, but this is %d.%d; update the database",
+					platform.product(), needed, major, minor);
 	}
 
 	@Test

@@ -1,9 +1,12 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
 
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.ClaimRequest;
@@ -14,6 +17,7 @@ import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.TestLog;
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -22,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -116,6 +121,52 @@ class RedisRequirementsTests {
 		assertThatExceptionOfType(DataAccessException.class)
 			.isThrownBy(() -> second.recur(schedule("running", "another payload", HOUR)))
 			.withStackTraceContaining("OOM");
+	}
+
+	@Test
+	void acceptsAUserWithTheRightsThatTheDocumentationNames() throws Exception {
+		checkAs("-@all", "+@read", "+@write", "+@scripting", "+@connection", "+info", "+time", "~timingwheel:*");
+		assertThat(this.log).doesNotContain("Redis");
+	}
+
+	@Test
+	void warnsIfTheUserMayNotRunInfo() throws Exception {
+		checkAs("-@all", "+@read", "+@write", "+@scripting", "+@connection", "+time", "~timingwheel:*");
+		assertThat(this.log).contains("INFO").contains("+info");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "+@all -evalsha ~*", "+@all -eval ~*", "+@all -time ~*", "+@all -hset ~*",
+			"+@all -zrangebylex ~*", "+@all -smembers ~*", "+@all -@write ~*", "+@all ~other:*",
+			"+@all ~timingwheel:{test:*" })
+	void refusesAUserWithoutARightThatANodeNeeds(String rights) {
+		assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> checkAs(rights.split(" ")))
+			.havingCause()
+			.isInstanceOf(UnusableTaskStoreException.class)
+			.withMessageContaining("Redis does not let this user")
+			.withMessageContaining("+@scripting")
+			.withMessageContaining("+time")
+			.withMessageContaining("~timingwheel:{test*");
+	}
+
+	/**
+	 * Checks with the connections of a user who has these rights only.
+	 */
+	private void checkAs(String... rights) throws Exception {
+		try (RedisConnection connection = stores.connection()) {
+			List<String> user = new ArrayList<>(List.of("SETUSER", "node", "reset", "on", ">secret"));
+			user.addAll(List.of(rights));
+			connection.execute("ACL", user.stream().map(Partitions::bytes).toArray(byte[][]::new));
+		}
+		RedisStandaloneConfiguration configuration = RedisStores.configuration(server);
+		configuration.setUsername("node");
+		configuration.setPassword("secret");
+		try (RedisStores ofUser = new RedisStores(() -> configuration, RedisStores.PATIENCE)) {
+			this.log.of(() -> {
+				ofUser.node().check();
+				return null;
+			});
+		}
 	}
 
 	private static NewSchedule schedule(String key, String payload, Duration first) {

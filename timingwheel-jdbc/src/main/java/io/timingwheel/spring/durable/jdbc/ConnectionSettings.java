@@ -10,6 +10,7 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
@@ -43,14 +44,14 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 
 	/**
 	 * Connects to the database to read the settings.
-	 * @throws IllegalStateException if the connections cannot keep tasks; the message
-	 * names the remedy
+	 * @throws UnusableTaskStoreException if the connections cannot keep tasks
 	 */
 	static ConnectionSettings read(DataSource dataSource) {
 		DataSource target = target(dataSource);
 		try (Connection connection = connect(target)) {
 			DatabaseMetaData metaData = connection.getMetaData();
 			Platform platform = Platform.of(metaData.getDatabaseProductName(), metaData.getDatabaseProductVersion());
+			platform.checkVersion(metaData.getDatabaseMajorVersion(), metaData.getDatabaseMinorVersion());
 			boolean readOnly = connection.isReadOnly();
 			TextEncoding encoding = TextEncoding.UNICODE;
 			switch (platform) {
@@ -59,8 +60,7 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 					readOnly |= "on".equals(query(connection, "select current_setting('transaction_read_only')"));
 				}
 				case MARIADB, MYSQL -> checkText(connection);
-				case H2 -> {
-				}
+				case H2 -> H2Dialect.checkMode(connection);
 			}
 			checkWritable(readOnly, metaData.getURL());
 			return new ConnectionSettings(target, platform, metaData.getDatabaseMajorVersion(),
@@ -74,10 +74,9 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 
 	private static void checkWritable(boolean readOnly, @Nullable String url) {
 		if (readOnly) {
-			throw new IllegalStateException(("Durable tasks cannot be stored through connections that are read-only, as"
-					+ " those of %s are. Remove the option that makes them read-only, such as"
-					+ " spring.datasource.hikari.read-only, or connect to the primary server.")
-				.formatted(url));
+			throw new UnusableTaskStoreException("the connections of %s are read-only".formatted(url),
+					"remove the option that makes them read-only, such as spring.datasource.hikari.read-only, or connect"
+							+ " to the primary server");
 		}
 	}
 
@@ -88,11 +87,10 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 	private static void checkText(Connection connection) throws SQLException {
 		String bytes = query(connection, "select hex(convert(? using utf8mb4))", ARROW);
 		if (!ARROW_IN_UTF8.equals(bytes)) {
-			throw new IllegalStateException(
-					("The connections of %s change the texts that they send, so that durable tasks"
-							+ " would get other arguments. Let them use UTF-8: remove characterEncoding from the URL, and a"
-							+ " \"set names\" for another encoding.")
-						.formatted(connection.getMetaData().getURL()));
+			throw new UnusableTaskStoreException(
+					"the connections of %s change the texts that they send, so that durable tasks would get other arguments"
+						.formatted(connection.getMetaData().getURL()),
+					"let them use UTF-8: remove characterEncoding from the URL, and a \"set names\" for another encoding");
 		}
 	}
 

@@ -11,11 +11,16 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
 import org.springframework.jdbc.core.JdbcOperations;
 
@@ -77,7 +82,8 @@ public final class JdbcStoreSchema {
 	 * @return the schema for this kind of database
 	 * @throws IllegalArgumentException if the name is too long, or has other characters
 	 * than letters, digits and underscores
-	 * @throws IllegalStateException if the database is of a kind that cannot keep tasks
+	 * @throws UnusableTaskStoreException if the database is of a kind that cannot keep
+	 * tasks
 	 * @throws org.springframework.dao.DataAccessException if there is no connection
 	 */
 	public static JdbcStoreSchema of(DataSource dataSource, String tableName) {
@@ -201,13 +207,14 @@ public final class JdbcStoreSchema {
 	}
 
 	/**
-	 * Checks that the database and the table can keep tasks.
-	 * @throws IllegalStateException if they cannot; the message names the remedy
+	 * Checks that the database and the tables can keep tasks, and that the user may do
+	 * what a node does.
+	 * @throws UnusableTaskStoreException if they cannot
 	 */
 	void check() {
-		this.settings.platform().checkVersion(this.settings.major(), this.settings.minor());
 		ShortTransactions transactions = this.settings.transactions();
-		checkTable(transactions);
+		checkVersion();
+		checkTables(transactions);
 		switch (this.settings.platform()) {
 			case H2 -> transactions.single(this::checkWriteDelay);
 			case MARIADB, MYSQL -> transactions.single(this::checkStorageEngine);
@@ -216,35 +223,35 @@ public final class JdbcStoreSchema {
 		}
 	}
 
-	private void checkTable(ShortTransactions transactions) {
+	private void checkVersion() {
 		int version;
 		try {
 			version = version();
 		}
-		catch (BadSqlGrammarException ex) {
-			throw new IllegalStateException(
-					("The table %s of the durable tasks cannot be read: %s. A node needs a user that may select, insert,"
-							+ " update and delete in this table, and in the tables %s, %s and %s. If the table is missing,"
-							+ " create it with these scripts, in this order: %s.")
-						.formatted(this.table, ex.getMostSpecificCause().getMessage(), this.table.versionTable(),
-								this.table.limitTable(), this.table.nodeTable(),
-								String.join(", ", scripts(platform(), 0))),
-					ex);
+		catch (DataAccessException ex) {
+			throw unlessOutage(ex);
 		}
-		List<String> scripts = scripts(platform(), version);
+		String scripts = String.join(", ", scripts(platform(), version));
 		if (version == 0) {
-			throw new IllegalStateException(
-					("The table %s of the durable tasks is missing. Create it with these scripts,"
-							+ " in this order: %s. Or set timingwheel.store.jdbc.initialize-schema=always to have it created.")
-						.formatted(this.table, String.join(", ", scripts)));
+			throw new UnusableTaskStoreException("the table %s of the durable tasks is missing".formatted(this.table),
+					("create the table with these scripts, in this order: %s. Or set"
+							+ " timingwheel.store.jdbc.initialize-schema=always to have it created")
+						.formatted(scripts));
 		}
-		if (!scripts.isEmpty()) {
-			throw new IllegalStateException(("The schema of the table %s of the durable tasks has version %d, and this"
-					+ " release needs version %d. Run these scripts, in this order: %s. Nodes of the earlier release can"
-					+ " go on meanwhile. Or set timingwheel.store.jdbc.initialize-schema=always to have the scripts run"
-					+ " at the start.")
-				.formatted(this.table, version, VERSION, String.join(", ", scripts)));
+		if (version < VERSION) {
+			throw new UnusableTaskStoreException(
+					"the schema of the table %s of the durable tasks has version %d, and this release needs version %d"
+						.formatted(this.table, version, VERSION),
+					("run these scripts, in this order: %s. Nodes of the earlier release can go on meanwhile. Or set"
+							+ " timingwheel.store.jdbc.initialize-schema=always to have the scripts run at the start")
+						.formatted(scripts));
 		}
+	}
+
+	/**
+	 * Tries the statements of a node on no rows.
+	 */
+	private void checkTables(ShortTransactions transactions) {
 		try {
 			transactions.single((jdbc) -> jdbc.queryForList(
 					"select %s, payload, traceparent, pending_key, next_at, error, created_at, died_at, schedule_key from %s where 1 = 0"
@@ -255,21 +262,61 @@ public final class JdbcStoreSchema {
 			transactions
 				.single((jdbc) -> jdbc.queryForList("select id, claiming, in_flight, reported_at from %s where 1 = 0"
 					.formatted(this.table.nodeTable())));
+			checkChanges(transactions, this.table.qualified(), "id");
+			checkChanges(transactions, this.table.limitTable(), "name");
+			checkChanges(transactions, this.table.nodeTable(), "id");
 		}
-		catch (BadSqlGrammarException ex) {
-			throw new IllegalStateException(
-					("The table %s of the durable tasks, and the tables beside it, cannot be read as in version %d of their"
-							+ " schema: %s. Compare them with the scripts %s, and check the rights of the user.")
-						.formatted(this.table, version, ex.getMostSpecificCause().getMessage(),
-								String.join(", ", scripts(platform(), 0))),
-					ex);
+		catch (DataAccessException ex) {
+			throw unlessOutage(ex);
 		}
 	}
 
+	private static void checkChanges(ShortTransactions transactions, String table, String column) {
+		String none = table + " where 1 = 0";
+		for (String change : List.of("insert into %s select * from %s".formatted(table, none),
+				"update %s set %s = %2$s where 1 = 0".formatted(table, column), "delete from " + none)) {
+			transactions.single((jdbc) -> jdbc.update(change));
+		}
+		transactions.transaction((jdbc, status) -> jdbc
+			.queryForList("select %s from %s for update skip locked".formatted(column, none)));
+	}
+
+	/**
+	 * Translates a failure of the check. During an outage nobody can tell whether the
+	 * tables are right.
+	 */
+	private RuntimeException unlessOutage(DataAccessException failure) {
+		if (failure instanceof TransientDataAccessException || failure instanceof RecoverableDataAccessException
+				|| failure instanceof DataAccessResourceFailureException) {
+			return failure;
+		}
+		return new UnusableTaskStoreException(
+				"the table %s of the durable tasks, or a table beside it, cannot be used as in version %d of their schema: %s"
+					.formatted(this.table, VERSION, message(failure)),
+				("give the user of the node the rights to select, insert, update and delete in the tables %s, %s and %s, and to"
+						+ " select in the table %s, on a server that is not read-only. If they have the rights, or a table"
+						+ " is missing, compare the tables with the scripts %s")
+					.formatted(this.table, this.table.limitTable(), this.table.nodeTable(), this.table.versionTable(),
+							String.join(", ", scripts(platform(), 0))),
+				failure);
+	}
+
+	/**
+	 * What the database says. H2 adds the statement in further lines.
+	 */
+	private static String message(DataAccessException failure) {
+		return String.valueOf(failure.getMostSpecificCause().getMessage())
+			.lines()
+			.findFirst()
+			.orElse("")
+			.replaceFirst("[.;:]? *(SQL statement:)?$", "");
+	}
+
 	private Void checkWriteDelay(JdbcOperations jdbc) {
+		// In capitals, since H2 may have been told to leave names as they are.
 		List<String> delays = jdbc
-			.query("select setting_value from information_schema.settings where setting_name = 'WRITE_DELAY'"
-					+ " and database_path() is not null", (rs, rowNum) -> String.valueOf(rs.getString(1)));
+			.query("SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'WRITE_DELAY'"
+					+ " AND DATABASE_PATH() IS NOT NULL", (rs, rowNum) -> String.valueOf(rs.getString(1)));
 		if (delays.stream().anyMatch((delay) -> !delay.equals("0"))) {
 			logger.warn("The H2 database " + this.settings.url() + " writes committed changes with a delay of " + delays
 					+ " ms: a crash loses the durable tasks that were stored in this time. Append ;WRITE_DELAY=0 to its URL.");
@@ -285,9 +332,10 @@ public final class JdbcStoreSchema {
 						+ ((dot < 0) ? "database()" : "'" + name.substring(0, dot) + "'"),
 				(rs, rowNum) -> String.valueOf(rs.getString(1)), name.substring(dot + 1));
 		if (engines.stream().anyMatch((engine) -> !"InnoDB".equalsIgnoreCase(engine))) {
-			throw new IllegalStateException(("The table %s of the durable tasks has the storage engine %s, which has no"
-					+ " transactions. Change it: alter table %1$s engine = InnoDB")
-				.formatted(this.table, engines));
+			throw new UnusableTaskStoreException(
+					"the table %s of the durable tasks has the storage engine %s, which has no transactions"
+						.formatted(this.table, engines),
+					"change the storage engine: alter table %s engine = InnoDB".formatted(this.table));
 		}
 		return null;
 	}

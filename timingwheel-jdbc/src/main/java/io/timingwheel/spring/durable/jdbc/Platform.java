@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.util.Locale;
 
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +37,7 @@ enum Platform {
 	 * @param product the product name, as the driver gives it
 	 * @param version the product version, as the driver gives it; a driver may name
 	 * MariaDB only here
-	 * @throws IllegalStateException if the database is of no such kind
+	 * @throws UnusableTaskStoreException if the database is of no such kind
 	 */
 	static Platform of(@Nullable String product, @Nullable String version) {
 		String text = (product + " " + version).toLowerCase(Locale.ROOT);
@@ -48,16 +49,17 @@ enum Platform {
 				return platform;
 			}
 		}
-		throw new IllegalStateException(("Durable tasks can be kept in H2, PostgreSQL, MariaDB and MySQL, but not in"
-				+ " %s %s. Declare a DataSource for one of these and qualify it with @TimingWheelDataSource, or set"
-				+ " timingwheel.store.type to redis or none.")
-			.formatted(product, version));
+		throw new UnusableTaskStoreException(
+				"durable tasks can be kept in H2, PostgreSQL, MariaDB and MySQL, but not in %s %s".formatted(product,
+						version),
+				"declare a DataSource for one of these and qualify it with @TimingWheelDataSource, or set"
+						+ " timingwheel.store.type to redis or none");
 	}
 
 	void checkVersion(int major, int minor) {
 		if (major < this.major || (major == this.major && minor < this.minor)) {
-			throw new IllegalStateException("Durable tasks need %s %d.%d or newer, but this is %d.%d"
-				.formatted(this.product, this.major, this.minor, major, minor));
+			throw new UnusableTaskStoreException("durable tasks need %s %d.%d or newer, but this is %d.%d"
+				.formatted(this.product, this.major, this.minor, major, minor), "update the database");
 		}
 	}
 

@@ -26,6 +26,7 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.TransactionCallback;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -52,6 +53,12 @@ final class ShortTransactions {
 
 	private final TransactionTemplate transactions;
 
+	/**
+	 * Without synchronizations: otherwise other statements on this thread would take part
+	 * in the transaction, and would not commit.
+	 */
+	private final TransactionTemplate locks;
+
 	private final boolean autoCommit;
 
 	private final @Nullable ApplicationTransaction joined;
@@ -74,10 +81,11 @@ final class ShortTransactions {
 		SQLExceptionTranslator translator = new SQLErrorCodeSQLExceptionTranslator(product);
 		this.jdbc = statements.apply(own);
 		this.jdbc.setExceptionTranslator(translator);
-		ReadCommitted manager = new ReadCommitted(own, isolation);
-		manager.setExceptionTranslator(translator);
-		this.transactions = new TransactionTemplate(manager);
+		this.transactions = new TransactionTemplate(manager(own, isolation, translator));
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		ReadCommitted ofLocks = manager(own, isolation, translator);
+		ofLocks.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
+		this.locks = new TransactionTemplate(ofLocks);
 		this.autoCommit = autoCommit;
 		this.joined = null;
 	}
@@ -85,8 +93,16 @@ final class ShortTransactions {
 	private ShortTransactions(ShortTransactions other, ApplicationTransaction joined) {
 		this.jdbc = other.jdbc;
 		this.transactions = other.transactions;
+		this.locks = other.locks;
 		this.autoCommit = other.autoCommit;
 		this.joined = joined;
+	}
+
+	private static ReadCommitted manager(DataSource dataSource, @Nullable String isolation,
+			SQLExceptionTranslator translator) {
+		ReadCommitted manager = new ReadCommitted(dataSource, isolation);
+		manager.setExceptionTranslator(translator);
+		return manager;
 	}
 
 	/**
@@ -148,7 +164,7 @@ final class ShortTransactions {
 		boolean[] locked = new boolean[1];
 		while (true) {
 			try {
-				this.transactions.executeWithoutResult((status) -> {
+				this.locks.executeWithoutResult((status) -> {
 					lock.accept(this.jdbc);
 					locked[0] = true;
 					action.run();

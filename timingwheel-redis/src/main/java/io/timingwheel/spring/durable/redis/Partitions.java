@@ -67,6 +67,13 @@ final class Partitions {
 		return List.of(bytes(prefix + "places:" + name), bytes(prefix + "limits"));
 	}
 
+	/**
+	 * A key in the slot of a partition that holds nothing.
+	 */
+	byte[] unusedKey(int partition) {
+		return bytes(prefix(this.namespace, partition) + "check");
+	}
+
 	private static String prefix(String namespace, int partition) {
 		return "timingwheel:{" + namespace + ":" + partition + "}:";
 	}

@@ -309,7 +309,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	@Override
 	public void check() {
-		Requirements requirements = new Requirements(this.connection, this.options);
+		Requirements requirements = new Requirements(this.connection, this.scripts, this.partitions, this.options);
 		requirements.check();
 		this.pausedNames.restoreIfLost(requirements);
 	}

@@ -24,7 +24,7 @@ enum Script {
 
 	TAKE_PLACES, KEEP_PLACES, FREE_PLACES, LOOK_LIMITED,
 
-	FIND, PENDING, LATEST_DEAD, DEAD, COUNTS, FORECAST, NOW, DELETE_ALL;
+	FIND, PENDING, LATEST_DEAD, DEAD, COUNTS, FORECAST, NOW, DELETE_ALL, CHECK;
 
 	private final byte[] source = Partitions.bytes(ScriptSource.of(name().toLowerCase(Locale.ROOT)));
 

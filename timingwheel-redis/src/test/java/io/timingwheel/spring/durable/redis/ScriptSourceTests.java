@@ -31,6 +31,8 @@ class ScriptSourceTests {
 	/** A name that is neither a field nor the key of a field. */
 	private static final Pattern USE = Pattern.compile("(?<![.\\w])[A-Za-z_]\\w*(?!\\w| =[^=])");
 
+	private static final Pattern COMMAND = Pattern.compile("'([HSZ][A-Z]{3,}|DEL|TIME)'");
+
 	private final Map<String, String> files = new TreeMap<>();
 
 	private String source(String script) {
@@ -100,6 +102,25 @@ class ScriptSourceTests {
 			texts.subList(i + 1, texts.size()).forEach((text) -> used.addAll(used(text)));
 			assertThat(used).containsAnyElementsOf(defined(texts.get(i)));
 		}
+	}
+
+	/**
+	 * Otherwise a user without the right to run a command is found by the first task that
+	 * needs it.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void theCheckTriesEachCommandOfAScript(Script script) {
+		assertThat(commands(Script.CHECK)).containsAll(commands(script));
+	}
+
+	private static Set<String> commands(Script script) {
+		Set<String> commands = new HashSet<>();
+		Matcher matcher = COMMAND.matcher(new String(script.source(), StandardCharsets.UTF_8));
+		while (matcher.find()) {
+			commands.add(matcher.group(1));
+		}
+		return commands;
 	}
 
 	/**
