@@ -81,14 +81,7 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 	@Override
 	public @Nullable Object intercept(TaskExecution execution, @Nullable Object captured) throws Throwable {
 		DelayedTaskObservationContext context = new DelayedTaskObservationContext(execution);
-		Observation observation = Observation.createNotStarted(this.convention, this.defaultConvention, () -> context,
-				this.registry);
-		if (this.traces != null) {
-			attempt(() -> this.traces.within(captured, observation::start));
-		}
-		else {
-			attempt(observation::start);
-		}
+		Observation observation = start(context, captured);
 		Object result;
 		try {
 			result = proceed(execution, observation);
@@ -111,6 +104,25 @@ public class ObservedTaskExecution implements TaskExecutionInterceptor, Ordered 
 			end(observation, context, null);
 		}
 		return result;
+	}
+
+	/**
+	 * Starts an observation. If the convention or a predicate throws, the execution has
+	 * none.
+	 */
+	private Observation start(DelayedTaskObservationContext context, @Nullable Object captured) {
+		Observation observation;
+		try {
+			observation = Observation.createNotStarted(this.convention, this.defaultConvention, () -> context,
+					this.registry);
+		}
+		catch (Throwable ex) {
+			failed(ex);
+			return Observation.NOOP;
+		}
+		TaskTraces traces = this.traces;
+		attempt((traces != null) ? () -> traces.within(captured, observation::start) : observation::start);
+		return observation;
 	}
 
 	private @Nullable Object proceed(TaskExecution execution, Observation observation) throws Throwable {

@@ -165,7 +165,7 @@ class SettlementTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "start", "scope opened", "scope closed", "error", "stop", "convention" })
+	@ValueSource(strings = { "start", "scope opened", "scope closed", "error", "stop", "convention", "name" })
 	void anObservationMayThrow(String event) {
 		HostileObservations.event = event;
 		this.durable.withConfiguration(AutoConfigurations.of(TimingWheelObservationAutoConfiguration.class))
@@ -409,6 +409,12 @@ class SettlementTests {
 		@Bean
 		DelayedTaskObservationConvention convention() {
 			return new DelayedTaskObservationConvention() {
+
+				@Override
+				public String getName() {
+					fail("name");
+					return "name";
+				}
 
 				@Override
 				public String getContextualName(DelayedTaskObservationContext context) {
