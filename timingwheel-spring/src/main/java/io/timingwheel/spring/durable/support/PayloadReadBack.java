@@ -184,7 +184,7 @@ final class PayloadReadBack {
 		if (!same) {
 			return differs(before);
 		}
-		boolean inOrder = areSameElements(before.keySet(), new ArrayList<>(after.keySet()));
+		boolean inOrder = areSameElements(new ArrayList<>(before.keySet()), new ArrayList<>(after.keySet()));
 		if (!inOrder) {
 			if (before instanceof LinkedHashMap || before instanceof SortedMap) {
 				return false;

@@ -16,6 +16,7 @@ import java.util.Date;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
@@ -113,8 +114,23 @@ class PayloadCodecTests {
 				arguments("sets", new Object[] { new LinkedHashSet<>(List.of("z", "a", "q")), null }),
 				arguments("hashes",
 						new Object[] { new HashSet<>(List.of("z", "a", "q")), new HashMap<>(Map.of(1, 2)) }),
+				// Their order changes with their capacity.
+				arguments("hashes",
+						new Object[] { with(new HashSet<>(1024), "a", "q", "P"), with(new HashMap<>(1024), 1, 16) }),
 				arguments("tree", new Object[] {
 						JsonNodeFactory.instance.objectNode().put("a", 1).put("@class", "java.lang.X") }));
+	}
+
+	private static Set<String> with(Set<String> set, String... elements) {
+		set.addAll(List.of(elements));
+		return set;
+	}
+
+	private static Map<Integer, Integer> with(Map<Integer, Integer> map, Integer... keys) {
+		for (Integer key : keys) {
+			map.put(key, key + 1);
+		}
+		return map;
 	}
 
 	@ParameterizedTest(name = "{index} {0}")
@@ -214,6 +230,7 @@ class PayloadCodecTests {
 				arguments("sets", new Object[] { null, new Extras() }),
 				arguments("sorted", new Object[] { new TreeSet<>(List.of("a")).descendingSet() }),
 				arguments("hashes", new Object[] { new LinkedHashSet<>(List.of("z", "a", "q")), null }),
+				arguments("hashes", new Object[] { null, with(new LinkedHashMap<>(), 2, 1) }),
 				arguments("hidden", new Object[] { new Hidden("a", "b") }),
 				arguments("unstored", new Object[] { unstored }), arguments("bean", new Object[] { new Bean() {
 				} }), arguments("pattern", new Object[] { Pattern.compile("a", Pattern.CASE_INSENSITIVE) }),
