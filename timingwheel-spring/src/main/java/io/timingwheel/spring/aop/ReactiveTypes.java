@@ -1,5 +1,7 @@
 package io.timingwheel.spring.aop;
 
+import java.util.Optional;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ReactiveAdapter;
@@ -12,6 +14,16 @@ import org.springframework.core.ReactiveAdapterRegistry;
  */
 public final class ReactiveTypes {
 
+	/** The search takes long, and each call of a method may need an adapter. */
+	private static final ClassValue<Optional<ReactiveAdapter>> ADAPTERS = new ClassValue<>() {
+
+		@Override
+		protected Optional<ReactiveAdapter> computeValue(Class<?> type) {
+			return Optional.ofNullable(find(type));
+		}
+
+	};
+
 	private ReactiveTypes() {
 	}
 
@@ -23,6 +35,10 @@ public final class ReactiveTypes {
 	 * @return the adapter, {@code null} if the type is not reactive
 	 */
 	public static @Nullable ReactiveAdapter adapterOf(Class<?> type) {
+		return ADAPTERS.get(type).orElse(null);
+	}
+
+	private static @Nullable ReactiveAdapter find(Class<?> type) {
 		ReactiveAdapterRegistry registry = ReactiveAdapterRegistry.getSharedInstance();
 		for (Class<?> candidate = type; candidate != null; candidate = candidate.getSuperclass()) {
 			ReactiveAdapter adapter = registry.getAdapter(candidate);

@@ -177,6 +177,15 @@ final class LaterResult {
 	}
 
 	/**
+	 * Whether what a method returns in time may have work left.
+	 * @param type its return type, as far as it is known
+	 */
+	static boolean isPossible(Class<?> type) {
+		return type == Object.class || type == Optional.class || type.isInterface() || isLater(type)
+				|| (WEB_PRESENT && WebTimeout.mayHaveBody(type));
+	}
+
+	/**
 	 * Limits a result that other threads work on when the method returns.
 	 * @return the limit, {@code null} if the object is no such result
 	 */

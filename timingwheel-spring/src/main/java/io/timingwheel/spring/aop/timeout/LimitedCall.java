@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LimitedCall {
 
+	private static final Step UNCHANGED = (result) -> result;
+
 	private final TimeLimit limit;
 
 	private final long nanos;
@@ -89,7 +91,8 @@ final class LimitedCall {
 	 * @throws Throwable the exception of the method, or the timeout
 	 */
 	@Nullable Object run(MethodInvocation invocation) throws Throwable {
-		return run(invocation::proceed, (returned) -> LaterResult.limit(returned, this), (value) -> value);
+		Step later = this.limit.resultMayComeLater() ? (returned) -> LaterResult.limit(returned, this) : UNCHANGED;
+		return run(invocation::proceed, later, UNCHANGED);
 	}
 
 	/**
@@ -103,7 +106,7 @@ final class LimitedCall {
 	@SuppressWarnings({ "unchecked", "NullAway" }) // V may be nullable.
 	<V extends @Nullable Object> V runLater(Callable<V> work, Step fallback) throws Exception {
 		try {
-			return (V) run(work::call, (returned) -> returned, fallback);
+			return (V) run(work::call, UNCHANGED, fallback);
 		}
 		catch (Exception | Error ex) {
 			throw ex;

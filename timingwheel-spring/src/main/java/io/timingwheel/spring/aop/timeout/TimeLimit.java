@@ -29,9 +29,11 @@ final class TimeLimit {
 
 	private final Method method;
 
-	private final ResolvableType returnType;
+	private final Class<?> returnType;
 
 	private final boolean returnTypeUnknown;
+
+	private final boolean resultMayComeLater;
 
 	private final @Nullable ArgumentExpression expression;
 
@@ -43,10 +45,12 @@ final class TimeLimit {
 	TimeLimit(Method method, Class<?> beanClass, Timeout annotation, @Nullable Fallback fallback,
 			AttributeResolver attributes, ConfigurableBeanFactory beanFactory) {
 		this.method = method;
-		this.returnType = ResolvableType.forMethodReturnType(method, beanClass);
+		ResolvableType returnType = ResolvableType.forMethodReturnType(method, beanClass);
+		LaterResult.check(method, returnType);
+		this.returnType = returnType.resolve(method.getReturnType());
 		this.returnTypeUnknown = ClassUtils.isLambdaClass(beanClass)
 				|| GenericTypeResolver.resolveType(method.getGenericReturnType(), beanClass) instanceof TypeVariable<?>;
-		LaterResult.check(method, this.returnType);
+		this.resultMayComeLater = LaterResult.isPossible(this.returnType);
 		this.fallback = fallback;
 		String text = annotation.timeout();
 		boolean expression = StringUtils.hasText(annotation.timeoutExpression());
@@ -87,6 +91,7 @@ final class TimeLimit {
 		this.method = replaced.method;
 		this.returnType = replaced.returnType;
 		this.returnTypeUnknown = replaced.returnTypeUnknown;
+		this.resultMayComeLater = replaced.resultMayComeLater;
 		this.fallback = replaced.fallback;
 		this.expression = null;
 		this.constant = () -> nanos;
@@ -119,7 +124,14 @@ final class TimeLimit {
 	 * Returns the return type of the method, as the class of the bean resolves it.
 	 */
 	Class<?> returnType() {
-		return this.returnType.resolve(this.method.getReturnType());
+		return this.returnType;
+	}
+
+	/**
+	 * Whether what the method returns in time may have work left that needs a limit.
+	 */
+	boolean resultMayComeLater() {
+		return this.resultMayComeLater;
 	}
 
 	/**

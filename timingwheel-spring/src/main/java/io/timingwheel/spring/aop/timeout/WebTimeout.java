@@ -42,6 +42,13 @@ final class WebTimeout {
 	}
 
 	/**
+	 * Whether objects of a type are a body with headers.
+	 */
+	static boolean mayHaveBody(Class<?> type) {
+		return HttpEntity.class.isAssignableFrom(type);
+	}
+
+	/**
 	 * Returns the body if an object is the body with headers.
 	 */
 	static @Nullable Object body(Object returned) {
