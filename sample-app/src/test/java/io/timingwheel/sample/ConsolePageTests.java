@@ -11,11 +11,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import com.sun.net.httpserver.HttpServer;
+import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -28,10 +33,12 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.resttestclient.autoconfigure.AutoConfigureRestTestClient;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.context.annotation.Bean;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.MediaType;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.web.servlet.client.RestTestClient;
+import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,7 +48,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { "spring.datasource.url=jdbc:h2:mem:console", "orders.payment-window=10m",
 				"timingwheel.tasks.callback.max-attempts=2", "timingwheel.tasks.callback.backoff.initial=20ms",
-				"timingwheel.store.poll-interval=100ms", "timingwheel.store.lease=5m", "callbacks.timeout=1m" })
+				"timingwheel.tasks.fragile.max-attempts=1", "timingwheel.store.poll-interval=100ms",
+				"timingwheel.store.lease=5m", "callbacks.timeout=1m" })
 @AutoConfigureRestTestClient
 @ActiveProfiles("durable")
 @Order(1)
@@ -311,6 +319,120 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		eventually().until(() -> text("#state-text").startsWith("Live") && text("#lost").isEmpty());
 	}
 
+	@Test
+	void anErrorIsShownAsWhatItIs(@Autowired Gate gate) {
+		open("now");
+		eventually().until(() -> text("#state-text").equals("Live"));
+		assertThat(gate.requestedWith).isEqualTo("XMLHttpRequest");
+		for (int status : new int[] { 403, 503 }) {
+			gate.status = status;
+			eventually().until(() -> text("#state-text").equals("Error " + status)
+					&& text("#lost").matches(".*\\(" + status + "\\)\\..* since .*"));
+		}
+		gate.status = 401;
+		eventually().until(() -> text("#state-text").equals("Signed out") && text("#lost").contains("has ended"));
+		gate.status = 200;
+		eventually().until(() -> text("#lost").contains("A proxy or a login may be between."));
+		gate.status = 0;
+		eventually().until(() -> text("#state-text").startsWith("Live") && text("#lost").isEmpty());
+		String order = order();
+		open("name/close-order");
+		eventually().until(() -> !due(order).isEmpty());
+		gate.actionStatus = 403;
+		press("Run now " + order);
+		eventually().until(() -> text("#outcome").startsWith("The server does not permit this to you (403)."));
+		gate.actionStatus = 0;
+		assertThat(errors()).as("the answers above").hasSizeGreaterThan(3);
+	}
+
+	@Test
+	void theYear10000AndAddressesThatMakeNoSenseAreShown() {
+		TaskId far = TaskId.of("close-order", "far");
+		this.tasks.enqueue(far, Duration.ofDays(3_000_000), 1L);
+		open("name/close-order");
+		eventually().until(() -> due("far").matches("in \\d{7} d.*"));
+		this.browser.findElement(By.linkText("far")).click();
+		eventually().until(() -> text(".facts").contains("+010"));
+		this.tasks.cancel(far);
+		open("name/100%");
+		eventually().until(() -> text("#main").contains("There is no such name."));
+		assertThat(text("h2.mono")).isEqualTo("100%");
+		open("constructor/x");
+		eventually().until(() -> text("#main").contains("Names that want attention"));
+		assertThat(text("#state-text")).isEqualTo("Live");
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
+	void aDeadTaskIsOpenedAndAGroupIsActedOnExactly(@Autowired Fragile fragile) {
+		List.of(1, 11, 12, 99).forEach(fragile::fail);
+		open("name/fragile");
+		eventually().until(() -> text("[aria-label='Died last'] tbody").contains("99"));
+		assertThat(text("#main")).contains("Open the latest");
+		assertThat(this.browser.findElements(By.cssSelector("td.wrap bdi"))).hasSize(3);
+		press("Delete the tasks with the error java.lang.IllegalStateException: HTTP 50");
+		eventually().until(() -> text("#dialog-title").equals("Delete 1 dead task with this error?"));
+		click("#dialog-do");
+		eventually().until(() -> text("#outcome").equals("1 deleted"));
+		eventually().until(() -> this.browser.findElements(By.cssSelector("td.wrap")).size() == 2);
+		press("Delete the tasks with the error java.lang.IllegalStateException: HTTP 503");
+		eventually().until(() -> text("#dialog-title").equals("Delete 2 dead tasks with this error?"));
+		keys(Keys.ESCAPE);
+		assertThatAllButtonsFitOntoAPhone();
+		this.browser.findElement(By.linkText("99")).click();
+		eventually().until(() -> text(".error").length() > 900);
+		assertThat(text(".error")).endsWith("\u202etxt.exe");
+		assertThat(text(".facts")).contains("Died", "Attempts\n1", "Times begun\n1");
+		click("[aria-label='Delete 99']");
+		click("#dialog-do");
+		eventually().until(() -> text("#main").contains("There is no such task any more"));
+		open("name/fragile");
+		click("[aria-label='Dead by error'] .title button:last-child");
+		eventually().until(() -> text("#dialog-title").equals("Delete all 2 dead tasks of fragile?"));
+		click("#dialog-do");
+		eventually().until(() -> text("#outcome").equals("2 deleted"));
+		assertThat(errors()).isEmpty();
+	}
+
+	@Test
+	void allButtonsOfATaskFitOntoAPhone() {
+		String order = order();
+		open("name/close-order");
+		eventually().until(() -> !due(order).isEmpty());
+		assertThatAllButtonsFitOntoAPhone();
+	}
+
+	private void assertThatAllButtonsFitOntoAPhone() {
+		show("dark", 390);
+		try {
+			assertThat((Boolean) this.browser.executeScript("""
+					return [...document.querySelectorAll("td button")].every((button) => {
+						const { right } = button.getBoundingClientRect();
+						return right <= button.closest(".scroll").getBoundingClientRect().right && right <= innerWidth;
+					});
+					""")).isTrue();
+		}
+		finally {
+			this.browser.executeCdpCommand("Emulation.clearDeviceMetricsOverride", Map.of());
+			this.browser.executeCdpCommand("Emulation.setEmulatedMedia", Map.of("features", List.of()));
+		}
+	}
+
+	@Test
+	void namesComeInPages() {
+		IntStream.range(0, 150)
+			.forEach((i) -> this.tasks.schedule(TaskId.of("page-" + i, 1), Duration.ofHours(1), () -> {
+			}));
+		open("names");
+		type("#filter", "page-");
+		eventually().until(() -> text("caption").equals("1 to 100 of 150 names"));
+		this.browser.findElement(By.xpath("//button[. = 'Later names']")).click();
+		eventually().until(() -> text("caption").equals("101 to 150 of 150 names"));
+		this.browser.findElement(By.xpath("//button[. = 'Earlier names']")).click();
+		eventually().until(() -> text("caption").equals("1 to 100 of 150 names"));
+		IntStream.range(0, 150).forEach((i) -> this.tasks.cancel(TaskId.of("page-" + i, 1)));
+	}
+
 	private String order() {
 		return String.valueOf(this.http.post()
 			.uri("/orders")
@@ -399,6 +521,65 @@ class ConsolePageTests extends ConsoleBrowserTests {
 		@Recurring(every = "1h", initialDelay = "10m", name = "report")
 		void report() {
 			this.runs.incrementAndGet();
+		}
+
+		@Bean
+		Fragile fragile() {
+			return new Fragile();
+		}
+
+		@Bean
+		Gate gate() {
+			return new Gate();
+		}
+
+	}
+
+	static class Fragile {
+
+		@Delayed(delay = "0s", name = "fragile", key = "#id", durable = true)
+		public void fail(int id) {
+			throw new IllegalStateException((id < 10) ? "HTTP 50"
+					: (id < 20) ? "HTTP 503" : "The file could not be read. ".repeat(33) + "\u202etxt.exe");
+		}
+
+	}
+
+	/**
+	 * Answers in place of the console, which has the Content-Security-Policy of a strict
+	 * application.
+	 */
+	static final class Gate extends OncePerRequestFilter {
+
+		private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';"
+				+ " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+				+ " require-trusted-types-for 'script'";
+
+		volatile int status;
+
+		volatile int actionStatus;
+
+		volatile String requestedWith;
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			String path = request.getRequestURI();
+			if (!path.contains("/timingwheelconsole")) {
+				chain.doFilter(request, response);
+				return;
+			}
+			response.setHeader("Content-Security-Policy", POLICY);
+			boolean live = path.endsWith("/live");
+			this.requestedWith = live ? request.getHeader("X-Requested-With") : this.requestedWith;
+			int answer = live ? this.status : request.getMethod().equals("POST") ? this.actionStatus : 0;
+			if (answer == 0) {
+				chain.doFilter(request, response);
+				return;
+			}
+			response.setStatus(answer);
+			response.setContentType((answer == 200) ? "text/html" : "application/json");
+			response.getWriter().write((answer == 200) ? "<p>Log in" : "{\"status\":403,\"error\":\"Forbidden\"}");
 		}
 
 	}

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,8 @@ final class ConsoleFiles {
 
 	private static final String BASE = "{{base}}";
 
+	private static final Pattern FOR_READERS = Pattern.compile("(?m)^\\t*(/\\*\\*.*| \\*.*|//.*)?\\n|^\\t+");
+
 	private final byte[] page;
 
 	private final Map<String, WebEndpointResponse<byte[]>> files = new HashMap<>();
@@ -39,7 +42,7 @@ final class ConsoleFiles {
 	 * @param path the path of the page below the base path of the endpoints
 	 */
 	ConsoleFiles(String path) {
-		String page = new String(read("index.html"), StandardCharsets.UTF_8);
+		String page = read("index.html");
 		String base = path.substring(path.lastIndexOf('/') + 1);
 		this.page = page.replace(BASE, base).getBytes(StandardCharsets.UTF_8);
 		add("console.css", CSS);
@@ -50,15 +53,19 @@ final class ConsoleFiles {
 	}
 
 	private void add(String name, MimeType type) {
-		this.files.put(name, new WebEndpointResponse<>(read(name), type));
+		this.files.put(name, new WebEndpointResponse<>(read(name).getBytes(StandardCharsets.UTF_8), type));
 	}
 
-	private static byte[] read(String name) {
+	/**
+	 * Reads a file, without the comments and the indentation that only readers of the
+	 * source need.
+	 */
+	private static String read(String name) {
 		try (InputStream file = ConsoleFiles.class.getResourceAsStream(name)) {
 			if (file == null) {
 				throw new IllegalStateException("The file \"" + name + "\" of the console is missing");
 			}
-			return file.readAllBytes();
+			return FOR_READERS.matcher(new String(file.readAllBytes(), StandardCharsets.UTF_8)).replaceAll("");
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

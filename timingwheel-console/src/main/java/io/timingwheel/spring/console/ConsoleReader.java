@@ -127,7 +127,7 @@ final class ConsoleReader {
 		return new LiveFigures(this.clock.millis(), this.application, this.acts, wheel(), total(all), names(all, query),
 				query.isFor("now") ? forecast(query.range()) : null,
 				(name != null && query.isFor("name")) ? name(name, user) : null,
-				(name != null) ? dead(name, query.cursor(), user) : null,
+				(name != null && !query.isFor("task")) ? dead(name, query.cursor(), user) : null,
 				(name != null) ? find(name, query.find(), user) : null,
 				query.isFor("schedules") ? schedules(query, user) : null,
 				query.isFor("schedules") ? keyedSchedules(all, query, user) : null, this.lateness.read(), node(),

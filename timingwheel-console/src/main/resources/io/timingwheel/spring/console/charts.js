@@ -1,4 +1,4 @@
-import { colour, duration, h, number, sharp, text, time } from "./dom.js";
+import { colour, duration, h, isolated, number, sharp, text, time, words } from "./dom.js";
 
 const KEPT = 120;
 const FONT = "11px system-ui, sans-serif";
@@ -59,9 +59,9 @@ export function chart(title, series, format) {
 			}
 		});
 		const last = shown.findLast((sample) => series[0].value(sample) !== undefined);
-		const words = last ? series.map(({ name, value }) => `${name} ${format(value(last))}`).join(" · ") : "";
-		text(now, words);
-		canvas.setAttribute("aria-label", `${title}: ${words}; top of the scale ${format(top)}`);
+		const values = last ? series.map(({ name, value }) => `${name} ${format(value(last))}`).join(" · ") : "";
+		text(now, values);
+		canvas.setAttribute("aria-label", `${title}: ${values}; top of the scale ${format(top)}`);
 	}
 }
 
@@ -156,7 +156,7 @@ export function heatMap() {
 			context.lineWidth = 1.5;
 			context.strokeRect(label + cursor.column * cell, cursor.line * row + 1, cell, row - 3);
 			const { name, counts } = rows[cursor.line];
-			text(readout, `${name}: ${number(counts[cursor.column] ?? 0)} due ${time(at(cursor.column))} to ${time(at(cursor.column + 1))}`);
+			words(readout, isolated(name), `: ${number(counts[cursor.column] ?? 0)} due ${time(at(cursor.column))} to ${time(at(cursor.column + 1))}`);
 		}
 		else {
 			const total = rows.reduce((sum, { counts }) => sum + counts.reduce((a, b) => a + b, 0), 0);
@@ -167,13 +167,13 @@ export function heatMap() {
 	}
 }
 
-function fit(context, words, width) {
-	if (context.measureText(words).width <= width) {
-		return words;
+function fit(context, name, width) {
+	if (context.measureText(name).width <= width) {
+		return name;
 	}
-	let end = words.length;
-	while (end > 1 && context.measureText(`${words.slice(0, end)}…`).width > width) {
+	let end = name.length;
+	while (end > 1 && context.measureText(`${name.slice(0, end)}…`).width > width) {
 		end--;
 	}
-	return `${words.slice(0, end)}…`;
+	return `${name.slice(0, end)}…`;
 }

@@ -1,8 +1,8 @@
 import { number, text, time } from "./dom.js";
 import { refresh, watch } from "./server.js";
-import { dead, name, names, node, now, schedules } from "./views.js";
+import { dead, name, names, node, now, schedules, task } from "./views.js";
 
-const VIEWS = { now, names, name, dead, schedules, node };
+const VIEWS = { now, names, name, task, dead, schedules, node };
 const KEPT = 120;
 const TICK_MS = 250;
 
@@ -16,16 +16,26 @@ let rates = new Map();
 let view;
 let latest;
 
+/** A part of the address, which a user may have typed. */
+function decoded(part) {
+	try {
+		return decodeURIComponent(part);
+	}
+	catch {
+		return part;
+	}
+}
+
 function open() {
 	const [, path = "now", ...rest] = location.hash.split("/");
-	const make = VIEWS[path] ?? now;
+	const make = Object.hasOwn(VIEWS, path) ? VIEWS[path] : now;
 	view?.close?.();
-	view = make(decodeURIComponent(rest.join("/")));
+	view = make(...rest.map(decoded));
 	latest = undefined;
 	$("main").replaceChildren(view.element);
 	document.title = `${view.title} · timingwheel`;
 	for (const link of document.querySelectorAll("nav a")) {
-		const current = link.hash === `#/${path === "name" ? "names" : path}` || (!location.hash && link.hash === "#/now");
+		const current = link.hash === `#/${path === "name" || path === "task" ? "names" : path}` || (!location.hash && link.hash === "#/now");
 		link.toggleAttribute("aria-current", current);
 		if (current) {
 			link.setAttribute("aria-current", "page");
@@ -66,8 +76,11 @@ watch(() => view.query(), ({ figures, asked, error, since, back }) => {
 	document.body.classList.toggle("away", Boolean(error));
 	$("lost").hidden = !error;
 	if (error) {
-		text($("state-text"), error.signedOut ? "Signed out" : "No answer");
-		text($("lost"), error.signedOut ? error.message : `The server has not answered since ${time(since)}. This page goes on asking.`);
+		const { message, silent, status } = error;
+		const lasts = `since ${time(since)}. This page goes on asking.`;
+		text($("state-text"), silent ? "No answer" : status === 401 ? "Signed out" : status ? `Error ${status}` : "Page error");
+		text($("lost"), silent ? `The server has not answered ${lasts}` : status === 401 ? message
+			: status ? `${message} So it is ${lasts}` : `This page cannot show the answer (${message}). So it is ${lasts}`);
 		earlier = undefined;
 		return;
 	}
@@ -77,7 +90,8 @@ watch(() => view.query(), ({ figures, asked, error, since, back }) => {
 	$("dead-badge").hidden = figures.totals.dead === 0;
 	text($("dead-badge"), number(figures.totals.dead));
 	sample(figures);
-	if (asked.view === view.query().view && asked.name === view.query().name) {
+	const wanted = view.query();
+	if (["view", "name", "find"].every((key) => asked[key] === wanted[key])) {
 		view.update({ figures, asked, samples, rates: (key) => rates.get(key) });
 	}
 });

@@ -26,6 +26,16 @@ export function text(element, value) {
 	}
 }
 
+/** Sets texts and elements only if the text differs. */
+export function words(element, ...parts) {
+	if (element.textContent !== parts.map((part) => part.textContent ?? part).join("")) {
+		element.replaceChildren(...parts);
+	}
+}
+
+/** A text that may be written from right to left, which then does not disturb the texts beside it. */
+export const isolated = (value) => h("bdi", {}, value);
+
 /**
  * Keeps one child for each item. A child stays the same element as long as its item is there, so that it keeps the focus.
  */
@@ -92,13 +102,25 @@ export function duration(ms) {
 /** When something is due, in words. */
 export const due = (ms) => (ms > 0 ? `in ${duration(ms)}` : ms > -1000 ? "now" : `${duration(-ms)} late`);
 
-const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const day = new Intl.DateTimeFormat("en-GB", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+/** The last time that a browser knows, in the year 275760. */
+const END_OF_TIME = 8.64e15;
 
-/** A time as the clock shows it, with the day if the day is another one. */
+/** Reads a time of the server. Java writes years beyond 9999 with fewer digits than a browser expects. */
+export function instant(iso) {
+	const at = Date.parse(iso.replace(/^\+(\d{5})-/, "+0$1-"));
+	return Number.isNaN(at) ? (iso.startsWith("-") ? -END_OF_TIME : END_OF_TIME) : at;
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const DAY = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
+const day = new Intl.DateTimeFormat("en-GB", DAY);
+const year = new Intl.DateTimeFormat("en-GB", { ...DAY, year: "numeric" });
+
+/** A time as the clock shows it, with the day and the year if these are others. */
 export function time(at) {
 	const date = new Date(at);
-	return date.toDateString() === new Date().toDateString() ? clock.format(date) : day.format(date);
+	const now = new Date();
+	return (date.toDateString() === now.toDateString() ? clock : date.getFullYear() === now.getFullYear() ? day : year).format(date);
 }
 
 /** A colour of the style sheet. */

@@ -2,6 +2,16 @@
 const SPACING_MS = 500;
 const REFRESH_MS = 1000;
 const LIMIT_MS = 10_000;
+const HEADERS = { "Accept": "application/json", "X-Requested-With": "XMLHttpRequest" };
+const ANSWERS = {
+	401: "Your session has ended. Reload the page to sign in again.",
+	403: "The server does not permit this to you (403). If you have signed in again, reload the page.",
+	404: "The server does not find this (404). It may have moved: reload the page.",
+	405: "This page is read-only (405).",
+	429: "The server wants fewer requests (429).",
+	500: "The server has failed (500). Its log says why.",
+	503: "The server is not ready (503)."
+};
 const { live, act: acting } = document.body.dataset;
 
 let query = () => ({});
@@ -13,6 +23,7 @@ let asking = false;
 let askAgain = false;
 let free = 0;
 let token;
+let plain = false;
 
 /** The time of the server minus that of this page. */
 let ahead = 0;
@@ -31,32 +42,60 @@ async function turn() {
 	}
 }
 
-async function call(path, options) {
+async function call(path, { headers, ...options } = {}) {
 	await turn();
 	const response = await fetch(path, {
-		...options, redirect: "manual", cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(LIMIT_MS)
+		...options, headers: { ...HEADERS, ...headers }, redirect: "manual", cache: "no-store", credentials: "same-origin", signal: AbortSignal.timeout(LIMIT_MS)
+	}).catch((error) => {
+		throw Object.assign(error, { silent: true });
 	});
-	if (response.type === "opaqueredirect" || response.status === 401) {
-		throw Object.assign(new Error("Your session has ended. Reload the page to sign in again."), { signedOut: true });
-	}
+	const status = response.type === "opaqueredirect" ? 401 : response.status;
 	const csrf = response.headers.get("Timingwheel-Csrf");
 	token = csrf ? csrf.split(" ", 2) : token;
-	const json = response.headers.get("Content-Type")?.includes("json") ? await response.json() : undefined;
-	if (!response.ok) {
-		throw new Error(json?.error ?? json?.detail ?? (response.status === 403 ? "You may not do this (403)."
-			: response.status === 405 ? "This page is read-only (405)." : `The server answers ${response.status}.`));
+	const json = response.headers.get("Content-Type")?.includes("json") ? await response.json().catch(() => undefined) : undefined;
+	if (status < 200 || status > 299) {
+		// Only an answer to an action has a sentence of its own.
+		const said = json && "affected" in json ? json.error : undefined;
+		throw Object.assign(new Error(said ?? ANSWERS[status] ?? [`The server answers ${status}.`, json?.detail].filter(Boolean).join(" ")), { status });
+	}
+	if (!json) {
+		throw Object.assign(new Error("The answer is not that of the application. A proxy or a login may be between."), { status });
 	}
 	return json;
 }
 
-/** Asks the server to act; the promise fails with what the server says. */
-export async function act(request) {
-	const headers = { "Content-Type": "application/json" };
-	if (token) {
-		headers[token[0]] = token[1];
-	}
+/** The token without its mask: the second half of its bytes is masked by the first one. */
+function unmasked(masked) {
 	try {
-		return await call(acting, { method: "POST", headers, body: JSON.stringify(request) });
+		const bytes = [...atob(masked.replaceAll("-", "+").replaceAll("_", "/"))].map((byte) => byte.charCodeAt());
+		const half = bytes.length / 2;
+		const bare = String.fromCharCode(...bytes.slice(half).map((byte, index) => byte ^ bytes[index]));
+		return /^[!-~]+$/.test(bare) ? bare : masked;
+	}
+	catch {
+		return masked;
+	}
+}
+
+/**
+ * Asks the server to act. The promise fails with what the server says. Some applications expect the token against forged
+ * requests with its mask, others without: if one is refused, this tries the other one.
+ */
+export async function act(request) {
+	try {
+		for (let again = true; ; again = false) {
+			const [name, masked] = token ?? [];
+			const headers = { "Content-Type": "application/json", ...(name && { [name]: plain ? unmasked(masked) : masked }) };
+			try {
+				return await call(acting, { method: "POST", headers, body: JSON.stringify(request) });
+			}
+			catch (error) {
+				if (!again || !name || unmasked(masked) === masked || ![401, 403].includes(error.status)) {
+					throw error;
+				}
+				plain = !plain;
+			}
+		}
 	}
 	finally {
 		refresh();

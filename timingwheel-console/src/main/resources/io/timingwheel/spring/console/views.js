@@ -1,5 +1,5 @@
 import { chart, heatMap } from "./charts.js";
-import { compact, due, duration, h, list, number, text, time } from "./dom.js";
+import { compact, due, duration, h, instant, isolated, list, number, text, time, words } from "./dom.js";
 import { act, refresh, serverNow } from "./server.js";
 import { wheelView } from "./wheel.js";
 
@@ -8,8 +8,8 @@ const RANGES = [["PT1M", "1 min"], ["PT10M", "10 min"], ["PT1H", "1 h"], ["P1D",
 
 /** Says how an action went. */
 let outcomeTimer;
-export function say(words) {
-	text($("outcome"), words);
+export function say(...parts) {
+	words($("outcome"), ...parts);
 	clearTimeout(outcomeTimer);
 	outcomeTimer = setTimeout(() => text($("outcome"), ""), 6000);
 }
@@ -17,7 +17,7 @@ export function say(words) {
 async function attempt(request, done) {
 	try {
 		const result = await act(request);
-		say(typeof done === "function" ? done(result) : done);
+		say(...[typeof done === "function" ? done(result) : done].flat());
 		return result;
 	}
 	catch (error) {
@@ -27,9 +27,9 @@ async function attempt(request, done) {
 }
 
 /** Asks the user. Gives the text of the field, or true without a field, or nothing if the user goes back. */
-function confirm({ title, words, label, value, button, danger }) {
-	text($("dialog-title"), title);
-	text($("dialog-text"), words ?? "");
+function confirm({ title, about, label, value, button, danger }) {
+	words($("dialog-title"), ...[title].flat());
+	words($("dialog-text"), ...[about ?? ""].flat());
 	$("dialog-field").hidden = !label;
 	text($("dialog-field").firstElementChild, label ?? "");
 	$("dialog-input").value = value ?? "";
@@ -67,7 +67,33 @@ function table(caption, columns) {
 	} };
 }
 
-const nameLink = (name) => h("a", { href: `#/name/${encodeURIComponent(name)}` }, name);
+const nameLink = (name) => h("a", { href: `#/name/${encodeURIComponent(name)}` }, isolated(name));
+const taskAddress = (name, id) => `#/task/${encodeURIComponent(name)}/${encodeURIComponent(id)}`;
+
+/** Buttons that turn the pages of names. */
+function pager() {
+	let from = 0;
+	let step = 0;
+	const turn = (label, next) => h("button", { type: "button", onclick: () => {
+		from = Math.max(0, next());
+		refresh();
+	} }, label);
+	const [earlier, later] = [turn("Earlier names", () => from - step), turn("Later names", () => from + step)];
+	const element = h("p.buttons", { hidden: true }, earlier, later);
+	return {
+		element,
+		from: () => from,
+		first: () => from = 0,
+		update(names) {
+			const { matching, rows } = names;
+			step = names.from + rows.length < matching ? rows.length : step || rows.length;
+			earlier.disabled = names.from === 0;
+			later.disabled = names.from + rows.length >= matching;
+			element.hidden = earlier.disabled && later.disabled;
+			return element.hidden ? "" : `${number(names.from + 1)} to ${number(names.from + rows.length)} of ${number(matching)}`;
+		}
+	};
+}
 
 function figure(cell, value) {
 	text(cell, compact(value));
@@ -162,21 +188,26 @@ function nameTable(caption) {
 
 /** All names. */
 export function names() {
-	const filter = h("input", { type: "search", id: "filter", oninput: () => refresh(), autocomplete: "off", spellcheck: false });
-	const sort = h("select", { id: "sort", onchange: () => refresh() }, ...[["attention", "Wants attention"], ["name", "Name"], ["pending", "Pending"],
+	const pages = pager();
+	const anew = () => {
+		pages.first();
+		refresh();
+	};
+	const filter = h("input", { type: "search", id: "filter", oninput: anew, autocomplete: "off", spellcheck: false });
+	const sort = h("select", { id: "sort", onchange: anew }, ...[["attention", "Wants attention"], ["name", "Name"], ["pending", "Pending"],
 		["running", "Running"], ["failed", "Failed"], ["dead", "Dead"]].map(([value, label]) => h("option", { value }, label)));
 	const shown = nameTable("All names");
-	const element = panel("Names", shown.element);
+	const element = panel("Names", shown.element, pages.element);
 	element.bar.append(h("label", { htmlFor: "filter" }, "Filter"), filter, h("label", { htmlFor: "sort" }, "Order by"), sort);
 	return {
 		element,
 		title: "Names",
-		query: () => ({ view: "names", filter: filter.value.trim(), sort: sort.value }),
+		query: () => ({ view: "names", filter: filter.value.trim(), sort: sort.value, from: pages.from() }),
 		update({ figures, rates }) {
 			const { total, matching, rows } = figures.names;
 			shown.update(rows, figures, rates);
-			shown.caption(rows.length < matching ? `The first ${number(rows.length)} of ${number(matching)} names; narrow the filter to see others`
-				: `${number(matching)} of ${number(total)} names`);
+			const part = pages.update(figures.names);
+			shown.caption(part ? `${part} names` : `${number(matching)} of ${number(total)} names`);
 		}
 	};
 }
@@ -207,7 +238,7 @@ export function name(chosen) {
 	const none = h("p.empty", {}, "None is pending.");
 	const pending = panel("Due next", next.element, none);
 	const dead = deadPanel(() => chosen);
-	const died = taskTable("The tasks that died last");
+	const died = taskTable("The tasks that died last", true);
 	const deaths = panel("Died last", died.element);
 	const title = h("h2.mono", {}, chosen);
 	const tags = h("span.buttons");
@@ -238,7 +269,7 @@ export function name(chosen) {
 			if (pause.dataset.paused !== String(paused)) {
 				pause.dataset.paused = paused;
 				pause.replaceChildren(...(paused === undefined ? [] : [paused && h("span.tag.warn", {}, "paused"), figures.acts && h("button", {
-					type: "button", onclick: () => attempt({ action: paused ? "resume" : "pause", name: chosen }, `${chosen} is ${paused ? "resumed" : "paused"}.`)
+					type: "button", onclick: () => attempt({ action: paused ? "resume" : "pause", name: chosen }, [isolated(chosen), ` is ${paused ? "resumed" : "paused"}.`])
 				}, paused ? "Resume" : "Pause")].filter(Boolean)));
 			}
 			next.update(described.next, figures);
@@ -247,7 +278,7 @@ export function name(chosen) {
 			found.update(figures.found ? [figures.found] : [], figures);
 			found.element.hidden = !figures.found;
 			missing.hidden = !asked.find || Boolean(figures.found);
-			text(missing, asked.find ? `No pending, running or dead task has the key or id “${asked.find}”.` : "");
+			words(missing, ...(asked.find ? ["No pending, running or dead task has the key or id “", isolated(asked.find), "”."] : []));
 			dead.update(figures, asked);
 			died.update(described.dead ?? [], figures);
 			deaths.hidden = !described.dead?.length;
@@ -259,36 +290,41 @@ export function name(chosen) {
 	};
 }
 
-/** Tasks with their due times and what one can do to them. */
-function taskTable(caption) {
-	const { element, body } = table(caption, [["Key"], ["Due", ".text"], ["State", ".text.wide"], ["Attempt", ".wide"], ["Actions"]]);
-	const show = list(body, (task) => task.id, () => {
-		const buttons = h("div.buttons");
-		return h("tr", {}, h("th", { scope: "row" }), h("td.text"), h("td.text.wide"), h("td.wide"), h("td", {}, buttons));
-	}, (row, task) => {
+/** Keeps the buttons for what one can do to a task. */
+function showActions(buttons, task, label) {
+	const state = task.state ?? "PENDING";
+	const kind = !task.acts ? "" : state === "DEAD" ? "dead" : state === "RUNNING" ? "" : "pending";
+	buttons.task = task;
+	if (buttons.dataset.kind !== kind) {
+		buttons.dataset.kind = kind;
+		const make = (name, action) => h("button", { type: "button", "aria-label": `${name} ${label}`, onclick: () => action(buttons.task) }, name);
+		buttons.replaceChildren(...(kind === "pending" ? [make("Run now", runNow), make("Move", move), make("Cancel", cancel)]
+			: kind === "dead" ? [make("Requeue", requeue), make("Delete", cancel)] : []));
+	}
+}
+
+/** Tasks with the times when they are due, or when they died, and what one can do to them. */
+function taskTable(caption, died) {
+	const { element, body } = table(caption, [["Key"], [died ? "Died" : "Due", ".text"], ["State", ".text.wide"], ["Attempt", ".wide"], ["Actions"]]);
+	const show = list(body, (task) => task.id, (task) => h("tr", {},
+		h("th", { scope: "row" }, h("a", { href: taskAddress(task.name, task.id), title: `id ${task.id}` })),
+		h("td.text"), h("td.text.wide"), h("td.wide"), h("td", {}, h("div.buttons")))
+	, (row, task) => {
 		const label = task.key ?? task.id;
 		const state = task.state ?? "PENDING";
-		text(row.cells[0], label);
-		row.cells[0].title = `id ${task.id}`;
-		row.dueAt = Date.parse(task.dueAt);
+		words(row.cells[0].firstChild, isolated(label));
+		row.at = instant(died ? task.diedAt ?? task.dueAt : task.dueAt);
 		row.state = state;
-		text(row.cells[2], [state.toLowerCase(), task.schedule ?? task.error?.replace(/^(\w+\.)+/, "").slice(0, 60)].filter(Boolean).join(" · "));
+		const more = task.schedule ?? task.error?.replace(/^(\w+\.)+/, "").slice(0, 60);
+		words(row.cells[2], state.toLowerCase(), ...(more ? [" · ", isolated(more)] : []));
 		row.cells[2].title = task.error ?? "";
 		text(row.cells[3], task.attempt ?? "");
-		const buttons = row.lastChild.firstChild;
-		const kind = !task.acts ? "" : state === "DEAD" ? "dead" : state === "RUNNING" ? "" : "pending";
-		if (buttons.dataset.kind !== kind) {
-			buttons.dataset.kind = kind;
-			const make = (words, action) => h("button", { type: "button", "aria-label": `${words} ${label}`, onclick: () => action(task) }, words);
-			buttons.replaceChildren(...(kind === "pending" ? [make("Run now", runNow), make("Move", move), make("Cancel", cancel)]
-				: kind === "dead" ? [make("Requeue", requeue), make("Delete", cancel)] : []));
-		}
+		showActions(row.lastChild.firstChild, task, label);
 	});
 	const tick = () => {
 		for (const row of body.rows) {
-			const left = row.dueAt - serverNow();
-			text(row.cells[1], row.state === "PENDING" ? due(left) : time(row.dueAt));
-			row.cells[1].title = new Date(row.dueAt).toISOString();
+			text(row.cells[1], row.state === "PENDING" ? due(row.at - serverNow()) : time(row.at));
+			row.cells[1].title = new Date(row.at).toISOString();
 		}
 	};
 	return {
@@ -301,36 +337,71 @@ function taskTable(caption) {
 	};
 }
 
+/** One task, with its whole error. */
+export function task(name, id) {
+	const facts = h("dl.facts");
+	const buttons = h("div.buttons");
+	const error = h("pre.error", { tabIndex: 0, dir: "auto" });
+	const about = panel("Task", facts);
+	const failure = panel("Last error", error);
+	const none = h("p.empty", { role: "status", hidden: true }, "There is no such task any more: it has ended, or it was cancelled or deleted.");
+	about.bar.append(buttons);
+	about.hidden = failure.hidden = true;
+	return {
+		element: h("div.stack", {}, h("div.title", {}, h("span", {}, h("a", { href: "#/names" }, "Names"), " / ", nameLink(name), " / ", isolated(id))),
+			none, about, failure),
+		title: `${name} ${id}`,
+		query: () => ({ view: "task", name, find: id }),
+		update({ figures }) {
+			const { found, acts } = figures;
+			none.hidden = Boolean(found);
+			about.hidden = !found;
+			failure.hidden = !found?.error;
+			if (!found) {
+				return;
+			}
+			const at = (iso) => iso && `${time(instant(iso))} (${new Date(instant(iso)).toISOString()})`;
+			const entries = [["Key", found.key], ["Id", found.id], ["State", (found.state ?? "PENDING").toLowerCase()],
+				["Died", at(found.diedAt)], [found.diedAt ? "Was due" : "Due", at(found.dueAt)], [found.diedAt ? "Attempts" : "Attempt", found.attempt],
+				["Times begun", found.deliveries], ["Schedule", found.schedule], ["Then", at(found.next)]];
+			facts.replaceChildren(...entries.filter(([, value]) => value !== undefined && value !== null).map(([label, value]) =>
+				h("div", {}, h("dt", {}, label), h("dd", {}, isolated(String(value))))));
+			text(error, found.error ?? "");
+			showActions(buttons, { ...found, acts }, found.key ?? found.id);
+		}
+	};
+}
+
 /** The id means the task that is shown, also if its key has another task by now. */
 const of = (task) => ({ name: task.name, task: task.id });
-const called = (task) => `${task.name} ${task.key ?? task.id}`;
+const called = (task) => isolated(`${task.name} ${task.key ?? task.id}`);
 
 function runNow(task) {
-	return attempt({ action: "run", ...of(task) }, `${called(task)} runs now.`);
+	return attempt({ action: "run", ...of(task) }, [called(task), " runs now."]);
 }
 
 async function move(task) {
 	const delay = await confirm({
-		title: `Move ${called(task)}`, words: `It is due ${due(Date.parse(task.dueAt) - serverNow())}.`,
+		title: ["Move ", called(task)], about: `It is due ${due(instant(task.dueAt) - serverNow())}.`,
 		label: `Due from now, as ${MOVES}`, value: "5m", button: "Move"
 	});
 	if (delay) {
-		await attempt({ action: "reschedule", ...of(task), delay }, `${called(task)} is due in ${delay}.`);
+		await attempt({ action: "reschedule", ...of(task), delay }, [called(task), ` is due in ${delay}.`]);
 	}
 }
 
 async function cancel(task) {
 	const dead = task.state === "DEAD";
 	if (await confirm({
-		title: `${dead ? "Delete" : "Cancel"} ${called(task)}?`, words: dead ? "The dead task is deleted." : "The task will not run.",
+		title: [dead ? "Delete " : "Cancel ", called(task), "?"], about: dead ? "The dead task is deleted." : "The task will not run.",
 		button: dead ? "Delete" : "Cancel the task", danger: true
 	})) {
-		await attempt({ action: "cancel", ...of(task) }, `${called(task)} is ${dead ? "deleted" : "cancelled"}.`);
+		await attempt({ action: "cancel", ...of(task) }, [called(task), ` is ${dead ? "deleted" : "cancelled"}.`]);
 	}
 }
 
 function requeue(task) {
-	return attempt({ action: "requeue", ...of(task) }, `${called(task)} is pending again.`);
+	return attempt({ action: "requeue", ...of(task) }, [called(task), " is pending again."]);
 }
 
 /** The dead tasks of a name by their errors. */
@@ -340,10 +411,10 @@ function deadPanel(nameOf) {
 	const progress = h("span", { role: "status", hidden: true });
 	const partial = h("span.small.quiet");
 	let cursor;
-	const turn = (words, next) => h("button", { type: "button", onclick: () => {
+	const turn = (label, next) => h("button", { type: "button", onclick: () => {
 		cursor = next();
 		refresh();
-	} }, words);
+	} }, label);
 	let older;
 	const [latest, further] = [turn("Latest", () => undefined), turn("Older", () => older)];
 	const pages = h("p.buttons", { hidden: true }, partial, latest, further);
@@ -355,16 +426,17 @@ function deadPanel(nameOf) {
 	let partly = false;
 	const show = list(body, (group) => group.group, (group) => {
 		const row = h("tr");
-		const button = (words, action) => h("button", { type: "button", "aria-label": `${words} the tasks with the error ${group.error.slice(0, 60)}`,
-			onclick: () => many(action, row.group) }, words);
-		row.append(h("td.wrap", {}, group.error), h("td"), h("td.wide"), h("td"), h("td", {}, h("div.buttons", { hidden: !group.acts },
+		const button = (label, action) => h("button", { type: "button", "aria-label": `${label} the tasks with the error ${group.error.slice(0, 60)}`,
+			onclick: () => many(action, row.group) }, label);
+		row.append(h("td.wrap", {}, isolated(group.error), " ", h("a", {}, "Open the latest")), h("td"), h("td.wide"), h("td"), h("td", {}, h("div.buttons", { hidden: !group.acts },
 			button("Requeue", "requeue-dead"), button("Delete", "delete-dead"))));
 		return row;
 	}, (row, group) => {
 		row.group = group;
+		row.cells[0].lastChild.href = taskAddress(nameOf(), group.id);
 		figure(row.cells[1], group.count);
-		text(row.cells[2], time(group.first));
-		text(row.cells[3], time(group.last));
+		text(row.cells[2], time(instant(group.first)));
+		text(row.cells[3], time(instant(group.last)));
 	});
 
 	/** Acts on a group exactly, or on all dead tasks of the name. */
@@ -374,8 +446,8 @@ function deadPanel(nameOf) {
 		const count = group ? group.count : total;
 		const tasks = `${number(count)}${group && partly ? " or more" : ""} dead task${count === 1 && !partly ? "" : "s"}`;
 		if (busy || !await confirm({
-			title: group ? `${verb} ${tasks} with this error?` : `${verb} all ${tasks} of ${nameOf()}?`,
-			words: [group?.error, group && partly && "Tasks with this error that died earlier are not counted here, but are included."].filter(Boolean).join("\n"),
+			title: group ? `${verb} ${tasks} with this error?` : [`${verb} all ${tasks} of `, isolated(nameOf()), "?"],
+			about: group && [isolated(group.error), partly ? " Those that died earlier are not counted here, but are included." : ""],
 			button: verb, danger: erase
 		})) {
 			return;
@@ -432,19 +504,20 @@ export function dead() {
 	const { element: scroll, body } = table("Names with dead tasks", [["Name"], ["Dead"], ["Pending"], ["Failed"]]);
 	const none = h("p.empty", {}, "Nothing is dead.");
 	const groups = deadPanel(() => chosen);
+	const pages = pager();
 	const show = list(body, (row) => row.name, (row) => h("tr", {}, h("th", { scope: "row" },
 		h("button.mono", { type: "button", onclick: () => {
 			chosen = row.name;
 			groups.latest();
 			refresh();
-		} }, row.name)), h("td"), h("td"), h("td")), (element, row) => {
+		} }, isolated(row.name))), h("td"), h("td"), h("td")), (element, row) => {
 		element.querySelector("button").setAttribute("aria-pressed", String(row.name === chosen));
 		["dead", "pending", "failed"].forEach((key, index) => figure(element.cells[index + 1], row[key]));
 	});
 	return {
-		element: h("div.stack", {}, panel("Dead", scroll, none), groups.element),
+		element: h("div.stack", {}, panel("Dead", scroll, none, pages.element), groups.element),
 		title: "Dead",
-		query: () => ({ view: "dead", name: chosen, cursor: groups.cursor() }),
+		query: () => ({ view: "dead", name: chosen, cursor: groups.cursor(), from: pages.from() }),
 		update({ figures, asked }) {
 			const { rows } = figures.names;
 			none.hidden = rows.length > 0;
@@ -456,8 +529,9 @@ export function dead() {
 					refresh();
 				}
 			}
+			pages.update(figures.names);
 			show(rows);
-			text(groups.element.heading, `Errors of ${chosen}`);
+			words(groups.element.heading, "Errors of ", isolated(chosen ?? ""));
 			groups.update(figures, asked);
 		}
 	};
@@ -469,12 +543,12 @@ export function schedules() {
 		["Actions"]]);
 	const none = h("p.empty");
 	const filter = h("input", { type: "search", id: "filter", oninput: () => refresh(), autocomplete: "off", spellcheck: false });
-	const show = list(body, (task) => task.row, (task) => h("tr", {}, h("th", { scope: "row" }, nameLink(task.name), task.key && ` ${task.key}`), h("td.text.mono"),
+	const show = list(body, (task) => task.row, (task) => h("tr", {}, h("th", { scope: "row" }, nameLink(task.name), task.key && " ", task.key && isolated(task.key)), h("td.text.mono"),
 		h("td.text"), h("td.text.wide"), h("td.text.wide"), h("td")), (row, task) => {
 		const state = task.state ?? "PENDING";
 		row.task = task;
 		text(row.cells[1], task.schedule ?? "");
-		text(row.cells[3], task.next && task.next !== task.dueAt ? time(task.next) : "");
+		text(row.cells[3], task.next && task.next !== task.dueAt ? time(instant(task.next)) : "");
 		text(row.cells[4], state.toLowerCase());
 		const run = task.acts && state === "PENDING";
 		if (run !== Boolean(row.cells[5].firstChild)) {
@@ -484,7 +558,7 @@ export function schedules() {
 	});
 	const tick = () => {
 		for (const row of body.rows) {
-			text(row.cells[2], due(Date.parse(row.task.dueAt) - serverNow()));
+			text(row.cells[2], due(instant(row.task.dueAt) - serverNow()));
 			row.cells[2].title = row.task.dueAt;
 		}
 	};

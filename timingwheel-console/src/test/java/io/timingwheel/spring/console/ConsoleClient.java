@@ -60,6 +60,18 @@ final class ConsoleClient {
 	}
 
 	/**
+	 * Asks for the figures as the script of the page does.
+	 */
+	HttpResponse<String> poll(String query) {
+		String page = this.page.getPath();
+		return send(this.client,
+				request(page.substring(page.lastIndexOf('/') + 1) + "/live?" + query)
+					.header("X-Requested-With", "XMLHttpRequest")
+					.header("Accept", "application/json")
+					.GET());
+	}
+
+	/**
 	 * The header of the token against forged requests, {@code null} if there is none.
 	 */
 	@Nullable String csrfToken() {

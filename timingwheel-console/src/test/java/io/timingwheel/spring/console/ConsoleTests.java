@@ -1,15 +1,20 @@
 package io.timingwheel.spring.console;
 
+import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.task.DelayedTask;
@@ -29,6 +34,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.Environment;
+import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
@@ -279,6 +285,44 @@ class ConsoleTests {
 
 	}
 
+	/**
+	 * With {@code csrf.spa()} a token in a header has no mask. The page takes the mask
+	 * off, as this test does.
+	 */
+	@Nested
+	@Import(SpaConfiguration.class)
+	@TestPropertySource(properties = UNRESTRICTED)
+	class SinglePageApplicationTests extends AbstractTests {
+
+		@Test
+		void anActionWithTheUnmaskedTokenIsPermitted() {
+			DelayedTask<?> task = schedule("close-order", "5");
+			ConsoleClient user = user();
+			String request = "{\"action\":\"cancel\",\"name\":\"close-order\",\"task\":\"5\"}";
+			String[] masked = user.csrfToken().split(" ");
+			assertThat(user.act(user.csrfToken(), request).statusCode()).isIn(401, 403);
+			byte[] bytes = Base64.getUrlDecoder().decode(masked[1]);
+			byte[] token = new byte[bytes.length / 2];
+			for (int i = 0; i < token.length; i++) {
+				token[i] = (byte) (bytes[i] ^ bytes[token.length + i]);
+			}
+			String unmasked = masked[0] + " " + new String(token, StandardCharsets.UTF_8);
+			assertThat(user.act(unmasked, request).statusCode()).isEqualTo(200);
+			assertThat(task.isCancelled()).isTrue();
+		}
+
+		@Test
+		void theBrowserOpensNoLoginDialogForAPoll() {
+			ConsoleClient stranger = client(false);
+			HttpResponse<String> poll = stranger.poll("view=now");
+			assertThat(poll.statusCode()).isEqualTo(401);
+			assertThat(poll.headers().firstValue("WWW-Authenticate")).isEmpty();
+			assertThat(poll.headers().firstValue("Set-Cookie").orElse("")).as("no request is saved in a session")
+				.doesNotContain("JSESSIONID");
+		}
+
+	}
+
 	@Nested
 	@Import(OpenServletConfiguration.class)
 	class MvcReadOnlyTests extends AbstractReadOnlyTests {
@@ -300,6 +344,14 @@ class ConsoleTests {
 			size += files.file(name).getBody().length;
 		}
 		assertThat(size).isBetween(20_000, 60 * 1024);
+	}
+
+	@Test
+	void theSourceOfThePageHasAtMost85Kilobytes() throws IOException {
+		Path folder = Path.of("src/main/resources/io/timingwheel/spring/console");
+		try (Stream<Path> files = Files.list(folder)) {
+			assertThat(files.mapToLong((file) -> file.toFile().length()).sum()).isBetween(20_000L, 85 * 1024L);
+		}
 	}
 
 	@Test
@@ -330,6 +382,20 @@ class ConsoleTests {
 
 		@Recurring(every = "1h", initialDelay = "1h", name = "report")
 		void report() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class SpaConfiguration {
+
+		@Bean
+		SecurityFilterChain singlePage(HttpSecurity http) {
+			return http.csrf((csrf) -> csrf.spa())
+				.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
+				.formLogin(Customizer.withDefaults())
+				.httpBasic(Customizer.withDefaults())
+				.build();
 		}
 
 	}
