@@ -74,7 +74,7 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 
 	private static void checkWritable(boolean readOnly, @Nullable String url) {
 		if (readOnly) {
-			throw new UnusableTaskStoreException("the connections of %s are read-only".formatted(url),
+			throw new UnusableTaskStoreException("the connections of %s are read-only".formatted(withoutOptions(url)),
 					"remove the option that makes them read-only, such as spring.datasource.hikari.read-only, or connect"
 							+ " to the primary server");
 		}
@@ -89,9 +89,16 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 		if (!ARROW_IN_UTF8.equals(bytes)) {
 			throw new UnusableTaskStoreException(
 					"the connections of %s change the texts that they send, so that durable tasks would get other arguments"
-						.formatted(connection.getMetaData().getURL()),
+						.formatted(withoutOptions(connection.getMetaData().getURL())),
 					"let them use UTF-8: remove characterEncoding from the URL, and a \"set names\" for another encoding");
 		}
+	}
+
+	/**
+	 * The URL for a message. Its options may have a password.
+	 */
+	private static String withoutOptions(@Nullable String url) {
+		return String.valueOf(url).split("[?;]", 2)[0];
 	}
 
 	private static String query(Connection connection, String sql, String... parameters) throws SQLException {
