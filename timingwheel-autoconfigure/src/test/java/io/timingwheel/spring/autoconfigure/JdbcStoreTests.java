@@ -1,5 +1,6 @@
 package io.timingwheel.spring.autoconfigure;
 
+import java.nio.file.Path;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,7 @@ import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -133,8 +135,13 @@ class JdbcStoreTests {
 	}
 
 	@Test
-	void namesTheSizeOfThePoolIfOneConnectionCannotCreateTheTable() {
-		this.poolOfOne.run((context) -> {
+	void createsTheTableWithOneConnection() {
+		this.poolOfOne.run((context) -> context.getBean(DelayedTaskStore.class).check());
+	}
+
+	@Test
+	void namesTheSizeOfThePoolIfOneConnectionCannotCreateTheTable(@TempDir Path folder) {
+		h2InAFile(this.poolOfOne, folder).run((context) -> {
 			FailureAnalysis analysis = StoreFailures.analyze(context);
 			assertThat(analysis.getDescription()).contains("The connection pool has 1 connection", "needs 2");
 			assertThat(analysis.getAction()).contains("spring.datasource.hikari.maximum-pool-size", "at least 2",
@@ -143,9 +150,18 @@ class JdbcStoreTests {
 	}
 
 	@Test
-	void startsWithOneConnectionOnATableThatIsThere() {
-		this.runner.run((first) -> this.poolOfOne.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never")
+	void startsWithOneConnectionOnATableThatIsThere(@TempDir Path folder) {
+		h2InAFile(this.runner, folder).run((first) -> h2InAFile(this.poolOfOne, folder)
+			.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never")
 			.run((context) -> context.getBean(DelayedTaskStore.class).check()));
+	}
+
+	/**
+	 * With a database that another process may open.
+	 */
+	private static ApplicationContextRunner h2InAFile(ApplicationContextRunner runner, Path folder) {
+		return runner.withPropertyValues("timingwheel.store.jdbc.initialize-schema=always",
+				"spring.datasource.url=jdbc:h2:file:" + folder.resolve("tasks") + ";WRITE_DELAY=0");
 	}
 
 	@ParameterizedTest

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.lang.reflect.Modifier;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -12,6 +13,7 @@ import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.support.Approved;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -109,11 +111,13 @@ class StartFailureApprovalTests {
 	}
 
 	@Test
-	void theTextsAboutStoresAreTheApprovedOnes() {
+	void theTextsAboutStoresAreTheApprovedOnes(@TempDir Path folder) {
 		fail("no DataSource", this.jdbc);
 		fail("no JDBC store", this.jdbc.withClassLoader(new FilteredClassLoader("io.timingwheel.spring.durable.jdbc")));
 		fail("a pool of one connection",
-				this.h2.withPropertyValues("spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
+				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:file:" + folder.resolve("tasks"),
+						"timingwheel.store.jdbc.initialize-schema=always",
+						"spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
 						"spring.datasource.hikari.maximum-pool-size=1"));
 		fail("no table", this.h2.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
 		fail("a table of an earlier release",

@@ -159,18 +159,26 @@ record ConnectionSettings(DataSource dataSource, Platform platform, int major, i
 
 	Dialect dialect() {
 		return switch (this.platform) {
-			case H2 -> new H2Dialect(isShared());
+			case H2 -> new H2Dialect(isServer());
 			case POSTGRESQL -> new PostgresDialect(this.encoding);
 			case MARIADB, MYSQL -> new MySqlDialect();
 		};
 	}
 
 	/**
-	 * Whether H2 runs in another process, or lets other processes use its files.
+	 * Whether H2 keeps the data in the memory of this process.
 	 */
-	boolean isShared() {
+	boolean isInMemory() {
+		return this.url.toLowerCase(Locale.ROOT).startsWith("jdbc:h2:mem:");
+	}
+
+	/**
+	 * Whether H2 runs in a server, perhaps on another machine. Several processes of one
+	 * machine may share the files of a database (AUTO_SERVER), and then have one clock.
+	 */
+	boolean isServer() {
 		String text = this.url.toLowerCase(Locale.ROOT);
-		return text.startsWith("jdbc:h2:tcp:") || text.startsWith("jdbc:h2:ssl:") || text.contains("auto_server=true");
+		return text.startsWith("jdbc:h2:tcp:") || text.startsWith("jdbc:h2:ssl:");
 	}
 
 }

@@ -159,8 +159,9 @@ public final class JdbcStoreSchema {
 	 * <p>
 	 * On H2, one node after another runs the scripts. H2 copies a table to alter the
 	 * table, and may lose an index or a column when two connections do so at the same
-	 * time. The lock is a row of the table of the version, so a node that dies does not
-	 * keep the lock. The lock takes a second connection.
+	 * time. Nodes in other processes wait for a row of the table of the version, so a
+	 * node that dies does not keep the lock. This lock takes a second connection. A
+	 * database in memory belongs to this process, and needs no such lock.
 	 * @param scripts runs the scripts
 	 * @throws org.springframework.dao.DataAccessException if the lock is not free within
 	 * a minute
@@ -168,6 +169,12 @@ public final class JdbcStoreSchema {
 	public void upgrade(Runnable scripts) {
 		if (this.settings.platform() != Platform.H2) {
 			scripts.run();
+			return;
+		}
+		if (this.settings.isInMemory()) {
+			synchronized (JdbcStoreSchema.class) {
+				scripts.run();
+			}
 			return;
 		}
 		ShortTransactions transactions = this.settings.transactions();
@@ -187,7 +194,7 @@ public final class JdbcStoreSchema {
 	 * @return the number
 	 */
 	public int upgradeConnections() {
-		return (this.settings.platform() == Platform.H2) ? 2 : 1;
+		return (this.settings.platform() == Platform.H2 && !this.settings.isInMemory()) ? 2 : 1;
 	}
 
 	/**
