@@ -87,7 +87,7 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 	}
 
 	private void warnOfRunning(Duration period) {
-		long running = this.tasks.runningCount();
+		long running = this.tasks.atShutdown().runningCount();
 		if (running > 0) {
 			logger
 				.warn("Still running after %s: %d of the delayed tasks (timingwheel.shutdown.await-termination-period)"

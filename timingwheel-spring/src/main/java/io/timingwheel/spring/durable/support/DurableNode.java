@@ -247,7 +247,7 @@ final class DurableNode {
 	}
 
 	private boolean isIdle() {
-		return this.inFlight.runs().stream().noneMatch(DurableRun::isRunning);
+		return this.inFlight.runs().stream().noneMatch(DurableRun::delaysShutdown);
 	}
 
 	/**

@@ -14,6 +14,7 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.RunningBodies;
 import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskRecorder;
 import org.jspecify.annotations.Nullable;
@@ -199,7 +200,7 @@ final class DurableRun implements RoutedTask, TaskExecution {
 	 * @return {@code false} if no body runs
 	 */
 	synchronized boolean cutOff() {
-		if (this.state != State.RUNNING) {
+		if (this.state != State.RUNNING || !delaysShutdown()) {
 			return false;
 		}
 		interrupt(Interruption.SHUTDOWN);
@@ -215,6 +216,14 @@ final class DurableRun implements RoutedTask, TaskExecution {
 
 	synchronized boolean isRunning() {
 		return this.thread != null;
+	}
+
+	/**
+	 * Whether the shutdown has to wait for the body. It must not wait for a body that
+	 * waits for the end of the application itself.
+	 */
+	synchronized boolean delaysShutdown() {
+		return this.thread != null && !RunningBodies.waitsForEnd(this.thread);
 	}
 
 	@Override

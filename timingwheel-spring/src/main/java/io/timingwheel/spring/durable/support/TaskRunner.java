@@ -11,6 +11,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.support.RunningBodies;
 import io.timingwheel.spring.task.support.TaskExecution;
 import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.TaskOutcome;
@@ -253,12 +254,17 @@ final class TaskRunner {
 	}
 
 	private @Nullable Throwable invoke(DurableRun run) {
+		RunningBodies bodies = this.tasks.runningBodies();
+		bodies.enter();
 		try {
 			TaskExecution.run(run, this.interceptor, null);
 			return null;
 		}
 		catch (Throwable ex) {
 			return ex;
+		}
+		finally {
+			bodies.leave();
 		}
 	}
 

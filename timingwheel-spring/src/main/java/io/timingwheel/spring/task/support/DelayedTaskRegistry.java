@@ -436,4 +436,12 @@ public final class DelayedTaskRegistry {
 		return this.shutdown;
 	}
 
+	/**
+	 * The threads that run bodies, also those of durable tasks.
+	 * @return the threads
+	 */
+	public RunningBodies runningBodies() {
+		return this.environment.bodies();
+	}
+
 }

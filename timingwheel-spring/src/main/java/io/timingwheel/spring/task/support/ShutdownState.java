@@ -1,5 +1,6 @@
 package io.timingwheel.spring.task.support;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,6 +15,8 @@ import org.springframework.core.task.TaskRejectedException;
  * that they have ended. {@link TaskShutdown} changes the state. Thread-safe.
  */
 final class ShutdownState {
+
+	private static final long CHECK_INTERVAL = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private final Lock lock = new ReentrantLock();
 
@@ -91,7 +94,9 @@ final class ShutdownState {
 	}
 
 	/**
-	 * Waits until a condition holds. Checks the condition after each change.
+	 * Waits until a condition holds. Checks the condition after each change, and from
+	 * time to time, since a body that begins to wait for the end of the application is
+	 * not a change.
 	 * @param deadline when to give up, by {@link System#nanoTime()}
 	 * @return whether the condition holds
 	 */
@@ -100,9 +105,11 @@ final class ShutdownState {
 		this.lock.lock();
 		try {
 			while (!condition.getAsBoolean()) {
-				if (this.changed.awaitNanos(deadline - System.nanoTime()) <= 0) {
-					return condition.getAsBoolean();
+				long left = deadline - System.nanoTime();
+				if (left <= 0) {
+					return false;
 				}
+				this.changed.awaitNanos(Math.min(left, CHECK_INTERVAL));
 			}
 			return true;
 		}

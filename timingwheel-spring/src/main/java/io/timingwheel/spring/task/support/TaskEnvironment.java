@@ -27,6 +27,8 @@ final class TaskEnvironment {
 
 	private final ShutdownState shutdown = new ShutdownState();
 
+	private final RunningBodies bodies = new RunningBodies();
+
 	private final TimingWheel wheel;
 
 	private final TaskClock clock;
@@ -63,6 +65,10 @@ final class TaskEnvironment {
 
 	ShutdownState shutdown() {
 		return this.shutdown;
+	}
+
+	RunningBodies bodies() {
+		return this.bodies;
 	}
 
 	@Nullable TaskDecorator decorator() {

@@ -206,6 +206,7 @@ final class TaskRun implements TaskExecution {
 	void invoke(Object payload, @Nullable Object captured) {
 		this.invoked = true;
 		this.body = payload;
+		environment().bodies().enter();
 		try {
 			this.result = TaskExecution.run(this, environment().interceptor(), captured);
 		}
@@ -213,6 +214,7 @@ final class TaskRun implements TaskExecution {
 			handleError(ex, payload);
 		}
 		finally {
+			environment().bodies().leave();
 			this.body = null;
 		}
 	}

@@ -16,12 +16,15 @@ public final class TaskShutdown {
 
 	private final ShutdownState state;
 
+	private final RunningBodies bodies;
+
 	private final boolean timeStands;
 
 	TaskShutdown(TaskDirectory directory, TaskEnvironment environment) {
 		this.directory = directory;
 		this.clock = environment.clock();
 		this.state = environment.shutdown();
+		this.bodies = environment.bodies();
 		this.timeStands = environment.manualTime() != null;
 	}
 
@@ -60,18 +63,18 @@ public final class TaskShutdown {
 		if (this.timeStands) {
 			// No task falls due while nobody moves the time.
 			cancelPending();
-			return this.directory.runningCount() == 0;
+			return runningCount() == 0;
 		}
 		long deadline = TaskClock.deadline(System.nanoTime(), period);
 		this.state.setLastDue(TaskClock.deadline(this.clock.nanoTime(), period));
 		cancelLate();
 		try {
-			this.state.await(() -> this.directory.pendingCount() == 0 && this.directory.runningCount() == 0, deadline);
+			this.state.await(() -> this.directory.pendingCount() == 0 && runningCount() == 0, deadline);
 		}
 		finally {
 			cancelPending();
 		}
-		return this.directory.runningCount() == 0;
+		return runningCount() == 0;
 	}
 
 	private void cancelLate() {
@@ -94,10 +97,19 @@ public final class TaskShutdown {
 		if (this.timeStands) {
 			// Bodies run on the thread that moves the time. A future that is not done
 			// has most likely been forgotten by a test.
-			return this.directory.runningCount() == 0;
+			return runningCount() == 0;
 		}
-		return this.state.await(() -> this.directory.runningCount() == 0,
+		return this.state.await(() -> runningCount() == 0,
 				TaskClock.deadline(System.nanoTime(), period));
+	}
+
+	/**
+	 * How many tasks run, without those whose bodies wait for the end of the application.
+	 * @return the number
+	 */
+	public long runningCount() {
+		long running = this.directory.runningCount();
+		return (running > 0) ? Math.max(0, running - this.bodies.waitingForEnd()) : 0;
 	}
 
 }
