@@ -27,8 +27,8 @@ import org.springframework.context.annotation.Configuration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A body that ends the application ends it promptly. The waits of the shutdown would
- * take longer than the tests wait.
+ * A body that ends the application ends it promptly. The waits of the shutdown would take
+ * longer than the tests wait.
  */
 class EndOfApplicationTests {
 
@@ -52,8 +52,9 @@ class EndOfApplicationTests {
 		List<Process> processes = new ArrayList<>();
 		try {
 			for (String caller : List.of("MEMORY", "DURABLE", "VIRTUAL")) {
-				processes.add(new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-XX:TieredStopAtLevel=1", "-cp",
-						System.getProperty("java.class.path"), ExitingApplication.class.getName(), caller)
+				processes.add(new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(),
+						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+						ExitingApplication.class.getName(), caller)
 					.redirectErrorStream(true)
 					.redirectOutput(ProcessBuilder.Redirect.DISCARD)
 					.start());
@@ -95,9 +96,8 @@ class EndOfApplicationTests {
 
 	private static ConfigurableApplicationContext start(String... arguments) {
 		return new SpringApplicationBuilder(Bodies.class).web(WebApplicationType.NONE)
-			.properties("timingwheel.store.type=jdbc",
-					"spring.datasource.url=jdbc:h2:mem:${random.uuid}", "timingwheel.store.poll-interval=10ms",
-					"timingwheel.shutdown.await-termination-period=10m",
+			.properties("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:${random.uuid}",
+					"timingwheel.store.poll-interval=10ms", "timingwheel.shutdown.await-termination-period=10m",
 					"spring.lifecycle.timeout-per-shutdown-phase=10m", "spring.main.banner-mode=off")
 			.run(arguments);
 	}

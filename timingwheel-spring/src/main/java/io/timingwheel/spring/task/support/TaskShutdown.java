@@ -99,8 +99,7 @@ public final class TaskShutdown {
 			// has most likely been forgotten by a test.
 			return runningCount() == 0;
 		}
-		return this.state.await(() -> runningCount() == 0,
-				TaskClock.deadline(System.nanoTime(), period));
+		return this.state.await(() -> runningCount() == 0, TaskClock.deadline(System.nanoTime(), period));
 	}
 
 	/**
