@@ -56,8 +56,8 @@ final class ConsoleActions {
 		int affected = 0;
 		int skipped = 0;
 		do {
-			WebEndpointResponse<?> response = this.tasks.changeName(name, request.action(), null, request.group(),
-					cursor);
+			WebEndpointResponse<?> response = this.tasks.changeName(name, request.action(), request.error(),
+					request.group(), cursor);
 			if (!(response.getBody() instanceof StepDescriptor step)) {
 				return result(response);
 			}
@@ -85,11 +85,12 @@ final class ConsoleActions {
 	 * @param name the name of the tasks, {@code null} for this node
 	 * @param task the key or id of the task, {@code null} for the name or many tasks
 	 * @param delay how long from now the task is due
+	 * @param error text that the errors of the tasks contain
 	 * @param group the id of a group of dead tasks, {@code null} for all dead tasks
 	 * @param cursor where the step before has ended
 	 */
 	record ActionRequest(String action, @Nullable String name, @Nullable String task, @Nullable String delay,
-			@Nullable String group, @Nullable String cursor) {
+			@Nullable String error, @Nullable String group, @Nullable String cursor) {
 
 	}
 

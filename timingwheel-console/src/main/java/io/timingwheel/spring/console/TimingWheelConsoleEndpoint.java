@@ -94,6 +94,7 @@ public class TimingWheelConsoleEndpoint {
 	 * @param name the name of the tasks
 	 * @param task the key or id of the task
 	 * @param delay how long from now the task is due, as {@code 5m} or {@code PT5M}
+	 * @param error text that the errors of the tasks contain
 	 * @param group the id of a group of dead tasks, {@code null} for all dead tasks
 	 * @param cursor where the step before has ended
 	 * @return the result, or a sentence with the status 400 if the request makes no
@@ -102,9 +103,9 @@ public class TimingWheelConsoleEndpoint {
 	 */
 	@WriteOperation
 	public WebEndpointResponse<ActionResult> act(String action, @Nullable String name, @Nullable String task,
-			@Nullable String delay, @Nullable String group, @Nullable String cursor) {
+			@Nullable String delay, @Nullable String error, @Nullable String group, @Nullable String cursor) {
 		WebEndpointResponse<ActionResult> result = this.actions
-			.act(new ActionRequest(action, name, task, delay, group, cursor));
+			.act(new ActionRequest(action, name, task, delay, error, group, cursor));
 		this.reader.forget();
 		return result;
 	}
