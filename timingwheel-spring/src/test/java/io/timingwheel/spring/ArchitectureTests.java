@@ -84,7 +84,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule reactorIsOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.(timeout\\.ReactorTimeout"
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.aop\\.(timeout\\.(ReactorTimeout|SuspendingFallback)"
 				+ "|delayed\\.(ReactorCancellation|ReactiveTransaction))(\\$.*)?")
 		.should()
 		.dependOnClassesThat()

@@ -213,6 +213,9 @@ public final class AnnotatedMethods<A extends Annotation> {
 		List<Method> added = new ArrayList<>();
 		for (Class<?> candidate : declaring) {
 			ReflectionUtils.doWithMethods(candidate, (method) -> {
+				if (KotlinMethods.isOverload(method)) {
+					return;
+				}
 				Method specific = mostSpecific(method, type);
 				A annotation = methods.containsKey(specific) ? null : finder.find(method, specific);
 				if (annotation != null) {

@@ -140,7 +140,8 @@ public final class ProxyRules {
 			throw new InvalidAnnotatedMethodException(method,
 					"%s is on a method of the final class %s, which cannot be proxied by a subclass"
 						.formatted(annotation, beanClass.getName()),
-					"remove the final modifier from the class (in Kotlin, make it open)");
+					KotlinMethods.isObject(beanClass) ? "make the Kotlin object an open class"
+							: "remove the final modifier from the class (in Kotlin, make it open)");
 		}
 		if (Modifier.isFinal(method.getModifiers())) {
 			throw new InvalidAnnotatedMethodException(method,

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * Classes written in Kotlin, whose classes and functions are final unless they are open.
@@ -120,6 +121,60 @@ class KotlinTests {
 				assertThat(context.getStartupFailure()).hasMessageContaining("@CancelDelayed is on a suspend function")
 					.hasMessageContaining("add the dependency org.jetbrains.kotlinx:kotlinx-coroutines-reactor");
 			});
+	}
+
+	@Test
+	void theOverloadsOfDefaultArgumentsHaveTheAdviceOnce() {
+		DelayedContexts.runner().withBean("overloads", Overloads.class).run((context) -> {
+			Overloads overloads = context.getBean(Overloads.class);
+			overloads.close(1);
+			overloads.close(2, "late");
+			Defaults.close(overloads, 3);
+			overloads.close(4);
+			overloads.pay(4);
+			assertThat(pending(context)).isEqualTo(3);
+			advanceAndAwait(context, Duration.ofSeconds(11));
+			assertThat(overloads.getClosed()).containsExactlyInAnyOrder("1 unpaid nobody", "2 late nobody",
+					"3 unpaid kotlin");
+		});
+		DelayedContexts.realTimeRunner()
+			.withBean("overloads", Overloads.class)
+			.run((context) -> assertThatExceptionOfType(MethodTimeoutException.class)
+				.isThrownBy(() -> context.getBean(Overloads.class).quote()));
+	}
+
+	@Test
+	void theFallbackOfASuspendFunctionIsAnOrdinaryFunction() {
+		DelayedContexts.realTimeRunner()
+			.withBean("quotes", SuspendingQuotes.class)
+			.run((context) -> assertTimeoutPreemptively(Duration.ofMinutes(1),
+					() -> assertThat(Blocking.quotes(context.getBean(SuspendingQuotes.class)))
+						.containsExactly("plain tea true", "internal tea")));
+	}
+
+	@Test
+	void aFallbackThatSuspendsStopsTheStart() {
+		DelayedContexts.runner()
+			.withBean(BadSuspendingFallback.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("the fallback \"last\" of @Timeout is a suspend function")
+				.hasMessageContaining("declare java.lang.String last(String)"));
+	}
+
+	@Test
+	void anObjectStopsTheStart() {
+		DelayedContexts.runner()
+			.withBean(SingleObject.class, () -> SingleObject.INSTANCE)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("make the Kotlin object an open class"));
+	}
+
+	@Test
+	void aStaticFunctionOfACompanionStopsTheStart() {
+		assertFails(StaticInCompanion.class, "run()", "@Delayed is on a static method, which a proxy cannot intercept.",
+				"Make it an instance method of the bean.");
 	}
 
 	private static void assertFails(Class<?> bean, String function, String problem, String remedy) {

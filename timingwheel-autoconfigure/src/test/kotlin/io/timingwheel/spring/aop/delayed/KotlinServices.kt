@@ -2,6 +2,7 @@ package io.timingwheel.spring.aop.delayed
 
 import io.timingwheel.spring.annotation.CancelDelayed
 import io.timingwheel.spring.annotation.Delayed
+import io.timingwheel.spring.annotation.MethodTimeoutException
 import io.timingwheel.spring.annotation.Timeout
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CopyOnWriteArrayList
@@ -82,6 +83,88 @@ open class SuspendingPayments {
 
 }
 
+/** Functions with default arguments, for callers in Java too. */
+open class Overloads {
+
+    open val closed: MutableList<String> = CopyOnWriteArrayList()
+
+    @JvmOverloads
+    @Delayed(delay = "10s", name = "close-overload", key = "#orderId")
+    open fun close(orderId: Long, reason: String = "unpaid", by: String = "nobody") {
+        closed.add("$orderId $reason $by")
+    }
+
+    @JvmOverloads
+    @CancelDelayed(name = "close-overload", key = "#orderId")
+    open fun pay(orderId: Long, note: String = "") {
+    }
+
+    @JvmOverloads
+    @Timeout("20ms")
+    open fun quote(orderId: Long = 1): String {
+        Thread.sleep(60_000)
+        return "$orderId"
+    }
+
+}
+
+/** Calls with default arguments, as Kotlin compiles them. */
+object Defaults {
+
+    @JvmStatic
+    fun close(overloads: Overloads, orderId: Long) = overloads.close(orderId, by = "kotlin")
+
+}
+
+/** Limits of suspend functions, with fallbacks that do not suspend. */
+open class SuspendingQuotes {
+
+    @Timeout(timeout = "20ms", fallback = "lastPlain")
+    open suspend fun plain(symbol: String): String = awaitForEver()
+
+    private fun lastPlain(symbol: String, timeout: MethodTimeoutException): String =
+        "plain $symbol " + (timeout.message != null)
+
+    @Timeout(timeout = "20ms", fallback = "lastInternal")
+    open suspend fun internal(symbol: String): String = awaitForEver()
+
+    internal fun lastInternal(symbol: String): String = "internal $symbol"
+
+    private suspend fun awaitForEver(): String = CompletableFuture<String>().await()
+
+}
+
+open class BadSuspendingFallback {
+
+    @Timeout(timeout = "20ms", fallback = "last")
+    open suspend fun quote(symbol: String): String = symbol
+
+    private suspend fun last(symbol: String): String = symbol
+
+}
+
+/** An object has one instance, and its class is final. */
+object SingleObject {
+
+    @Delayed("10s")
+    fun run() {
+    }
+
+}
+
+open class StaticInCompanion {
+
+    companion object {
+
+        @JvmStatic
+        @Delayed("10s")
+        fun run() {
+        }
+
+    }
+
+}
+
 /** Calls suspending functions from Java. */
 object Blocking {
 
@@ -100,5 +183,10 @@ object Blocking {
     @JvmStatic
     fun giveUp(payments: SuspendingPayments, orderId: Long, bank: CompletableFuture<String>): String =
         runBlocking { payments.giveUp(orderId, bank) }
+
+    @JvmStatic
+    fun quotes(quotes: SuspendingQuotes): List<String> = runBlocking {
+        listOf(quotes.plain("tea"), quotes.internal("tea"))
+    }
 
 }

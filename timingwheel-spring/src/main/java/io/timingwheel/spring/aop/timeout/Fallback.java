@@ -2,7 +2,9 @@ package io.timingwheel.spring.aop.timeout;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Proxy;
+import java.lang.reflect.WildcardType;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -16,6 +18,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -29,8 +32,12 @@ final class Fallback {
 
 	private final boolean takesTimeout;
 
-	private Fallback(Method method, boolean takesTimeout) {
+	/** Whether the method with the time limit is a suspend function. */
+	private final boolean suspending;
+
+	private Fallback(Method method, boolean takesTimeout, boolean suspending) {
 		this.method = method;
+		this.suspending = suspending;
 		this.takesTimeout = takesTimeout;
 		ReflectionUtils.makeAccessible(method);
 	}
@@ -50,17 +57,20 @@ final class Fallback {
 		for (Class<?> type = MethodTimeoutException.class; type != Object.class; type = type.getSuperclass()) {
 			for (Method candidate : candidates) {
 				if (signature.fits(candidate, type)) {
-					return new Fallback(signature.checkReturnType(candidate), true);
+					return new Fallback(signature.checkReturnType(candidate), true, signature.suspends(method));
 				}
 			}
 		}
 		for (Method candidate : candidates) {
 			if (signature.fits(candidate, null)) {
-				return new Fallback(signature.checkReturnType(candidate), false);
+				return new Fallback(signature.checkReturnType(candidate), false, signature.suspends(method));
 			}
 		}
 		if (beanClass.isInterface()) {
 			return null;
+		}
+		if (candidates.stream().anyMatch(signature::suspends)) {
+			throw signature.invalid("the fallback \"%s\" of @Timeout is a suspend function".formatted(name));
 		}
 		throw candidates.isEmpty()
 				? signature
@@ -73,9 +83,19 @@ final class Fallback {
 		Class<?>[] types = Proxy.isProxyClass(beanClass) ? beanClass.getInterfaces() : new Class<?>[] { beanClass };
 		for (Class<?> type : types) {
 			ReflectionUtils.doWithMethods(type, candidates::add,
-					(method) -> method.getName().equals(name) && !method.isSynthetic());
+					(method) -> isNamed(method, name) && !method.isSynthetic());
 		}
 		return candidates;
+	}
+
+	/**
+	 * Whether a method has a name in the code. Kotlin appends the name of the module to
+	 * an internal function, and a hash to a function with value classes.
+	 */
+	private static boolean isNamed(Method method, String name) {
+		String actual = method.getName();
+		return actual.equals(name) || (KotlinDetector.isKotlinType(method.getDeclaringClass())
+				&& (actual.startsWith(name + "$") || actual.startsWith(name + "-")));
 	}
 
 	/**
@@ -96,12 +116,15 @@ final class Fallback {
 	 */
 	@Nullable Object call(@Nullable Object target, @Nullable Object[] arguments, MethodTimeoutException timeout)
 			throws Throwable {
-		@Nullable Object[] all = arguments;
+		int count = this.suspending ? arguments.length - 1 : arguments.length;
+		@Nullable Object[] all = Arrays.copyOf(arguments, this.takesTimeout ? count + 1 : count);
 		if (this.takesTimeout) {
-			all = Arrays.copyOf(arguments, arguments.length + 1);
-			all[arguments.length] = timeout;
+			all[count] = timeout;
 		}
 		try {
+			if (this.suspending) {
+				return SuspendingFallback.call(this.method, withoutProxy(target), all);
+			}
 			return this.method.invoke(withoutProxy(target), all);
 		}
 		catch (InvocationTargetException ex) {
@@ -137,8 +160,8 @@ final class Fallback {
 		 * not {@code null}.
 		 */
 		boolean fits(Method candidate, @Nullable Class<?> exception) {
-			int count = this.method.getParameterCount();
-			if (candidate.getParameterCount() != ((exception != null) ? count + 1 : count)) {
+			int count = count(this.method);
+			if (count(candidate) != ((exception != null) ? count + 1 : count) || suspends(candidate)) {
 				return false;
 			}
 			for (int i = 0; i < count; i++) {
@@ -150,6 +173,29 @@ final class Fallback {
 			return exception == null || candidate.getParameterTypes()[count] == exception;
 		}
 
+		boolean suspends(Method method) {
+			return KotlinDetector.isSuspendingFunction(method);
+		}
+
+		/**
+		 * The number of parameters, without the continuation of a suspend function.
+		 */
+		private int count(Method method) {
+			return suspends(method) ? method.getParameterCount() - 1 : method.getParameterCount();
+		}
+
+		/**
+		 * The type of the result, which is in the continuation of a suspend function.
+		 */
+		private ResolvableType returnType(Method method) {
+			if (suspends(method) && method.getGenericParameterTypes()[count(method)] instanceof ParameterizedType type
+					&& type.getActualTypeArguments()[0] instanceof WildcardType result
+					&& result.getLowerBounds().length > 0) {
+				return ResolvableType.forType(result.getLowerBounds()[0], ResolvableType.forClass(this.beanClass));
+			}
+			return ResolvableType.forMethodReturnType(method, this.beanClass);
+		}
+
 		private Class<?> parameter(Method method, int index) {
 			return ResolvableType.forMethodParameter(method, index, this.beanClass).resolve(Object.class);
 		}
@@ -158,8 +204,11 @@ final class Fallback {
 			if (candidate.equals(this.method)) {
 				return candidate;
 			}
-			ResolvableType expected = ResolvableType.forMethodReturnType(this.method, this.beanClass);
-			ResolvableType actual = ResolvableType.forMethodReturnType(candidate, this.beanClass);
+			ResolvableType expected = returnType(this.method);
+			ResolvableType actual = returnType(candidate);
+			if (expected.getType().getTypeName().equals("kotlin.Unit") && candidate.getReturnType() == void.class) {
+				return candidate;
+			}
 			boolean compatible = ClassUtils.isAssignable(expected.resolve(Object.class), actual.resolve(Object.class));
 			if (compatible && !expected.hasUnresolvableGenerics() && !actual.hasUnresolvableGenerics()
 					&& actual.hasGenerics()) {
@@ -167,7 +216,7 @@ final class Fallback {
 			}
 			if (!compatible) {
 				throw invalid("the fallback \"%s\" of @Timeout returns %s".formatted(this.name,
-						candidate.getGenericReturnType().getTypeName()));
+						actual.getType().getTypeName()));
 			}
 			checkCompletable(expected.resolve(Object.class));
 			return candidate;
@@ -190,11 +239,12 @@ final class Fallback {
 
 		InvalidAnnotatedMethodException invalid(String problem) {
 			String parameters = Arrays.stream(this.method.getParameterTypes())
+				.limit(count(this.method))
 				.map(Class::getSimpleName)
 				.collect(Collectors.joining(", "));
 			return new InvalidAnnotatedMethodException(this.method, problem,
 					"declare %s %s(%s) in the class, optionally with a MethodTimeoutException as the last parameter"
-						.formatted(this.method.getGenericReturnType().getTypeName(), this.name, parameters));
+						.formatted(returnType(this.method).getType().getTypeName(), this.name, parameters));
 		}
 
 	}

@@ -1,0 +1,66 @@
+package io.timingwheel.spring.aop;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+
+import org.springframework.core.KotlinDetector;
+
+/**
+ * What the Kotlin compiler makes of functions and objects.
+ */
+final class KotlinMethods {
+
+	private KotlinMethods() {
+	}
+
+	/**
+	 * Whether a method is an overload that {@code @JvmOverloads} has added. It is final,
+	 * has a copy of the annotations, and calls the function itself, which the proxy
+	 * intercepts.
+	 */
+	static boolean isOverload(Method method) {
+		Class<?> type = method.getDeclaringClass();
+		return Modifier.isFinal(method.getModifiers()) && KotlinDetector.isKotlinType(type)
+				&& Arrays.stream(type.getDeclaredMethods()).anyMatch((other) -> isDefault(other, method));
+	}
+
+	/**
+	 * Whether a method fills in the default arguments of a function that has the
+	 * parameters of another one, and more.
+	 */
+	private static boolean isDefault(Method candidate, Method overload) {
+		if (!candidate.isSynthetic() || !candidate.getName().equals(overload.getName() + "$default")) {
+			return false;
+		}
+		Class<?>[] all = candidate.getParameterTypes();
+		Class<?>[] given = overload.getParameterTypes();
+		int found = 0;
+		// The object comes first. The last two say which arguments are given.
+		for (int i = 1; i < all.length - 2 && found < given.length; i++) {
+			if (all[i] == given[found]) {
+				found++;
+			}
+		}
+		return found == given.length && all.length - 3 > given.length;
+	}
+
+	/**
+	 * Whether a class is that of an {@code object}, which has one instance and cannot be
+	 * open.
+	 */
+	static boolean isObject(Class<?> type) {
+		if (!KotlinDetector.isKotlinType(type)) {
+			return false;
+		}
+		for (Field field : type.getDeclaredFields()) {
+			if (Modifier.isStatic(field.getModifiers()) && field.getType() == type
+					&& field.getName().equals("INSTANCE")) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+}
