@@ -121,7 +121,11 @@ class PostgresPlanTests extends StoreTestSupport {
 
 	@Override
 	protected DelayedTaskStore node() {
-		return new JdbcDelayedTaskStore(this.explained, this.explained, TableName.DEFAULT);
+		DelayedTaskStore store = new JdbcDelayedTaskStore(this.explained, this.explained, TableName.DEFAULT);
+		// The first operation also reads the settings of the connections.
+		store.now();
+		this.explained.executions();
+		return store;
 	}
 
 	@Test
@@ -172,7 +176,7 @@ class PostgresPlanTests extends StoreTestSupport {
 		assertThat(notUsed).as("operations that are not measured here")
 			.isSubsetOf("counts", "forecast", "now", "check", "deleteAll", "setClock", "setClockOffset",
 					"canJoinTransactions", "joinsTransaction", "sharedRequest", "sharingGroups", "partialOutage",
-					"droppedDead");
+					"droppedDead", "checkName", "isRefusal");
 	}
 
 	@Test
@@ -758,6 +762,12 @@ class PostgresPlanTests extends StoreTestSupport {
 		store.recur(schedule("k", text, HOUR));
 		assertThat(store.cancel(key("k"))).isTrue();
 		assertThat(store.cancel(store.recur(schedule("k", text, HOUR)).id())).isTrue();
+		NewSchedule declared = schedule(DelayedTaskStore.DECLARED_KEY, text, HOUR);
+		assertThat(store.restore(declared)).isTrue();
+		assertThat(store.restore(declared)).isFalse();
+		assertThat(store.cancel(key(DelayedTaskStore.DECLARED_KEY))).isTrue();
+		assertThat(store.restore(declared)).isFalse();
+		this.jdbc.update("update timingwheel_task_limit set cancelled = 0");
 	}
 
 	private TaskRef begunRun() {
