@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -125,8 +126,13 @@ class TimeoutStartupFailureTests {
 	}
 
 	@Test
-	void aPageIsAResultAlthoughItIsASupplierOfItsElements() {
-		this.runner.withBean(OfPage.class).run((context) -> assertThat(context).hasNotFailed());
+	void whatHoldsWhatItSuppliesIsAResult() {
+		this.runner.withBean(OfPage.class).withBean(OfValues.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			OfValues values = context.getBean(OfValues.class);
+			assertThat(values.any(new Email("a@b"))).isEqualTo(new Email("a@b"));
+			assertThat(values.any(Level.HIGH)).isSameAs(Level.HIGH);
+		});
 	}
 
 	@Test
@@ -478,6 +484,50 @@ class TimeoutStartupFailureTests {
 		@Timeout("1s")
 		public Page<String> limited() {
 			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	record Email(String get) implements Supplier<String> {
+
+	}
+
+	enum Level implements LongSupplier {
+
+		LOW {
+
+			@Override
+			public long getAsLong() {
+				return 1;
+			}
+
+		},
+		HIGH {
+
+			@Override
+			public long getAsLong() {
+				return 2;
+			}
+
+		}
+
+	}
+
+	static class OfValues {
+
+		@Timeout("1s")
+		public Email email() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Timeout("1s")
+		public Set<Level> levels() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Timeout("1s")
+		public Object any(Object value) {
+			return value;
 		}
 
 	}

@@ -130,7 +130,18 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	 * @return whether the bean exists, and is a mock or another object from outside
 	 */
 	public boolean isReplaced(String beanName) {
-		return beanFactory().containsSingleton(beanName) && !this.classes.containsKey(beanName);
+		return beanFactory().containsSingleton(beanName) && !this.classes.containsKey(beanName)
+				&& !isSynthetic(beanName);
+	}
+
+	/**
+	 * Whether Spring creates a bean without telling any post-processor, as it does with
+	 * some beans of its own.
+	 */
+	private boolean isSynthetic(String beanName) {
+		return beanFactory().containsBeanDefinition(beanName)
+				&& beanFactory().getMergedBeanDefinition(beanName) instanceof RootBeanDefinition definition
+				&& definition.isSynthetic();
 	}
 
 	/**
@@ -179,14 +190,27 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 		ConfigurableListableBeanFactory factory = beanFactory();
 		return Arrays.stream(factory.getBeanDefinitionNames())
 			.filter((name) -> isHidden(factory, name))
-			.sorted(Comparator.comparing((name) -> !createdTypes(factory, name).stream().anyMatch(this::isAnnotated)))
+			.sorted(Comparator.comparing((name) -> !showsAnnotations(factory, name)))
 			.toList();
+	}
+
+	/**
+	 * Returns those of the {@link #hidden()} beans whose code shows that they have
+	 * annotations.
+	 * @return the names
+	 */
+	public List<String> hiddenWithAnnotations() {
+		return hidden().stream().filter((name) -> showsAnnotations(beanFactory(), name)).toList();
+	}
+
+	private boolean showsAnnotations(ConfigurableListableBeanFactory factory, String name) {
+		return createdTypes(factory, name).stream().anyMatch(this::isAnnotated);
 	}
 
 	private boolean isHidden(ConfigurableListableBeanFactory factory, String name) {
 		BeanDefinition definition = factory.getMergedBeanDefinition(name);
 		if (definition.isAbstract() || !definition.isSingleton() || isPartOfSpring(definition)) {
-			return definition.isPrototype() && createdTypes(factory, name).stream().anyMatch(this::isAnnotated);
+			return definition.isPrototype() && showsAnnotations(factory, name);
 		}
 		Object existing = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
 		if (existing != null && !(existing instanceof FactoryBean<?>)) {

@@ -150,7 +150,9 @@ class DurableStartupTests {
 
 	@Test
 	void cancellingANameOfAnotherApplicationIsOnlyWarnedOf(CapturedOutput output) {
-		this.runner.withBean("culprit", CancelsUnknown.class).run((context) -> {
+		this.runner.withBean("culprit", CancelsUnknown.class).withBean("unrelated", Marker.class, () -> {
+			throw new IllegalStateException("created although it is lazy");
+		}, (definition) -> definition.setLazyInit(true)).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("CancelsUnknown#cancel(long)")
 				.contains("@CancelDelayed names the task \"unknown\", which no @Delayed method has")

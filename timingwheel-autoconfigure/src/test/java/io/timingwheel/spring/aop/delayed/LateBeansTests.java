@@ -29,6 +29,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.tomcat.autoconfigure.servlet.TomcatServletWebServerAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -151,6 +152,25 @@ class LateBeansTests {
 				.isInstanceOf(InvalidAnnotatedMethodException.class)
 				.hasMessageContaining("names the task \"deadlin\"")
 				.hasMessageContaining("[deadline]"));
+	}
+
+	@Test
+	void aMisspeltNameFailsAlsoBesideTheBeansThatSpringBootMarksAsItsOwn() {
+		web().withConfiguration(AutoConfigurations.of(TomcatServletWebServerAutoConfiguration.class))
+			.withBean(Misspelt.class)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining("names the task \"deadlin\""));
+	}
+
+	@Test
+	void aLazyBeanThatCannotBeCreatedDoesNotStopTheStart(CapturedOutput output) {
+		DelayedContexts.runner().withBean(Misspelt.class).withBean("broken", Runnable.class, () -> {
+			throw new IllegalStateException("not reachable yet");
+		}, (definition) -> definition.setLazyInit(true)).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("names the task \"deadlin\"").contains("The lazy bean \"broken\"");
+		});
 	}
 
 	@Test

@@ -16,6 +16,7 @@ import io.timingwheel.spring.aop.ProxyRules;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
@@ -110,9 +111,9 @@ public final class CancelDelayedMethodRegistry {
 	/**
 	 * Checks that the names to cancel exist. In doubt creates the lazy beans of which
 	 * only an interface is known, since one of them may have the name. An unknown name
-	 * causes only a warning in two cases. In the first, a mock or the like hides the
+	 * causes only a warning in three cases. In the first, a mock or the like hides the
 	 * annotations of a bean. In the second, there is a store, and another application may
-	 * have the name.
+	 * have the name. In the third, one of the lazy beans cannot be created now.
 	 */
 	void checkNames(DelayedMethodRegistry delayed) {
 		this.byClass.values().forEach((methods) -> methods.values().forEach((method) -> checkName(method, delayed)));
@@ -122,8 +123,12 @@ public final class CancelDelayedMethodRegistry {
 		if (delayed.names().contains(method.name())) {
 			return;
 		}
-		for (String hidden : this.beans.hidden()) {
-			this.beanFactory.getBean(hidden);
+		boolean stored = this.rules.isStoreConfigured();
+		String failed = null;
+		for (String hidden : stored ? this.beans.hiddenWithAnnotations() : this.beans.hidden()) {
+			if (!create(hidden)) {
+				failed = hidden;
+			}
 			if (delayed.names().contains(method.name())) {
 				return;
 			}
@@ -132,11 +137,33 @@ public final class CancelDelayedMethodRegistry {
 		if (this.beans.hidesAnnotations()) {
 			logger.warn("%s. A bean that a test has replaced may have the name".formatted(problem.getMessage()));
 		}
-		else if (this.rules.isStoreConfigured()) {
+		else if (stored) {
 			logger.warn("%s. Another application at the same store may have the name".formatted(problem.getMessage()));
+		}
+		else if (failed != null) {
+			logger.warn("%s. The lazy bean \"%s\", which cannot be created now, may have the name"
+				.formatted(problem.getMessage(), failed));
 		}
 		else {
 			throw problem;
+		}
+	}
+
+	/**
+	 * Creates a lazy bean that nobody has asked for. So it stops the start only if its
+	 * annotations are invalid.
+	 */
+	private boolean create(String beanName) {
+		try {
+			this.beanFactory.getBean(beanName);
+			return true;
+		}
+		catch (BeansException ex) {
+			if (ex.contains(InvalidAnnotatedMethodException.class)) {
+				throw ex;
+			}
+			logger.debug("Cannot create the lazy bean \"%s\"".formatted(beanName), ex);
+			return false;
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Enumeration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 import java.util.Spliterator;
 import java.util.concurrent.Callable;
@@ -52,31 +53,44 @@ final class LaterResult {
 	 */
 	private static final int MAX_DEPTH = 8;
 
+	private static final List<Class<?>> SUPPLIERS = List.of(Supplier.class, BooleanSupplier.class, IntSupplier.class,
+			LongSupplier.class, DoubleSupplier.class);
+
 	/** Types whose objects do their work when somebody uses them. */
-	private static final Class<?>[] LATER = Stream
-		.concat(Stream.of(Callable.class, Supplier.class, BooleanSupplier.class, IntSupplier.class, LongSupplier.class,
-				DoubleSupplier.class, BaseStream.class, Iterator.class, Spliterator.class, Enumeration.class,
-				ObjectFactory.class),
-				Stream
-					.of(DEFERRED_RESULT, WEB_ASYNC_TASK,
-							"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
-							"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-							"org.springframework.web.servlet.function.AsyncServerResponse",
-							"jakarta.ws.rs.core.StreamingOutput", "jakarta.inject.Provider", "javax.inject.Provider",
-							"kotlin.Lazy", "kotlin.jvm.functions.Function0", "kotlin.sequences.Sequence",
-							"kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow",
-							"kotlinx.coroutines.channels.ReceiveChannel", "org.reactivestreams.Publisher",
-							"java.util.concurrent.Flow$Publisher", "reactor.core.publisher.ParallelFlux",
-							"io.reactivex.rxjava3.core.SingleSource", "io.reactivex.rxjava3.core.MaybeSource",
-							"io.reactivex.rxjava3.core.CompletableSource", "io.reactivex.rxjava3.core.ObservableSource",
-							"io.reactivex.rxjava3.parallel.ParallelFlowable", "io.reactivex.SingleSource",
-							"io.reactivex.MaybeSource", "io.reactivex.CompletableSource",
-							"io.reactivex.ObservableSource", "rx.Observable", "rx.Single", "rx.Completable",
-							"io.smallrye.mutiny.Uni", "io.smallrye.mutiny.Multi", "io.vavr.Lazy",
-							"io.vavr.concurrent.Future", "io.vertx.core.Future", "scala.concurrent.Future")
-					.filter(LaterResult::isPresent)
-					.map((name) -> ClassUtils.resolveClassName(name, CLASS_LOADER)))
+	private static final Class<?>[] LATER = Stream.concat(
+			Stream.concat(SUPPLIERS.stream(),
+					Stream.of(Callable.class, BaseStream.class, Iterator.class, Spliterator.class, Enumeration.class,
+							ObjectFactory.class)),
+			Stream
+				.of(DEFERRED_RESULT, WEB_ASYNC_TASK,
+						"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+						"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+						"org.springframework.web.servlet.function.AsyncServerResponse",
+						"jakarta.ws.rs.core.StreamingOutput", "jakarta.inject.Provider", "javax.inject.Provider",
+						"kotlin.Lazy", "kotlin.jvm.functions.Function0", "kotlin.sequences.Sequence",
+						"kotlinx.coroutines.Job", "kotlinx.coroutines.flow.Flow",
+						"kotlinx.coroutines.channels.ReceiveChannel", "org.reactivestreams.Publisher",
+						"java.util.concurrent.Flow$Publisher", "reactor.core.publisher.ParallelFlux",
+						"io.reactivex.rxjava3.core.SingleSource", "io.reactivex.rxjava3.core.MaybeSource",
+						"io.reactivex.rxjava3.core.CompletableSource", "io.reactivex.rxjava3.core.ObservableSource",
+						"io.reactivex.rxjava3.parallel.ParallelFlowable", "io.reactivex.SingleSource",
+						"io.reactivex.MaybeSource", "io.reactivex.CompletableSource", "io.reactivex.ObservableSource",
+						"rx.Observable", "rx.Single", "rx.Completable", "io.smallrye.mutiny.Uni",
+						"io.smallrye.mutiny.Multi", "io.vavr.Lazy", "io.vavr.concurrent.Future", "io.vertx.core.Future",
+						"scala.concurrent.Future")
+				.filter(LaterResult::isPresent)
+				.map((name) -> ClassUtils.resolveClassName(name, CLASS_LOADER)))
 		.toArray(Class<?>[]::new);
+
+	/** Each call of a method may need the answer. */
+	private static final ClassValue<Boolean> IS_LATER = new ClassValue<>() {
+
+		@Override
+		protected Boolean computeValue(Class<?> type) {
+			return Arrays.stream(LATER).anyMatch((later) -> later.isAssignableFrom(type) && !isValue(type, later));
+		}
+
+	};
 
 	private LaterResult() {
 	}
@@ -167,13 +181,20 @@ final class LaterResult {
 	}
 
 	/**
-	 * Whether objects of a type do their work later. A collection may be a
-	 * {@code Supplier} of a stream of its elements, as a page of Spring Data is.
+	 * Whether objects of a type do their work later.
 	 */
 	private static boolean isLater(Class<?> type) {
-		return Arrays.stream(LATER)
-			.anyMatch((later) -> later.isAssignableFrom(type)
-					&& (later != Supplier.class || !Iterable.class.isAssignableFrom(type)));
+		return IS_LATER.get(type);
+	}
+
+	/**
+	 * Whether objects of a type are complete, although the type is a supplier: a
+	 * collection may supply a stream of its elements, as a page of Spring Data does, and
+	 * a record or an enum constant may supply what it holds.
+	 */
+	private static boolean isValue(Class<?> type, Class<?> later) {
+		return SUPPLIERS.contains(later) && (Iterable.class.isAssignableFrom(type)
+				|| Record.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type));
 	}
 
 	/**

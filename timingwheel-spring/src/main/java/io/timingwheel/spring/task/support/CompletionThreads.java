@@ -65,7 +65,7 @@ final class CompletionThreads implements Executor {
 
 	private final Set<Thread> threads = new HashSet<>();
 
-	/** How many threads look for a completion. */
+	/** How many threads look for a completion, or have been started and soon will. */
 	private int idle;
 
 	/** When the last thread was started because the others were busy. */
@@ -124,6 +124,7 @@ final class CompletionThreads implements Executor {
 		try {
 			thread.start();
 			this.threads.add(thread);
+			this.idle++;
 		}
 		catch (OutOfMemoryError ex) {
 			// The machine has no more threads at the moment.
@@ -167,8 +168,10 @@ final class CompletionThreads implements Executor {
 	private @Nullable Runnable next(boolean ended) {
 		this.lock.lock();
 		try {
-			this.idle++;
-			this.progress |= ended;
+			if (ended) {
+				this.idle++;
+				this.progress = true;
+			}
 			long idleSince = System.nanoTime();
 			while (true) {
 				long now = System.nanoTime();
