@@ -32,6 +32,9 @@ import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -122,6 +125,81 @@ class CallsInTransactionsTests {
 				Awaitility.await()
 					.untilAsserted(() -> assertThat(work.done()).containsExactlyInAnyOrder("first", "pending", "kept"));
 			});
+	}
+
+	/**
+	 * After its commit the transaction is still bound to the thread. A pool without
+	 * auto-commit rolls back what nobody commits.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "H2_SHARED", "POSTGRESQL", "MARIADB" })
+	void whatIsStoredInCallbacksOfATransactionStays(TestDatabase database) {
+		try (HikariDataSource pool = database.newTaskDatabase()) {
+			DurableApplication.on(pool.getJdbcUrl())
+				.withBean(Work.class)
+				.withPropertyValues("spring.datasource.hikari.auto-commit=false",
+						"timingwheel.store.jdbc.initialize-schema=never")
+				.run((context) -> {
+					Work work = context.getBean(Work.class);
+					DelayedTaskOperations operations = context.getBean(DelayedTaskOperations.class);
+					PlatformTransactionManager manager = context.getBean(PlatformTransactionManager.class);
+					for (boolean first : new boolean[] { true, false }) {
+						operations.enqueue(TaskId.of("plain", "cancelled"), HOUR, "cancelled");
+						new TransactionTemplate(manager).executeWithoutResult((status) -> {
+							if (!first) {
+								work.plain("within");
+							}
+							TransactionSynchronizationManager
+								.registerSynchronization(new Callbacks(work, manager, first));
+						});
+						for (String key : List.of("beforeCommit", "beforeCompletion", "afterCommit", "required", "new",
+								"afterCompletion")) {
+							assertThat(operations.find(TaskId.of("plain", key + first)).isPresent()).as(key)
+								.isEqualTo(!first || !key.startsWith("before"));
+						}
+						assertThat(operations.find(TaskId.of("plain", "cancelled"))).isEmpty();
+					}
+				});
+		}
+	}
+
+	/**
+	 * Stores a task in each callback, or only after the commit.
+	 */
+	private record Callbacks(Work work, PlatformTransactionManager manager,
+			boolean onlyAfter) implements TransactionSynchronization {
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			before("beforeCommit");
+		}
+
+		@Override
+		public void beforeCompletion() {
+			before("beforeCompletion");
+		}
+
+		private void before(String key) {
+			if (!this.onlyAfter) {
+				this.work.plain(key + this.onlyAfter);
+			}
+		}
+
+		@Override
+		public void afterCommit() {
+			this.work.plain("afterCommit" + this.onlyAfter);
+			this.work.cancel("cancelled");
+			TransactionTemplate transaction = new TransactionTemplate(this.manager);
+			transaction.executeWithoutResult((status) -> this.work.plain("required" + this.onlyAfter));
+			transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+			transaction.executeWithoutResult((status) -> this.work.plain("new" + this.onlyAfter));
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			this.work.plain("afterCompletion" + this.onlyAfter);
+		}
+
 	}
 
 	static class Work {

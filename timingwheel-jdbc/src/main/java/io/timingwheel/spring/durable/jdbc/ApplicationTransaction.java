@@ -16,6 +16,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -47,20 +48,35 @@ final class ApplicationTransaction {
 	}
 
 	/**
-	 * The current transaction.
+	 * The current transaction. During {@code afterCommit} of its synchronizations it is
+	 * still the current one, and what is stored there is committed at its end. During
+	 * {@code afterCompletion} there is none.
 	 * @return the access that runs statements in the transaction, {@code null} if there
 	 * is no transaction
 	 */
 	@Nullable JdbcOperations current() {
-		if (!TransactionSynchronizationManager.isActualTransactionActive()) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()
+				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
 		}
 		for (Object key : TransactionSynchronizationManager.getResourceMap().keySet()) {
 			if (key instanceof DataSource bound && unwrap(bound) == this.dataSource && inTransaction(bound)) {
-				return this.statements.apply(bound);
+				JdbcTemplate jdbc = this.statements.apply(bound);
+				joined(jdbc);
+				return jdbc;
 			}
 		}
 		return null;
+	}
+
+	private void joined(JdbcTemplate jdbc) {
+		Joined joined = (Joined) TransactionSynchronizationManager.getResource(this);
+		if (joined == null) {
+			joined = new Joined(this, jdbc);
+			TransactionSynchronizationManager.registerSynchronization(joined);
+			joined.resume();
+		}
+		joined.use();
 	}
 
 	/**
@@ -145,6 +161,68 @@ final class ApplicationTransaction {
 			result = proxy.getTargetDataSource();
 		}
 		return result;
+	}
+
+	/**
+	 * Commits what was stored after the commit of the transaction that it has joined. The
+	 * connection is then still bound to the thread, but nobody else commits it: a pool
+	 * may roll it back.
+	 */
+	private static final class Joined implements TransactionSynchronization {
+
+		private final Object key;
+
+		private final JdbcTemplate jdbc;
+
+		private boolean completing;
+
+		/** Whether a call has come too late to be sure of the commit. */
+		private boolean late;
+
+		Joined(Object key, JdbcTemplate jdbc) {
+			this.key = key;
+			this.jdbc = jdbc;
+		}
+
+		void use() {
+			this.late |= this.completing;
+		}
+
+		/**
+		 * Before others learn that what they have stored is certain.
+		 */
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void suspend() {
+			TransactionSynchronizationManager.unbindResourceIfPossible(this.key);
+		}
+
+		@Override
+		public void resume() {
+			TransactionSynchronizationManager.bindResource(this.key, this);
+		}
+
+		@Override
+		public void beforeCompletion() {
+			this.completing = true;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			suspend();
+			// Spring tells only those of the completion that joined before.
+			if (status == STATUS_COMMITTED && (this.late || !this.completing)) {
+				this.jdbc.execute((ConnectionCallback<Boolean>) (connection) -> {
+					connection.commit();
+					return true;
+				});
+			}
+		}
+
 	}
 
 	/**

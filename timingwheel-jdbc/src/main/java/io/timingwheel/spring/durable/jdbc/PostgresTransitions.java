@@ -252,8 +252,20 @@ final class PostgresTransitions extends Transitions {
 		if (TransactionSynchronizationManager.isSynchronizationActive()) {
 			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
 
+				/**
+				 * Before the poller learns of the task.
+				 */
 				@Override
-				public void afterCommit() {
+				public int getOrder() {
+					return HIGHEST_PRECEDENCE + 1;
+				}
+
+				/**
+				 * Spring does not call {@code afterCommit()} if the task was stored
+				 * there.
+				 */
+				@Override
+				public void afterCompletion(int status) {
 					PostgresTransitions.this.floors.claimable(name, dueAt);
 				}
 

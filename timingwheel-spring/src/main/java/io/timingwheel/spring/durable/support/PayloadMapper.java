@@ -49,6 +49,8 @@ import tools.jackson.databind.deser.bean.BeanDeserializerBase;
 import tools.jackson.databind.deser.std.FromStringDeserializer;
 import tools.jackson.databind.introspect.Annotated;
 import tools.jackson.databind.introspect.AnnotatedClass;
+import tools.jackson.databind.introspect.AnnotatedField;
+import tools.jackson.databind.introspect.AnnotatedMethod;
 import tools.jackson.databind.introspect.AnnotationIntrospectorPair;
 import tools.jackson.databind.introspect.MixInResolver;
 import tools.jackson.databind.json.JsonMapper;
@@ -60,6 +62,7 @@ import tools.jackson.databind.ser.std.StdSerializer;
 import tools.jackson.databind.type.LogicalType;
 
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * The JSON mapper of payloads. Another release of the application has to read what this
@@ -329,12 +332,33 @@ final class PayloadMapper {
 			checkClass(type);
 			checkCalendar(type, serializer.getClass());
 			if (serializer instanceof BeanSerializerBase) {
-				Set<String> names = new HashSet<>(bean.get().getIgnoredPropertyNames());
-				names
-					.addAll(config.getDefaultPropertyIgnorals(type, bean.getClassInfo()).findIgnoredForSerialization());
-				PayloadMapper.this.ignored.put(type, names);
+				PayloadMapper.this.ignored.put(type, ignored(config, bean));
 			}
 			return serializer;
+		}
+
+		/**
+		 * The names of the fields that an annotation excludes, also an annotation at the
+		 * getter or setter.
+		 */
+		private static Set<String> ignored(SerializationConfig config, BeanDescription.Supplier bean) {
+			AnnotationIntrospector annotations = config.getAnnotationIntrospector();
+			AnnotatedClass type = bean.getClassInfo();
+			Set<String> names = new HashSet<>();
+			for (AnnotatedField field : type.fields()) {
+				if (annotations.hasIgnoreMarker(config, field)) {
+					names.add(field.getName());
+				}
+			}
+			for (AnnotatedMethod method : type.memberMethods()) {
+				String property = annotations.hasIgnoreMarker(config, method)
+						? method.getName().replaceFirst("^(get|is|set)", "") : "";
+				names.add(StringUtils.uncapitalizeAsProperty(property));
+			}
+			// One accessor may be excluded, and another one included.
+			bean.get().findProperties().forEach((property) -> names.remove(property.getInternalName()));
+			names.addAll(config.getDefaultPropertyIgnorals(bean.getBeanClass(), type).findIgnoredForSerialization());
+			return names;
 		}
 
 	}

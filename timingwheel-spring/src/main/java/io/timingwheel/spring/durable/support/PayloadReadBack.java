@@ -148,6 +148,9 @@ final class PayloadReadBack {
 	}
 
 	private boolean areSameArrays(Object before, Object after) {
+		if (before.getClass().getComponentType().isPrimitive()) {
+			return Objects.deepEquals(before, after) || differs(before);
+		}
 		int length = Array.getLength(before);
 		if (length != Array.getLength(after)) {
 			return differs(before);

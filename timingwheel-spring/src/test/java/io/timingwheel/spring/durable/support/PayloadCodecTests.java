@@ -258,6 +258,13 @@ class PayloadCodecTests {
 		cached.hash = 2;
 		Object[] decoded = this.codec.decode(handler, this.codec.encode(handler, new Object[] { cached }));
 		assertThat(decoded[0]).isEqualTo(cached);
+		DurableHandler other = handler("ignoring");
+		Ignoring ignoring = new Ignoring();
+		ignoring.name = "n";
+		ignoring.field = ignoring;
+		ignoring.getter = "g";
+		decoded = this.codec.decode(other, this.codec.encode(other, new Object[] { ignoring }));
+		assertThat(decoded[0]).usingRecursiveComparison().ignoringFields("field", "getter").isEqualTo(ignoring);
 	}
 
 	@Test
@@ -461,6 +468,9 @@ class PayloadCodecTests {
 		void cached(Cached cached) {
 		}
 
+		void ignoring(Ignoring ignoring) {
+		}
+
 		void node(Node node) {
 		}
 
@@ -557,6 +567,22 @@ class PayloadCodecTests {
 	}
 
 	record Hidden(String name, @JsonIgnore String secret) {
+	}
+
+	static class Ignoring {
+
+		public String name;
+
+		@JsonIgnore
+		public Object field;
+
+		private String getter;
+
+		@JsonIgnore
+		public String getGetter() {
+			return this.getter;
+		}
+
 	}
 
 	static class Unstored extends Bean {
