@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
@@ -47,7 +48,10 @@ final class TimeLimit {
 		this.method = method;
 		ResolvableType returnType = ResolvableType.forMethodReturnType(method, beanClass);
 		LaterResult.check(method, returnType);
-		this.returnType = returnType.resolve(method.getReturnType());
+		// To Spring a suspend function returns what its callers get, and to advice a
+		// publisher.
+		this.returnType = KotlinDetector.isSuspendingFunction(method) ? method.getReturnType()
+				: returnType.resolve(method.getReturnType());
 		this.returnTypeUnknown = ClassUtils.isLambdaClass(beanClass)
 				|| GenericTypeResolver.resolveType(method.getGenericReturnType(), beanClass) instanceof TypeVariable<?>;
 		this.resultMayComeLater = LaterResult.isPossible(this.returnType);
