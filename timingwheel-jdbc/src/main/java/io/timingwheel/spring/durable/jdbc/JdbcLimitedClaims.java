@@ -130,7 +130,8 @@ final class JdbcLimitedClaims extends LimitedClaims<FirstTimes> {
 							+ " order by name, suspect, next_at limit %d for update skip locked")
 						.formatted(FoundRow.COLUMNS_UP_TO_SIZE, this.table, TaskRow.PENDING,
 								Parameters.paddedSize(room)),
-					(rs, rowNum) -> FoundRow.read(rs, this.dialect), request.maxPayloadBytes(), this.dialect.text(name),
+					(rs, rowNum) -> FoundRow.read(rs, this.dialect),
+					this.dialect.storedBytes(request.maxPayloadBytes()), this.dialect.text(name),
 					now - LeaseTimes.millis(expireAfter));
 			return FoundRow.leaseUnbegun(this.database, jdbc, request, found.subList(0, Math.min(room, found.size())),
 					now);

@@ -104,9 +104,7 @@ public abstract class LimitedClaims<L extends LimitedClaims.Look> {
 		looks.values().forEach((look) -> heard(look, claim));
 		for (String name : names) {
 			if (claimExpired(request, name, looks.get(name), claim)) {
-				// The first tasks of the name have expired, so the next claim goes on
-				// with
-				// them.
+				// The next claim goes on with the tasks that have expired.
 				continue;
 			}
 			Limit limit = Objects.requireNonNull(request.names().get(name));
