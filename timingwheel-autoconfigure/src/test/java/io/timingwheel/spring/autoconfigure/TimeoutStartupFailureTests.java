@@ -130,8 +130,8 @@ class TimeoutStartupFailureTests {
 		this.runner.withBean(OfPage.class).withBean(OfValues.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			OfValues values = context.getBean(OfValues.class);
-			assertThat(values.any(new Email("a@b"))).isEqualTo(new Email("a@b"));
-			assertThat(values.any(Level.HIGH)).isSameAs(Level.HIGH);
+			assertThat(values.any(new OfValues.Email("a@b"))).isEqualTo(new OfValues.Email("a@b"));
+			assertThat(values.any(OfValues.Level.HIGH)).isSameAs(OfValues.Level.HIGH);
 		});
 	}
 
@@ -488,31 +488,6 @@ class TimeoutStartupFailureTests {
 
 	}
 
-	record Email(String get) implements Supplier<String> {
-
-	}
-
-	enum Level implements LongSupplier {
-
-		LOW {
-
-			@Override
-			public long getAsLong() {
-				return 1;
-			}
-
-		},
-		HIGH {
-
-			@Override
-			public long getAsLong() {
-				return 2;
-			}
-
-		}
-
-	}
-
 	static class OfValues {
 
 		@Timeout("1s")
@@ -528,6 +503,31 @@ class TimeoutStartupFailureTests {
 		@Timeout("1s")
 		public Object any(Object value) {
 			return value;
+		}
+
+		record Email(String get) implements Supplier<String> {
+
+		}
+
+		enum Level implements LongSupplier {
+
+			LOW {
+
+				@Override
+				public long getAsLong() {
+					return 1;
+				}
+
+			},
+			HIGH {
+
+				@Override
+				public long getAsLong() {
+					return 2;
+				}
+
+			}
+
 		}
 
 	}
