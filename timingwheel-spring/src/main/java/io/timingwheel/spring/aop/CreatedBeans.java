@@ -154,9 +154,8 @@ public final class CreatedBeans implements BeanDefinitionRegistryPostProcessor, 
 	}
 
 	/**
-	 * Returns whether the class of an object from outside is unlike that of the bean
-	 * whose place it took, so that nobody knows the annotations of the bean: the object
-	 * is a mock of an interface, for example.
+	 * Returns whether an object from outside hides the annotations of the bean whose
+	 * place it took, because its class shows less, such as a mock of an interface.
 	 * @return whether there is such an object
 	 */
 	public boolean hidesAnnotations() {

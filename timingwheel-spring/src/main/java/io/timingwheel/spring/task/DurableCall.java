@@ -33,8 +33,8 @@ public record DurableCall(String name, @Nullable String key, @Nullable Duration 
 
 	/**
 	 * Checks the parts.
-	 * @throws IllegalArgumentException if there cannot be such a name, if there is
-	 * neither a delay nor a due time, if there are both, if the list of arguments is
+	 * @throws IllegalArgumentException if no task can have this name, if there is neither
+	 * a delay nor a due time, if there are both, if the list of arguments is
 	 * {@code null}, if {@code ifPending} is neither {@code REPLACE} nor {@code UPDATE},
 	 * or if there is a longest wait that is negative, or without a key, or with
 	 * {@code UPDATE}

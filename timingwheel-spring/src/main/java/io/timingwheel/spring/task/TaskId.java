@@ -15,7 +15,7 @@ public record TaskId(String name, String key) {
 
 	/**
 	 * Checks the parts.
-	 * @throws IllegalArgumentException if there cannot be such a name, or a part is
+	 * @throws IllegalArgumentException if no task can have this name, or a part is
 	 * {@code null}
 	 */
 	public TaskId {
@@ -28,7 +28,7 @@ public record TaskId(String name, String key) {
 	 * @param name the task's name
 	 * @param key the key within the name, as {@link #textOf} converts it
 	 * @return the identity
-	 * @throws IllegalArgumentException if there cannot be such a name, the key is
+	 * @throws IllegalArgumentException if no task can have this name, the key is
 	 * {@code null}, or the key has no text of its own
 	 */
 	public static TaskId of(String name, Object key) {

@@ -53,9 +53,8 @@ final class LimitRows {
 	}
 
 	/**
-	 * The paused names. A name that is resumed keeps its row, so if the row of a name is
-	 * missing that was paused before, the table has lost it, and the name is paused
-	 * again.
+	 * The paused names. A name that is resumed keeps its row. So if a name was paused
+	 * before and has no row, the table has lost the row, and the name is paused again.
 	 */
 	Set<String> pausedNames() {
 		Set<String> paused = new HashSet<>(this.database.store().single(this::pausedNames));
@@ -65,7 +64,7 @@ final class LimitRows {
 		if (!lost.isEmpty()) {
 			lost.forEach((name) -> setPaused(name, true));
 			paused.addAll(lost);
-			logger.warn("The table " + this.table + " had lost that " + lost + " are paused, and has them again");
+			logger.warn("The table " + this.table + " had lost the pauses of " + lost + ", and they are stored again");
 		}
 		this.known = Set.copyOf(paused);
 		return this.known;

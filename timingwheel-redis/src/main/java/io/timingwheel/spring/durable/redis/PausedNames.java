@@ -74,10 +74,10 @@ final class PausedNames {
 			Set<String> lost = this.known;
 			lost.forEach((name) -> set(name, true));
 			if (lost.isEmpty()) {
-				logger.info("Redis had lost its data, and has again what the nodes agree on");
+				logger.info("Redis had lost its data, and the settings of the namespace are stored again");
 			}
 			else {
-				logger.warn("Redis had lost its data, and has again that " + lost + " are paused");
+				logger.warn("Redis had lost its data, and the pauses of " + lost + " are stored again");
 			}
 		}
 		return this.connection.get(this.connection.commands().smembers(this.key))

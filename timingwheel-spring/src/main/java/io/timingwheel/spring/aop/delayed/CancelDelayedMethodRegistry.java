@@ -170,7 +170,7 @@ public final class CancelDelayedMethodRegistry {
 	private static InvalidAnnotatedMethodException unknownName(Cancellation method, DelayedMethodRegistry delayed) {
 		return new InvalidAnnotatedMethodException(method.method(),
 				"@CancelDelayed names the task \"%s\", which no @Delayed method has".formatted(method.name()),
-				delayed.names().isEmpty() ? "give it to one, by @Delayed(name = ..)"
+				delayed.names().isEmpty() ? "correct the name, or give it to a method, by @Delayed(name = ..)"
 						: "use one of these names: " + new TreeSet<>(delayed.names()));
 	}
 

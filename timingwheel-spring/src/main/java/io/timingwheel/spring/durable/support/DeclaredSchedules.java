@@ -108,8 +108,8 @@ final class DeclaredSchedules {
 			this.loop.sleep(CHECK_NANOS);
 		}
 		else {
-			logger.warn("The store had lost the schedules of " + lost + ", and has them again. It may have lost other"
-					+ " tasks too");
+			logger.warn("The store had lost the schedules of " + lost + ", and they are stored again. It may have"
+					+ " lost other tasks too");
 		}
 	}
 

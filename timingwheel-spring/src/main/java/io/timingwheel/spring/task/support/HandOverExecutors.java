@@ -267,8 +267,8 @@ public final class HandOverExecutors implements AutoCloseable {
 	}
 
 	/**
-	 * Ends the threads, and drops the tasks that they have not handed over. Waits shortly
-	 * for the end of the threads, unless one of them calls this method.
+	 * Ends the threads, and drops the tasks that they have not handed over. Waits a short
+	 * time for the end of the threads, unless one of them calls this method.
 	 */
 	@Override
 	public void close() {
