@@ -144,21 +144,27 @@ class KotlinTests {
 	}
 
 	@Test
-	void theFallbackOfASuspendFunctionIsAnOrdinaryFunction() {
+	void theFallbackOfASuspendFunctionMaySuspend() {
 		DelayedContexts.realTimeRunner()
 			.withBean("quotes", SuspendingQuotes.class)
 			.run((context) -> assertTimeoutPreemptively(Duration.ofMinutes(1),
 					() -> assertThat(Blocking.quotes(context.getBean(SuspendingQuotes.class)))
-						.containsExactly("plain tea true", "internal tea")));
+						.containsExactly("suspending tea", "plain tea true", "timeout tea", "internal tea")));
 	}
 
 	@Test
-	void aFallbackThatSuspendsStopsTheStart() {
+	void aSuspendingFallbackThatDoesNotFitStopsTheStart() {
+		assertFallbackFails(BadSuspendingFallback.class, "the fallback \"last\" of @Timeout has other parameters");
+		assertFallbackFails(SuspendingFallbackOfOrdinaryFunction.class,
+				"the fallback \"last\" of @Timeout is a suspend function");
+	}
+
+	private static void assertFallbackFails(Class<?> bean, String problem) {
 		DelayedContexts.runner()
-			.withBean(BadSuspendingFallback.class)
+			.withBean(bean)
 			.run((context) -> assertThat(context).getFailure()
 				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("the fallback \"last\" of @Timeout is a suspend function")
+				.hasMessageContaining(problem)
 				.hasMessageContaining("declare java.lang.String last(String)"));
 	}
 

@@ -6,6 +6,7 @@ import io.timingwheel.spring.annotation.MethodTimeoutException
 import io.timingwheel.spring.annotation.Timeout
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.CopyOnWriteArrayList
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.flow.toList
@@ -116,8 +117,18 @@ object Defaults {
 
 }
 
-/** Limits of suspend functions, with fallbacks that do not suspend. */
+/** Limits of suspend functions, with fallbacks of each form. */
 open class SuspendingQuotes {
+
+    @Timeout(timeout = "20ms", fallback = "lastSuspending")
+    open suspend fun suspending(symbol: String): String = awaitForEver()
+
+    private suspend fun lastSuspending(symbol: String): String = "suspending $symbol".also { delay(1) }
+
+    @Timeout(timeout = "20ms", fallback = "lastWithTimeout")
+    open suspend fun withTimeout(symbol: String): String = awaitForEver()
+
+    private suspend fun lastWithTimeout(symbol: String, timeout: MethodTimeoutException): String = "timeout $symbol"
 
     @Timeout(timeout = "20ms", fallback = "lastPlain")
     open suspend fun plain(symbol: String): String = awaitForEver()
@@ -138,6 +149,15 @@ open class BadSuspendingFallback {
 
     @Timeout(timeout = "20ms", fallback = "last")
     open suspend fun quote(symbol: String): String = symbol
+
+    private suspend fun last(symbol: Long): String = "$symbol"
+
+}
+
+open class SuspendingFallbackOfOrdinaryFunction {
+
+    @Timeout(timeout = "20ms", fallback = "last")
+    open fun quote(symbol: String): String = symbol
 
     private suspend fun last(symbol: String): String = symbol
 
@@ -186,7 +206,7 @@ object Blocking {
 
     @JvmStatic
     fun quotes(quotes: SuspendingQuotes): List<String> = runBlocking {
-        listOf(quotes.plain("tea"), quotes.internal("tea"))
+        listOf(quotes.suspending("tea"), quotes.plain("tea"), quotes.withTimeout("tea"), quotes.internal("tea"))
     }
 
 }

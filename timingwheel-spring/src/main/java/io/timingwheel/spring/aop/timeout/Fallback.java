@@ -69,7 +69,7 @@ final class Fallback {
 		if (beanClass.isInterface()) {
 			return null;
 		}
-		if (candidates.stream().anyMatch(signature::suspends)) {
+		if (!signature.suspends(method) && candidates.stream().anyMatch(signature::suspends)) {
 			throw signature.invalid("the fallback \"%s\" of @Timeout is a suspend function".formatted(name));
 		}
 		throw candidates.isEmpty()
@@ -161,7 +161,8 @@ final class Fallback {
 		 */
 		boolean fits(Method candidate, @Nullable Class<?> exception) {
 			int count = count(this.method);
-			if (count(candidate) != ((exception != null) ? count + 1 : count) || suspends(candidate)) {
+			if (count(candidate) != ((exception != null) ? count + 1 : count)
+					|| (suspends(candidate) && !suspends(this.method))) {
 				return false;
 			}
 			for (int i = 0; i < count; i++) {
