@@ -447,7 +447,7 @@ function deadPanel(nameOf) {
 		const tasks = `${number(count)}${group && partly ? " or more" : ""} dead task${count === 1 && !partly ? "" : "s"}`;
 		if (busy || !await confirm({
 			title: group ? `${verb} ${tasks} with this error?` : [`${verb} all ${tasks} of `, isolated(nameOf()), "?"],
-			about: group && [isolated(group.error), partly ? " Those that died earlier are not counted here, but are included." : ""],
+			about: group && [isolated(group.error), partly ? " Those on other pages are not counted here, but are included." : ""],
 			button: verb, danger: erase
 		})) {
 			return;
