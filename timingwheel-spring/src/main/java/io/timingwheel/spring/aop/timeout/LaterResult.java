@@ -173,7 +173,7 @@ final class LaterResult {
 		return new InvalidAnnotatedMethodException(method,
 				"@Timeout is on a method that %s, and cannot limit the work of the %s, which comes after the return of the method"
 					.formatted(returns, type.getSimpleName()),
-				"return the result itself, or a CompletableFuture, a publisher or a Callable of it, or do without @Timeout on this method");
+				"return the result itself, or a CompletableFuture, a publisher or a Callable of it, or remove @Timeout (if it is on the class, annotate the other methods instead)");
 	}
 
 	private static boolean isLaterOrStarted(Class<?> type) {
