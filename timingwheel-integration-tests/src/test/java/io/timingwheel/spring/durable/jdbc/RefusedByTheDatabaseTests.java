@@ -98,7 +98,7 @@ class RefusedByTheDatabaseTests {
 			TestLog log = new TestLog();
 			run(log, pool.getJdbcUrl(), (context) -> {
 				jdbc.execute("alter table timingwheel_task rename to gone");
-				Awaitility.await().until(() -> log.toString().contains("refuses a request (claiming tasks)"));
+				Awaitility.await().until(() -> log.toString().contains("refuses a request ("));
 				jdbc.execute("alter table gone rename to timingwheel_task");
 				Awaitility.await().until(() -> log.toString().contains("accepts all requests again"));
 			});
