@@ -268,17 +268,25 @@ class CompletionTests {
 	}
 
 	/**
-	 * Lets a task wait on each thread of the application's executor.
+	 * Lets a task wait on each thread of the application's executor. No thread is free
+	 * before all tasks have ended.
 	 */
 	private static List<Future<String>> occupy(ApplicationContext context, Callable<String> task) {
 		AsyncTaskExecutor executor = context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class);
 		CountDownLatch started = new CountDownLatch(POOL_SIZE);
+		CountDownLatch ended = new CountDownLatch(POOL_SIZE);
 		List<Future<String>> results = new ArrayList<>();
 		for (int i = 0; i < POOL_SIZE; i++) {
 			results.add(executor.submit(() -> {
 				started.countDown();
 				started.await();
-				return task.call();
+				try {
+					return task.call();
+				}
+				finally {
+					ended.countDown();
+					ended.await();
+				}
 			}));
 		}
 		return results;
