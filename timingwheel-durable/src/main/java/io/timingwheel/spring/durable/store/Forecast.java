@@ -1,0 +1,61 @@
+package io.timingwheel.spring.durable.store;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.springframework.util.Assert;
+
+/**
+ * How many pending tasks fall due in equal spans of the time ahead.
+ *
+ * @param from when the first span begins, by the clock of the store, in milliseconds
+ * since the epoch
+ * @param names the counts of the names that were asked for
+ * @since 0.1
+ */
+public record Forecast(long from, Map<String, DueCounts> names) {
+
+	/**
+	 * The counts of one name.
+	 *
+	 * @param counts the counts of the spans from the first one on. There are fewer counts
+	 * than spans if it would take too long to count the rest
+	 * @param estimated whether the counts were estimated from a sample, since it would
+	 * take too long to count all tasks
+	 * @since 0.1
+	 */
+	public record DueCounts(List<Long> counts, boolean estimated) {
+
+	}
+
+	/**
+	 * The request for a forecast: how many pending tasks fall due in equal spans of the
+	 * time ahead.
+	 *
+	 * @param pending the names, at most {@link #MAX_NAMES}, and about how many pending
+	 * tasks each of them has
+	 * @param span the length of a span, at least a millisecond
+	 * @param spans the number of spans, at least 1
+	 * @since 0.1
+	 */
+	public record Query(Map<String, Long> pending, Duration span, int spans) {
+
+		/**
+		 * The largest number of names. Databases limit the number of parameters of a
+		 * statement.
+		 */
+		public static final int MAX_NAMES = 1000;
+
+		/**
+		 * Checks the number of names.
+		 * @throws IllegalArgumentException if there are too many names
+		 */
+		public Query {
+			Assert.isTrue(pending.size() <= MAX_NAMES,
+					() -> "A forecast may have at most %d names, not %d".formatted(MAX_NAMES, pending.size()));
+		}
+
+	}
+
+}

@@ -1,0 +1,49 @@
+package io.timingwheel.spring.durable.store;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The request for a page of the pending or of the dead tasks of a name.
+ *
+ * @param name the name
+ * @param order which tasks, and in which order
+ * @param after the position of the last task of the page before; {@code null} for the
+ * first page
+ * @param limit the largest number of tasks, at least 1
+ * @since 0.1
+ */
+public record ListQuery(String name, Order order, StoredTask.@Nullable Position after, int limit) {
+
+	/**
+	 * Which tasks, and in which order.
+	 *
+	 * @since 0.1
+	 */
+	public enum Order {
+
+		/** The pending tasks, the one that is due first comes first. */
+		PENDING,
+
+		/** The dead tasks, the one that died first comes first. */
+		DEAD_OLDEST_FIRST,
+
+		/** The dead tasks, the one that died last comes first. */
+		DEAD_LATEST_FIRST
+
+	}
+
+	/**
+	 * A page of the tasks of a name.
+	 *
+	 * @param tasks the tasks, in the order of the query; a page may have fewer tasks than
+	 * asked for even if there are more
+	 * @param more whether there may be more tasks after them
+	 * @since 0.1
+	 */
+	public record Page(List<StoredTask> tasks, boolean more) {
+
+	}
+
+}

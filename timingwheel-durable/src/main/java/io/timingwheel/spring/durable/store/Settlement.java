@@ -1,0 +1,95 @@
+package io.timingwheel.spring.durable.store;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a node ends what it does with a task.
+ *
+ * @since 0.1
+ */
+public sealed interface Settlement {
+
+	/**
+	 * The task.
+	 * @return its id and fence, as the node has them
+	 */
+	TaskRef task();
+
+	/**
+	 * A running task is done, and is deleted.
+	 *
+	 * @param task the task
+	 * @since 0.1
+	 */
+	record Acknowledge(TaskRef task) implements Settlement {
+
+	}
+
+	/**
+	 * A run of a recurring task has ended or is left out. The task, leased or running,
+	 * becomes scheduled for its next run, as if it had never been tried. A task whose
+	 * schedule has ended during the run, or that has no further run, is deleted. A task
+	 * that has got another schedule during the run becomes scheduled for the first time
+	 * of that schedule.
+	 *
+	 * @param task the task
+	 * @param schedule the text of the schedule from which the time follows
+	 * @param next when the next run is due, {@code null} if there is none
+	 * @param error why this run was given up, {@code null} if it was not; at most
+	 * {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
+	 * @since 0.1
+	 */
+	record Repeat(TaskRef task, String schedule, @Nullable DueTime next, @Nullable String error) implements Settlement {
+
+	}
+
+	/**
+	 * A running task has failed, and becomes scheduled for another attempt, with its key
+	 * and without lost deliveries. A task whose key now belongs to a newer task is
+	 * deleted, and so is the last run of a schedule that was cancelled.
+	 *
+	 * @param task the task
+	 * @param attempt the number of the next attempt
+	 * @param delay how long from now the task is due
+	 * @param error what went wrong, at most {@link DelayedTaskStore#MAX_ERROR_LENGTH}
+	 * characters
+	 * @since 0.1
+	 */
+	record Retry(TaskRef task, int attempt, Duration delay, String error) implements Settlement {
+
+	}
+
+	/**
+	 * The node gives a task back, leased or running. The task becomes scheduled, so that
+	 * any node can claim it at once. The due time, the attempt and the lost deliveries
+	 * stay. A running task takes its key again. It is deleted if its key now belongs to a
+	 * newer task, or if it was the last run of a schedule that was cancelled. The lease
+	 * ends.
+	 *
+	 * @param task the task
+	 * @param started whether the body has started. If it has not, a delivery that has
+	 * begun does not count, so that a schedule that leaves missed times out does not
+	 * leave out such a run
+	 * @since 0.1
+	 */
+	record Release(TaskRef task, boolean started) implements Settlement {
+
+	}
+
+	/**
+	 * The node gives a task up for good, leased or running. The store keeps it dead,
+	 * without its key, until it is requeued or discarded. A store may keep a limited
+	 * number, and then drops the oldest. The last run of a schedule that was cancelled is
+	 * deleted.
+	 *
+	 * @param task the task
+	 * @param reason why, at most {@link DelayedTaskStore#MAX_ERROR_LENGTH} characters
+	 * @since 0.1
+	 */
+	record Bury(TaskRef task, String reason) implements Settlement {
+
+	}
+
+}

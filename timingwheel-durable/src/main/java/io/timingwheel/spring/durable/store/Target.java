@@ -1,0 +1,90 @@
+package io.timingwheel.spring.durable.store;
+
+import java.util.Objects;
+
+import io.timingwheel.spring.task.TaskId;
+
+/**
+ * The task that a call is about.
+ *
+ * @since 0.1
+ */
+public sealed interface Target {
+
+	/**
+	 * The task with an id.
+	 * @param id its id
+	 * @return the target
+	 */
+	static Target of(String id) {
+		return new ById(id);
+	}
+
+	/**
+	 * The task with a key.
+	 * @param taskId its name and key
+	 * @param kind which of the tasks with this key
+	 * @return the target
+	 */
+	static Target of(TaskId taskId, Kind kind) {
+		return new ByKey(taskId, kind);
+	}
+
+	/**
+	 * The task with an id.
+	 *
+	 * @param id the id
+	 * @since 0.1
+	 */
+	record ById(String id) implements Target {
+
+		/**
+		 * Checks the id.
+		 * @throws NullPointerException if there is none
+		 */
+		public ById {
+			Objects.requireNonNull(id, "id");
+		}
+
+	}
+
+	/**
+	 * The task with a key.
+	 *
+	 * @param taskId its name and key
+	 * @param kind which of the tasks with this key
+	 * @since 0.1
+	 */
+	record ByKey(TaskId taskId, Kind kind) implements Target {
+
+		/**
+		 * Checks the values.
+		 * @throws NullPointerException if one is missing
+		 */
+		public ByKey {
+			Objects.requireNonNull(taskId, "taskId");
+			Objects.requireNonNull(kind, "kind");
+		}
+
+	}
+
+	/**
+	 * Which task a key means. A task that runs once and a schedule may have the same name
+	 * and key.
+	 *
+	 * @since 0.1
+	 */
+	enum Kind {
+
+		/** The pending task that runs once. */
+		ONCE,
+
+		/** The schedule, whose task may be pending or running. */
+		SCHEDULE,
+
+		/** The pending task that runs once or, if there is none, the schedule. */
+		EITHER
+
+	}
+
+}

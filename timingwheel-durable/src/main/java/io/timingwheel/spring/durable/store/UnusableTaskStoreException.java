@@ -1,0 +1,56 @@
+package io.timingwheel.spring.durable.store;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown at the start of an application if its store cannot keep durable tasks. Spring
+ * Boot shows the problem and the remedy in place of a stack trace.
+ *
+ * @since 0.1
+ */
+public class UnusableTaskStoreException extends IllegalStateException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String problem;
+
+	private final String remedy;
+
+	/**
+	 * Creates an exception.
+	 * @param problem what is wrong, without a full stop
+	 * @param remedy what to do about it, without a full stop
+	 */
+	public UnusableTaskStoreException(String problem, String remedy) {
+		this(problem, remedy, null);
+	}
+
+	/**
+	 * Creates an exception.
+	 * @param problem what is wrong, without a full stop
+	 * @param remedy what to do about it, without a full stop
+	 * @param cause the exception that has shown it, {@code null} if there is none
+	 */
+	public UnusableTaskStoreException(String problem, String remedy, @Nullable Throwable cause) {
+		super(problem + "; " + remedy, cause);
+		this.problem = problem;
+		this.remedy = remedy;
+	}
+
+	/**
+	 * What is wrong.
+	 * @return the problem, without a full stop
+	 */
+	public String getProblem() {
+		return this.problem;
+	}
+
+	/**
+	 * What to do about it.
+	 * @return the remedy, without a full stop
+	 */
+	public String getRemedy() {
+		return this.remedy;
+	}
+
+}
