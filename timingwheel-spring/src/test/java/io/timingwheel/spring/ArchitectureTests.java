@@ -28,6 +28,8 @@ class ArchitectureTests {
 
 	private static final String ANNOTATION = "io.timingwheel.spring.annotation";
 
+	private static final String TASK_INTERNAL = "io.timingwheel.spring.task.internal";
+
 	private static final String TASK_SUPPORT = "io.timingwheel.spring.task.support";
 
 	private static final String DURABLE = "io.timingwheel.spring.durable";
@@ -43,10 +45,16 @@ class ArchitectureTests {
 		.dependOnClassesThat(resideInOursExcept(CORE, TASK));
 
 	@ArchTest
-	static final ArchRule tasksUseTheTemplateAndTheCore = noClasses().that()
+	static final ArchRule whatAllTasksShareUsesTheTemplateAndTheCore = noClasses().that()
+		.resideInAPackage(TASK_INTERNAL)
+		.should()
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL));
+
+	@ArchTest
+	static final ArchRule tasksInMemoryUseNoDurableTasks = noClasses().that()
 		.resideInAPackage(TASK_SUPPORT)
 		.should()
-		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_SUPPORT));
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL, TASK_SUPPORT));
 
 	@ArchTest
 	static final ArchRule annotationsUseTheTemplateAlone = noClasses().that()
@@ -64,7 +72,7 @@ class ArchitectureTests {
 	static final ArchRule durableTasksUseNoAnnotationsAndNoAdvice = noClasses().that()
 		.resideInAPackage(DURABLE_SUPPORT)
 		.should()
-		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_SUPPORT, DURABLE, DURABLE_SUPPORT));
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL, TASK_SUPPORT, DURABLE, DURABLE_SUPPORT));
 
 	@ArchTest
 	static final ArchRule theTwoKindsOfAdviceDoNotKnowEachOther = slices().matching("io.timingwheel.spring.aop.(*)..")
@@ -76,7 +84,7 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
-		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.support\\.Transactions"
+		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.internal\\.Transactions"
 				+ "|aop\\.delayed\\.(ReactiveTransaction|TransactionLookup)|durable\\.support\\.TransactionalBodies)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()

@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.spring.durable.support.DeliveryFaults;
-import io.timingwheel.spring.task.support.TaskExecution;
-import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.Ordered;

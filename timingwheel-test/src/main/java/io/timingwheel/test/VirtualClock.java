@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.timingwheel.ManualTimeSource;
-import io.timingwheel.spring.task.support.ManualTime;
+import io.timingwheel.spring.task.internal.ManualTime;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.actuate;
 
 import io.micrometer.observation.Observation;
-import io.timingwheel.spring.task.support.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskExecution;
 
 /**
  * The context of an observation of a delayed task. It gives access to the execution.

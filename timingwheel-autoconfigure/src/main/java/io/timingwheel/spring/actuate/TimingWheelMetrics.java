@@ -14,8 +14,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.StoredCounts;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 
 /**

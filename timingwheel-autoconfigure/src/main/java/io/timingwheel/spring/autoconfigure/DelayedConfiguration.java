@@ -12,9 +12,9 @@ import io.timingwheel.spring.aop.delayed.DelayedMethodScanner;
 import io.timingwheel.spring.aop.delayed.DelayedProxyBeanPostProcessor;
 import io.timingwheel.spring.aop.delayed.DelayedRuntime;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
-import io.timingwheel.spring.task.support.ManualTime;
-import io.timingwheel.spring.task.support.TaskExecutors;
-import io.timingwheel.spring.task.support.TaskPolicies;
+import io.timingwheel.spring.task.internal.ManualTime;
+import io.timingwheel.spring.task.internal.TaskExecutors;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 
 import org.springframework.aop.framework.ProxyProcessorSupport;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;

@@ -9,11 +9,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.task.support.BackoffSettings;
-import io.timingwheel.spring.task.support.PolicyOverrides;
-import io.timingwheel.spring.task.support.PolicySettings;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.RelaxedNames;
-import io.timingwheel.spring.task.support.StartRate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -31,7 +31,7 @@ import org.springframework.util.StringUtils;
  * {@code bean.method} does. Only the letters and digits of a name count, and not their
  * case.
  */
-final class TaskPolicyProperties implements PolicyOverrides {
+final class TaskPolicyProperties implements TaskPolicies.Overrides {
 
 	static final String PREFIX = "timingwheel.tasks";
 

@@ -11,9 +11,9 @@ import io.timingwheel.spring.aop.timeout.TimeoutBeanPostProcessor;
 import io.timingwheel.spring.aop.timeout.TimeoutInfrastructure;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.TaskExecutors;
 import io.timingwheel.spring.task.support.CallerContext;
-import io.timingwheel.spring.task.support.HandOverExecutors;
-import io.timingwheel.spring.task.support.TaskExecutors;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;

@@ -2,10 +2,10 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
 
-import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
+import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.HandOverExecutors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

@@ -7,8 +7,8 @@ import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.LinkedTraces;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
 import io.timingwheel.spring.actuate.TaskTraces;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

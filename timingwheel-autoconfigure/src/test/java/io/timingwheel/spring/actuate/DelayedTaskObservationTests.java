@@ -21,8 +21,8 @@ import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
-import io.timingwheel.spring.task.support.TaskExecution;
-import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

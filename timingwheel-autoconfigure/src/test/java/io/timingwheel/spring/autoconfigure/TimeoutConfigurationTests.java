@@ -25,7 +25,7 @@ import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
 import io.timingwheel.spring.aop.timeout.TimeoutListener;
-import io.timingwheel.spring.task.support.HandOverExecutors;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -3,7 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import java.time.Duration;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.task.support.Backoff;
+import io.timingwheel.spring.task.internal.Backoff;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -34,8 +34,8 @@ import io.timingwheel.spring.console.LiveFigures.NodeFigures;
 import io.timingwheel.spring.console.LiveFigures.OneNode;
 import io.timingwheel.spring.console.LiveFigures.WheelFigures;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.task.support.PolicySettings;
-import io.timingwheel.spring.task.support.TaskPolicies;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.SecurityContext;

@@ -10,8 +10,8 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.RuntimeHints;

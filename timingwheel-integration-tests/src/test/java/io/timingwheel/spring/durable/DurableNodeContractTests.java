@@ -19,7 +19,6 @@ import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.task.support.Backoff;
 import io.timingwheel.spring.durable.support.DeadByError;
 import io.timingwheel.spring.durable.support.DeadFilter;
 import io.timingwheel.spring.durable.support.DeadStep;
@@ -28,6 +27,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.Backoff;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -13,9 +13,9 @@ import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.NodeTurns;
 import io.timingwheel.spring.durable.support.PayloadCodec;
 import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.HandOverExecutors;
-import io.timingwheel.spring.task.support.TaskPolicies;
 import tools.jackson.databind.json.JsonMapper;
 
 /**

@@ -19,12 +19,11 @@ import io.timingwheel.spring.durable.support.PayloadCodec;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.HandOverExecutors;
-import io.timingwheel.spring.task.support.PolicyOverrides;
-import io.timingwheel.spring.task.support.PolicySettings;
-import io.timingwheel.spring.task.support.TaskCounts;
-import io.timingwheel.spring.task.support.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -120,8 +119,8 @@ public final class TestNode implements AutoCloseable {
 		return node;
 	}
 
-	private static PolicyOverrides overrides(PolicySettings policy) {
-		return new PolicyOverrides() {
+	private static TaskPolicies.Overrides overrides(PolicySettings policy) {
+		return new TaskPolicies.Overrides() {
 
 			@Override
 			public PolicySettings of(String name) {

@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 
 import io.timingwheel.spring.durable.support.DurableSettings;
-import io.timingwheel.spring.task.support.Backoff;
+import io.timingwheel.spring.task.internal.Backoff;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -12,7 +12,7 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.task.support.SecurityContextExecutors;
+import io.timingwheel.spring.task.internal.SecurityContextExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;

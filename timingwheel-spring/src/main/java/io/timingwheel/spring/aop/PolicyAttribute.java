@@ -6,9 +6,9 @@ import java.util.function.Function;
 
 import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.TaskPolicy;
-import io.timingwheel.spring.task.support.BackoffSettings;
-import io.timingwheel.spring.task.support.PolicySettings;
-import io.timingwheel.spring.task.support.StartRate;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;

@@ -6,8 +6,8 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
+import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.TaskCounts;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.TaskCounts;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;

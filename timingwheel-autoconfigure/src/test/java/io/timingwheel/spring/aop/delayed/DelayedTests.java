@@ -15,8 +15,8 @@ import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.TaskCounts;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

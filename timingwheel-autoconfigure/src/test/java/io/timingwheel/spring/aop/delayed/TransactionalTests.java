@@ -19,7 +19,7 @@ import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskCounts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

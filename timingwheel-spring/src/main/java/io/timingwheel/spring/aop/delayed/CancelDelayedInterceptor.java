@@ -10,8 +10,8 @@ import java.util.function.BiConsumer;
 
 import io.timingwheel.spring.aop.delayed.CancelDelayedMethodRegistry.Cancellation;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.FutureCompletion;
-import io.timingwheel.spring.task.support.Transactions;
+import io.timingwheel.spring.task.internal.FutureCompletion;
+import io.timingwheel.spring.task.internal.Transactions;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;

@@ -12,12 +12,12 @@ import io.timingwheel.spring.aop.PolicyAttribute;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.TransactionalBodies;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.BackoffSettings;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.SecurityContextExecutors;
+import io.timingwheel.spring.task.internal.TaskExecutors;
+import io.timingwheel.spring.task.internal.UncaughtExceptions;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.PolicySettings;
-import io.timingwheel.spring.task.support.SecurityContextExecutors;
-import io.timingwheel.spring.task.support.TaskExecutors;
-import io.timingwheel.spring.task.support.UncaughtExceptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;

@@ -2,11 +2,11 @@ package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
 
+import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.support.Deadline;
 import io.timingwheel.spring.task.support.TaskClock;
 import io.timingwheel.spring.task.support.TaskDefinition;
 import io.timingwheel.spring.task.support.TaskSubmission;
-import io.timingwheel.spring.task.support.Transactions;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
-import io.timingwheel.spring.task.support.Backoff;
+import io.timingwheel.spring.task.internal.Backoff;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -8,9 +8,9 @@ import java.util.function.BooleanSupplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.HandOverExecutors;
-import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

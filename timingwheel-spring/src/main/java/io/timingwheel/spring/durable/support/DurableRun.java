@@ -14,9 +14,9 @@ import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.durable.TaskRef;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.RunningBodies;
-import io.timingwheel.spring.task.support.TaskExecution;
-import io.timingwheel.spring.task.support.TaskRecorder;
+import io.timingwheel.spring.task.internal.RunningBodies;
+import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**

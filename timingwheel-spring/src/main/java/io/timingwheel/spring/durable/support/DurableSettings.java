@@ -2,7 +2,7 @@ package io.timingwheel.spring.durable.support;
 
 import java.time.Duration;
 
-import io.timingwheel.spring.task.support.Backoff;
+import io.timingwheel.spring.task.internal.Backoff;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,7 +10,7 @@ import io.timingwheel.spring.durable.NewTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.UserErrors;
+import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

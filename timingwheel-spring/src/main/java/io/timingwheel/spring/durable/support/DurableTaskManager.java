@@ -23,10 +23,10 @@ import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.DurableTaskOperations;
-import io.timingwheel.spring.task.support.HandOverExecutors;
-import io.timingwheel.spring.task.support.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;

@@ -6,9 +6,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.spring.durable.StartLimits;
-import io.timingwheel.spring.task.support.PolicySettings;
-import io.timingwheel.spring.task.support.StartRate;
-import io.timingwheel.spring.task.support.TaskPolicies;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -17,10 +17,10 @@ import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.durable.support.CallerTransaction.KeyInTransaction;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.TaskOutcome;
-import io.timingwheel.spring.task.support.Transactions;
 import org.jspecify.annotations.Nullable;
 
 /**

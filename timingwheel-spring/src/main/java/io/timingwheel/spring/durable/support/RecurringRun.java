@@ -9,7 +9,7 @@ import io.timingwheel.spring.durable.NextRun;
 import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
-import io.timingwheel.spring.task.support.Recurrence;
+import io.timingwheel.spring.task.internal.Recurrence;
 import org.jspecify.annotations.Nullable;
 
 /**

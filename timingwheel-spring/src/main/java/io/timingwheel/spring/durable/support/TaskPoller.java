@@ -12,7 +12,7 @@ import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.LeasedTask;
 import io.timingwheel.spring.durable.StartLimits;
 import io.timingwheel.spring.durable.support.StoreAvailability.Caller;
-import io.timingwheel.spring.task.support.Backoff;
+import io.timingwheel.spring.task.internal.Backoff;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

@@ -2,11 +2,11 @@ package io.timingwheel.spring.durable.support;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.NextRun;
-import io.timingwheel.spring.task.support.Transactions;
-import io.timingwheel.spring.task.support.UserErrors;
+import io.timingwheel.spring.task.internal.Transactions;
+import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

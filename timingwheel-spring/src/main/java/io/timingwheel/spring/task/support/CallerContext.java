@@ -1,11 +1,13 @@
 package io.timingwheel.spring.task.support;
 
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.task.internal.FutureCompletion;
+import io.timingwheel.spring.task.internal.SecurityContextExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;

@@ -1,5 +1,7 @@
 package io.timingwheel.spring.task.support;
 
+import io.timingwheel.spring.task.internal.SecurityContextExecutors;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;

@@ -14,6 +14,7 @@ import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
+import io.timingwheel.spring.task.internal.TaskExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.interceptor.AsyncUncaughtExceptionHandler;

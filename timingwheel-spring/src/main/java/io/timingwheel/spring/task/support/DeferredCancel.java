@@ -1,5 +1,7 @@
 package io.timingwheel.spring.task.support;
 
+import io.timingwheel.spring.task.internal.DeferredCall;
+
 /**
  * A cancellation that takes effect once the transaction of its caller has committed. It
  * takes only a task that was submitted before the cancellation was called.

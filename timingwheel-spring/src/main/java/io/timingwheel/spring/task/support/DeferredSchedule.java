@@ -3,6 +3,7 @@ package io.timingwheel.spring.task.support;
 import java.util.function.Consumer;
 
 import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.internal.DeferredCall;
 
 /**
  * A task that is scheduled once the transaction of its caller has committed.

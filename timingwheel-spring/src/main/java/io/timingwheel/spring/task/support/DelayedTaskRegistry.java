@@ -14,7 +14,16 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.ManualTime;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.RunningBodies;
+import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder;
+import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;

@@ -8,7 +8,13 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.support.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.DeferredCall;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.TaskRecorder;
+import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -50,7 +56,7 @@ final class NamedTasks {
 	NamedTasks(String name, TaskEnvironment environment) {
 		this.name = name;
 		this.environment = environment;
-		this.recorder = new TaskRecorder(environment.shutdown());
+		this.recorder = new TaskRecorder(environment.shutdown()::changed);
 	}
 
 	String name() {

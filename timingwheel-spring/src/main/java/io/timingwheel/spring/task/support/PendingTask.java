@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.RoutedTask;
 import io.timingwheel.TimerHandle;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;

@@ -5,6 +5,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.timingwheel.spring.task.internal.FutureCompletion;
+import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -5,6 +5,7 @@ import java.time.Instant;
 
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.internal.Recurrence;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -16,6 +16,9 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.timingwheel.TimerHandle;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -3,6 +3,8 @@ package io.timingwheel.spring.task.support;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 
 /**

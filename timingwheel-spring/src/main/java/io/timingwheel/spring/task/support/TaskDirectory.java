@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
+import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

@@ -5,6 +5,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.ManualTime;
+import io.timingwheel.spring.task.internal.RunningBodies;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;

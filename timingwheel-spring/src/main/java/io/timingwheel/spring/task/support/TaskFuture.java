@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.ManualTime;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;

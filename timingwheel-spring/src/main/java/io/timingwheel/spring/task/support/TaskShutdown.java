@@ -2,6 +2,8 @@ package io.timingwheel.spring.task.support;
 
 import java.time.Duration;
 
+import io.timingwheel.spring.task.internal.RunningBodies;
+
 /**
  * Ends the tasks of a {@link DelayedTaskRegistry} when the application shuts down.
  * Thread-safe.

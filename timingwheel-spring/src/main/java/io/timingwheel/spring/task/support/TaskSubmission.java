@@ -10,6 +10,8 @@ import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;

@@ -1,7 +1,6 @@
 /**
- * Tasks in memory, and the types for tasks of all kinds that the advice, the stores and
- * the auto-configuration need. Applications do not use this package: its types may change
- * in any release.
+ * Tasks in memory, and what the advice and the auto-configuration need of them.
+ * Applications do not use this package: its types may change in any release.
  *
  * <p>
  * A task goes through three types. A {@code TaskSubmission} captures the payload with the

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.durable.ClaimRequest.Limit;
 import io.timingwheel.spring.durable.Claimed;
 import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.task.support.Backoff;
+import io.timingwheel.spring.task.internal.Backoff;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -13,16 +13,16 @@ import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.Enqueued.Outcome;
+import io.timingwheel.spring.durable.Enqueued;
 import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.StoredSchedule;
 import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.HandOverExecutors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

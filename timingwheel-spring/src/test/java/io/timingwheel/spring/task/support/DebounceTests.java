@@ -7,11 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

@@ -20,6 +20,9 @@ import java.util.stream.IntStream;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 

@@ -14,6 +14,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.interceptor.SimpleAsyncUncaughtExceptionHandler;

@@ -11,6 +11,8 @@ import java.util.Map;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.PolicySettings;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

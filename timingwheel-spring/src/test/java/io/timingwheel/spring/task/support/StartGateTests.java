@@ -17,10 +17,14 @@ import java.util.stream.IntStream;
 
 import io.timingwheel.TimeSource;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.BackoffSettings;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.StartRate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 

@@ -17,6 +17,7 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -16,6 +16,11 @@ import java.util.function.UnaryOperator;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.internal.TaskExecutors;
+import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
@@ -109,7 +114,7 @@ final class VirtualTasks {
 	 * Policies whose backoffs do not vary.
 	 */
 	static TaskPolicies policies(Map<String, PolicySettings> policies) {
-		return new TaskPolicies(new PolicyOverrides() {
+		return new TaskPolicies(new TaskPolicies.Overrides() {
 
 			@Override
 			public PolicySettings of(String name) {

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -55,7 +55,7 @@ public final class SecurityContextExecutors {
 	 * @return the part, for {@link #wrap}; {@code null} if the executor is of another
 	 * kind
 	 */
-	static @Nullable Object find(Supplier<? extends Executor> executor) {
+	public static @Nullable Object find(Supplier<? extends Executor> executor) {
 		if (baseType == null) {
 			return null;
 		}
@@ -77,7 +77,7 @@ public final class SecurityContextExecutors {
 	 * @param task the task
 	 * @return the wrapped task
 	 */
-	static Runnable wrap(Object support, Runnable task) {
+	public static Runnable wrap(Object support, Runnable task) {
 		Assert.state(wrap != null, () -> "This version of Spring Security is not supported: " + BASE_TYPE
 				+ " has no method wrap(Runnable). Use a TaskDecorator in place of " + support.getClass().getName());
 		return (Runnable) Objects.requireNonNull(ReflectionUtils.invokeMethod(wrap, support, task));

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
@@ -18,7 +18,8 @@ public final class TaskRecorder {
 
 	private static final Log logger = LogFactory.getLog(TaskRecorder.class);
 
-	private final ShutdownState shutdown;
+	/** Called when the number of running or pending tasks has changed. */
+	private final Runnable onChange;
 
 	private final LongAdder begun = new LongAdder();
 
@@ -41,8 +42,12 @@ public final class TaskRecorder {
 	/** {@code null} if nobody asks for the times. */
 	private volatile @Nullable ExecutionTimes times;
 
-	TaskRecorder(ShutdownState shutdown) {
-		this.shutdown = shutdown;
+	/**
+	 * Creates a recorder whose counts are 0.
+	 * @param onChange called when a task has ended
+	 */
+	public TaskRecorder(Runnable onChange) {
+		this.onChange = onChange;
 	}
 
 	/**
@@ -95,7 +100,7 @@ public final class TaskRecorder {
 		// So a count of running tasks that is zero comes after all outcomes.
 		increment(outcome);
 		this.ended.increment();
-		this.shutdown.changed();
+		this.onChange.run();
 	}
 
 	/**
@@ -103,7 +108,7 @@ public final class TaskRecorder {
 	 */
 	public void abandoned() {
 		this.ended.increment();
-		this.shutdown.changed();
+		this.onChange.run();
 	}
 
 	/**
@@ -112,13 +117,14 @@ public final class TaskRecorder {
 	 */
 	public void count(TaskOutcome outcome) {
 		increment(outcome);
-		this.shutdown.changed();
+		this.onChange.run();
 	}
 
 	/**
-	 * Counts an outcome, and does not notify a shutdown that waits.
+	 * Counts an outcome, and tells nobody.
+	 * @param outcome how a task has ended
 	 */
-	void increment(TaskOutcome outcome) {
+	public void increment(TaskOutcome outcome) {
 		switch (outcome) {
 			case COMPLETED -> this.completed.increment();
 			case FAILED -> this.failed.increment();
@@ -131,17 +137,43 @@ public final class TaskRecorder {
 
 	/**
 	 * How many tasks have begun and not ended.
+	 * @return the number
 	 */
-	long running() {
+	public long running() {
 		// Because of this order the result may be too high for a moment, but never too
 		// low.
 		long ended = this.ended.sum();
 		return this.begun.sum() - ended;
 	}
 
-	TaskCounts counts(long pending) {
+	/**
+	 * The figures at this moment.
+	 * @param pending how many tasks are pending
+	 * @return the figures
+	 */
+	public TaskCounts counts(long pending) {
 		return new TaskCounts(pending, running(), this.completed.sum(), this.failed.sum(), this.cancelled.sum(),
 				this.expired.sum(), this.replaced.sum(), this.superseded.sum());
+	}
+
+	/**
+	 * Takes the times of the executions of a name. Called on the thread of each
+	 * execution, before its outcome is counted. Must be fast and must not throw.
+	 *
+	 * @since 0.1
+	 */
+	@FunctionalInterface
+	public interface ExecutionTimes {
+
+		/**
+		 * Takes the times of an execution that has ended.
+		 * @param latenessNanos how long after its due time the task has begun, in
+		 * nanoseconds
+		 * @param durationNanos how long it took, in nanoseconds; if the body has returned
+		 * a future, until that future was done
+		 */
+		void executed(long latenessNanos, long durationNanos);
+
 	}
 
 }

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +62,7 @@ public record PolicySettings(@Nullable Integer maxAttempts, BackoffSettings back
 	 * Tells whether the policy can hold a task back that is due.
 	 * @return {@code true} if there is any limit, or a pause
 	 */
-	boolean limitsStarts() {
+	public boolean limitsStarts() {
 		return this.maxConcurrent != null || this.maxConcurrentPerKey != null || this.rate != null || isPaused();
 	}
 

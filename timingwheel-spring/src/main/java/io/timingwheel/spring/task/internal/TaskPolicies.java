@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 import java.time.Duration;
 import java.util.Map;
@@ -16,14 +16,14 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class TaskPolicies {
 
 	/** The backoff in memory, which is also the default of the stores. */
-	static final Backoff DEFAULT_BACKOFF = new Backoff(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2);
+	public static final Backoff DEFAULT_BACKOFF = new Backoff(Duration.ofSeconds(1), 2, Duration.ofMinutes(10), 0.2);
 
 	private final Map<String, PolicySettings> declared = new ConcurrentHashMap<>();
 
 	/** The names of methods that are switched off. */
 	private final Set<String> switchedOff = ConcurrentHashMap.newKeySet();
 
-	private final PolicyOverrides overrides;
+	private final Overrides overrides;
 
 	private final boolean exactBackoff;
 
@@ -32,7 +32,7 @@ public final class TaskPolicies {
 	 * @param overrides what the configuration sets
 	 * @param exactBackoff whether backoffs do not vary, whatever their jitter is
 	 */
-	public TaskPolicies(PolicyOverrides overrides, boolean exactBackoff) {
+	public TaskPolicies(Overrides overrides, boolean exactBackoff) {
 		this.overrides = overrides;
 		this.exactBackoff = exactBackoff;
 	}
@@ -42,7 +42,7 @@ public final class TaskPolicies {
 	 * @return new policies
 	 */
 	public static TaskPolicies none() {
-		return new TaskPolicies(PolicyOverrides.none(), false);
+		return new TaskPolicies(Overrides.none(), false);
 	}
 
 	/**
@@ -50,7 +50,7 @@ public final class TaskPolicies {
 	 * @param name the name of its tasks
 	 * @param policy the policy of its annotation
 	 */
-	void declare(String name, PolicySettings policy) {
+	public void declare(String name, PolicySettings policy) {
 		this.declared.put(name, policy.overriddenBy(this.overrides.of(name)));
 	}
 
@@ -93,6 +93,49 @@ public final class TaskPolicies {
 		Set<String> names = new TreeSet<>(this.declared.keySet());
 		names.addAll(this.switchedOff);
 		this.overrides.checkNames(names);
+	}
+
+	/**
+	 * The policies that the configuration of an application sets by name, in place of
+	 * those of the annotations. Implementations are thread-safe.
+	 *
+	 * @since 0.1
+	 */
+	public interface Overrides {
+
+		/**
+		 * Finds the policy of a name.
+		 * @param name the name of tasks
+		 * @return what the configuration sets for the name, {@link PolicySettings#NONE}
+		 * for nothing
+		 */
+		PolicySettings of(String name);
+
+		/**
+		 * Called when the names of all methods are known.
+		 * @param names the names
+		 */
+		void checkNames(Set<String> names);
+
+		/**
+		 * Returns an instance that overrides nothing.
+		 * @return an instance without policies
+		 */
+		static Overrides none() {
+			return new Overrides() {
+
+				@Override
+				public PolicySettings of(String name) {
+					return PolicySettings.NONE;
+				}
+
+				@Override
+				public void checkNames(Set<String> names) {
+				}
+
+			};
+		}
+
 	}
 
 }

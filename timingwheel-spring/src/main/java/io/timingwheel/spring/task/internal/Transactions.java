@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
-import io.timingwheel.spring.task.support.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -96,7 +96,7 @@ public final class Transactions {
 	 * Whether calls wait for the commit of the thread's transaction.
 	 * @return whether {@link #latest} may find one
 	 */
-	static boolean hasDeferred() {
+	public static boolean hasDeferred() {
 		return PRESENT && Calls.find() != null;
 	}
 
@@ -116,7 +116,7 @@ public final class Transactions {
 	 * @param later the effect of the call
 	 * @return whether a task would have been pending after the waiting calls
 	 */
-	static boolean override(Object key, Effect later) {
+	public static boolean override(Object key, Effect later) {
 		DeferredCall latest = latest(key);
 		for (DeferredCall call = latest; call != null; call = call.previous()) {
 			call.overrideBy(later);

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -72,7 +72,7 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * Creates an object that hands tasks over to their executors.
 	 * @param ownWork runs what this library has to do itself
 	 */
-	HandOverExecutors(Executor ownWork) {
+	public HandOverExecutors(Executor ownWork) {
 		this(false, ownWork);
 	}
 
@@ -190,14 +190,15 @@ public final class HandOverExecutors implements AutoCloseable {
 	 * @param work the work
 	 * @throws RejectedExecutionException after {@link #close()}
 	 */
-	void runSoon(Runnable work) {
+	public void runSoon(Runnable work) {
 		this.ownWork.execute(work);
 	}
 
 	/**
 	 * Whether the thread that hands a task over runs it.
+	 * @return {@code true} with virtual time
 	 */
-	boolean isOnCallingThread() {
+	public boolean isOnCallingThread() {
 		return this.onCallingThread;
 	}
 

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +62,7 @@ public abstract class DeferredCall {
 		return this.key;
 	}
 
-	final @Nullable DeferredCall previous() {
+	public final @Nullable DeferredCall previous() {
 		return this.previous;
 	}
 

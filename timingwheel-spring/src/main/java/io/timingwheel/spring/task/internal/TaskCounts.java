@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 /**
  * The figures of the tasks of one name since the application started. The figures are

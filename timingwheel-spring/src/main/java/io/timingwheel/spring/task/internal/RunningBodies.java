@@ -1,4 +1,4 @@
-package io.timingwheel.spring.task.support;
+package io.timingwheel.spring.task.internal;
 
 import java.util.Arrays;
 import java.util.Map;
@@ -32,8 +32,9 @@ public final class RunningBodies {
 
 	/**
 	 * How many bodies wait for the end of the application.
+	 * @return the number
 	 */
-	long waitingForEnd() {
+	public long waitingForEnd() {
 		return this.byThread.entrySet()
 			.stream()
 			.filter((bodies) -> waitsForEnd(bodies.getKey()))
