@@ -15,16 +15,12 @@ import java.util.function.ToLongFunction;
 
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.timingwheel.spring.durable.NodeState;
-import io.timingwheel.spring.durable.ReportedNode;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredSchedule;
-import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.durable.StoredTask;
-import io.timingwheel.spring.durable.support.DeadByError;
-import io.timingwheel.spring.durable.support.DeadFilter;
-import io.timingwheel.spring.durable.support.DeadStep;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.actuate.internal.DeadGroups;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -70,12 +66,12 @@ public class DelayedTasksEndpoint {
 	/**
 	 * Creates the endpoint.
 	 * @param tasks the tasks to show
-	 * @param durableTasks the stored tasks, {@code null} if there is no store
+	 * @param storedTasks the stored tasks, {@code null} if there is no store
 	 * @param showValues whether to show keys and the texts of errors
 	 */
-	public DelayedTasksEndpoint(DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks, Show showValues) {
+	public DelayedTasksEndpoint(DelayedTaskRegistry tasks, @Nullable StoredTasks storedTasks, Show showValues) {
 		this.tasks = tasks;
-		this.store = new EndpointStore(durableTasks);
+		this.store = new EndpointStore(storedTasks);
 		this.showValues = showValues;
 	}
 
@@ -130,7 +126,7 @@ public class DelayedTasksEndpoint {
 	 * @return the figures by name, sorted
 	 */
 	NavigableMap<String, CountsDescriptor> counts(@Nullable String search) {
-		Map<String, StoredCounts> stored = this.store.counts();
+		Map<String, StoredTaskCounts> stored = this.store.counts();
 		Set<String> names = new HashSet<>(this.tasks.names());
 		names.addAll(stored.keySet());
 		NavigableMap<String, CountsDescriptor> counts = new TreeMap<>();
@@ -145,7 +141,7 @@ public class DelayedTasksEndpoint {
 		return this.store.nodes();
 	}
 
-	private CountsDescriptor counts(String name, @Nullable StoredCounts stored) {
+	private CountsDescriptor counts(String name, @Nullable StoredTaskCounts stored) {
 		boolean paused = (stored != null) ? this.store.isPaused(name) : this.tasks.isPaused(name);
 		return CountsDescriptor.of(this.tasks.counts(name), this.tasks.waiting(name), paused, stored);
 	}
@@ -185,7 +181,7 @@ public class DelayedTasksEndpoint {
 
 	private @Nullable NameDescriptor describe(String name, int limit, @Nullable PendingCursor after,
 			boolean showValues) {
-		StoredCounts stored = this.store.counts(name);
+		StoredTaskCounts stored = this.store.counts(name);
 		boolean durable = stored != null;
 		if (!durable && !this.tasks.names().contains(name)) {
 			return null;
@@ -369,24 +365,16 @@ public class DelayedTasksEndpoint {
 			}
 			throw invalid("The tasks of \"" + name + "\" are not durable, so none of them is kept when it is dead");
 		}
-		DeadFilter which = which(error, group);
+		StoredTasks.DeadSelection which = which(error, group);
 		return StepDescriptor
 			.of(requeue ? this.store.requeueDead(name, which, cursor) : this.store.deleteDead(name, which, cursor));
 	}
 
-	private static DeadFilter which(@Nullable String error, @Nullable String group) {
-		if (group == null) {
-			return (error != null && !error.isEmpty()) ? DeadFilter.containing(error) : DeadFilter.ALL;
-		}
-		if (error != null) {
+	private static StoredTasks.DeadSelection which(@Nullable String error, @Nullable String group) {
+		if (error != null && group != null) {
 			throw invalid("A request takes an error or a group, not both");
 		}
-		try {
-			return DeadFilter.inGroup(group);
-		}
-		catch (IllegalArgumentException ex) {
-			throw invalid(String.valueOf(ex.getMessage()), ex);
-		}
+		return new StoredTasks.DeadSelection((error != null && !error.isEmpty()) ? error : null, group);
 	}
 
 	private boolean setPaused(String name, boolean paused) {
@@ -411,11 +399,11 @@ public class DelayedTasksEndpoint {
 	@WriteOperation
 	public boolean control(String action) {
 		switch (action) {
-			case "pause" -> this.store.required().pause();
-			case "resume" -> this.store.required().resume();
+			case "pause" -> this.store.node().pause();
+			case "resume" -> this.store.node().resume();
 			default -> throw invalid("The action must be \"pause\" or \"resume\", not \"" + action + "\"");
 		}
-		return this.store.required().isClaiming();
+		return this.store.node().isClaiming();
 	}
 
 	static InvalidEndpointRequestException invalid(String reason) {
@@ -441,7 +429,11 @@ public class DelayedTasksEndpoint {
 		NOT_PENDING,
 
 		/** The task stays dead, because its key has a pending task. */
-		KEY_PENDING
+		KEY_PENDING;
+
+		static TaskChange of(StoredTasks.Change change) {
+			return valueOf(change.name());
+		}
 
 	}
 
@@ -509,10 +501,8 @@ public class DelayedTasksEndpoint {
 	 */
 	public record NodeDescriptor(String id, boolean thisNode, boolean claiming, int inFlight, Duration age) {
 
-		static NodeDescriptor of(ReportedNode node, String thisNode) {
-			NodeState state = node.state();
-			return new NodeDescriptor(state.nodeId(), state.nodeId().equals(thisNode), state.claiming(),
-					state.inFlight(), node.age());
+		static NodeDescriptor of(StoreNode.Reported node) {
+			return new NodeDescriptor(node.id(), node.thisNode(), node.claiming(), node.inFlight(), node.age());
 		}
 
 	}
@@ -542,7 +532,7 @@ public class DelayedTasksEndpoint {
 		 * Each node counts the tasks that have ended on this node. The figures of stored
 		 * tasks are the same on all nodes.
 		 */
-		static CountsDescriptor of(TaskCounts counts, long waiting, boolean paused, @Nullable StoredCounts stored) {
+		static CountsDescriptor of(TaskCounts counts, long waiting, boolean paused, @Nullable StoredTaskCounts stored) {
 			if (stored == null) {
 				return new CountsDescriptor(false, counts.pending(), counts.running(), counts.completed(),
 						counts.failed(), counts.cancelled(), counts.expired(), 0, 0, paused, waiting, false);
@@ -589,7 +579,7 @@ public class DelayedTasksEndpoint {
 		/** One hundred groups then take no more than 90 KB. */
 		private static final int MAX_ERROR_BYTES = 700;
 
-		static DeadDescriptor of(String name, DeadByError dead, boolean showValues) {
+		static DeadDescriptor of(String name, DeadGroups dead, boolean showValues) {
 			return new DeadDescriptor(name,
 					dead.groups()
 						.stream()
@@ -640,7 +630,7 @@ public class DelayedTasksEndpoint {
 	public record StepDescriptor(int affected, int skipped, boolean remaining,
 			@Nullable String cursor) implements OperationResponseBody {
 
-		static StepDescriptor of(DeadStep step) {
+		static StepDescriptor of(StoredTasks.DeadStep step) {
 			return new StepDescriptor(step.affected(), step.skipped(), step.remaining(), step.cursor());
 		}
 
@@ -677,21 +667,20 @@ public class DelayedTasksEndpoint {
 					task.schedule(), task.next(), null, null);
 		}
 
-		static TaskDescriptor of(StoredTask task, boolean unknown) {
-			StoredSchedule schedule = task.schedule();
-			return new TaskDescriptor(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
-					task.state(), task.attempt(), task.deliveries(), task.error(),
-					(schedule != null) ? schedule.text() : null, (schedule != null) ? next(task, schedule) : null,
-					unknown ? Boolean.TRUE : null,
-					(task.diedAt() != null) ? Instant.ofEpochMilli(task.diedAt()) : null);
+		static TaskDescriptor of(StoredTaskDetails task) {
+			StoredTaskDetails.Times schedule = task.schedule();
+			return new TaskDescriptor(task.id(), task.name(), task.key(), task.dueAt(), task.state(), task.attempt(),
+					task.deliveries(), task.error(), (schedule != null) ? schedule.text() : null,
+					(schedule != null) ? next(task, schedule) : null, task.unknown() ? Boolean.TRUE : null,
+					task.diedAt());
 		}
 
 		/**
 		 * The time after the present run, or after the present attempts at a run.
 		 */
-		private static @Nullable Instant next(StoredTask task, StoredSchedule stored) {
-			Instant dueAt = Instant.ofEpochMilli(task.dueAt());
-			Instant scheduledAt = Instant.ofEpochMilli(stored.scheduledAt());
+		private static @Nullable Instant next(StoredTaskDetails task, StoredTaskDetails.Times stored) {
+			Instant dueAt = task.dueAt();
+			Instant scheduledAt = stored.scheduledAt();
 			boolean begun = task.state() != State.PENDING || task.attempt() > 1;
 			if (scheduledAt.isAfter(dueAt) || (!begun && scheduledAt.equals(dueAt))) {
 				return scheduledAt;
@@ -710,7 +699,7 @@ public class DelayedTasksEndpoint {
 		 * A list shows as much of an error as the groups of the dead tasks do.
 		 */
 		TaskDescriptor withBeginOfError() {
-			return (this.error != null) ? withValues(this.key, DeadByError.beginOf(this.error)) : this;
+			return (this.error != null) ? withValues(this.key, DeadGroups.beginOf(this.error)) : this;
 		}
 
 		TaskDescriptor masked() {

@@ -8,8 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.timingwheel.spring.durable.Forecast;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +32,7 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, DueDes
 
 	private static final int MAX_NAMES = 100;
 
-	static ForecastDescriptor read(String period, DelayedTaskRegistry tasks, @Nullable DurableTaskManager stored) {
+	static ForecastDescriptor read(String period, DelayedTaskRegistry tasks, @Nullable StoredTasks stored) {
 		Duration span = span(period);
 		Instant from = tasks.clock().now();
 		List<Map.Entry<String, DueDescriptor>> names = new ArrayList<>();
@@ -42,9 +41,9 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, DueDes
 			.forEach((one) -> names.add(Map.entry(one.name(), new DueDescriptor(one.counts(), one.estimated()))));
 		boolean complete = true;
 		if (stored != null) {
-			Forecast forecast = stored.storedTasks().forecast(span, SPANS, MAX_NAMES);
-			complete = forecast.names().size() < MAX_NAMES;
-			forecast.names()
+			Map<String, StoredTasks.Due> forecast = stored.forecast(span, SPANS, MAX_NAMES);
+			complete = forecast.size() < MAX_NAMES;
+			forecast
 				.forEach((name, due) -> names.add(Map.entry(name, new DueDescriptor(due.counts(), due.estimated()))));
 		}
 		names.removeIf((name) -> name.getValue().counts().size() == SPANS && name.getValue().total() == 0);

@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
-import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.support.PendingTaskSnapshot;
 
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -49,8 +49,8 @@ record PendingCursor(Instant dueAt, String id) {
 	/**
 	 * The position among stored tasks.
 	 */
-	StoredTask.Position inStore() {
-		return new StoredTask.Position(this.dueAt.toEpochMilli(), this.id);
+	StoredTasks.Position inStore() {
+		return new StoredTasks.Position(this.dueAt, this.id);
 	}
 
 	@Override

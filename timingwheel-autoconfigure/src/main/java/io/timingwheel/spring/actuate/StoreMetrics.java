@@ -2,6 +2,7 @@ package io.timingwheel.spring.actuate;
 
 import java.util.Collection;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 import io.micrometer.core.instrument.FunctionCounter;
@@ -9,10 +10,9 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.NodeFigures;
-import io.timingwheel.spring.durable.support.StoredTaskReader;
+import io.timingwheel.spring.actuate.internal.StoreNode.Figures;
+import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 /**
@@ -23,7 +23,7 @@ import io.timingwheel.spring.task.support.DelayedTaskRegistry;
  */
 public class StoreMetrics implements MeterBinder {
 
-	private final DurableTaskManager durableTasks;
+	private final StoredTasks storedTasks;
 
 	private final DelayedTaskRegistry tasks;
 
@@ -31,56 +31,56 @@ public class StoreMetrics implements MeterBinder {
 
 	/**
 	 * Creates the binder.
-	 * @param durableTasks the durable tasks
+	 * @param storedTasks the stored tasks
 	 * @param tasks gives the names
 	 * @param maxNames how many names of tasks become tags, at least 1. All further names
 	 * share the last one of these tags, {@code other}
 	 */
-	public StoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks, int maxNames) {
-		this.durableTasks = durableTasks;
+	public StoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks, int maxNames) {
+		this.storedTasks = storedTasks;
 		this.tasks = tasks;
 		this.maxNames = maxNames;
 	}
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		Gauge.builder("timingwheel.store.up", this.durableTasks, (durable) -> durable.storeError().isEmpty() ? 1 : 0)
+		Gauge.builder("timingwheel.store.up", this.storedTasks, (stored) -> (stored.node().outage() == null) ? 1 : 0)
 			.description("How many stores this node can reach: 1, or 0 during an outage")
 			.baseUnit("stores")
 			.register(registry);
-		Gauge.builder("timingwheel.store.in.flight", this.durableTasks, DurableTaskManager::inFlight)
+		Gauge.builder("timingwheel.store.in.flight", this.storedTasks, (stored) -> stored.node().inFlight())
 			.description("Durable tasks that this node has claimed and that wait or run")
 			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
-		Gauge.builder("timingwheel.store.unknown", this.durableTasks.storedTasks(), StoredTaskReader::unknownCount)
+		Gauge.builder("timingwheel.store.unknown", this.storedTasks, StoredTasks::unknownCount)
 			.description("Pending durable tasks for which this node has no handler")
 			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
-		bindTo(registry, "claims", "Requests for durable tasks", "requests", NodeFigures::claims);
-		bindTo(registry, "claimed", "Durable tasks that this node has claimed", BaseUnits.TASKS, NodeFigures::claimed);
-		bindTo(registry, "retries", "Failures that led to another attempt", "failures", NodeFigures::retried);
+		bindTo(registry, "claims", "Requests for durable tasks", "requests", Figures::claims);
+		bindTo(registry, "claimed", "Durable tasks that this node has claimed", BaseUnits.TASKS, Figures::claimed);
+		bindTo(registry, "retries", "Failures that led to another attempt", "failures", Figures::retried);
 		bindTo(registry, "released", "Durable tasks that this node has claimed and returned to the store",
-				BaseUnits.TASKS, NodeFigures::released);
+				BaseUnits.TASKS, Figures::released);
 		bindTo(registry, "refused", "Durable tasks that were cancelled or moved before they began", BaseUnits.TASKS,
-				NodeFigures::refusedBegins);
+				Figures::refused);
 		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", "leases",
-				NodeFigures::lostLeases);
-		bindToDeleted(registry, "retention", (durable) -> durable.figures().expiredDead());
-		bindToDeleted(registry, "limit", (durable) -> durable.deadTasks().dropped());
+				Figures::lostLeases);
+		bindToDeleted(registry, "retention", Figures::expiredDead);
+		bindToDeleted(registry, "limit", Figures::droppedDead);
 		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
 			bindTo(registry, tag, names, "overdue", "Stored tasks that are past their due time and have not begun",
-					StoredCounts::overdue);
-			bindTo(registry, tag, names, "dead", "Stored tasks that have failed for good", StoredCounts::dead);
+					StoredTaskCounts::overdue);
+			bindTo(registry, tag, names, "dead", "Stored tasks that have failed for good", StoredTaskCounts::dead);
 		});
 		this.tasks.onName((name) -> {
-			if (this.durableTasks.owns(name)) {
+			if (this.storedTasks.owns(name)) {
 				tags.add(name);
 			}
 		});
 	}
 
-	private void bindToDeleted(MeterRegistry registry, String reason, ToLongFunction<DurableTaskManager> count) {
-		FunctionCounter.builder("timingwheel.store.dead.deleted", this.durableTasks, count::applyAsLong)
+	private void bindToDeleted(MeterRegistry registry, String reason, ToLongFunction<Figures> figure) {
+		FunctionCounter.builder("timingwheel.store.dead.deleted", this.storedTasks, value(figure))
 			.description("Dead tasks that this node has deleted at the end of their retention, or beyond the limit")
 			.tag("reason", reason)
 			.baseUnit(BaseUnits.TASKS)
@@ -88,17 +88,21 @@ public class StoreMetrics implements MeterBinder {
 	}
 
 	private void bindTo(MeterRegistry registry, String meter, String description, String unit,
-			ToLongFunction<NodeFigures> figure) {
-		FunctionCounter.builder("timingwheel.store." + meter, this.durableTasks.figures(), figure::applyAsLong)
+			ToLongFunction<Figures> figure) {
+		FunctionCounter.builder("timingwheel.store." + meter, this.storedTasks, value(figure))
 			.description(description)
 			.baseUnit(unit)
 			.register(registry);
 	}
 
+	private static ToDoubleFunction<StoredTasks> value(ToLongFunction<Figures> figure) {
+		return (stored) -> figure.applyAsLong(stored.node().figures());
+	}
+
 	private void bindTo(MeterRegistry registry, String tag, Collection<String> names, String meter, String description,
-			ToLongFunction<StoredCounts> count) {
+			ToLongFunction<StoredTaskCounts> count) {
 		Gauge
-			.builder("timingwheel.store." + meter, this.durableTasks.storedTasks(),
+			.builder("timingwheel.store." + meter, this.storedTasks,
 					(stored) -> sum(stored.recentCounts(), names, count))
 			.description(description)
 			.baseUnit(BaseUnits.TASKS)
@@ -106,10 +110,10 @@ public class StoreMetrics implements MeterBinder {
 			.register(registry);
 	}
 
-	private static long sum(Map<String, StoredCounts> counts, Collection<String> names,
-			ToLongFunction<StoredCounts> count) {
+	private static long sum(Map<String, StoredTaskCounts> counts, Collection<String> names,
+			ToLongFunction<StoredTaskCounts> count) {
 		return names.stream()
-			.mapToLong((name) -> count.applyAsLong(counts.getOrDefault(name, StoredCounts.NONE)))
+			.mapToLong((name) -> count.applyAsLong(counts.getOrDefault(name, StoredTaskCounts.NONE)))
 			.sum();
 	}
 

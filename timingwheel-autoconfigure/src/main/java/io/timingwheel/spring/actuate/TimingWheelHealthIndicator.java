@@ -1,12 +1,12 @@
 package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
-import java.util.Set;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -30,19 +30,19 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 
 	private final Duration maxLag;
 
-	private final @Nullable DurableTaskManager durableTasks;
+	private final @Nullable StoredTasks storedTasks;
 
 	/**
 	 * Creates the indicator.
 	 * @param wheel the wheel to check
 	 * @param maxLag the lag at which the wheel counts as down
-	 * @param durableTasks the stored tasks, {@code null} if there is no store
+	 * @param storedTasks the stored tasks, {@code null} if there is no store
 	 */
-	public TimingWheelHealthIndicator(TimingWheel wheel, Duration maxLag, @Nullable DurableTaskManager durableTasks) {
+	public TimingWheelHealthIndicator(TimingWheel wheel, Duration maxLag, @Nullable StoredTasks storedTasks) {
 		super("Timing wheel health check failed");
 		this.wheel = wheel;
 		this.maxLag = maxLag;
-		this.durableTasks = durableTasks;
+		this.storedTasks = storedTasks;
 	}
 
 	@Override
@@ -54,8 +54,8 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 			.withDetail("pending", wheel.pending())
 			.withDetail("lag", wheel.lag())
 			.withDetail("maxLag", this.maxLag);
-		if (this.durableTasks != null) {
-			checkStore(this.durableTasks, builder);
+		if (this.storedTasks != null) {
+			checkStore(this.storedTasks, builder);
 		}
 	}
 
@@ -63,18 +63,21 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	 * Reads the latest result of the node's own requests, since a new request to the
 	 * store may take long to fail.
 	 */
-	private static void checkStore(DurableTaskManager tasks, Health.Builder builder) {
-		builder.withDetail("claiming", tasks.isClaiming());
-		builder.withDetail("dead",
-				tasks.storedTasks().recentCounts().values().stream().mapToLong(StoredCounts::dead).sum());
-		tasks.storeError().ifPresentOrElse((error) -> {
-			builder.down(error).withDetail("store", Status.DOWN.getCode());
-			tasks.storeDownSince().ifPresent((since) -> builder.withDetail("storeDownSince", since));
-			Set<String> missing = tasks.missingStoreParts();
-			if (!missing.isEmpty()) {
-				builder.withDetail("missingStoreParts", missing);
-			}
-		}, () -> builder.withDetail("store", Status.UP.getCode()));
+	private static void checkStore(StoredTasks tasks, Health.Builder builder) {
+		builder.withDetail("claiming", tasks.node().isClaiming());
+		builder.withDetail("dead", tasks.recentCounts().values().stream().mapToLong(StoredTaskCounts::dead).sum());
+		StoreNode.Outage outage = tasks.node().outage();
+		if (outage == null) {
+			builder.withDetail("store", Status.UP.getCode());
+			return;
+		}
+		builder.down(outage.error()).withDetail("store", Status.DOWN.getCode());
+		if (outage.since() != null) {
+			builder.withDetail("storeDownSince", outage.since());
+		}
+		if (!outage.missingParts().isEmpty()) {
+			builder.withDetail("missingStoreParts", outage.missingParts());
+		}
 	}
 
 }

@@ -12,8 +12,8 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.internal.TaskCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +31,7 @@ public class TimingWheelMetrics implements MeterBinder {
 
 	private final DelayedTaskRegistry tasks;
 
-	private final @Nullable DurableTaskManager durableTasks;
+	private final @Nullable StoredTasks storedTasks;
 
 	private final int maxNames;
 
@@ -39,15 +39,15 @@ public class TimingWheelMetrics implements MeterBinder {
 	 * Creates the binder.
 	 * @param wheel the wheel
 	 * @param tasks its tasks
-	 * @param durableTasks the stored tasks, {@code null} if there is no store
+	 * @param storedTasks the stored tasks, {@code null} if there is no store
 	 * @param maxNames how many names of tasks become tags, at least 1. All further names
 	 * share the last one of these tags, {@code other}
 	 */
-	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable DurableTaskManager durableTasks,
+	public TimingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable StoredTasks storedTasks,
 			int maxNames) {
 		this.wheel = wheel;
 		this.tasks = tasks;
-		this.durableTasks = durableTasks;
+		this.storedTasks = storedTasks;
 		this.maxNames = maxNames;
 	}
 
@@ -90,8 +90,7 @@ public class TimingWheelMetrics implements MeterBinder {
 	}
 
 	private double pending(String name) {
-		StoredCounts stored = (this.durableTasks != null) ? this.durableTasks.storedTasks().recentCounts().get(name)
-				: null;
+		StoredTaskCounts stored = (this.storedTasks != null) ? this.storedTasks.recentCounts().get(name) : null;
 		return (stored != null) ? stored.pending() : this.tasks.counts(name).pending();
 	}
 

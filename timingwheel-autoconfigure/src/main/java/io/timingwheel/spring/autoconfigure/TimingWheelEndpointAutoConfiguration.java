@@ -3,8 +3,8 @@ package io.timingwheel.spring.autoconfigure;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -40,9 +40,9 @@ public final class TimingWheelEndpointAutoConfiguration {
 	@Bean
 	@ConditionalOnAvailableEndpoint
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTaskRegistry tasks,
-			ObjectProvider<DurableTaskManager> durableTasks, DelayedTasksEndpointProperties properties) {
-		return new DelayedTasksEndpoint(tasks, durableTasks.getIfAvailable(), properties.getShowValues());
+	DelayedTasksEndpoint delayedTasksEndpoint(DelayedTaskRegistry tasks, ObjectProvider<StoredTasks> storedTasks,
+			DelayedTasksEndpointProperties properties) {
+		return new DelayedTasksEndpoint(tasks, storedTasks.getIfAvailable(), properties.getShowValues());
 	}
 
 	@Bean

@@ -1,8 +1,8 @@
 package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -27,8 +27,8 @@ public final class TimingWheelHealthContributorAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = "timingWheelHealthIndicator")
 	TimingWheelHealthIndicator timingWheelHealthIndicator(TimingWheel wheel, TimingWheelProperties properties,
-			ObjectProvider<DurableTaskManager> durableTasks) {
-		return new TimingWheelHealthIndicator(wheel, properties.getHealth().getMaxLag(), durableTasks.getIfAvailable());
+			ObjectProvider<StoredTasks> storedTasks) {
+		return new TimingWheelHealthIndicator(wheel, properties.getHealth().getMaxLag(), storedTasks.getIfAvailable());
 	}
 
 }

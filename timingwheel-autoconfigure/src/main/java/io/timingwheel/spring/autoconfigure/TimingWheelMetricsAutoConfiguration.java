@@ -4,9 +4,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.StoreMetrics;
 import io.timingwheel.spring.actuate.TimeoutMetrics;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -31,17 +31,17 @@ public final class TimingWheelMetricsAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	TimingWheelMetrics timingWheelMetrics(TimingWheel wheel, DelayedTaskRegistry tasks,
-			ObjectProvider<DurableTaskManager> durableTasks, TimingWheelProperties properties) {
-		return new TimingWheelMetrics(wheel, tasks, durableTasks.getIfAvailable(),
+			ObjectProvider<StoredTasks> storedTasks, TimingWheelProperties properties) {
+		return new TimingWheelMetrics(wheel, tasks, storedTasks.getIfAvailable(),
 				properties.getMetrics().getMaxNames());
 	}
 
 	@Bean
-	@ConditionalOnBean(DurableTaskManager.class)
+	@ConditionalOnBean(StoredTasks.class)
 	@ConditionalOnMissingBean
-	StoreMetrics timingWheelStoreMetrics(DurableTaskManager durableTasks, DelayedTaskRegistry tasks,
+	StoreMetrics timingWheelStoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks,
 			TimingWheelProperties properties) {
-		return new StoreMetrics(durableTasks, tasks, properties.getMetrics().getMaxNames());
+		return new StoreMetrics(storedTasks, tasks, properties.getMetrics().getMaxNames());
 	}
 
 	@Bean

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.PayloadMigration;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
@@ -60,6 +61,11 @@ public final class TimingWheelStoreAutoConfiguration {
 		return new DurableTaskManager(store, settings(properties), handlers, codec, wheel, tasks, handOvers,
 				CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList()),
 				turns.getIfAvailable(NodeTurns::onThreads));
+	}
+
+	@Bean
+	StoredTasks timingWheelStoredTasks(DurableTaskManager tasks) {
+		return new ManagedStoredTasks(tasks);
 	}
 
 	private static DurableSettings settings(TimingWheelStoreProperties properties) {

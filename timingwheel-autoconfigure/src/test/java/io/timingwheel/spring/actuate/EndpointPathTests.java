@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import com.jayway.jsonpath.JsonPath;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -49,7 +49,7 @@ abstract class EndpointPathTests {
 	DelayedTaskOperations tasks;
 
 	@Autowired
-	private DurableTaskManager durableTasks;
+	private StoredTasks storedTasks;
 
 	@Autowired
 	private Environment environment;
@@ -327,9 +327,9 @@ abstract class EndpointPathTests {
 	@Test
 	void theClaimsOfThisNodeArePausedAndResumed() {
 		deadTasks("", "{\"action\":\"pause\"}", 204);
-		assertThat(this.durableTasks.isClaiming()).isFalse();
+		assertThat(this.storedTasks.node().isClaiming()).isFalse();
 		deadTasks("", "{\"action\":\"resume\"}", 204);
-		assertThat(this.durableTasks.isClaiming()).isTrue();
+		assertThat(this.storedTasks.node().isClaiming()).isTrue();
 	}
 
 	@Test

@@ -4,11 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
+import io.timingwheel.spring.actuate.internal.StoredTaskDetails.State;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.durable.StoredSchedule;
-import io.timingwheel.spring.durable.StoredTask;
-import io.timingwheel.spring.durable.StoredTask.State;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -70,8 +69,8 @@ class RecurringEndpointTests {
 	}
 
 	private static Instant next(State state, int attempt, String schedule, Instant dueAt, Instant scheduledAt) {
-		TaskDescriptor task = TaskDescriptor.of(new StoredTask("id", "name", "key", dueAt.toEpochMilli(), state,
-				attempt, 0, null, new StoredSchedule(schedule, scheduledAt.toEpochMilli()), null), false);
+		TaskDescriptor task = TaskDescriptor.of(new StoredTaskDetails("id", "name", "key", dueAt, state, attempt, 0,
+				null, new StoredTaskDetails.Times(schedule, scheduledAt), null, false));
 		assertThat(task.schedule()).isEqualTo(schedule);
 		return task.next();
 	}

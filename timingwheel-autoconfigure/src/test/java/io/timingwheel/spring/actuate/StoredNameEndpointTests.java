@@ -15,13 +15,13 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpoint.PauseDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.StepDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension.ErrorDescriptor;
+import io.timingwheel.spring.actuate.internal.DeadGroups;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.Burial;
 import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.support.DeadByError;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -117,14 +117,14 @@ class StoredNameEndpointTests {
 	@Test
 	void nodesReportLessOftenThanTheyPoll() {
 		this.runner.withPropertyValues("timingwheel.store.poll-interval=1m")
-			.run((context) -> assertThat(context.getBean(DurableTaskManager.class).reportInterval())
+			.run((context) -> assertThat(context.getBean(StoredTasks.class).node().reportInterval())
 				.isEqualTo(Duration.ofSeconds(65)));
 	}
 
 	@Test
 	void aGroupIsActedOnExactlyAlsoIfItsErrorIsMasked() {
 		this.runner.run((context) -> {
-			context.getBean(DurableTaskManager.class).pause();
+			context.getBean(StoredTasks.class).node().pause();
 			for (int i = 0; i < 6; i++) {
 				bury("remind", "k" + i, (i < 2) ? "HTTP 50" : "HTTP 503");
 			}
@@ -160,7 +160,7 @@ class StoredNameEndpointTests {
 	@Test
 	void theDeadOfAllNamesOfAMethodComeInTheOrderOfTheirDeaths() {
 		this.runner.run((context) -> {
-			context.getBean(DurableTaskManager.class).pause();
+			context.getBean(StoredTasks.class).node().pause();
 			for (int i = 0; i < 150; i++) {
 				bury((i % 3 == 0) ? "extend" : "renew", "k" + i, "Failed");
 			}
@@ -199,17 +199,17 @@ class StoredNameEndpointTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "a", "\u65e5", "\ud83d\ude97", "\u0001", "\"" })
 	void theDeadOfANameFitIntoAHundredKilobytes(String error) {
-		DeadByError dead = new DeadByError(IntStream.range(0, DeadByError.MAX_GROUPS)
-			.mapToObj((i) -> new DeadByError.Group(DeadByError.beginOf((i + error.repeat(DeadByError.MAX_ERROR))), 20,
-					NOON, NOON, "i".repeat(36)))
+		DeadGroups dead = new DeadGroups(IntStream.range(0, DeadGroups.MAX_GROUPS)
+			.mapToObj((i) -> new DeadGroups.Group(DeadGroups.beginOf((i + error.repeat(DeadGroups.MAX_ERROR))),
+					"0".repeat(32), 20, NOON, NOON, "i".repeat(36)))
 			.toList(), 2000, true, null);
 		DeadDescriptor shown = DeadDescriptor.of("remind", dead, true);
 		String json = new JsonMapper().writeValueAsString(shown);
 		assertThat(json.getBytes(StandardCharsets.UTF_8)).hasSizeLessThan(100_000);
-		assertThat(shown.groups()).hasSize(DeadByError.MAX_GROUPS).doesNotHaveDuplicates();
+		assertThat(shown.groups()).hasSize(DeadGroups.MAX_GROUPS).doesNotHaveDuplicates();
 		assertThat(json).doesNotContain("\ufffd", "?");
 		if (error.equals("a")) {
-			assertThat(shown.groups().get(0).error()).hasSize(DeadByError.MAX_ERROR);
+			assertThat(shown.groups().get(0).error()).hasSize(DeadGroups.MAX_ERROR);
 		}
 	}
 
@@ -218,8 +218,8 @@ class StoredNameEndpointTests {
 	}
 
 	private static DelayedTasksEndpoint plainEndpoint(ApplicationContext context) {
-		return new DelayedTasksEndpoint(context.getBean(DelayedTaskRegistry.class),
-				context.getBean(DurableTaskManager.class), Show.ALWAYS);
+		return new DelayedTasksEndpoint(context.getBean(DelayedTaskRegistry.class), context.getBean(StoredTasks.class),
+				Show.ALWAYS);
 	}
 
 	static class Reminders {

@@ -11,13 +11,13 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
@@ -154,8 +154,7 @@ class TimingWheelHealthIndicatorTests {
 			.withPropertyValues("timingwheel.store.poll-interval=10ms")
 			.run((context) -> {
 				MeterRegistry meters = new SimpleMeterRegistry();
-				new StoreMetrics(context.getBean(DurableTaskManager.class), context.getBean(DelayedTaskRegistry.class),
-						100)
+				new StoreMetrics(context.getBean(StoredTasks.class), context.getBean(DelayedTaskRegistry.class), 100)
 					.bindTo(meters);
 				Gauge up = meters.get("timingwheel.store.up").gauge();
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);

@@ -19,7 +19,7 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -77,7 +77,7 @@ final class ReadNode implements AutoCloseable {
 				this.context.getBean(DelayedTaskRegistry.class));
 		this.endpoint = new DelayedTasksEndpointWebExtension(
 				new DelayedTasksEndpoint(this.context.getBean(DelayedTaskRegistry.class),
-						this.context.getBeanProvider(DurableTaskManager.class).getIfAvailable(), Show.ALWAYS),
+						this.context.getBeanProvider(StoredTasks.class).getIfAvailable(), Show.ALWAYS),
 				Show.ALWAYS, Set.of());
 	}
 

@@ -24,6 +24,8 @@ import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NodeDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TotalsDescriptor;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.console.LiveFigures.ForecastFigures;
 import io.timingwheel.spring.console.LiveFigures.LevelFigures;
@@ -33,7 +35,6 @@ import io.timingwheel.spring.console.LiveFigures.Names;
 import io.timingwheel.spring.console.LiveFigures.NodeFigures;
 import io.timingwheel.spring.console.LiveFigures.OneNode;
 import io.timingwheel.spring.console.LiveFigures.WheelFigures;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +76,7 @@ final class ConsoleReader {
 
 	private final DelayedTasksEndpointWebExtension tasks;
 
-	private final @Nullable DurableTaskManager durableTasks;
+	private final @Nullable StoredTasks storedTasks;
 
 	private final TaskPolicies policies;
 
@@ -97,19 +98,19 @@ final class ConsoleReader {
 	 * Creates a reader.
 	 * @param wheel the wheel
 	 * @param tasks reads the tasks
-	 * @param durableTasks the durable tasks, {@code null} without a store
+	 * @param storedTasks the stored tasks, {@code null} without a store
 	 * @param policies the retries and limits of the names
 	 * @param recurring gives the names of the recurring methods
 	 * @param lateness tells how late tasks have begun
 	 * @param application the name of the application, {@code null} if it has none
 	 * @param acts whether the page may act
 	 */
-	ConsoleReader(TimingWheel wheel, DelayedTasksEndpointWebExtension tasks, @Nullable DurableTaskManager durableTasks,
+	ConsoleReader(TimingWheel wheel, DelayedTasksEndpointWebExtension tasks, @Nullable StoredTasks storedTasks,
 			TaskPolicies policies, Supplier<List<String>> recurring, Lateness lateness, @Nullable String application,
 			boolean acts) {
 		this.wheel = wheel;
 		this.tasks = tasks;
-		this.durableTasks = durableTasks;
+		this.storedTasks = storedTasks;
 		this.policies = policies;
 		this.recurring = recurring;
 		this.lateness = lateness;
@@ -148,8 +149,8 @@ final class ConsoleReader {
 	 * report is not known. They are assumed to have the settings of this node.
 	 */
 	private OneNode node(NodeDescriptor node) {
-		boolean silent = this.durableTasks != null
-				&& node.age().compareTo(this.durableTasks.reportInterval().multipliedBy(3)) > 0;
+		boolean silent = this.storedTasks != null
+				&& node.age().compareTo(this.storedTasks.node().reportInterval().multipliedBy(3)) > 0;
 		return new OneNode(node.id(), node.thisNode(), node.claiming(), node.inFlight(), millis(node.age()), silent);
 	}
 
@@ -305,14 +306,16 @@ final class ConsoleReader {
 	}
 
 	private @Nullable NodeFigures node() {
-		DurableTaskManager tasks = this.durableTasks;
+		StoredTasks tasks = this.storedTasks;
 		if (tasks == null) {
 			return null;
 		}
-		return new NodeFigures(tasks.isClaiming(), tasks.inFlight(), tasks.figures().claims(),
-				tasks.figures().claimed(), tasks.figures().retried(), tasks.figures().released(),
-				tasks.figures().lostLeases(), tasks.storedTasks().unknownCount(),
-				tasks.storeError().map(Throwable::toString).orElse(null));
+		StoreNode node = tasks.node();
+		StoreNode.Figures figures = node.figures();
+		StoreNode.Outage outage = node.outage();
+		return new NodeFigures(node.isClaiming(), node.inFlight(), figures.claims(), figures.claimed(),
+				figures.retried(), figures.released(), figures.lostLeases(), tasks.unknownCount(),
+				(outage != null) ? outage.error().toString() : null);
 	}
 
 	/**

@@ -7,9 +7,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelEndpointAutoConfiguration;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.internal.TaskPolicies;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
@@ -56,10 +56,10 @@ public final class TimingWheelConsoleAutoConfiguration {
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	TimingWheelConsoleEndpoint timingWheelConsoleEndpoint(TimingWheel wheel, DelayedTaskRegistry tasks,
 			ObjectProvider<DelayedTasksEndpointWebExtension> exposed, TaskPolicies policies,
-			ObjectProvider<DurableTaskManager> durableTasks, ObjectProvider<PathMapper> pathMappers,
+			ObjectProvider<StoredTasks> storedTasks, ObjectProvider<PathMapper> pathMappers,
 			ObjectProvider<CsrfTokenHeader> csrfToken, ObjectProvider<Lateness> lateness,
 			ObjectProvider<RecurringMethodRegistry> recurring, EndpointAccessResolver access, Environment environment) {
-		DurableTaskManager stored = durableTasks.getIfAvailable();
+		StoredTasks stored = storedTasks.getIfAvailable();
 		DelayedTasksEndpointWebExtension endpoint = exposed
 			.getIfAvailable(() -> endpoint(tasks, stored, Binder.get(environment)));
 		boolean acts = access.accessFor(ID, Access.READ_ONLY) == Access.UNRESTRICTED;
@@ -73,8 +73,8 @@ public final class TimingWheelConsoleAutoConfiguration {
 	/**
 	 * The endpoint {@code delayedtasks} for the page alone, since it is not exposed.
 	 */
-	private static DelayedTasksEndpointWebExtension endpoint(DelayedTaskRegistry tasks,
-			@Nullable DurableTaskManager stored, Binder binder) {
+	private static DelayedTasksEndpointWebExtension endpoint(DelayedTaskRegistry tasks, @Nullable StoredTasks stored,
+			Binder binder) {
 		String prefix = "management.endpoint.delayedtasks.";
 		Show showValues = binder.bind(prefix + "show-values", Show.class).orElse(Show.ALWAYS);
 		Set<String> roles = binder.bind(prefix + "roles", Bindable.setOf(String.class)).orElse(Set.of());

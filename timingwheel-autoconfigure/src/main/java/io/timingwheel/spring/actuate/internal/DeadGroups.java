@@ -1,0 +1,54 @@
+package io.timingwheel.spring.actuate.internal;
+
+import java.time.Instant;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Dead tasks of a name, grouped by their errors.
+ *
+ * @param groups the groups, the one with the latest death first; at most
+ * {@link #MAX_GROUPS}
+ * @param examined how many dead tasks are in the groups
+ * @param complete whether these are all dead tasks of the name
+ * @param cursor where the tasks that died earlier follow, {@code null} if there are none
+ * @since 0.1
+ */
+public record DeadGroups(List<Group> groups, int examined, boolean complete, @Nullable String cursor) {
+
+	/** How many groups there are at most. */
+	public static final int MAX_GROUPS = 100;
+
+	/** How many characters of an error count. */
+	public static final int MAX_ERROR = 250;
+
+	/**
+	 * The beginning of an error, by which dead tasks are grouped.
+	 * @param error the error
+	 * @return its first {@link #MAX_ERROR} characters, without half of a character
+	 */
+	public static String beginOf(String error) {
+		if (error.length() <= MAX_ERROR) {
+			return error;
+		}
+		return error.substring(0, Character.isHighSurrogate(error.charAt(MAX_ERROR - 1)) ? MAX_ERROR - 1 : MAX_ERROR);
+	}
+
+	/**
+	 * Dead tasks whose errors begin with the same {@link #MAX_ERROR} characters.
+	 *
+	 * @param error these characters, empty for no error
+	 * @param group the id of the group, which depends on the error only and does not show
+	 * it
+	 * @param count how many of the tasks that were read
+	 * @param first when the first of them died
+	 * @param last when the last of them died
+	 * @param id the id of the one that died last
+	 * @since 0.1
+	 */
+	public record Group(String error, String group, int count, Instant first, Instant last, String id) {
+
+	}
+
+}
