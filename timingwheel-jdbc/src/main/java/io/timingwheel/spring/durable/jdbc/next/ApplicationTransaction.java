@@ -1,0 +1,178 @@
+package io.timingwheel.spring.durable.jdbc.next;
+
+import java.sql.SQLException;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Finds the transaction that the calling thread has on the application's data source. Any
+ * transaction manager may have begun the transaction, and any proxy may wrap the data
+ * source.
+ */
+final class ApplicationTransaction {
+
+	private final DataSource dataSource;
+
+	private final Function<DataSource, JdbcTemplate> templates;
+
+	/**
+	 * Creates the access to the transaction of the calling thread.
+	 * @param dataSource the application's data source
+	 * @param templates creates the access that runs the statements
+	 */
+	ApplicationTransaction(DataSource dataSource, Function<DataSource, JdbcTemplate> templates) {
+		this.dataSource = unwrap(dataSource);
+		this.templates = templates;
+	}
+
+	/**
+	 * The data source without its proxies.
+	 */
+	DataSource dataSource() {
+		return this.dataSource;
+	}
+
+	/**
+	 * The current transaction. During {@code afterCommit} of its synchronizations it is
+	 * still the current one, and what is stored there is committed at its end. During
+	 * {@code afterCompletion} there is none.
+	 * @return the access that runs statements in the transaction, {@code null} if there
+	 * is no transaction
+	 */
+	@Nullable JdbcTemplate current() {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()
+				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return null;
+		}
+		for (Object key : TransactionSynchronizationManager.getResourceMap().keySet()) {
+			if (key instanceof DataSource bound && unwrap(bound) == this.dataSource
+					&& new BoundConnection(bound).isInTransaction()) {
+				JdbcTemplate jdbc = this.templates.apply(bound);
+				join(jdbc);
+				return jdbc;
+			}
+		}
+		return null;
+	}
+
+	private void join(JdbcTemplate jdbc) {
+		LateCommit joined = (LateCommit) TransactionSynchronizationManager.getResource(this);
+		if (joined == null) {
+			joined = new LateCommit(jdbc);
+			TransactionSynchronizationManager.registerSynchronization(joined);
+			joined.resume();
+		}
+		joined.late |= joined.completing;
+	}
+
+	private static DataSource unwrap(DataSource dataSource) {
+		DataSource result = dataSource;
+		while (result instanceof DelegatingDataSource proxy && proxy.getTargetDataSource() != null) {
+			result = proxy.getTargetDataSource();
+		}
+		return result;
+	}
+
+	/**
+	 * The connection that is bound to the thread for a data source. A transaction on
+	 * another resource also binds the connections that are used in it. Nobody commits
+	 * such a connection, even if it does not commit by itself. Spring marks its holder as
+	 * synchronized with the transaction, and so does the manager that begins a JDBC
+	 * transaction on a connection. A manager of JPA only exposes its connection, in a
+	 * holder without this mark.
+	 */
+	private static final class BoundConnection extends DataSourceTransactionManager {
+
+		private final DataSource bound;
+
+		BoundConnection(DataSource bound) {
+			super(bound);
+			this.bound = bound;
+		}
+
+		boolean isInTransaction() {
+			if (!(TransactionSynchronizationManager.getResource(this.bound) instanceof ConnectionHolder holder)
+					|| (holder.isSynchronizedWithTransaction() && !isExistingTransaction(doGetTransaction()))) {
+				return false;
+			}
+			try {
+				return !holder.getConnection().getAutoCommit();
+			}
+			catch (IllegalStateException ex) {
+				// The connection has been returned.
+				return false;
+			}
+			catch (SQLException ex) {
+				return true;
+			}
+		}
+
+	}
+
+	/**
+	 * Commits what was stored after the commit of the transaction that it has joined. The
+	 * connection is then still bound to the thread, but nobody else commits it: a pool
+	 * may roll it back.
+	 */
+	private final class LateCommit implements TransactionSynchronization {
+
+		private final JdbcTemplate jdbc;
+
+		private boolean completing;
+
+		/** Whether a call has come too late to be sure of the commit. */
+		private boolean late;
+
+		LateCommit(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		/**
+		 * Before others learn that what they have stored is certain.
+		 */
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+		@Override
+		public void suspend() {
+			TransactionSynchronizationManager.unbindResourceIfPossible(ApplicationTransaction.this);
+		}
+
+		@Override
+		public void resume() {
+			TransactionSynchronizationManager.bindResource(ApplicationTransaction.this, this);
+		}
+
+		@Override
+		public void beforeCompletion() {
+			this.completing = true;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			suspend();
+			// Spring tells only those of the completion that joined before.
+			if (status == STATUS_COMMITTED && (this.late || !this.completing)) {
+				this.jdbc.execute((ConnectionCallback<Boolean>) (connection) -> {
+					connection.commit();
+					return true;
+				});
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,256 @@
+package io.timingwheel.spring.durable.jdbc.next;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Locale;
+
+import javax.sql.DataSource;
+
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.support.DataAccessUtils;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
+
+/**
+ * The differences between databases. A subclass for another database needs
+ * {@link #clock()}, {@link #lockFirst}, {@link #unlessTaken}, and a script with the
+ * tables. The store then locks rows, decides, and writes, in statements that most
+ * databases understand. Implementations are thread-safe.
+ *
+ * @since 0.1
+ */
+public abstract class Dialect {
+
+	private final String product;
+
+	private final String script;
+
+	/**
+	 * Creates a dialect.
+	 * @param product the name of the database in Spring's list of error codes, such as
+	 * {@code Oracle}
+	 * @param script the location of the script that creates the tables, such as
+	 * {@code classpath:schema-oracle.sql}
+	 */
+	protected Dialect(String product, String script) {
+		this.product = product;
+		this.script = script;
+	}
+
+	/**
+	 * The dialect of one of the databases that this library knows.
+	 * @throws UnusableTaskStoreException if the database is another one, is too old, or
+	 * has settings that would damage tasks
+	 */
+	static Dialect of(Connection connection) throws SQLException {
+		DatabaseMetaData database = connection.getMetaData();
+		String product = database.getDatabaseProductName();
+		String version = database.getDatabaseProductVersion();
+		// A driver may name MariaDB only in the version.
+		if (String.valueOf(version).toLowerCase(Locale.ROOT).contains("mariadb")) {
+			product = "MariaDB";
+		}
+		return switch (String.valueOf(product).toLowerCase(Locale.ROOT)) {
+			case "h2" -> H2Dialect.of(connection);
+			case "postgresql" -> PostgresDialect.of(connection);
+			case "mariadb" -> MySqlDialect.of(connection, "MariaDB", 10, 6);
+			case "mysql" -> MySqlDialect.of(connection, "MySQL", 8, 0);
+			default -> throw new UnusableTaskStoreException(
+					"durable tasks can be kept in H2, PostgreSQL, MariaDB and MySQL, but not in %s %s"
+						.formatted(product, version),
+					"declare a DataSource for one of these and qualify it with @TimingWheelDataSource, or set"
+							+ " timingwheel.store.type to redis or none");
+		};
+	}
+
+	/**
+	 * Checks the version of a database. The first one that can run the statements is the
+	 * first with {@code skip locked}, and of PostgreSQL the first that can plan the query
+	 * of a {@code with} together with the statement around it.
+	 */
+	static void checkVersion(Connection connection, String product, int major, int minor) throws SQLException {
+		DatabaseMetaData database = connection.getMetaData();
+		int actual = database.getDatabaseMajorVersion();
+		if (actual < major || (actual == major && database.getDatabaseMinorVersion() < minor)) {
+			throw new UnusableTaskStoreException("durable tasks need %s %d.%d or newer, but this is %d.%d"
+				.formatted(product, major, minor, actual, database.getDatabaseMinorVersion()), "update the database");
+		}
+	}
+
+	/**
+	 * The only text that a query gives.
+	 */
+	static String query(Connection connection, String sql, String... parameters) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			for (int i = 0; i < parameters.length; i++) {
+				statement.setString(i + 1, parameters[i]);
+			}
+			try (ResultSet result = statement.executeQuery()) {
+				result.next();
+				return String.valueOf(result.getString(1));
+			}
+		}
+	}
+
+	/**
+	 * The location of the script that creates the tables.
+	 * @return the location
+	 */
+	public final String script() {
+		return this.script;
+	}
+
+	/**
+	 * Creates the access that runs the statements of the store.
+	 */
+	final JdbcTemplate template(DataSource dataSource) {
+		JdbcTemplate template = new JdbcTemplate(dataSource);
+		template.setExceptionTranslator(new SQLErrorCodeSQLExceptionTranslator(this.product));
+		return template;
+	}
+
+	/**
+	 * The expression for the time, in milliseconds since the epoch. The time must go on
+	 * within a transaction, and no second may come twice when the time zone changes.
+	 * @return the expression
+	 */
+	protected abstract String clock();
+
+	/**
+	 * The time by the database's clock.
+	 * @param jdbc runs statements
+	 * @return milliseconds since the epoch
+	 */
+	protected long now(JdbcOperations jdbc) {
+		return DataAccessUtils.requiredSingleResult(jdbc.query("select " + clock(), (rs, rowNum) -> rs.getLong(1)));
+	}
+
+	/**
+	 * The statement that locks the first rows in an order, and leaves out the rows that
+	 * another transaction has locked.
+	 * @param columns the columns to read
+	 * @param condition what follows {@code from}: the table, the condition and the order
+	 * @param limit how many rows to lock at most
+	 * @return the statement
+	 */
+	protected String lockFirst(String columns, String condition, int limit) {
+		return "select " + columns + " from " + condition + " limit " + limit + " for update skip locked";
+	}
+
+	/**
+	 * The last clause of an {@code insert}. With this clause the statement does nothing
+	 * if the key is taken.
+	 * @return the clause; empty if the database has none. The statement then fails with a
+	 * {@code DuplicateKeyException}, and the transaction can go on
+	 */
+	protected String unlessTaken() {
+		return "";
+	}
+
+	/**
+	 * The last clause of a {@code select} of the pending task with a key. With this
+	 * clause the statement fails at once if another transaction is storing that task.
+	 * @return the clause; empty if the database does not show such a task. An update that
+	 * takes the key then waits, see {@link #limitLockWait}
+	 */
+	protected String lockNoWait() {
+		return "";
+	}
+
+	/**
+	 * Lets the current transaction wait only briefly for another transaction that is
+	 * storing a task with the same key.
+	 * @param jdbc runs statements in the transaction
+	 */
+	protected void limitLockWait(JdbcOperations jdbc) {
+	}
+
+	/**
+	 * Whether a statement that finds no row may lock the place where the row would be, up
+	 * to the end of the caller's transaction. Nobody can then insert rows in this place.
+	 * @return {@code false} unless the database does so
+	 */
+	protected boolean locksAbsentRows() {
+		return false;
+	}
+
+	/**
+	 * Whether the database is PostgreSQL, which changes any number of rows and gives them
+	 * back in one statement.
+	 */
+	boolean isPostgres() {
+		return false;
+	}
+
+	/**
+	 * A name or key as the parameter of a statement. By default these are the bytes of
+	 * UTF-8, since comparisons of text depend on the settings of a database.
+	 * @param text the name or key
+	 * @return the parameter
+	 * @throws IllegalArgumentException if the database cannot store the text
+	 */
+	protected Object text(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	final @Nullable Object nullableText(@Nullable String text) {
+		return (text != null) ? text(text) : null;
+	}
+
+	/**
+	 * A name or key from a column.
+	 * @param rs the row
+	 * @param column the column
+	 * @return the text, {@code null} for none
+	 * @throws SQLException if the driver fails
+	 */
+	protected @Nullable String text(ResultSet rs, String column) throws SQLException {
+		byte[] bytes = rs.getBytes(column);
+		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
+	}
+
+	/**
+	 * Whether the database can store a name or key.
+	 */
+	boolean canStore(String text) {
+		return true;
+	}
+
+	/**
+	 * An error text as the database can store it.
+	 */
+	String error(String text) {
+		return text;
+	}
+
+	/**
+	 * A payload, which is JSON, as the database can store it.
+	 */
+	String payload(String json) {
+		return json;
+	}
+
+	/**
+	 * How many bytes a payload may take in its column if the payload has so many.
+	 */
+	long storedBytes(long bytes) {
+		return bytes;
+	}
+
+	/**
+	 * Checks what only this kind of database can have wrong.
+	 * @param jdbc runs statements
+	 * @param table the table of tasks, with its schema if it has one
+	 * @throws UnusableTaskStoreException if the database cannot keep tasks
+	 */
+	protected void check(JdbcOperations jdbc, String table) {
+	}
+
+}

@@ -1,0 +1,116 @@
+package io.timingwheel.spring.durable.jdbc.next;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.CannotCreateTransactionException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Runs statements in short transactions of their own, which are independent of any
+ * transaction of the application and have the isolation "read committed". After a
+ * collision with another transaction, the statements run again.
+ */
+final class ShortTransactions implements Access {
+
+	private static final int ATTEMPTS = 20;
+
+	private static final long MAX_PAUSE = Duration.ofMillis(10).toNanos();
+
+	private static final long MAX_TIME = Duration.ofSeconds(5).toNanos();
+
+	private final JdbcTemplate jdbc;
+
+	private final TransactionTemplate transactions;
+
+	private final boolean commitsEach;
+
+	/**
+	 * Creates the access to a database.
+	 * @param dataSource gives the connections
+	 * @param dialect creates the access that runs the statements
+	 * @param autoCommit whether the connections commit each statement
+	 * @param readCommitted whether the connections have the isolation "read committed"
+	 */
+	ShortTransactions(DataSource dataSource, Dialect dialect, boolean autoCommit, boolean readCommitted) {
+		// This wrapper has an identity of its own, so no transaction of the application
+		// is bound to it.
+		DataSource own = new DelegatingDataSource(dataSource);
+		JdbcTransactionManager manager = new JdbcTransactionManager(own);
+		this.jdbc = dialect.template(own);
+		manager.setExceptionTranslator(this.jdbc.getExceptionTranslator());
+		this.transactions = new TransactionTemplate(manager);
+		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+		if (!readCommitted) {
+			this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
+		}
+		this.commitsEach = autoCommit && readCommitted;
+	}
+
+	/**
+	 * With synchronizations on the thread, a connection without a transaction would stay
+	 * bound until they end.
+	 */
+	@Override
+	public <T extends @Nullable Object> T single(Function<JdbcOperations, T> statement) {
+		if (this.commitsEach && !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return retried(() -> statement.apply(this.jdbc));
+		}
+		return transaction(statement);
+	}
+
+	@Override
+	public <T extends @Nullable Object> T transaction(Function<JdbcOperations, T> statements) {
+		return retried(() -> once(statements));
+	}
+
+	/**
+	 * Runs statements in a transaction, and does not run them again after a collision.
+	 */
+	<T extends @Nullable Object> T once(Function<JdbcOperations, T> statements) {
+		try {
+			return this.transactions.execute((status) -> statements.apply(this.jdbc));
+		}
+		catch (CannotCreateTransactionException ex) {
+			// Without a connection a transaction fails as a single statement does.
+			CannotGetJdbcConnectionException failure = new CannotGetJdbcConnectionException(
+					String.valueOf(ex.getMessage()));
+			failure.initCause(ex);
+			throw failure;
+		}
+	}
+
+	private static <T extends @Nullable Object> T retried(Supplier<T> attempt) {
+		long start = System.nanoTime();
+		for (int i = 1; i < ATTEMPTS; i++) {
+			try {
+				return attempt.get();
+			}
+			catch (ConcurrencyFailureException | DuplicateKeyException ex) {
+				if (System.nanoTime() - start > MAX_TIME) {
+					// This is not a short collision: another transaction holds a lock.
+					throw ex;
+				}
+				LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_PAUSE));
+			}
+		}
+		return attempt.get();
+	}
+
+}
