@@ -1,0 +1,621 @@
+package io.timingwheel.spring.durable.store.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.Settlement.Acknowledge;
+import io.timingwheel.spring.durable.store.Settlement.Bury;
+import io.timingwheel.spring.durable.store.Settlement.Release;
+import io.timingwheel.spring.durable.store.Settlement.Retry;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.TaskRef;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a store promises to nodes: which tasks a claim takes, who has a task, and how a
+ * node ends what it does with the task.
+ *
+ * @since 0.1
+ */
+public abstract class DeliveryContractTests extends StoreContract {
+
+	private static final Duration SECOND = Duration.ofSeconds(1);
+
+	// Claims
+
+	@Test
+	void aTaskThatIsDueSoonIsLeased() {
+		Enqueued soon = enqueue("soon", SOON);
+		enqueue("late", HOUR);
+		Claimed claimed = this.a.store().claim(this.a.request(NAME));
+		assertThat(claimed.now()).isEqualTo(now());
+		LeasedTask task = claimed.tasks().get(0);
+		assertThat(claimed.tasks()).containsExactly(new LeasedTask(soon.id(), task.fence(), NAME, "soon",
+				payloadOf(soon.id()), null, soon.dueAt(), false, 1, 0, 0, null));
+		assertThat(task.fence()).as("microseconds").isGreaterThanOrEqualTo(now() * 1000);
+		assertThat(this.b.find(key("soon")).state()).as("it holds its key").isEqualTo(State.LEASED);
+		assertThat(this.b.claim()).isEmpty();
+	}
+
+	@Test
+	void aTaskThatIsDueBeginsWithItsClaim() {
+		Enqueued due = enqueue("k", NOW);
+		LeasedTask task = this.a.claim().get(0);
+		assertThat(task).isEqualTo(new LeasedTask(due.id(), task.fence(), NAME, "k", payloadOf(due.id()), null,
+				due.dueAt(), true, 1, 1, 0, null));
+		assertThat(this.b.find(id(task)))
+			.isEqualTo(new StoredTask(due.id(), NAME, "k", due.dueAt(), State.RUNNING, 1, 1, null, null, null));
+		assertThat(this.b.claim()).isEmpty();
+		assertThat(this.a.acknowledge(task)).isEqualTo(Reply.DONE);
+	}
+
+	@Test
+	void theEarliestTasksComeFirstAndNoMoreThanAskedFor() {
+		List<String> ids = Stream.of(3, 1, 5, 2, 4)
+			.map((minutes) -> this.a.enqueue(task(null, at(in(Duration.ofMinutes(-minutes))))).id())
+			.toList();
+		Map<String, Share> shares = Map.of(NAME, new Share(10, 10));
+		assertThat(this.a.claim(shares, 2).tasks()).extracting(LeasedTask::id).containsExactly(ids.get(2), ids.get(4));
+		assertThat(this.b.claim(shares, 2).tasks()).extracting(LeasedTask::id).containsExactly(ids.get(0), ids.get(3));
+		assertThat(this.a.claim(shares, 2).tasks()).extracting(LeasedTask::id).containsExactly(ids.get(1));
+	}
+
+	@Test
+	void aClaimLeavesOtherNamesAsTheyAre() {
+		this.a.enqueue(taskOf("other", NOW));
+		Enqueued known = enqueue("k", NOW);
+		Claimed claimed = this.a.store().claim(this.a.request(NAME, "never"));
+		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(known.id());
+		later(SECOND);
+		assertThat(this.b.counts("other")).isEqualTo(new StoredCounts(1, 1, 0, 0));
+	}
+
+	@Test
+	void aClaimWithoutNamesReadsTheTime() {
+		enqueue("k", NOW);
+		Claimed nothing = this.a.store().claim(this.a.request(Map.of(), 10, false));
+		assertThat(nothing)
+			.isEqualTo(new Claimed(List.of(), now(), Long.MAX_VALUE, Long.MAX_VALUE, false, false, Set.of()));
+		assertThat(this.b.find(key("k")).state()).isEqualTo(State.SCHEDULED);
+	}
+
+	@Test
+	void aClaimTakesNoMoreOfANameThanItsShares() {
+		this.a.store().enqueue(Stream.generate(() -> taskOf("slow", NOW)).limit(30).toList());
+		this.a.store().enqueue(Stream.generate(() -> taskOf("slow", SOON)).limit(30).toList());
+		this.a.store().enqueue(Stream.generate(() -> taskOf("quick", NOW)).limit(5).toList());
+		this.a.enqueue(taskOf("idle", HOUR));
+		Map<String, Share> shares = Map.of("slow", new Share(3, 2), "quick", new Share(20, 0), "idle", new Share(7, 7));
+		Map<String, List<LeasedTask>> byName = this.a.claim(shares, 50)
+			.tasks()
+			.stream()
+			.collect(Collectors.groupingBy(LeasedTask::name));
+		assertThat(byName).containsOnlyKeys("slow", "quick");
+		assertThat(byName.get("slow")).hasSizeBetween(3, 5).filteredOn(LeasedTask::begun).hasSize(3);
+		assertThat(byName.get("quick")).hasSize(5).allMatch(LeasedTask::begun);
+		assertThat(this.a.claim(Map.of("slow", new Share(0, 4)), 50).tasks()).as("none that is due")
+			.noneMatch(LeasedTask::begun);
+		for (int limit : List.of(1, 17, 40)) {
+			Map<String, Share> all = Stream.of("slow", "quick", "idle")
+				.collect(Collectors.toMap(Function.identity(), (name) -> new Share(limit, limit)));
+			assertThat(this.b.claim(all, limit).tasks()).hasSizeBetween(1, limit);
+		}
+	}
+
+	@Test
+	void aClaimTellsWhetherThereMayBeMore() {
+		this.a.store().enqueue(Stream.generate(() -> task(null, NOW)).limit(10).toList());
+		this.a.store().enqueue(Stream.generate(() -> taskOf("other", NOW)).limit(3).toList());
+		assertThat(this.a.claim(Map.of(NAME, new Share(4, 4)), 50).more()).as("a name has filled its share").isTrue();
+		Map<String, Share> both = Map.of(NAME, new Share(9, 9), "other", new Share(9, 9));
+		assertThat(this.a.claim(both, 5).more()).as("the claim is full").isTrue();
+		Claimed last = this.a.claim(both, 50);
+		assertThat(last.tasks()).hasSize(4);
+		assertThat(last.more()).isFalse();
+		assertThat(this.a.claim(both, 50).more()).isFalse();
+	}
+
+	@Test
+	void aClaimTellsTheNextTimeOfItsNames() {
+		assertThat(nextAt()).as("there is no task").isEqualTo(Long.MAX_VALUE);
+		this.a.enqueue(taskOf("other", SOON));
+		assertThat(nextAt()).as("the task has another name").isEqualTo(Long.MAX_VALUE);
+		enqueue("later", HOUR.multipliedBy(2));
+		long next = enqueue("next", HOUR).dueAt();
+		assertThat(nextAt()).as("a due time").isEqualTo(next);
+		LeasedTask leased = leased("leased");
+		assertThat(nextAt()).as("the end of a lease that begins with the due time")
+			.isEqualTo(leased.dueAt() + StoreNode.LEASE.toMillis());
+		running("running");
+		assertThat(nextAt()).as("the end of a lease that has begun").isEqualTo(in(StoreNode.LEASE));
+	}
+
+	private long nextAt() {
+		Claimed claimed = this.b.store().claim(this.b.request(NAME));
+		assertThat(claimed.tasks()).isEmpty();
+		return claimed.nextAt();
+	}
+
+	@Test
+	void aClaimWithTasksTellsTheNextTimeToo() {
+		enqueue("now", NOW);
+		long next = enqueue("next", StoreNode.LOOK_AHEAD.plusSeconds(1)).dueAt();
+		assertThat(this.a.store().claim(this.a.request(NAME)))
+			.satisfies((claimed) -> assertThat(claimed.tasks()).hasSize(1))
+			.extracting(Claimed::nextAt)
+			.isEqualTo(next);
+	}
+
+	@Test
+	void aLeaseMayHaveAnyLength() {
+		enqueue("k", NOW);
+		Duration ever = Duration.ofMillis(Long.MAX_VALUE);
+		ClaimRequest all = this.a.request(NAME);
+		LeasedTask task = this.a.store()
+			.claim(new ClaimRequest("a", all.names(), 10, false, ever, ever, Long.MAX_VALUE))
+			.tasks()
+			.get(0);
+		assertThat(this.a.store().renew(List.of(task.ref()), ever)).containsExactly(Reply.DONE);
+		assertThat(this.a.retry(task, ever)).isEqualTo(Reply.DONE);
+		assertThat(this.a.find(id(task)).dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+	}
+
+	// Leases
+
+	@Test
+	void noClaimTakesALeaseOfAnotherNodeHoweverFarItLooksAhead() {
+		LeasedTask leased = leased("k");
+		LeasedTask running = running("l");
+		ClaimRequest all = this.b.request(NAME);
+		assertThat(this.b.store()
+			.claim(new ClaimRequest("b", all.names(), 10, true, HOUR, Duration.ofMillis(1), Long.MAX_VALUE))
+			.tasks()).isEmpty();
+		assertThat(this.a.begin(leased)).isEqualTo(Reply.DONE);
+		assertThat(this.a.acknowledge(running)).isEqualTo(Reply.DONE);
+	}
+
+	@Test
+	void aTaskThatHasNotBegunWhenItsLeaseEndsIsClaimedByAnotherNode() {
+		LeasedTask first = leased("k");
+		later(LEASES_OVER.minus(SECOND.multipliedBy(2)));
+		assertThat(this.b.claim()).isEmpty();
+		later(SECOND.multipliedBy(2));
+		LeasedTask second = this.b.claim().get(0);
+		assertThat(second.id()).isEqualTo(first.id());
+		assertThat(second.fence()).isGreaterThan(first.fence());
+		assertThat(second.begun()).isTrue();
+		assertThat(second.deliveries()).isEqualTo(1);
+		assertThat(second.lost()).isZero();
+		assertRefused(first);
+		assertThat(this.b.acknowledge(second)).isEqualTo(Reply.DONE);
+	}
+
+	/**
+	 * All messages of a node that does not have the task any more are refused.
+	 */
+	private void assertRefused(LeasedTask stale) {
+		assertThat(List.of(this.a.begin(stale), this.a.renew(stale), this.a.acknowledge(stale),
+				this.a.retry(stale, NOW), this.a.release(stale), this.a.releaseUnstarted(stale), this.a.bury(stale)))
+			.containsOnly(Reply.REFUSED);
+	}
+
+	@Test
+	void aTaskThatBeginsCountsTheDeliveryAndGivesUpItsKey() {
+		LeasedTask task = leased("k");
+		later(SOON);
+		assertThat(this.a.begin(task)).isEqualTo(Reply.DONE);
+		assertThat(this.a.begin(task)).as("repeated").isEqualTo(Reply.DONE);
+		assertThat(this.b.find(id(task))).extracting(StoredTask::state, StoredTask::deliveries)
+			.containsExactly(State.RUNNING, 1);
+		assertThat(this.b.has(key("k"))).isFalse();
+		LeasedTask claimed = running("l");
+		assertThat(this.a.begin(claimed)).as("begun by its claim").isEqualTo(Reply.DONE);
+		assertThat(this.b.find(id(claimed)).deliveries()).isEqualTo(1);
+	}
+
+	@Test
+	void theLeaseOfATaskLastsFromItsBeginning() {
+		LeasedTask task = leased("k");
+		later(SOON.plus(StoreNode.LEASE).minus(SECOND));
+		assertThat(this.a.begin(task)).isEqualTo(Reply.DONE);
+		later(StoreNode.LEASE.minus(SECOND));
+		assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isFalse();
+		later(SECOND.multipliedBy(2));
+		assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isTrue();
+	}
+
+	@Test
+	void aTaskThatNobodyHasLeasedDoesNotBegin() {
+		Enqueued task = enqueue("k", NOW);
+		for (TaskRef unknown : List.of(new TaskRef(task.id(), 0), new TaskRef(task.id(), now() * 1000),
+				new TaskRef("unknown", 1))) {
+			assertThat(this.a.begin(unknown)).isEqualTo(Reply.REFUSED);
+			assertThat(this.a.store().renew(List.of(unknown), StoreNode.LEASE)).containsExactly(Reply.REFUSED);
+		}
+		assertThat(this.b.find(key("k")).state()).isEqualTo(State.SCHEDULED);
+	}
+
+	@Test
+	void aRenewalMakesTheLeaseLastFromNow() {
+		LeasedTask task = running("k");
+		for (int i = 0; i < 3; i++) {
+			later(StoreNode.LEASE.minus(SECOND));
+			assertThat(this.a.renew(task)).isEqualTo(Reply.DONE);
+			assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isFalse();
+		}
+		assertThat(this.a.find(id(task)).deliveries()).isEqualTo(1);
+		assertThat(this.a.renew(leased("leased"))).as("it does not run").isEqualTo(Reply.REFUSED);
+		assertThat(this.a.acknowledge(task)).isEqualTo(Reply.DONE);
+		assertThat(this.a.renew(task)).isEqualTo(Reply.REFUSED);
+	}
+
+	// Settlements
+
+	@Test
+	void anAcknowledgedTaskIsGone() {
+		LeasedTask task = running("k");
+		Enqueued newer = enqueue("k", HOUR);
+		assertThat(this.a.acknowledge(task)).isEqualTo(Reply.DONE);
+		assertThat(this.a.acknowledge(task)).as("repeated").isEqualTo(Reply.DONE);
+		assertThat(this.b.has(id(task))).isFalse();
+		assertThat(this.b.find(key("k")).id()).as("the newer task with its key").isEqualTo(newer.id());
+	}
+
+	@Test
+	void aRetriedTaskIsScheduledWithItsKey() {
+		LeasedTask task = running("k");
+		assertThat(this.a.retry(task, HOUR)).isEqualTo(Reply.DONE);
+		assertThat(this.a.retry(task, HOUR)).as("repeated").isEqualTo(Reply.DONE);
+		assertThat(this.b.find(key("k"))).isEqualTo(
+				new StoredTask(task.id(), NAME, "k", in(HOUR), State.SCHEDULED, 2, 1, StoreNode.ERROR, null, null));
+		assertThat(this.a.begin(task)).isEqualTo(Reply.REFUSED);
+		assertThat(this.b.claim()).isEmpty();
+		later(HOUR);
+		LeasedTask again = this.b.claim().get(0);
+		assertThat(again.attempt()).isEqualTo(2);
+		assertThat(again.deliveries()).isEqualTo(2);
+		assertThat(again.lost()).isZero();
+		assertThat(again.fence()).isGreaterThan(task.fence());
+		assertThat(this.a.retry(task, HOUR)).as("another node has it").isEqualTo(Reply.REFUSED);
+	}
+
+	@Test
+	void aLeasedTaskIsGivenBackAsItWas() {
+		LeasedTask task = leased("k");
+		StoredTask scheduled = new StoredTask(task.id(), NAME, "k", task.dueAt(), State.SCHEDULED, 1, 0, null, null,
+				null);
+		for (boolean started : List.of(true, false)) {
+			Settlement release = new Release(task.ref(), started);
+			assertThat(this.a.settle(release)).isEqualTo(Reply.DONE);
+			assertThat(this.a.settle(release)).as("repeated").isEqualTo(Reply.DONE);
+			assertThat(this.b.find(key("k"))).isEqualTo(scheduled);
+			assertThat(this.a.begin(task)).isEqualTo(Reply.REFUSED);
+			LeasedTask again = this.b.claim().get(0);
+			assertThat(this.a.settle(release)).as("another node has it").isEqualTo(Reply.REFUSED);
+			task = again;
+			this.b.release(again);
+			task = this.a.claim().get(0);
+		}
+	}
+
+	@Test
+	void aRunningTaskIsGivenBackWithItsKeyAndItsDueTime() {
+		LeasedTask task = running("k");
+		later(SECOND);
+		assertThat(this.a.release(task)).isEqualTo(Reply.DONE);
+		assertThat(this.a.release(task)).as("repeated").isEqualTo(Reply.DONE);
+		assertThat(this.b.find(key("k")))
+			.isEqualTo(new StoredTask(task.id(), NAME, "k", task.dueAt(), State.SCHEDULED, 1, 1, null, null, null));
+		LeasedTask again = this.b.claim().get(0);
+		assertThat(again.begun()).isTrue();
+		assertThat(again.attempt()).isEqualTo(1);
+		assertThat(again.deliveries()).isEqualTo(2);
+		assertThat(again.lost()).isZero();
+	}
+
+	@Test
+	void aDeliveryWhoseBodyHasNotStartedDoesNotCount() {
+		LeasedTask task = running("k");
+		assertThat(this.a.releaseUnstarted(task)).isEqualTo(Reply.DONE);
+		assertThat(this.a.releaseUnstarted(task)).as("repeated").isEqualTo(Reply.DONE);
+		assertThat(this.b.find(key("k")).deliveries()).isZero();
+		LeasedTask again = this.b.claim().get(0);
+		assertThat(again.deliveries()).isEqualTo(1);
+		assertThat(this.b.release(again)).isEqualTo(Reply.DONE);
+		assertThat(this.a.find(key("k")).deliveries()).as("its body has started").isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aTaskThatShallGoOnIsDroppedIfANewerTaskHasItsKey(boolean retry) {
+		LeasedTask older = running("k");
+		Enqueued newer = enqueue("k", HOUR);
+		Settlement settlement = retry ? new Retry(older.ref(), 2, NOW, "x") : new Release(older.ref(), true);
+		assertThat(this.a.settle(settlement)).isEqualTo(Reply.SUPERSEDED);
+		assertThat(this.a.settle(settlement)).as("repeated").isEqualTo(Reply.REFUSED);
+		assertThat(this.b.has(id(older))).isFalse();
+		assertThat(this.b.find(key("k")).id()).isEqualTo(newer.id());
+		assertThat(this.b.counts()).isEqualTo(new StoredCounts(1, 0, 0, 0));
+	}
+
+	@Test
+	void ofTwoRunsWithOneKeyThatAreRetriedAtOnceOneIsDropped() {
+		LeasedTask first = running("k");
+		LeasedTask second = running("k");
+		assertThat(this.a.store()
+			.settle(List.of(new Retry(first.ref(), 2, HOUR, "x"), new Retry(second.ref(), 2, HOUR, "x"))))
+			.containsExactlyInAnyOrder(Reply.DONE, Reply.SUPERSEDED);
+		assertThat(this.b.counts()).isEqualTo(new StoredCounts(1, 0, 0, 0));
+	}
+
+	@Test
+	void aBuriedTaskStaysDeadWithoutItsKey() {
+		for (LeasedTask task : List.of(running("k"), leased("l"))) {
+			String key = String.valueOf(task.key());
+			assertThat(this.a.bury(task)).isEqualTo(Reply.DONE);
+			assertThat(this.a.bury(task)).as("repeated").isEqualTo(Reply.DONE);
+			assertThat(this.b.find(id(task))).isEqualTo(new StoredTask(task.id(), NAME, key, task.dueAt(), State.DEAD,
+					1, task.deliveries(), StoreNode.REASON, null, now()));
+			assertThat(this.b.has(key(key))).isFalse();
+			assertThat(enqueue(key, HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+			assertThat(this.a.acknowledge(task)).isEqualTo(Reply.REFUSED);
+		}
+		later(LEASES_OVER);
+		assertThat(this.b.claim()).isEmpty();
+		assertThat(this.b.claimSuspect()).isNull();
+	}
+
+	@Test
+	void errorsMayBeAsLongAsStated() {
+		String error = "\ud83d\ude97\u0000".repeat(DelayedTaskStore.MAX_ERROR_LENGTH / 3);
+		LeasedTask task = running("k");
+		this.a.settle(new Retry(task.ref(), 2, NOW, error));
+		assertThat(this.a.find(id(task)).error()).hasSameSizeAs(error).startsWith("\ud83d\ude97");
+		this.a.settle(new Bury(this.a.claim().get(0).ref(), error));
+		assertThat(this.a.find(id(task)).error()).hasSameSizeAs(error).startsWith("\ud83d\ude97");
+	}
+
+	/**
+	 * A node settles many tasks in one call, and some of its messages come too late.
+	 */
+	@Test
+	void repliesComeInTheOrderOfTheMessages() {
+		this.a.store()
+			.enqueue(IntStream.range(0, 40).mapToObj((i) -> task((i % 2 == 0) ? "k" + i : null, NOW)).toList());
+		List<TaskRef> tasks = this.a.claim().stream().map(LeasedTask::ref).toList();
+		assertThat(tasks).hasSize(40);
+		List<TaskRef> refs = new ArrayList<>();
+		List<Reply> expected = new ArrayList<>();
+		List<Settlement> settlements = new ArrayList<>();
+		for (int i = 0; i < tasks.size(); i++) {
+			for (TaskRef ref : Arrays.asList(tasks.get(i), new TaskRef(tasks.get(i).id(), tasks.get(i).fence() - 1))) {
+				refs.add(ref);
+				// An acknowledged task is gone, and a late message about it is done.
+				expected.add((ref.equals(tasks.get(i))) ? Reply.DONE : Reply.REFUSED);
+				settlements.add(switch (i % 5) {
+					case 0 -> new Acknowledge(ref);
+					case 1 -> new Retry(ref, 2, HOUR, "x");
+					case 2 -> new Release(ref, true);
+					case 3 -> new Release(ref, false);
+					default -> new Bury(ref, "no");
+				});
+			}
+		}
+		assertThat(this.a.store().begin(refs, StoreNode.LEASE)).isEqualTo(expected);
+		assertThat(this.a.store().renew(refs, StoreNode.LEASE)).isEqualTo(expected);
+		List<Reply> replies = new ArrayList<>(this.a.store().settle(settlements));
+		for (int i = 1; i < replies.size(); i += 10) {
+			assertThat(replies.set(i, Reply.REFUSED)).isIn(Reply.DONE, Reply.REFUSED);
+		}
+		assertThat(replies).isEqualTo(expected);
+		later(SECOND);
+		assertThat(this.b.counts()).isEqualTo(new StoredCounts(24, 16, 0, 8));
+	}
+
+	// Lost deliveries
+
+	@Test
+	void aTaskWhoseDeliveryWasLostIsScheduledAndTakenOnlyByARequestForASuspect() {
+		LeasedTask first = running("k");
+		later(LEASES_OVER);
+		Claimed found = this.b.store().claim(this.b.request(NAME));
+		assertThat(found.tasks()).isEmpty();
+		assertThat(found.newSuspects()).isTrue();
+		assertThat(this.a.find(id(first)))
+			.isEqualTo(new StoredTask(first.id(), NAME, "k", first.dueAt(), State.SCHEDULED, 1, 1, null, null, null));
+		assertThat(this.a.has(key("k"))).as("it has no key").isFalse();
+		assertThat(this.a.counts()).isEqualTo(new StoredCounts(1, 1, 0, 0));
+		assertRefused(first);
+		Claimed again = this.b.store().claim(this.b.request(NAME));
+		assertThat(again.tasks()).isEmpty();
+		assertThat(again.newSuspects()).as("it is known").isFalse();
+		LeasedTask suspect = suspect(this.b);
+		assertThat(suspect).isEqualTo(new LeasedTask(first.id(), suspect.fence(), NAME, "k", first.payload(), null,
+				first.dueAt(), false, 1, 1, 1, null));
+		assertThat(suspect.fence()).isGreaterThan(first.fence());
+		assertThat(this.a.find(id(first)).state()).isEqualTo(State.LEASED);
+		assertRefused(first);
+		assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.b.begin(suspect)).as("repeated").isEqualTo(Reply.DONE);
+		assertThat(this.a.find(id(first)).deliveries()).isEqualTo(2);
+		assertThat(this.b.acknowledge(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.a.store().counts(List.of())).isEmpty();
+	}
+
+	@Test
+	void eachLostDeliveryCountsAndALostReplyToAClaimCountsForNothing() {
+		lost("k");
+		for (int lost = 1; lost <= 3; lost++) {
+			LeasedTask unheard = suspect(this.b);
+			assertThat(unheard.lost()).isEqualTo(lost);
+			later(LEASES_OVER);
+			LeasedTask heard = suspect(this.a);
+			assertThat(heard.id()).isEqualTo(unheard.id());
+			assertThat(heard.lost()).isEqualTo(lost);
+			assertThat(heard.deliveries()).isEqualTo(lost);
+			assertThat(this.b.begin(unheard)).isEqualTo(Reply.REFUSED);
+			assertThat(this.a.begin(heard)).isEqualTo(Reply.DONE);
+			assertThat(this.a.renew(heard)).isEqualTo(Reply.DONE);
+			later(LEASES_OVER);
+			assertThat(this.b.store().claim(this.b.request(NAME)).newSuspects()).isTrue();
+		}
+	}
+
+	@Test
+	void aClaimTakesOneSuspectAndNothingElseOrNoSuspect() {
+		for (int i = 0; i < 5; i++) {
+			enqueue((i < 3) ? "k" + i : null, NOW);
+		}
+		assertThat(this.a.claim()).hasSize(5);
+		later(LEASES_OVER);
+		assertThat(this.b.claim()).isEmpty();
+		Enqueued fresh = enqueue("fresh", NOW);
+		Set<String> suspects = new HashSet<>();
+		for (int i = 0; i < 5; i++) {
+			suspects.add(suspect(this.b).id());
+			if (i == 2) {
+				assertThat(this.b.claim()).extracting(LeasedTask::id).containsExactly(fresh.id());
+				assertThat(this.b.claim()).isEmpty();
+			}
+		}
+		assertThat(suspects).hasSize(5).doesNotContain(fresh.id());
+		assertThat(this.b.claimSuspect()).isNull();
+	}
+
+	@Test
+	void aRequestForASuspectTakesOtherTasksIfThereIsNoneOfItsNames() {
+		lost("k");
+		Enqueued other = this.a.enqueue(taskOf("other", NOW));
+		Claimed claimed = this.b.store().claim(this.b.request(Map.of("other", new Share(10, 10)), 10, true));
+		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(other.id());
+		assertThat(claimed.hasSuspect()).isFalse();
+	}
+
+	@Test
+	void aSuspectIsTakenWhateverTheShareOfItsName() {
+		LeasedTask lost = lost("k");
+		LeasedTask suspect = this.b.claimSuspect(new Share(0, 0));
+		assertThat(suspect).isNotNull().extracting(LeasedTask::id).isEqualTo(lost.id());
+	}
+
+	@Test
+	void theSuspectThatWasDueFirstComesFirst() {
+		LeasedTask first = running(null);
+		later(SECOND);
+		LeasedTask second = running(null);
+		later(LEASES_OVER);
+		this.b.claim();
+		assertThat(suspect(this.b).id()).isEqualTo(first.id());
+		assertThat(suspect(this.a).id()).isEqualTo(second.id());
+	}
+
+	@Test
+	void aSuspectStaysOneWhenItIsGivenBack() {
+		LeasedTask task = lost("k");
+		LeasedTask suspect = suspect(this.b);
+		assertThat(this.b.release(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.a.find(id(task))).extracting(StoredTask::state, StoredTask::deliveries)
+			.containsExactly(State.SCHEDULED, 1);
+		assertThat(this.a.claim()).isEmpty();
+		suspect = suspect(this.a);
+		assertThat(this.a.begin(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.a.releaseUnstarted(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.b.find(key("k"))).as("with its key")
+			.extracting(StoredTask::id, StoredTask::deliveries)
+			.containsExactly(task.id(), 1);
+		suspect = suspect(this.b);
+		assertThat(suspect.lost()).isEqualTo(1);
+		assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.b.release(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.a.claim()).isEmpty();
+		assertThat(suspect(this.a).deliveries()).isEqualTo(2);
+	}
+
+	@Test
+	void aSuspectWhoseBodyFailsIsNoneAnyMore() {
+		lost("k");
+		LeasedTask suspect = suspect(this.b);
+		this.b.begin(suspect);
+		assertThat(this.b.retry(suspect, NOW)).isEqualTo(Reply.DONE);
+		LeasedTask again = this.a.claim().get(0);
+		assertThat(again.begun()).isTrue();
+		assertThat(again.lost()).isZero();
+		assertThat(again.attempt()).isEqualTo(2);
+	}
+
+	@Test
+	void aSuspectThatDiesIsNoneWhenItIsRequeued() {
+		lost("k");
+		LeasedTask suspect = suspect(this.b);
+		assertThat(this.b.bury(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.a.counts()).isEqualTo(new StoredCounts(0, 0, 0, 1));
+		assertThat(this.a.requeue(suspect.id())).isEqualTo(Requeue.REQUEUED);
+		assertThat(this.a.claim()).singleElement().matches((task) -> task.begun() && !task.suspect());
+	}
+
+	@Test
+	void aSuspectThatHasNotBegunIsCancelledAndMovedByItsId() {
+		LeasedTask moved = lost("moved");
+		assertThat(this.a.move(id(moved), HOUR)).isNotNull();
+		assertThat(this.b.claimSuspect()).isNull();
+		later(HOUR);
+		assertThat(suspect(this.b).id()).as("it stays a suspect").isEqualTo(moved.id());
+		LeasedTask cancelled = lost("cancelled");
+		assertThat(this.a.cancel(id(cancelled))).isTrue();
+		assertThat(this.a.has(id(cancelled))).isFalse();
+	}
+
+	@Test
+	void aTaskThatWasLostLeavesItsKeyToANewerTask() {
+		LeasedTask lost = running("k");
+		Enqueued newer = enqueue("k", HOUR.multipliedBy(2));
+		later(LEASES_OVER);
+		this.b.claim();
+		assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
+		LeasedTask suspect = suspect(this.b);
+		assertThat(suspect.id()).isEqualTo(lost.id()).isNotEqualTo(newer.id());
+		assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.b.release(suspect)).isEqualTo(Reply.SUPERSEDED);
+		assertThat(this.b.counts()).isEqualTo(new StoredCounts(1, 0, 0, 0));
+	}
+
+	@Test
+	void aPausedNodeCannotEndATaskThatAnotherNodeHasClaimed() {
+		LeasedTask paused = running("k");
+		Settlement repeat = new Settlement.Repeat(paused.ref(), HOURLY, DueTime.after(HOUR), null);
+		later(LEASES_OVER);
+		this.b.claim();
+		LeasedTask suspect = suspect(this.b);
+		this.b.begin(suspect);
+		assertRefused(paused);
+		assertThat(this.a.settle(repeat)).isEqualTo(Reply.REFUSED);
+		assertThat(this.b.renew(suspect)).isEqualTo(Reply.DONE);
+	}
+
+}

@@ -1,0 +1,497 @@
+package io.timingwheel.spring.durable.store.test;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.Moved;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.Target.Kind;
+import io.timingwheel.spring.durable.store.TaskLimits;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * What a store promises to applications: tasks are stored, replaced, moved, cancelled and
+ * found.
+ *
+ * @since 0.1
+ */
+public abstract class StoringContractTests extends StoreContract {
+
+	private static final Duration TWO_HOURS = HOUR.multipliedBy(2);
+
+	private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+	private static final String OTHER_TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+
+	@Test
+	void aStoreWithTasksIsReady() {
+		enqueue("k", HOUR);
+		this.b.store().check(List.of(NAME, "another"));
+		assertThat(this.b.store().joinsTransaction()).as("there is no transaction").isFalse();
+		assertThat(this.b.store().now()).isEqualTo(now());
+	}
+
+	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = "k")
+	void aStoredTaskIsFound(@Nullable String key) {
+		NewTask task = task(key, HOUR);
+		Enqueued stored = this.a.enqueue(task);
+		assertThat(stored.id()).startsWith(task.id());
+		assertThat(stored).isEqualTo(new Enqueued(Outcome.INSERTED, stored.id(), in(HOUR), now()));
+		StoredTask expected = new StoredTask(stored.id(), NAME, key, in(HOUR), State.SCHEDULED, 1, 0, null, null, null);
+		assertThat(this.b.find(id(stored.id()))).isEqualTo(expected);
+		assertThat(this.b.pending()).containsExactly(expected);
+		if (key != null) {
+			assertThat(this.b.find(key(key))).isEqualTo(expected);
+			assertThat(this.b.find(once(key))).isEqualTo(expected);
+			assertThat(this.b.has(schedule(key))).isFalse();
+		}
+	}
+
+	@Test
+	void whatIsNotStoredIsNotFound() {
+		enqueue("k", HOUR);
+		List<Target> absent = List.of(key("l"), Target.of(new TaskId("another", "k"), Kind.EITHER), id("unknown"),
+				id("\ud83d\ude97"));
+		for (Target target : absent) {
+			assertThat(this.b.has(target)).isFalse();
+			assertThat(this.b.cancel(target)).isFalse();
+			assertThat(this.b.move(target, NOW)).isNull();
+		}
+		assertThat(this.b.pending()).hasSize(1);
+	}
+
+	@Test
+	void tasksWithoutAKeyDoNotReplaceEachOther() {
+		assertThat(enqueue(null, HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(enqueue(null, HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(this.b.pending()).hasSize(2);
+	}
+
+	// Keys
+
+	@Test
+	void aReplacementHasAnIdOfItsOwnAndTheReplacedTaskIsGone() {
+		Enqueued first = enqueue("k", HOUR);
+		Enqueued second = this.b.enqueue(task("k", TWO_HOURS));
+		assertThat(second).isEqualTo(new Enqueued(Outcome.REPLACED, second.id(), in(TWO_HOURS), now()));
+		assertThat(second.id()).isNotEqualTo(first.id());
+		assertThat(this.a.has(id(first.id()))).isFalse();
+		assertThat(this.a.find(key("k")).id()).isEqualTo(second.id());
+		assertThat(this.a.pending()).hasSize(1);
+	}
+
+	@Test
+	void aReplacementStartsAnew() {
+		this.a.retry(running("k"), NOW);
+		Enqueued replacement = enqueue("k", NOW);
+		assertThat(replacement.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(this.a.find(key("k")).error()).isNull();
+		LeasedTask task = this.a.claim().get(0);
+		assertThat(task.attempt()).isEqualTo(1);
+		assertThat(task.deliveries()).isEqualTo(1);
+		assertThat(task.payload()).isEqualTo(payloadOf(replacement.id()));
+	}
+
+	@Test
+	void aLeasedTaskThatIsReplacedDoesNotBegin() {
+		LeasedTask leased = leased("k");
+		Enqueued replacement = this.b.enqueue(task("k", HOUR));
+		assertThat(replacement.outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
+		assertThat(this.a.release(leased)).isEqualTo(Reply.REFUSED);
+		assertThat(this.a.find(key("k")).state()).isEqualTo(State.SCHEDULED);
+	}
+
+	@ParameterizedTest
+	@EnumSource(mode = Mode.INCLUDE, names = { "KEEP", "REJECT" })
+	void thePendingTaskStaysUnlessTheNewTaskReplacesIt(IfPending ifPending) {
+		Enqueued first = enqueue("k", HOUR);
+		Enqueued second = this.b.enqueue(task("k", NOW, ifPending));
+		assertThat(second).isEqualTo(new Enqueued(Outcome.PENDING, first.id(), first.dueAt(), now()));
+		assertThat(this.a.pending()).extracting(StoredTask::id).containsExactly(first.id());
+		assertThat(this.a.claim()).isEmpty();
+		LeasedTask leased = leased("l");
+		assertThat(this.b.enqueue(task("l", NOW, ifPending)).id()).isEqualTo(leased.id());
+		assertThat(this.a.begin(leased)).as("the lease stays too").isEqualTo(Reply.DONE);
+	}
+
+	@Test
+	void anUpdateHasTheNewestPayloadAndTheFirstDueTime() {
+		Enqueued first = enqueue("k", SOON);
+		Enqueued update = this.b.enqueue(task("k", HOUR, IfPending.UPDATE));
+		assertThat(update).isEqualTo(new Enqueued(Outcome.REPLACED, update.id(), first.dueAt(), now()));
+		assertThat(this.a.has(id(first.id()))).isFalse();
+		LeasedTask leased = this.a.claim().get(0);
+		assertThat(leased.payload()).isEqualTo(payloadOf(update.id()));
+		Enqueued second = this.b.enqueue(task("k", HOUR, IfPending.UPDATE));
+		assertThat(second.dueAt()).isEqualTo(first.dueAt());
+		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
+		assertThat(this.b.claim()).extracting(LeasedTask::payload).containsExactly(payloadOf(second.id()));
+	}
+
+	@Test
+	void anUpdateOfAnOverdueTaskIsFoundByTheNextClaim() {
+		leased("k");
+		later(SOON.plusMinutes(1));
+		assertThat(this.a.claim()).as("the lease goes on").isEmpty();
+		Enqueued update = this.a.enqueue(task("k", NOW, IfPending.UPDATE));
+		assertThat(this.a.claim()).extracting(LeasedTask::id).containsExactly(update.id());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aTaskThatHasBegunHoldsNoKey(IfPending ifPending) {
+		LeasedTask running = running("k");
+		assertThat(this.b.has(key("k"))).isFalse();
+		assertThat(this.b.cancel(key("k"))).isFalse();
+		assertThat(this.b.move(key("k"), NOW)).isNull();
+		Enqueued next = this.b.enqueue(task("k", HOUR, ifPending));
+		assertThat(next.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(this.b.find(id(running)).state()).isEqualTo(State.RUNNING);
+		assertThat(this.b.find(id(running)).key()).as("the key that it had").isEqualTo("k");
+		assertThat(this.b.find(key("k")).id()).isEqualTo(next.id());
+	}
+
+	@Test
+	void aTaskThatIsReplacedAllTheTimeIsDueWithinItsLongestWait() {
+		long limit = in(HOUR);
+		for (int minutes = 0; minutes < 60; minutes += 10) {
+			assertThat(this.b.enqueue(debounced("k", HOUR.dividedBy(2), HOUR)).dueAt())
+				.isEqualTo(Math.min(in(HOUR.dividedBy(2)), limit));
+			later(Duration.ofMinutes(10));
+		}
+		assertThat(this.a.claim()).hasSize(1);
+		assertThat(this.a.enqueue(debounced("k", HOUR.dividedBy(2), HOUR)).dueAt()).as("the wait begins anew")
+			.isEqualTo(in(HOUR.dividedBy(2)));
+	}
+
+	/**
+	 * A call without a longest wait puts the task off, and a call with one still counts
+	 * from the first call.
+	 */
+	@Test
+	void theLongestWaitCountsFromTheFirstCallThatHasOne() {
+		long first = now();
+		this.a.enqueue(debounced("k", HOUR, TWO_HOURS));
+		later(HOUR.dividedBy(2));
+		assertThat(this.b.enqueue(task("k", TWO_HOURS)).dueAt()).isEqualTo(in(TWO_HOURS));
+		assertThat(this.b.enqueue(debounced("k", TWO_HOURS, TWO_HOURS)).dueAt())
+			.isEqualTo(first + TWO_HOURS.toMillis());
+	}
+
+	@Test
+	void aDeadTaskThatIsRequeuedForgetsTheFirstCall() {
+		this.a.enqueue(debounced("k", NOW, HOUR));
+		LeasedTask task = this.a.claim().get(0);
+		this.a.bury(task);
+		later(TWO_HOURS);
+		assertThat(this.a.requeue(task.id())).isEqualTo(Requeue.REQUEUED);
+		assertThat(this.a.enqueue(debounced("k", HOUR.dividedBy(2), HOUR)).dueAt()).isEqualTo(in(HOUR.dividedBy(2)));
+	}
+
+	private static NewTask debounced(String key, Duration delay, Duration maxWait) {
+		NewTask task = task(key, delay);
+		return new NewTask(task.id(), NAME, key, task.payload(), null, task.due(), IfPending.REPLACE, maxWait);
+	}
+
+	@Test
+	void keysAreComparedByteByByte() {
+		List<String> keys = List.of("A", "a", "A ", " A", "\u00c4", "A\u0308", "\ud83d\ude97", "\ud83d\ude98", "",
+				"a\\", "a'", "a\"", "a%", "a_", "{a}", "a:b", "\u212a", "K", "k", "\u00df", "ss");
+		List<Enqueued> stored = this.a.store().enqueue(keys.stream().map((key) -> task(key, HOUR)).toList());
+		assertThat(stored).extracting(Enqueued::outcome).containsOnly(Outcome.INSERTED);
+		for (int i = 0; i < keys.size(); i++) {
+			assertThat(this.b.find(key(keys.get(i)))).extracting(StoredTask::id, StoredTask::key)
+				.containsExactly(stored.get(i).id(), keys.get(i));
+		}
+		for (String key : keys) {
+			assertThat(this.b.cancel(key(key))).as(key).isTrue();
+			assertThat(this.b.has(key(key))).as(key).isFalse();
+		}
+	}
+
+	@Test
+	void namesAreComparedByteByByte() {
+		List<String> names = List.of("A", "a", "A ", "\u00c4", "A\u0308", "\ud83d\ude97");
+		for (String name : names) {
+			this.a.enqueue(task(name, "k", DueTime.after(NOW), IfPending.REPLACE));
+		}
+		assertThat(this.b.store().counts(List.of())).containsOnlyKeys(names);
+		for (String name : names) {
+			assertThat(this.b.claim(Map.of(name, new Share(10, 10)), 10).tasks()).as(name)
+				.singleElement()
+				.extracting(LeasedTask::name)
+				.isEqualTo(name);
+		}
+	}
+
+	@Test
+	void namesAndKeysMayBeAsLongAsStated() {
+		String name = "\u00c4".repeat(TaskLimits.MAX_NAME_BYTES / 2) + "n";
+		String key = "\ud83d\ude97".repeat(TaskLimits.MAX_KEY_BYTES / 4 - 1) + "long";
+		String sibling = key.substring(0, key.length() - 1) + "h";
+		this.a.enqueue(task(name, key, DueTime.after(HOUR), IfPending.REPLACE));
+		assertThat(this.a.enqueue(task(name, sibling, DueTime.after(HOUR), IfPending.REPLACE)).outcome())
+			.isEqualTo(Outcome.INSERTED);
+		assertThat(this.b.find(Target.of(new TaskId(name, key), Kind.EITHER)))
+			.extracting(StoredTask::name, StoredTask::key)
+			.containsExactly(name, key);
+		String ascii = "x".repeat(TaskLimits.MAX_KEY_BYTES);
+		enqueue(ascii, HOUR);
+		assertThat(this.b.cancel(key(ascii))).isTrue();
+	}
+
+	@Test
+	void aNameOrAKeyThatCannotBeStoredIsRefusedWithAllTasksOfTheCall() {
+		String half = "half of a pair: \ud83d";
+		for (String name : List.of("\u00c4".repeat(128), "zero\0", half)) {
+			assertRefused(task(name, "k", DueTime.after(NOW), IfPending.REPLACE));
+		}
+		for (String key : List.of("x".repeat(TaskLimits.MAX_KEY_BYTES + 1), "zero\0", half)) {
+			assertRefused(task(key, NOW));
+			assertThatIllegalArgumentException().isThrownBy(() -> this.a.store().recur(newSchedule(key, HOURLY, NOW)));
+		}
+		assertThat(this.b.store().counts(List.of())).isEmpty();
+	}
+
+	private void assertRefused(NewTask task) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.a.enqueue(task));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.a.store().enqueue(List.of(task("fine", HOUR), task, task(null, HOUR))));
+	}
+
+	// Payloads, traces and times
+
+	@Test
+	void aPayloadComesBackAsItWas() {
+		String payload = "{\"v\":1,\"args\":[\"\u00c4 \ud83d\ude97 \\\\ \\\" ' \\u0000\"]}" + "x".repeat(300_000);
+		this.a.enqueue(withPayload("large", payload, null));
+		assertThat(this.b.claim()).singleElement().extracting(LeasedTask::payload).isEqualTo(payload);
+	}
+
+	@Test
+	void aPayloadLargerThanAskedForIsNotReadAndATraceDoesNotCount() {
+		String payload = "\u00c4".repeat(500);
+		this.a.store()
+			.enqueue(List.of(withPayload("large", payload + ".", TRACE), withPayload("fits", payload, TRACE)));
+		ClaimRequest all = this.b.request(NAME);
+		List<LeasedTask> tasks = this.b.store()
+			.claim(new ClaimRequest("b", all.names(), 10, false, all.lookAhead(), all.lease(), 1000))
+			.tasks();
+		assertThat(tasks).hasSize(2).allSatisfy((task) -> {
+			assertThat(task.payload()).isEqualTo("fits".equals(task.key()) ? payload : null);
+			assertThat(task.traceparent()).isEqualTo(TRACE);
+		});
+	}
+
+	private static NewTask withPayload(String key, String payload, @Nullable String trace) {
+		NewTask task = task(key, NOW);
+		return new NewTask(task.id(), NAME, key, payload, trace, task.due(), IfPending.REPLACE, null);
+	}
+
+	@Test
+	void aTaskKeepsTheTraceOfItsCallerUntilItEnds() {
+		this.a.enqueue(withPayload("k", "payload", TRACE));
+		LeasedTask task = this.a.claim().get(0);
+		assertThat(task.traceparent()).isEqualTo(TRACE);
+		this.a.retry(task, SOON);
+		assertThat(this.a.move(key("k"), NOW)).isNotNull();
+		task = this.b.claim().get(0);
+		assertThat(task.traceparent()).as("after a retry and a move").isEqualTo(TRACE);
+		this.b.bury(task);
+		this.a.requeue(task.id());
+		assertThat(this.a.claim()).as("after a requeue")
+			.singleElement()
+			.extracting(LeasedTask::traceparent, LeasedTask::payload)
+			.containsExactly(TRACE, "payload");
+		later(LEASES_OVER);
+		this.b.claim();
+		assertThat(suspect(this.b).traceparent()).as("after a lost delivery").isEqualTo(TRACE);
+	}
+
+	@Test
+	void aReplacementBringsTheTraceOfItsCaller() {
+		this.a.store()
+			.enqueue(List.of(withPayload("a", "", TRACE), withPayload("b", "", TRACE), withPayload("c", "", null)));
+		this.b.enqueue(withPayload("a", "", OTHER_TRACE));
+		this.b.enqueue(withPayload("b", "", null));
+		this.b.enqueue(withPayload("c", "", TRACE));
+		Map<String, @Nullable String> traces = new HashMap<>();
+		this.a.claim().forEach((task) -> traces.put(String.valueOf(task.key()), task.traceparent()));
+		assertThat(traces).containsEntry("a", OTHER_TRACE).containsEntry("b", null).containsEntry("c", TRACE);
+	}
+
+	@Test
+	void aTimeMayBeAsLateAsStatedAndMayHavePassed() {
+		Enqueued late = enqueue("k", Duration.ofMillis(Long.MAX_VALUE));
+		assertThat(late.dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+		Moved moved = this.a.store().move(key("k"), DueTime.at(Instant.MAX));
+		assertThat(moved).extracting(Moved::dueAt).isEqualTo(DelayedTaskStore.MAX_TIME);
+		assertThat(this.a.find(key("k")).dueAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+		assertThat(this.a.store().claim(this.a.request(NAME)).nextAt()).isEqualTo(DelayedTaskStore.MAX_TIME);
+		assertThat(this.a.enqueue(task("past", at(42))).dueAt()).isEqualTo(42);
+		assertThat(this.b.claim()).extracting(LeasedTask::dueAt).containsExactly(42L);
+	}
+
+	// Many at once
+
+	@Test
+	void manyTasksAreStoredAtOnce() {
+		List<NewTask> tasks = IntStream.range(0, 2100)
+			.mapToObj((i) -> task((i % 3 == 0) ? "k" + i : null, HOUR.plusMillis(i)))
+			.toList();
+		List<Enqueued> stored = this.a.store().enqueue(tasks);
+		assertThat(stored).hasSameSizeAs(tasks);
+		for (int i = 0; i < tasks.size(); i++) {
+			assertThat(stored.get(i).id()).startsWith(tasks.get(i).id());
+			assertThat(stored.get(i))
+				.isEqualTo(new Enqueued(Outcome.INSERTED, stored.get(i).id(), in(HOUR) + i, now()));
+		}
+		assertThat(this.b.find(key("k99")).id()).isEqualTo(stored.get(99).id());
+		assertThat(this.b.counts()).isEqualTo(new StoredCounts(2100, 0, 0, 0));
+	}
+
+	@Test
+	void tasksThatAreStoredAtOnceReplaceThoseThatArePending() {
+		Enqueued first = enqueue("a", HOUR);
+		LeasedTask leased = leased("b");
+		List<Enqueued> stored = this.b.store()
+			.enqueue(List.of(task("c", HOUR), task("b", HOUR), task("a", TWO_HOURS), task(null, HOUR)));
+		assertThat(stored).extracting(Enqueued::outcome)
+			.containsExactly(Outcome.INSERTED, Outcome.REPLACED, Outcome.REPLACED, Outcome.INSERTED);
+		assertThat(this.a.has(id(first.id()))).isFalse();
+		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
+		assertThat(this.a.pending()).extracting(StoredTask::id)
+			.containsExactlyInAnyOrderElementsOf(stored.stream().map(Enqueued::id).toList());
+	}
+
+	@Test
+	void tasksWithTheSameKeyThatAreStoredAtOnceFollowOneAnother() {
+		enqueue("pending", HOUR);
+		List<Enqueued> stored = this.b.store()
+			.enqueue(List.of(task("k", HOUR), task("pending", NOW, IfPending.KEEP), task("k", TWO_HOURS),
+					task("k", NOW, IfPending.UPDATE), task("k", NOW, IfPending.REJECT), task("l", HOUR)));
+		assertThat(stored).extracting(Enqueued::outcome)
+			.containsExactly(Outcome.INSERTED, Outcome.PENDING, Outcome.REPLACED, Outcome.REPLACED, Outcome.PENDING,
+					Outcome.INSERTED);
+		assertThat(stored.get(4).id()).isEqualTo(stored.get(3).id());
+		assertThat(this.a.find(key("k"))).extracting(StoredTask::id, StoredTask::dueAt)
+			.containsExactly(stored.get(3).id(), in(TWO_HOURS));
+		assertThat(this.a.pending()).extracting(StoredTask::key).containsExactlyInAnyOrder("k", "l", "pending");
+	}
+
+	// Cancel and move
+
+	@Test
+	void aCancelledTaskIsGoneAndDoesNotBegin() {
+		Enqueued scheduled = enqueue("k", HOUR);
+		Enqueued withoutKey = enqueue(null, HOUR);
+		LeasedTask leased = leased("l");
+		for (Target target : List.of(key("k"), id(withoutKey.id()), key("l"))) {
+			assertThat(this.b.cancel(target)).isTrue();
+			assertThat(this.a.cancel(target)).as("again").isFalse();
+			assertThat(this.a.has(target)).isFalse();
+		}
+		assertThat(this.a.has(id(scheduled.id()))).isFalse();
+		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
+		assertThat(this.a.store().counts(List.of())).isEmpty();
+	}
+
+	@Test
+	void aTaskThatRunsOrIsDeadIsNeitherCancelledNorMoved() {
+		LeasedTask running = running("k");
+		LeasedTask dead = running("l");
+		this.a.bury(dead);
+		for (LeasedTask task : List.of(running, dead)) {
+			assertThat(this.b.cancel(id(task))).isFalse();
+			assertThat(this.b.move(id(task), NOW)).isNull();
+		}
+		assertThat(this.a.acknowledge(running)).isEqualTo(Reply.DONE);
+		assertThat(this.b.find(id(dead)).state()).isEqualTo(State.DEAD);
+	}
+
+	@Test
+	void aMoveChangesTheDueTimeAndEndsALease() {
+		Enqueued scheduled = enqueue("k", HOUR);
+		LeasedTask leased = leased("l");
+		assertThat(this.b.move(key("k"), TWO_HOURS)).isEqualTo(new Moved(scheduled.id(), NAME, in(TWO_HOURS), now()));
+		assertThat(this.b.move(id(leased), SOON.dividedBy(2)))
+			.isEqualTo(new Moved(leased.id(), NAME, in(SOON.dividedBy(2)), now()));
+		assertThat(this.a.find(key("k")).dueAt()).isEqualTo(in(TWO_HOURS));
+		assertThat(this.a.find(key("l")).state()).isEqualTo(State.SCHEDULED);
+		assertThat(this.a.begin(leased)).isEqualTo(Reply.REFUSED);
+		LeasedTask again = this.b.claim().get(0);
+		assertThat(again.id()).isEqualTo(leased.id());
+		assertThat(again.fence()).isGreaterThan(leased.fence());
+		assertThat(again.payload()).isEqualTo(leased.payload());
+		assertThat(this.b.begin(again)).isEqualTo(Reply.DONE);
+	}
+
+	@Test
+	void anOverdueTaskThatShallRunNowKeepsItsDueTimeAndPlace() {
+		Enqueued overdue = enqueue("k", SOON);
+		later(SOON.plusSeconds(1));
+		assertThat(this.a.move(key("k"), NOW)).extracting(Moved::dueAt).isEqualTo(overdue.dueAt());
+		assertThat(this.a.claim()).extracting(LeasedTask::dueAt).containsExactly(overdue.dueAt());
+	}
+
+	/**
+	 * Tasks without a key, and tasks of which no other pending task has the key, may be
+	 * stored in a simpler way.
+	 */
+	@Test
+	void aTaskWithoutAKeyIsStoredLikeOneWithAKey() {
+		List<Enqueued> stored = new ArrayList<>();
+		for (DueTime due : List.of(DueTime.after(NOW), DueTime.after(SOON), at(42))) {
+			for (String trace : Arrays.asList(null, TRACE)) {
+				for (String key : Arrays.asList(null, "k" + stored.size())) {
+					NewTask task = task(key, due);
+					stored.add(this.a.enqueue(
+							new NewTask(task.id(), NAME, key, task.payload(), trace, due, IfPending.REPLACE, null)));
+				}
+			}
+		}
+		Map<String, LeasedTask> claimed = new HashMap<>();
+		this.b.claim().forEach((task) -> claimed.put(task.id(), task));
+		assertThat(claimed.keySet()).isEqualTo(Set.copyOf(stored.stream().map(Enqueued::id).toList()));
+		for (int i = 0; i < stored.size(); i += 2) {
+			assertThat(claimed.get(stored.get(i).id())).usingRecursiveComparison()
+				.ignoringFields("id", "key", "fence", "payload")
+				.isEqualTo(claimed.get(stored.get(i + 1).id()));
+		}
+	}
+
+}
