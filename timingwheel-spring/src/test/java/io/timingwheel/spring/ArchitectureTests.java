@@ -75,6 +75,12 @@ class ArchitectureTests {
 		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL, TASK_SUPPORT, DURABLE, DURABLE_SUPPORT));
 
 	@ArchTest
+	static final ArchRule annotatedMethodsKnowNoDurableTasks = noClasses().that()
+		.resideInAnyPackage("io.timingwheel.spring.aop..", ANNOTATION)
+		.should()
+		.dependOnClassesThat(resideInAPackage("io.timingwheel.spring.durable.."));
+
+	@ArchTest
 	static final ArchRule theTwoKindsOfAdviceDoNotKnowEachOther = slices().matching("io.timingwheel.spring.aop.(*)..")
 		.should()
 		.notDependOnEachOther();
@@ -85,7 +91,7 @@ class ArchitectureTests {
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
 		.haveNameNotMatching("io\\.timingwheel\\.spring\\.(task\\.internal\\.Transactions"
-				+ "|aop\\.delayed\\.(ReactiveTransaction|TransactionLookup)|durable\\.support\\.TransactionalBodies)(\\$.*)?")
+				+ "|aop\\.delayed\\.ReactiveTransaction|durable\\.call\\.TransactionLookup|durable\\.support\\.TransactionalBodies)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");

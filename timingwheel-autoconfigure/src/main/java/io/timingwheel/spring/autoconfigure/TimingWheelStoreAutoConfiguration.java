@@ -4,6 +4,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.PayloadMigration;
+import io.timingwheel.spring.durable.call.MethodHandlers;
 import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
 import io.timingwheel.spring.durable.support.DurableSettings;
 import io.timingwheel.spring.durable.support.DurableTaskManager;
@@ -17,6 +18,7 @@ import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -66,6 +68,11 @@ public final class TimingWheelStoreAutoConfiguration {
 	@Bean
 	StoredTasks timingWheelStoredTasks(DurableTaskManager tasks) {
 		return new ManagedStoredTasks(tasks);
+	}
+
+	@Bean
+	MethodHandlers timingWheelDurableMethods(DurableTaskManager tasks, ConfigurableListableBeanFactory beanFactory) {
+		return new MethodHandlers(tasks, beanFactory);
 	}
 
 	private static DurableSettings settings(TimingWheelStoreProperties properties) {

@@ -137,7 +137,7 @@ class BeanExpressionTests {
 	@ValueSource(classes = { BrokenDelay.class, BrokenExpireAfter.class, BrokenName.class, BrokenExecutor.class,
 			BrokenAlias.class, BrokenTimeout.class, BrokenCancel.class })
 	<T> void aBrokenExpressionStopsTheStartBeforeAnyBeanIsCreated(Class<T> bean) {
-		this.runner.withBean(MemoryStore.class)
+		DurableContexts.runner(Settings.class)
 			.withBean("orders", bean)
 			.withBean(InstantiatedBean.class)
 			.run((context) -> {

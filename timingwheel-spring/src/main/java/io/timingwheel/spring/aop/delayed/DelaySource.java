@@ -9,7 +9,6 @@ import io.timingwheel.spring.aop.ArgumentExpression;
 import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.FixedAttribute;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.DueTime;
 import io.timingwheel.spring.task.support.Deadline;
 import io.timingwheel.spring.task.support.TaskClock;
 import org.jspecify.annotations.Nullable;
@@ -26,10 +25,10 @@ interface DelaySource {
 	Deadline due(@Nullable Object[] arguments, TaskClock clock);
 
 	/**
-	 * The due time of a call, by the clock of the store.
+	 * The due time of a stored call.
 	 * @throws IllegalArgumentException if the arguments give no time
 	 */
-	DueTime due(@Nullable Object[] arguments);
+	CallTime due(@Nullable Object[] arguments);
 
 	/**
 	 * Resolves a delay that depends on beans.
@@ -62,8 +61,8 @@ interface DelaySource {
 		}
 
 		@Override
-		public DueTime due(@Nullable Object[] arguments) {
-			return DueTime.after(Duration.ofNanos(this.nanos.get()));
+		public CallTime due(@Nullable Object[] arguments) {
+			return CallTime.after(Duration.ofNanos(this.nanos.get()));
 		}
 
 		@Override
@@ -96,9 +95,9 @@ interface DelaySource {
 		}
 
 		@Override
-		public DueTime due(@Nullable Object[] arguments) {
+		public CallTime due(@Nullable Object[] arguments) {
 			Object value = this.expression.evaluate(arguments);
-			return (value instanceof Instant instant) ? DueTime.at(instant) : DueTime.after(duration(value));
+			return (value instanceof Instant instant) ? CallTime.at(instant) : CallTime.after(duration(value));
 		}
 
 		private Duration duration(@Nullable Object value) {

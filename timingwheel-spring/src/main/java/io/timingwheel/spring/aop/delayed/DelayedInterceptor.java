@@ -42,7 +42,7 @@ final class DelayedInterceptor implements MethodInterceptor {
 	private MethodTasks find(MethodInvocation invocation) {
 		InvokedMethod invoked = InvokedMethod.of(invocation);
 		DelayedMethod method = invoked.find("@Delayed", this.methods.register(invoked.targetClass(), this.beanName));
-		return method.durable() ? DurableMethodTasks.register(method, this.runtime)
+		return method.durable() ? new DurableMethodTasks(method, this.runtime)
 				: new MemoryMethodTasks(method, this.runtime);
 	}
 

@@ -69,7 +69,7 @@ final class DelayedMethodReader {
 		if (annotation.transactional()) {
 			this.rules.checkTransactional(method, beanClass, annotation.durable());
 		}
-		TaskNames names = new TaskNames(this.common.name(method, annotation.name(), publicName, annotation.durable()),
+		TaskNames names = new TaskNames(this.common.name(method, annotation.name(), publicName),
 				readAliases(method, annotation));
 		return new DelayedMethod(publicName, method, names, annotation.durable(), annotation.transactional(),
 				AnnotatedMethods.argumentTypes(method, beanClass), readDelay(method, annotation),
@@ -116,7 +116,6 @@ final class DelayedMethodReader {
 							"set durable = true, or remove the aliases");
 				}
 				TaskAttributes.checkName(method, "an alias of @Delayed", text);
-				this.rules.checkStorable(method, "alias", text);
 				return text;
 			}))
 			.toList();

@@ -14,8 +14,6 @@ import java.util.concurrent.Future;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.ReactiveTypes;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -222,7 +220,7 @@ final class DelayedMethodRules {
 	 * Whether tasks can be stored.
 	 */
 	boolean isStoreConfigured() {
-		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DelayedTaskStore.class, true,
+		return BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DurableMethods.class, true,
 				false).length > 0;
 	}
 
@@ -317,18 +315,6 @@ final class DelayedMethodRules {
 					"@Delayed is durable and on a method that returns %s, while any node may run the body"
 						.formatted(type),
 					"return void or DelayedTask<Void>");
-		}
-	}
-
-	/**
-	 * Checks that a store can keep a name.
-	 */
-	void checkStorable(Method method, String what, String name) {
-		if (!TaskLimits.isStorableName(name)) {
-			throw new InvalidAnnotatedMethodException(method,
-					"the %s \"%s\" of the durable %s has %d bytes of UTF-8, or holds the character NUL or half of a surrogate pair"
-						.formatted(what, name, this.annotation, name.getBytes(StandardCharsets.UTF_8).length),
-					"use at most %d bytes".formatted(DelayedTaskStore.MAX_NAME_BYTES));
 		}
 	}
 

@@ -45,7 +45,9 @@ public final class DelayedMethodScanner implements AnnotatedMethodScanner.Reader
 		this.delayed.onMethod((method) -> {
 			this.runtime.declare(method);
 			if (method.durable()) {
-				DurableMethodTasks.register(method, this.runtime);
+				// The interceptor of a proxy makes its own object, and finds the method
+				// known.
+				new DurableMethodTasks(method, this.runtime);
 			}
 		});
 	}

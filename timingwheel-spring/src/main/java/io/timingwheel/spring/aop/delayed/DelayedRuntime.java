@@ -9,8 +9,6 @@ import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.aop.PolicyAttribute;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.TransactionalBodies;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.PolicySettings;
@@ -41,7 +39,7 @@ public final class DelayedRuntime {
 	 * Gives an {@code Optional}, since a supplier that gives {@code null} locks at each
 	 * call.
 	 */
-	private final Supplier<Optional<DurableTaskManager>> durableTasks;
+	private final Supplier<Optional<DurableMethods>> durableMethods;
 
 	private final AsyncUncaughtExceptionHandler exceptionHandler;
 
@@ -54,8 +52,8 @@ public final class DelayedRuntime {
 	 */
 	public DelayedRuntime(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
-		ObjectProvider<DurableTaskManager> manager = beanFactory.getBeanProvider(DurableTaskManager.class);
-		this.durableTasks = SingletonSupplier.of(() -> Optional.ofNullable(manager.getIfAvailable()));
+		ObjectProvider<DurableMethods> durable = beanFactory.getBeanProvider(DurableMethods.class);
+		this.durableMethods = SingletonSupplier.of(() -> Optional.ofNullable(durable.getIfAvailable()));
 		this.exceptionHandler = new UncaughtExceptions(beanFactory);
 	}
 
@@ -138,28 +136,19 @@ public final class DelayedRuntime {
 
 	/**
 	 * The durable tasks.
-	 * @throws IllegalStateException if there is no manager of durable tasks
+	 * @throws IllegalStateException if no task can be stored; the start has checked this
 	 */
-	DurableTaskManager requireDurableTasks() {
-		return this.durableTasks.get()
-			.orElseThrow(() -> new IllegalStateException(
-					"There is a DelayedTaskStore, but no DurableTaskManager to use it"));
-	}
-
-	/**
-	 * The transactions in which the bodies of a method run.
-	 * @throws InvalidAnnotatedMethodException if the store takes part in no transaction
-	 */
-	TransactionalBodies transactions(Method method) {
-		return TransactionLookup.find(this.beanFactory, method);
+	DurableMethods requireDurableMethods() {
+		return this.durableMethods.get()
+			.orElseThrow(() -> new IllegalStateException("There is no store to keep durable tasks in"));
 	}
 
 	/**
 	 * The place of a pending task.
 	 * @return the durable tasks, {@code null} for those in memory
 	 */
-	@Nullable DurableTaskManager storeOf(TaskId taskId) {
-		DurableTaskManager durable = this.durableTasks.get().orElse(null);
+	@Nullable DurableMethods storeOf(TaskId taskId) {
+		DurableMethods durable = this.durableMethods.get().orElse(null);
 		if (durable == null || durable.owns(taskId.name())) {
 			return durable;
 		}

@@ -8,10 +8,6 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.support.DurableHandler;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.TransactionalBodies;
-import io.timingwheel.spring.durable.support.UnsupportedArgumentException;
 import io.timingwheel.spring.task.DelayedTask;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * the bean, which may have any scope, and calls the method on the proxy. All other advice
  * therefore acts on the body.
  */
-final class DurableMethodTasks implements MethodTasks, DurableHandler {
+final class DurableMethodTasks implements MethodTasks, DurableMethod {
 
 	/**
 	 * The name of the stored call that the current thread is about to run. The advice
@@ -36,44 +32,22 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 
 	private final Supplier<Executor> executor;
 
-	private final DurableTaskManager tasks;
+	private final DurableMethods.StoredCalls calls;
 
-	private final @Nullable TransactionalBodies transactions;
-
-	/** The first handler of the method, which runs the stored calls. */
-	private final DurableHandler handler;
-
-	private DurableMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
+	/**
+	 * Makes the tasks of a method known, so that stored calls can run.
+	 * @throws InvalidAnnotatedMethodException if the method takes arguments that cannot
+	 * be stored, or its executor needs a caller
+	 */
+	DurableMethodTasks(DelayedMethod method, DelayedRuntime runtime) {
 		runtime.declare(method);
 		this.method = method;
 		this.runtime = runtime;
 		this.executor = runtime.executor(method.executor());
-		this.tasks = runtime.requireDurableTasks();
-		// A caller may be in a transaction, and the search for transactions takes another
-		// connection. The start has searched already.
-		DurableHandler known = this.tasks.handler(method.name());
-		this.transactions = (known != null) ? known.transactions()
-				: method.transactional() ? runtime.transactions(method.method()) : null;
-		this.handler = (known != null) ? known : this.tasks.register(this);
-	}
-
-	/**
-	 * Makes the tasks of a method known, so that stored calls can run.
-	 * @return the tasks, for new calls
-	 * @throws InvalidAnnotatedMethodException if the method takes arguments that cannot
-	 * be stored, or its executor needs a caller
-	 */
-	static DurableMethodTasks register(DelayedMethod method, DelayedRuntime runtime) {
-		try {
-			DurableMethodTasks tasks = new DurableMethodTasks(method, runtime);
-			DelayedRuntime.checkNeedsNoCaller(method.method(), tasks.executor,
-					"its calls are stored, and its executor runs them with the security context of a caller,"
-							+ " which is not stored");
-			return tasks;
-		}
-		catch (UnsupportedArgumentException ex) {
-			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);
-		}
+		this.calls = runtime.requireDurableMethods().register(this);
+		DelayedRuntime.checkNeedsNoCaller(method.method(), this.executor,
+				"its calls are stored, and its executor runs them with the security context of a caller,"
+						+ " which is not stored");
 	}
 
 	@Override
@@ -83,7 +57,7 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 			return invocation.proceed();
 		}
 		@Nullable Object[] arguments = invocation.getArguments();
-		DelayedTask<?> task = this.tasks.enqueue(this.handler, this.method.keyOf(arguments), this.method.ifPending(),
+		DelayedTask<?> task = this.calls.store(this.method.keyOf(arguments), this.method.ifPending(),
 				this.method.maxWait(), this.method.delay().due(arguments), arguments);
 		return this.method.givesResult() ? task : null;
 	}
@@ -120,8 +94,8 @@ final class DurableMethodTasks implements MethodTasks, DurableHandler {
 	}
 
 	@Override
-	public @Nullable TransactionalBodies transactions() {
-		return this.transactions;
+	public boolean transactional() {
+		return this.method.transactional();
 	}
 
 	@Override

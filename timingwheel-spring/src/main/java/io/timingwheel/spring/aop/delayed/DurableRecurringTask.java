@@ -9,15 +9,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.support.DurableHandler;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.Missed;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a durable {@code @Recurring} method on one of the nodes.
  */
-final class DurableRecurringTask implements DurableHandler {
+final class DurableRecurringTask implements DurableMethod {
 
 	private final RecurringMethod method;
 
@@ -41,9 +39,9 @@ final class DurableRecurringTask implements DurableHandler {
 	 */
 	static void register(RecurringMethod method, DelayedRuntime runtime, Runnable end) {
 		runtime.declare(method);
-		DurableTaskManager tasks = runtime.requireDurableTasks();
-		DurableHandler handler = tasks.register(new DurableRecurringTask(method, runtime, end));
-		tasks.declare(handler, RecurringMethodRegistry.KEY, method.requiredSchedule(), method.initialDelay());
+		runtime.requireDurableMethods()
+			.registerSchedule(new DurableRecurringTask(method, runtime, end), method.requiredSchedule(),
+					method.initialDelay());
 	}
 
 	/**
@@ -52,7 +50,7 @@ final class DurableRecurringTask implements DurableHandler {
 	@Override
 	public @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
 		if (this.runtime.isGone(this.method.beanName())) {
-			this.runtime.requireDurableTasks().unregister(this);
+			this.runtime.requireDurableMethods().unregister(this);
 			this.end.run();
 			throw new IllegalStateException("The bean \"%s\" is gone".formatted(this.method.beanName()));
 		}
@@ -105,7 +103,7 @@ final class DurableRecurringTask implements DurableHandler {
 	}
 
 	@Override
-	public boolean hasOneSchedule() {
+	public boolean recurring() {
 		return true;
 	}
 

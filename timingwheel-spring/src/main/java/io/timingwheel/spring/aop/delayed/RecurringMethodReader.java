@@ -50,8 +50,7 @@ final class RecurringMethodReader {
 					"remove one of them");
 		}
 		String publicName = AnnotatedMethodScanner.publicName(beanName);
-		return new RecurringMethod(publicName, method,
-				this.common.name(method, annotation.name(), publicName, annotation.durable()),
+		return new RecurringMethod(publicName, method, this.common.name(method, annotation.name(), publicName),
 				new RecurringTimes(method, annotation, this.attributes),
 				this.common.duration(method, "initialDelay", annotation.initialDelay()),
 				this.common.executor(method, annotation.executor()), annotation.durable(), annotation.missed(),

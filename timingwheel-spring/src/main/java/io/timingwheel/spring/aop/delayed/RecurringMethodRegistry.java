@@ -12,7 +12,6 @@ import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
 import io.timingwheel.spring.aop.CreatedBeans;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -34,8 +33,8 @@ public final class RecurringMethodRegistry implements AnnotatedMethodScanner.Rea
 
 	private static final Log logger = LogFactory.getLog(RecurringMethodRegistry.class);
 
-	/** The key of the task of each method. */
-	public static final String KEY = DelayedTaskStore.DECLARED_KEY;
+	/** The key of the task of each method, in memory as in a store. */
+	public static final String KEY = "recurring";
 
 	private final AnnotatedMethods<Recurring> annotated = new AnnotatedMethods<>(Recurring.class);
 

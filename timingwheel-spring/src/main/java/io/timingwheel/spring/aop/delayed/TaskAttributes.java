@@ -42,15 +42,11 @@ final class TaskAttributes {
 	 * Reads the name of the tasks of a method. The default is the name of the bean and
 	 * the name of the method.
 	 * @param beanName the name by which users know the bean
-	 * @param durable whether a store has to keep the name
 	 */
-	FixedAttribute<String> name(Method method, String text, String beanName, boolean durable) {
+	FixedAttribute<String> name(Method method, String text, String beanName) {
 		return this.resolver.text(method, "the name of " + this.annotation, text, (resolved) -> {
 			String name = StringUtils.hasText(resolved) ? resolved : beanName + "." + method.getName();
 			checkName(method, this.annotation, name);
-			if (durable) {
-				this.rules.checkStorable(method, "name", name);
-			}
 			return name;
 		});
 	}

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.aop.delayed;
 
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.TaskId;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -21,7 +20,7 @@ record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
 	 * after its commit.
 	 */
 	void run() {
-		DurableTaskManager durable = this.runtime.storeOf(this.taskId);
+		DurableMethods durable = this.runtime.storeOf(this.taskId);
 		if (durable != null) {
 			durable.cancel(this.taskId);
 		}
@@ -35,7 +34,7 @@ record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
 	 * cancels it now.
 	 */
 	void runWithTransaction() {
-		DurableTaskManager durable = this.runtime.storeOf(this.taskId);
+		DurableMethods durable = this.runtime.storeOf(this.taskId);
 		if (durable != null) {
 			durable.cancel(this.taskId);
 		}
@@ -62,7 +61,7 @@ record TaskCancellation(TaskId taskId, DelayedRuntime runtime) {
 	 * @return cancels the task if it is pending now and still is then
 	 */
 	Runnable forLater() {
-		DurableTaskManager durable = this.runtime.storeOf(this.taskId);
+		DurableMethods durable = this.runtime.storeOf(this.taskId);
 		return (durable != null) ? durable.cancellation(this.taskId) : this.runtime.tasks().cancellation(this.taskId);
 	}
 

@@ -1,4 +1,4 @@
-package io.timingwheel.spring.aop.delayed;
+package io.timingwheel.spring.durable.call;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
@@ -7,37 +7,57 @@ import java.util.List;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.support.TransactionalBodies;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Finds the transaction manager for transactional tasks. This class is loaded only if
- * there is such a task, since {@code spring-tx} is optional.
+ * Finds the transaction manager for transactional tasks, once, since the search begins
+ * transactions: the first caller of a method may be in a transaction and hold the last
+ * connection of its pool. This class is loaded only if there is such a task, since
+ * {@code spring-tx} is optional. Thread-safe.
  */
 final class TransactionLookup {
 
 	private static final String REMEDY = "or remove transactional = true";
 
-	private TransactionLookup() {
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private @Nullable TransactionalBodies found;
+
+	TransactionLookup(ConfigurableListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
 	}
 
 	/**
-	 * Finds the manager whose transactions the store takes part in. Begins a transaction
-	 * with each manager to find out, since the resource of a manager need not be the
-	 * {@code DataSource}: a {@code JpaTransactionManager} also offers its JDBC
-	 * connection. The primary manager comes before all others.
+	 * Finds the manager whose transactions the store takes part in.
+	 * @param method a method that needs it
 	 * @throws InvalidAnnotatedMethodException if there is none, or more than one
 	 */
-	static TransactionalBodies find(ConfigurableListableBeanFactory beanFactory, Method method) {
-		DelayedTaskStore store = beanFactory.getBean(DelayedTaskStore.class);
+	synchronized TransactionalBodies find(Method method) {
+		TransactionalBodies found = this.found;
+		if (found == null) {
+			found = search(method);
+			this.found = found;
+		}
+		return found;
+	}
+
+	/**
+	 * Begins a transaction with each manager to find out, since the resource of a manager
+	 * need not be the {@code DataSource}: a {@code JpaTransactionManager} also offers its
+	 * JDBC connection. The primary manager comes before all others.
+	 */
+	private TransactionalBodies search(Method method) {
+		DelayedTaskStore store = this.beanFactory.getBean(DelayedTaskStore.class);
 		if (!store.canJoinTransactions()) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@Delayed is transactional, but the store of its tasks takes part in no transaction",
 					"set timingwheel.store.type to jdbc, " + REMEDY);
 		}
-		ObjectProvider<PlatformTransactionManager> managers = beanFactory
+		ObjectProvider<PlatformTransactionManager> managers = this.beanFactory
 			.getBeanProvider(PlatformTransactionManager.class);
 		PlatformTransactionManager primary = managers.getIfUnique();
 		if (primary != null) {

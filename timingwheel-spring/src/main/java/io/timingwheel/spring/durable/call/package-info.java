@@ -1,0 +1,8 @@
+/**
+ * What applications do with durable tasks. Applications use this package through their
+ * annotated methods and the template: its types may change in any release.
+ */
+@NullMarked
+package io.timingwheel.spring.durable.call;
+
+import org.jspecify.annotations.NullMarked;
