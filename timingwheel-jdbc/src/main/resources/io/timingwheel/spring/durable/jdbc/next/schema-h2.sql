@@ -10,6 +10,7 @@ create table if not exists timingwheel_task (
 	deliveries integer not null,
 	lost integer not null,
 	status smallint not null,
+	queue smallint generated always as (case when status = 1 then 2 when lost > 0 then 1 else 0 end),
 	id varchar(64) not null primary key,
 	name varbinary(255) not null,
 	task_key varbinary(512),
@@ -23,7 +24,7 @@ create table if not exists timingwheel_task (
 
 create unique index if not exists timingwheel_task_held on timingwheel_task (name, held_key);
 
-create index if not exists timingwheel_task_claim on timingwheel_task (name, lost, next_at);
+create index if not exists timingwheel_task_claim on timingwheel_task (name, queue, next_at);
 
 create index if not exists timingwheel_task_listing on timingwheel_task (name, status, due_at, id);
 

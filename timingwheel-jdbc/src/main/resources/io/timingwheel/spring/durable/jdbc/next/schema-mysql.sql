@@ -10,6 +10,7 @@ create table if not exists timingwheel_task (
 	deliveries integer not null,
 	lost integer not null,
 	status smallint not null,
+	queue smallint generated always as (case when status = 1 then 2 when lost > 0 then 1 else 0 end) stored,
 	id varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
 	name varbinary(255) not null,
 	task_key varbinary(512),
@@ -20,7 +21,7 @@ create table if not exists timingwheel_task (
 	error varchar(2000) character set utf8mb4,
 	payload longtext character set utf8mb4 not null,
 	unique key timingwheel_task_held (name, held_key),
-	key timingwheel_task_claim (name, lost, next_at),
+	key timingwheel_task_claim (name, queue, next_at),
 	key timingwheel_task_listing (name, status, due_at, id),
 	key timingwheel_task_dead (name, died_at, id)
 ) engine = InnoDB;

@@ -10,6 +10,7 @@ create table if not exists timingwheel_task (
 	deliveries integer not null,
 	lost integer not null,
 	status smallint not null,
+	queue smallint generated always as (case when status = 1 then 2 when lost > 0 then 1 else 0 end) stored,
 	id varchar(64) collate "C" not null primary key,
 	name varchar(255) collate "C" not null,
 	task_key varchar(512) collate "C",
@@ -23,9 +24,9 @@ create table if not exists timingwheel_task (
 
 create unique index if not exists timingwheel_task_held on timingwheel_task (name, held_key) where held_key is not null;
 
-create index if not exists timingwheel_task_claim on timingwheel_task (name, lost, next_at) where next_at is not null;
+create index if not exists timingwheel_task_claim on timingwheel_task (name, queue, next_at) where next_at is not null;
 
-create index if not exists timingwheel_task_listing on timingwheel_task (name, status, due_at, id);
+create index if not exists timingwheel_task_listing on timingwheel_task (name, due_at, id) where status = 0;
 
 create index if not exists timingwheel_task_dead on timingwheel_task (name, died_at, id) where died_at is not null;
 
