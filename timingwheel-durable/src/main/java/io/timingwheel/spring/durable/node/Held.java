@@ -1,0 +1,153 @@
+package io.timingwheel.spring.durable.node;
+
+import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/**
+ * The tasks that this node holds, from their claim until the store knows of their end.
+ * Only the poller adds tasks, so the room that it has seen stays free. Thread-safe.
+ */
+final class Held {
+
+	/** How long a full wheel or a suspect keeps the node from claiming tasks. */
+	private static final long BLOCKED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private final Set<Run> runs = ConcurrentHashMap.newKeySet();
+
+	private final int limit;
+
+	private final LongSupplier clock;
+
+	private final Runnable wakePoller;
+
+	private final AtomicInteger suspects = new AtomicInteger();
+
+	/** Until when other tasks wait for the suspect. */
+	private volatile long suspectUntil;
+
+	/** Until when the wheel counts as full. */
+	private volatile long wheelFullUntil;
+
+	/** How many tasks have left the node. */
+	private final AtomicLong ends = new AtomicLong();
+
+	/** With which end the poller claims again. */
+	private volatile long expectedEnd = Long.MAX_VALUE;
+
+	/** Whether the poller claims again when a window has room. */
+	private volatile boolean expectsRoom;
+
+	private volatile boolean open = true;
+
+	/**
+	 * Creates an empty set.
+	 * @param limit how many tasks at most
+	 * @param clock the clock of the node
+	 * @param wakePoller makes the poller claim again
+	 */
+	Held(int limit, LongSupplier clock, Runnable wakePoller) {
+		this.limit = limit;
+		this.clock = clock;
+		this.wakePoller = wakePoller;
+		this.suspectUntil = clock.getAsLong();
+		this.wheelFullUntil = this.suspectUntil;
+	}
+
+	int free() {
+		return this.limit - this.runs.size();
+	}
+
+	int size() {
+		return this.runs.size();
+	}
+
+	Collection<Run> runs() {
+		return this.runs;
+	}
+
+	/**
+	 * Whether the node takes tasks. Otherwise it gives back what a claim under way
+	 * brings.
+	 */
+	boolean isOpen() {
+		return this.open;
+	}
+
+	void setOpen(boolean open) {
+		this.open = open;
+	}
+
+	void add(Run run) {
+		this.runs.add(run);
+		run.window().added();
+		if (run.task().suspect()) {
+			this.suspectUntil = this.clock.getAsLong() + BLOCKED_NANOS;
+			this.suspects.incrementAndGet();
+		}
+	}
+
+	void remove(Run run) {
+		if (!this.runs.remove(run)) {
+			return;
+		}
+		run.window().removed();
+		boolean lastSuspect = run.task().suspect() && this.suspects.decrementAndGet() == 0;
+		if (this.ends.incrementAndGet() >= this.expectedEnd || lastSuspect) {
+			this.wakePoller.run();
+		}
+	}
+
+	boolean hasSuspect() {
+		return this.suspects.get() > 0;
+	}
+
+	/**
+	 * Records that the wheel, or an executor for want of threads, has refused a task.
+	 */
+	void wheelIsFull() {
+		this.wheelFullUntil = this.clock.getAsLong() + BLOCKED_NANOS;
+	}
+
+	/**
+	 * How long the node takes no tasks, in nanoseconds: the wheel is full, or a suspect
+	 * has no other neighbours yet than those it began with.
+	 */
+	long blockedNanos() {
+		long now = this.clock.getAsLong();
+		long suspect = hasSuspect() ? this.suspectUntil - now : 0;
+		return Math.max(0, Math.max(suspect, this.wheelFullUntil - now));
+	}
+
+	/**
+	 * How many tasks have left the node since its start.
+	 */
+	long ends() {
+		return this.ends.get();
+	}
+
+	/**
+	 * Sets what makes the poller claim again before its time.
+	 * @param end the number of the end, as {@link #ends()} counts them;
+	 * {@link Long#MAX_VALUE} for none
+	 * @param room whether a window that is half free does
+	 */
+	void expect(long end, boolean room) {
+		this.expectedEnd = end;
+		this.expectsRoom = room;
+	}
+
+	/**
+	 * Records that a window is half free.
+	 */
+	void windowHasRoom() {
+		if (this.expectsRoom) {
+			this.wakePoller.run();
+		}
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.timingwheel.spring.durable.node;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.LongAdder;
+
+import io.timingwheel.DirectTask;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
+import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.task.internal.TaskRecorder;
+
+/**
+ * What all steps of a node have in common. Thread-safe.
+ *
+ * @param store the store
+ * @param settings the settings of the node
+ * @param wheel where tasks wait, and the clock of the node
+ * @param loops creates the loops of the steps
+ * @param services what runs and counts the bodies
+ * @param availability learns whether the store answers
+ * @param figures what the node has done since its start
+ */
+record NodeParts(DelayedTaskStore store, NodeSettings settings, TimingWheel wheel, NodeLoop.Factory loops,
+		Services services, StoreAvailability availability, Map<Figure, LongAdder> figures) {
+
+	static NodeParts of(DelayedTaskStore store, NodeSettings settings, TimingWheel wheel, NodeLoop.Factory loops,
+			Services services) {
+		Map<Figure, LongAdder> figures = new EnumMap<>(Figure.class);
+		for (Figure figure : Figure.values()) {
+			figures.put(figure, new LongAdder());
+		}
+		return new NodeParts(store, loops.settings(settings), wheel, loops, services,
+				new StoreAvailability(store::partialOutage, store::isRefusal), figures);
+	}
+
+	void count(Figure figure, long number) {
+		Objects.requireNonNull(this.figures.get(figure)).add(number);
+	}
+
+	TaskRecorder recorder(Run run) {
+		return this.services.recorders().apply(run.name());
+	}
+
+	/**
+	 * The time by the clock of this node, in nanoseconds.
+	 */
+	long nanoTime() {
+		return this.wheel.nanoTime();
+	}
+
+	/**
+	 * Runs an action on the thread of the wheel.
+	 * @return {@code false} if the wheel is full or stopped
+	 */
+	boolean runLater(DirectTask action, long nanos) {
+		try {
+			this.wheel.scheduleAt(action, nanoTime() + nanos);
+			return true;
+		}
+		catch (RejectedExecutionException ex) {
+			return false;
+		}
+	}
+
+}

@@ -1,0 +1,243 @@
+package io.timingwheel.spring.durable.node;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
+import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.task.internal.Backoff;
+
+/**
+ * Claims tasks that are due soon, as long as the store has any and the node has room.
+ * Otherwise it waits until the next task can be claimed, but no longer than the poll
+ * interval. {@link Names} knows what a claim takes of each name.
+ *
+ * <p>
+ * A claim for a suspect takes nothing else. The node has one suspect at a time, and the
+ * other tasks wait for its end, but not long. Suspects and other tasks take turns.
+ */
+final class Poller {
+
+	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(100), 2, Duration.ofSeconds(5), 0.2);
+
+	/** The look-ahead while there are tasks: the earliest ones get the room. */
+	private static final Duration BUSY_LOOK_AHEAD = Duration.ofMillis(300);
+
+	/**
+	 * The longest wait while there are tasks. Other nodes may store further ones, which
+	 * are due before the next poll.
+	 */
+	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+	/**
+	 * The shortest wait for a task that is due within the look-ahead and was not claimed:
+	 * another transaction has locked it.
+	 */
+	private static final Duration LOCKED = Duration.ofMillis(50);
+
+	/** How long the ends of tasks gather in a backlog, so that no claim is tiny. */
+	private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+	/** The same without a backlog, for the tasks that this node stores. */
+	private static final long SHORT_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+	/** How long before its due time a task is claimed that this node has stored. */
+	private static final long LEAD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long NEVER = Long.MAX_VALUE;
+
+	/** With virtual time a node does not poll. This bound keeps sums of times valid. */
+	private static final long MAX_POLL_NANOS = Long.MAX_VALUE / 4;
+
+	private final NodeParts parts;
+
+	private final Names names;
+
+	private final Held held;
+
+	private final Intake intake;
+
+	private final StoreClock clock;
+
+	private final NodeLoop loop;
+
+	private final long pollNanos;
+
+	/** When {@link #expect} makes the node claim. */
+	private final AtomicLong wakeAt = new AtomicLong(NEVER);
+
+	private int failures;
+
+	/** Whether the last claim gave tasks. */
+	private boolean busy;
+
+	/** When the last claim has ended. */
+	private long claimedAt;
+
+	/** When the node asks for a suspect again. */
+	private long suspectAt;
+
+	private boolean lastWasSuspect;
+
+	Poller(NodeParts parts, Names names, Held held, Intake intake) {
+		this.parts = parts;
+		this.names = names;
+		this.held = held;
+		this.intake = intake;
+		this.clock = new StoreClock(parts::nanoTime);
+		this.loop = parts.loops().loop("timing-wheel-poller", this::round);
+		this.pollNanos = Math.min(TimeUnit.NANOSECONDS.convert(parts.settings().pollInterval()), MAX_POLL_NANOS);
+		this.suspectAt = parts.nanoTime();
+		this.claimedAt = this.suspectAt - this.pollNanos;
+	}
+
+	NodeLoop loop() {
+		return this.loop;
+	}
+
+	/**
+	 * Makes the node claim a task in time that it has stored or moved itself. A task of a
+	 * limited name cannot be claimed before it is due.
+	 * @param millis how long until the task is due
+	 * @param limited whether its name has limits
+	 */
+	void expect(long millis, boolean limited) {
+		long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+		if (nanos >= this.pollNanos) {
+			return;
+		}
+		long lead = limited ? 0 : Math.min(LEAD_NANOS, this.parts.settings().lookAhead().toNanos());
+		if (nanos <= lead) {
+			this.loop.wake();
+			return;
+		}
+		long time = this.parts.nanoTime() + nanos - lead;
+		long earlier = this.wakeAt.getAndUpdate((at) -> (at == NEVER || time - at < 0) ? time : at);
+		if (earlier != NEVER && earlier - time <= 0) {
+			// The claim at that time sees this task.
+			return;
+		}
+		boolean waits = this.parts.runLater(() -> {
+			this.wakeAt.compareAndSet(time, NEVER);
+			this.loop.wake();
+		}, nanos - lead);
+		if (!waits) {
+			// The wheel is full. The next poll finds the task.
+			this.wakeAt.compareAndSet(time, NEVER);
+		}
+	}
+
+	private void round() {
+		if (!this.held.isOpen()) {
+			// A claim that was under way when the node was paused may have failed.
+			this.parts.availability().idle(Caller.CLAIM);
+			this.loop.await(this.pollNanos);
+			return;
+		}
+		long blocked = this.held.blockedNanos();
+		if (blocked > 0) {
+			this.loop.await(blocked);
+			return;
+		}
+		long now = this.parts.nanoTime();
+		boolean suspect = !this.lastWasSuspect && isSuspectDue(now);
+		Duration lookAhead = lookAhead();
+		ClaimRequest request = this.names.plan(this.held.free(), suspect, lookAhead);
+		long pollIn = this.pollNanos - (now - this.claimedAt);
+		if (request.names().isEmpty() && pollIn > 0) {
+			boolean full = expect(this.held.ends());
+			this.loop.await(full ? Math.min(pollIn, BUSY_NANOS) : pollIn);
+			return;
+		}
+		long ends = this.held.ends();
+		Claimed claimed;
+		try {
+			claimed = claim(request);
+		}
+		catch (RuntimeException ex) {
+			this.failures++;
+			this.parts.availability().failed(Caller.CLAIM, ex);
+			this.loop.sleep(BACKOFF.after(this.failures).toNanos());
+			return;
+		}
+		learn(request, claimed);
+		expect(ends);
+		long rest = (claimed.tasks().size() >= this.parts.settings().batchSize()) ? 0
+				: claimed.more() ? REST_NANOS : SHORT_REST_NANOS;
+		this.loop.await(rest, waitNanos(claimed, lookAhead, ends));
+	}
+
+	/**
+	 * Waits for room or ends, if the store may have tasks for them.
+	 * @param ends how many tasks had left the node before the claim
+	 * @return whether it waits
+	 */
+	private boolean expect(long ends) {
+		this.held.expect(ends + this.names.endsToWaitFor(this.held.free()), this.names.mayHaveMore());
+		return this.names.mayHaveMore();
+	}
+
+	private boolean isSuspectDue(long now) {
+		return !this.held.hasSuspect() && now - this.suspectAt >= 0;
+	}
+
+	private Duration lookAhead() {
+		Duration setting = this.parts.settings().lookAhead();
+		return (this.busy && setting.compareTo(BUSY_LOOK_AHEAD) > 0) ? BUSY_LOOK_AHEAD : setting;
+	}
+
+	private Claimed claim(ClaimRequest request) {
+		int changes = this.names.policies().changes();
+		long sent = this.parts.nanoTime();
+		Claimed claimed = this.parts.store().claim(request);
+		long ahead = this.clock.heard(claimed.now(), sent);
+		this.parts.availability().succeeded(Caller.CLAIM);
+		this.failures = 0;
+		this.parts.count(Figure.CLAIMS, 1);
+		this.parts.count(Figure.CLAIMED, claimed.tasks().size());
+		this.intake.giveBack(this.names.policies().learn(claimed.pausedNames(), changes));
+		LeaseTerm term = new LeaseTerm(sent, request.lease().toNanos());
+		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
+		return claimed;
+	}
+
+	private void learn(ClaimRequest request, Claimed claimed) {
+		this.claimedAt = this.parts.nanoTime();
+		this.lastWasSuspect = claimed.hasSuspect();
+		if (!this.lastWasSuspect) {
+			this.names.learn(request, claimed);
+		}
+		if (request.suspect()) {
+			this.suspectAt = this.lastWasSuspect ? this.claimedAt : this.claimedAt + this.pollNanos;
+		}
+		if (claimed.newSuspects()) {
+			this.suspectAt = this.claimedAt;
+		}
+		this.busy = !claimed.tasks().isEmpty();
+	}
+
+	/**
+	 * How long to wait before the next claim. The time varies after a claim with tasks,
+	 * so that not all nodes claim at the same time. Otherwise the first node would take
+	 * all tasks that are due soon.
+	 */
+	private long waitNanos(Claimed claimed, Duration lookAhead, long ends) {
+		int free = this.held.free();
+		boolean ended = this.held.ends() - ends >= this.names.endsToWaitFor(free);
+		if (ended || this.names.hasRoomForMore(free) || isSuspectDue(this.claimedAt)) {
+			return 0;
+		}
+		long longest = this.busy
+				? Math.min(this.pollNanos, (long) (BUSY_NANOS * ThreadLocalRandom.current().nextDouble(0.5, 1)))
+				: this.pollNanos;
+		Duration shortest = (lookAhead.compareTo(LOCKED) < 0) ? lookAhead : LOCKED;
+		long next = Math.max(shortest.toMillis(), claimed.nextAt() - lookAhead.toMillis() - claimed.now());
+		long millis = Math.min(next, Math.max(1, claimed.startAt() - claimed.now()));
+		return Math.min(longest, TimeUnit.MILLISECONDS.toNanos(millis));
+	}
+
+}

@@ -1,0 +1,470 @@
+package io.timingwheel.spring.durable.node;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Executor;
+
+import io.timingwheel.RoutedTask;
+import io.timingwheel.TimerHandle;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.RunningBodies;
+import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskRecorder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task while this node holds it. The task waits on the wheel until it is due, begins,
+ * runs on its executor, and is settled.
+ *
+ * <p>
+ * The monitor of this object guards its state. No thread holds the monitor while it calls
+ * the store or a body.
+ */
+final class Run implements RoutedTask, TaskExecution {
+
+	private final LeasedTask task;
+
+	private final DurableHandler handler;
+
+	private final NameWindow window;
+
+	private final Runner runner;
+
+	private final long dueNanos;
+
+	private final boolean expired;
+
+	private final @Nullable RecurringRun recurring;
+
+	private final @Nullable IllegalArgumentException unknownSchedule;
+
+	private State state = State.WAITING;
+
+	private @Nullable TimerHandle timer;
+
+	private @Nullable Thread thread;
+
+	private Interruption interruption = Interruption.NONE;
+
+	private volatile LeaseTerm term = LeaseTerm.NONE;
+
+	/** When the task has begun, by the clock of the window. */
+	private long begunAt;
+
+	private long startedNanos;
+
+	private long latenessNanos;
+
+	private @Nullable Object @Nullable [] arguments;
+
+	private @Nullable Reply reply;
+
+	/**
+	 * Creates a run.
+	 * @param task the task
+	 * @param handler its handler
+	 * @param window the tasks of its handler
+	 * @param runner runs its body
+	 * @param dueNanos its due time, by the clock of the node
+	 * @param expired whether the store found the task too late to start, and did not
+	 * count it for the limits of its name. It must not start, whatever the clock of this
+	 * node says
+	 */
+	Run(LeasedTask task, DurableHandler handler, NameWindow window, Runner runner, long dueNanos, boolean expired) {
+		this.task = task;
+		this.handler = handler;
+		this.window = window;
+		this.runner = runner;
+		this.dueNanos = dueNanos;
+		this.expired = expired;
+		RecurringRun recurring = null;
+		IllegalArgumentException unknownSchedule = null;
+		try {
+			recurring = RecurringRun.of(task, handler);
+		}
+		catch (IllegalArgumentException ex) {
+			unknownSchedule = ex;
+		}
+		this.recurring = recurring;
+		this.unknownSchedule = unknownSchedule;
+	}
+
+	LeasedTask task() {
+		return this.task;
+	}
+
+	TaskRef ref() {
+		return this.task.ref();
+	}
+
+	DurableHandler handler() {
+		return this.handler;
+	}
+
+	NameWindow window() {
+		return this.window;
+	}
+
+	long dueNanos() {
+		return this.dueNanos;
+	}
+
+	boolean hasExpired() {
+		return this.expired;
+	}
+
+	boolean isRecurring() {
+		return this.task.schedule() != null;
+	}
+
+	/**
+	 * Why this node cannot run the task: the store may have its schedule from a newer
+	 * release. Nobody knows then when the next run is due.
+	 */
+	@Nullable IllegalArgumentException unknownSchedule() {
+		return this.unknownSchedule;
+	}
+
+	LeaseTerm term() {
+		return this.term;
+	}
+
+	void renewed(LeaseTerm term) {
+		this.term = term;
+	}
+
+	/**
+	 * Remembers the timer of the task, so that {@link #withdraw()} can cancel the timer.
+	 */
+	synchronized void waitsFor(TimerHandle timer) {
+		if (this.state == State.WAITING) {
+			this.timer = timer;
+		}
+		else {
+			timer.cancel();
+		}
+	}
+
+	synchronized boolean isWaiting() {
+		return this.state == State.WAITING;
+	}
+
+	/**
+	 * Records that the store has begun the task.
+	 * @param term how long the node trusts the lease
+	 * @return whether the task goes to its executor; {@code false} if it was withdrawn
+	 */
+	synchronized boolean begin(LeaseTerm term) {
+		if (this.state != State.WAITING) {
+			return false;
+		}
+		this.term = term;
+		this.state = State.BEGUN;
+		this.begunAt = this.window.begun();
+		this.timer = null;
+		return true;
+	}
+
+	/**
+	 * Tells whether the node has to renew the lease.
+	 */
+	synchronized boolean isLeased() {
+		return this.state == State.BEGUN || this.state == State.RUNNING || this.state == State.SETTLING;
+	}
+
+	/**
+	 * Takes the task away before its body starts.
+	 * @return {@code false} if its body runs already, or the node no longer has the task
+	 */
+	synchronized boolean withdraw() {
+		if (this.state != State.WAITING && this.state != State.BEGUN) {
+			return false;
+		}
+		leave();
+		if (this.timer != null) {
+			this.timer.cancel();
+			this.timer = null;
+		}
+		return true;
+	}
+
+	/**
+	 * Takes the task away, and interrupts its body, since another node may have the task.
+	 * @return {@code false} if the body has ended already, or the node no longer has the
+	 * task
+	 */
+	synchronized boolean loseLease() {
+		if (this.state != State.BEGUN && this.state != State.RUNNING) {
+			return false;
+		}
+		interrupt(Interruption.LEASE_LOST);
+		leave();
+		return true;
+	}
+
+	private void leave() {
+		if (this.state == State.BEGUN) {
+			this.window.dropped();
+		}
+		this.state = State.GONE;
+	}
+
+	/**
+	 * Interrupts the body, so that the node can release the task.
+	 * @return {@code false} if no body runs
+	 */
+	synchronized boolean cutOff() {
+		if (this.state != State.RUNNING || !delaysShutdown()) {
+			return false;
+		}
+		interrupt(Interruption.SHUTDOWN);
+		return true;
+	}
+
+	private void interrupt(Interruption reason) {
+		if (this.thread != null) {
+			this.interruption = reason;
+			this.thread.interrupt();
+		}
+	}
+
+	synchronized boolean isRunning() {
+		return this.thread != null;
+	}
+
+	/**
+	 * Whether the shutdown has to wait for the body. It must not wait for a body that
+	 * waits for the end of the application itself.
+	 */
+	synchronized boolean delaysShutdown() {
+		return this.thread != null && !RunningBodies.waitsForEnd(this.thread);
+	}
+
+	@Override
+	public Executor executor() {
+		return this.handler.executor().get();
+	}
+
+	@Override
+	public boolean handOver(Executor executor, Runnable timer) {
+		return this.runner.handOver(this, executor, timer);
+	}
+
+	@Override
+	public void run() {
+		this.runner.run(this);
+	}
+
+	/**
+	 * Marks the task as running on the current thread.
+	 * @param now the time by the clock of the node
+	 * @return {@code false} if the task was taken away before
+	 */
+	synchronized boolean start(long now) {
+		if (this.state != State.BEGUN) {
+			return false;
+		}
+		this.state = State.RUNNING;
+		this.window.started(this.begunAt);
+		this.thread = Thread.currentThread();
+		this.startedNanos = now;
+		this.latenessNanos = Math.max(0, now - this.dueNanos);
+		return true;
+	}
+
+	/**
+	 * Reports the times of this run, which has ended.
+	 */
+	void recordTimes(TaskRecorder recorder) {
+		recorder.executed(this.latenessNanos, this.startedNanos, this.runner::nanoTime);
+	}
+
+	/**
+	 * Whether the task is too late to start.
+	 * @param now the time by the clock of the node
+	 * @param missedAfter from which lateness on the run of a schedule counts as missed
+	 */
+	boolean isTooLate(long now, Duration missedAfter) {
+		Duration lateness = Duration.ofNanos(Math.max(0, now - this.dueNanos));
+		Duration expireAfter = this.handler.expireAfter();
+		return this.expired || (expireAfter != null && lateness.compareTo(expireAfter) > 0) || (this.recurring != null
+				&& attempt() == 1 && deliveries() == 1 && this.recurring.isSkipped(lateness, missedAfter));
+	}
+
+	/**
+	 * How the task ends after a run, or without one if it was too late to start.
+	 */
+	Settlement done() {
+		return (this.recurring != null) ? this.recurring.end(lateness(), storeTime(), null)
+				: new Settlement.Acknowledge(ref());
+	}
+
+	/**
+	 * How the task ends if it is not tried again.
+	 * @param reason why
+	 */
+	Settlement givenUp(String reason) {
+		return (this.recurring != null) ? this.recurring.end(lateness(), storeTime(), reason)
+				: new Settlement.Bury(ref(), reason);
+	}
+
+	/**
+	 * The time by the store's clock, as this node estimates it.
+	 */
+	Instant storeTime() {
+		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
+	}
+
+	void setArguments(@Nullable Object[] arguments) {
+		this.arguments = arguments;
+	}
+
+	/**
+	 * The arguments, empty if they could not be read.
+	 */
+	@Nullable Object[] arguments() {
+		return (this.arguments != null) ? this.arguments : new Object[0];
+	}
+
+	/**
+	 * Marks the body as ended before its transaction ends. From now on this object
+	 * interrupts the thread no more.
+	 */
+	synchronized void endBody() {
+		if (this.interruption != Interruption.NONE) {
+			Thread.interrupted();
+		}
+		if (this.state == State.RUNNING) {
+			this.state = State.SETTLING;
+		}
+	}
+
+	/**
+	 * Records the reply to the settlement in the transaction of the body.
+	 */
+	void replied(Reply reply) {
+		this.reply = reply;
+	}
+
+	/**
+	 * The reply to the settlement in the transaction of the body.
+	 * @return {@link Reply#DONE} if the transaction has committed, {@link Reply#REFUSED}
+	 * if it was rolled back because the node no longer has the task, {@code null} if the
+	 * task is not settled
+	 */
+	@Nullable Reply reply() {
+		return this.reply;
+	}
+
+	/**
+	 * Marks the body as ended, and clears an interrupt by this object. This object
+	 * interrupts only under the monitor and while a body runs, so that no interrupt
+	 * outlives its body.
+	 * @return why the body was interrupted
+	 */
+	synchronized Interruption end() {
+		this.thread = null;
+		if (this.interruption != Interruption.NONE) {
+			Thread.interrupted();
+		}
+		if (this.state == State.RUNNING || this.state == State.SETTLING) {
+			this.state = State.SETTLING;
+			return this.interruption;
+		}
+		return Interruption.LEASE_LOST;
+	}
+
+	@Override
+	public @Nullable Object proceed() throws Throwable {
+		@Nullable Object[] arguments = arguments();
+		TransactionalBodies transactions = this.handler.transactions();
+		return (transactions != null) ? transactions.run(this, () -> this.handler.invoke(arguments))
+				: this.handler.invoke(arguments);
+	}
+
+	@Override
+	public String name() {
+		return this.handler.name();
+	}
+
+	@Override
+	public String id() {
+		return this.task.id();
+	}
+
+	@Override
+	public @Nullable TaskId taskId() {
+		String key = this.task.key();
+		return (key != null) ? new TaskId(name(), key) : null;
+	}
+
+	@Override
+	public Instant dueAt() {
+		return (this.recurring != null) ? this.recurring.dueAt() : Instant.ofEpochMilli(this.task.dueAt());
+	}
+
+	@Override
+	public Duration lateness() {
+		return Duration.ofNanos(this.latenessNanos);
+	}
+
+	@Override
+	public int attempt() {
+		return this.task.attempt();
+	}
+
+	@Override
+	public int deliveries() {
+		return this.task.deliveries() + (this.task.begun() ? 0 : 1);
+	}
+
+	@Override
+	public @Nullable String traceparent() {
+		return this.task.traceparent();
+	}
+
+	@Override
+	public Method method() {
+		return this.handler.method();
+	}
+
+	@Override
+	public String toString() {
+		String key = this.task.key();
+		return "\"" + name() + ((key != null) ? "/" + key : "") + "\" (id " + id() + ")";
+	}
+
+	private enum State {
+
+		/** The task is on the wheel, or waits for the store to begin it. */
+		WAITING,
+
+		/** The store has begun the task, which waits for its executor. */
+		BEGUN,
+
+		/** The body runs. */
+		RUNNING,
+
+		/** The body has ended, and its transaction or the store does not know yet. */
+		SETTLING,
+
+		/** The node no longer has the task. */
+		GONE
+
+	}
+
+	/**
+	 * Why this node interrupted a body.
+	 */
+	enum Interruption {
+
+		NONE, LEASE_LOST, SHUTDOWN
+
+	}
+
+}

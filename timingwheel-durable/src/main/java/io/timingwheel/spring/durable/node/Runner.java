@@ -1,0 +1,254 @@
+package io.timingwheel.spring.durable.node;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.RunningBodies;
+import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskOutcome;
+import io.timingwheel.spring.task.internal.TaskRecorder;
+import io.timingwheel.spring.task.internal.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the bodies of tasks that have begun, and settles each task with what its body did.
+ * Thread-safe.
+ */
+final class Runner {
+
+	private static final Log logger = LogFactory.getLog(Runner.class);
+
+	/** A run is missed if it is late by more leases than a failed node can cost. */
+	private static final int MISSED_LEASES = 2;
+
+	private final NodeParts parts;
+
+	private final Services services;
+
+	private final HandOverExecutors handOvers;
+
+	private final Held held;
+
+	private final LeaseKeeper leases;
+
+	private final Settler settler;
+
+	private final Duration missedAfter;
+
+	Runner(NodeParts parts, Held held, LeaseKeeper leases, Settler settler) {
+		this.parts = parts;
+		this.services = parts.services();
+		this.handOvers = this.services.handOvers();
+		this.held = held;
+		this.leases = leases;
+		this.settler = settler;
+		this.missedAfter = parts.settings().lease().multipliedBy(MISSED_LEASES);
+	}
+
+	/**
+	 * The time by the clock of the node.
+	 */
+	long nanoTime() {
+		return this.parts.nanoTime();
+	}
+
+	/**
+	 * Hands a task to its executor, after the store has begun the task.
+	 * @param term how long the node trusts the lease
+	 */
+	void submit(Run run, LeaseTerm term) {
+		if (!run.begin(term)) {
+			return;
+		}
+		this.leases.watch();
+		if (givesBack(run) || cannotRun(run)) {
+			return;
+		}
+		try {
+			// The executor may be a lazy bean that cannot be created now.
+			Executor executor = this.handOvers.resolve(run::executor, (error) -> fail(run, error));
+			if (executor != null && !offer(run, executor)) {
+				// The wheel tries again until the executor takes the task.
+				this.parts.wheel().scheduleAt(run, nanoTime());
+			}
+		}
+		catch (RejectedExecutionException ex) {
+			// The wheel is full, or there is no thread or no memory for the executor.
+			this.held.wheelIsFull();
+			this.settler.giveBack(run);
+		}
+	}
+
+	/**
+	 * Ends a task that needs no executor: it is too late to start, or this release does
+	 * not know its schedule.
+	 */
+	private boolean cannotRun(Run run) {
+		if (run.unknownSchedule() != null) {
+			fail(run, run.unknownSchedule());
+			return true;
+		}
+		long now = nanoTime();
+		if (!run.isTooLate(now, this.missedAfter)) {
+			return false;
+		}
+		if (run.start(now)) {
+			run.end();
+			this.settler.expired(run);
+		}
+		return true;
+	}
+
+	/**
+	 * Offers a task to its executor.
+	 * @return {@code false} if the executor refuses the task, or there is no thread
+	 */
+	private boolean offer(Run run, Executor executor) {
+		try {
+			handOver(run, executor, run);
+			return true;
+		}
+		catch (Throwable ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Hands a task over to its executor, or gives the task back during a pause.
+	 * @param command what the executor has to run
+	 * @return whether the executor was called
+	 */
+	boolean handOver(Run run, Executor executor, Runnable command) {
+		if (givesBack(run)) {
+			return false;
+		}
+		this.handOvers.handOver(executor, command, (error) -> fail(run, error));
+		return true;
+	}
+
+	/**
+	 * Gives a task back during a pause of the application context.
+	 * @return whether there is a pause
+	 */
+	private boolean givesBack(Run run) {
+		if (!this.handOvers.isPaused()) {
+			return false;
+		}
+		this.settler.giveBack(run);
+		return true;
+	}
+
+	/**
+	 * Ends an attempt with an exception that came before the body.
+	 */
+	private void fail(Run run, Throwable error) {
+		if (run.start(nanoTime())) {
+			TaskRecorder recorder = this.parts.recorder(run);
+			recorder.begun();
+			ended(run, recorder, error, false);
+		}
+	}
+
+	/**
+	 * Runs a task on the current thread, which is one of its executor's.
+	 */
+	void run(Run run) {
+		long now = nanoTime();
+		if (run.term().isOver(now)) {
+			// The machine may have been suspended.
+			this.leases.lose(run);
+			return;
+		}
+		if (givesBack(run) || !run.start(now)) {
+			return;
+		}
+		Throwable unreadable = null;
+		try {
+			run.setArguments(decode(run));
+			if (run.isTooLate(nanoTime(), this.missedAfter)) {
+				run.end();
+				this.settler.expired(run);
+				return;
+			}
+		}
+		catch (Throwable ex) {
+			unreadable = ex;
+		}
+		TaskRecorder recorder = this.parts.recorder(run);
+		recorder.begun();
+		Throwable error = (unreadable != null) ? unreadable : invoke(run);
+		ended(run, recorder, error, unreadable != null);
+	}
+
+	private static @Nullable Object[] decode(Run run) throws Exception {
+		String payload = run.task().payload();
+		if (payload == null) {
+			throw new IllegalStateException(
+					"The payload is larger than timingwheel.store.max-payload-size of this node");
+		}
+		return run.handler().arguments(payload);
+	}
+
+	private @Nullable Throwable invoke(Run run) {
+		RunningBodies bodies = this.services.bodies();
+		bodies.enter();
+		try {
+			TaskExecution.run(run, this.services.interceptor(), null);
+			return null;
+		}
+		catch (Throwable ex) {
+			return ex;
+		}
+		finally {
+			bodies.leave();
+		}
+	}
+
+	/**
+	 * Settles a task whose body has ended. If this fails, the node forgets the task, and
+	 * the task comes back when its lease has ended.
+	 * @param unreadable whether another release may read the task
+	 */
+	private void ended(Run run, TaskRecorder recorder, @Nullable Throwable error, boolean unreadable) {
+		// Before anything else, so that no interrupt hits what this thread runs next.
+		Run.Interruption interruption = run.end();
+		try {
+			run.recordTimes(recorder);
+			settle(run, recorder, error, interruption, unreadable);
+		}
+		catch (Throwable ex) {
+			this.held.remove(run);
+			UserErrors.log(logger::error,
+					"The durable task %s could not be settled: it runs again when its lease has ended".formatted(run),
+					ex);
+		}
+	}
+
+	private void settle(Run run, TaskRecorder recorder, @Nullable Throwable error, Run.Interruption interruption,
+			boolean unreadable) {
+		Reply reply = run.reply();
+		if (reply != null) {
+			this.settler.completedInTransaction(run, reply);
+		}
+		else if (interruption == Run.Interruption.LEASE_LOST) {
+			recorder.abandoned();
+		}
+		else if (error == null) {
+			this.settler.completed(run);
+		}
+		else if (interruption == Run.Interruption.SHUTDOWN) {
+			this.settler.cutOff(run);
+		}
+		else {
+			recorder.ended(TaskOutcome.FAILED);
+			this.settler.failed(run, error, unreadable);
+		}
+	}
+
+}

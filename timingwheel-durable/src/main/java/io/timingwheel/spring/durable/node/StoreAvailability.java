@@ -1,0 +1,175 @@
+package io.timingwheel.spring.durable.node;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+
+/**
+ * Tells whether the store answers the loops that call it, and takes their requests. Logs
+ * once that the store, or a part of it, does not answer, and once that the whole store is
+ * back. Logs likewise that the store refuses requests: that is no outage, since the store
+ * answers. Thread-safe.
+ */
+final class StoreAvailability {
+
+	private static final Log logger = LogFactory.getLog(StoreAvailability.class);
+
+	/** What was logged since the whole store last answered, besides missing parts. */
+	private static final String REFUSED = "refuses a request";
+
+	private static final String UNREACHABLE = "cannot be reached";
+
+	private final Supplier<@Nullable PartialOutage> partialOutage;
+
+	private final Predicate<Throwable> isRefusal;
+
+	private final Map<Caller, Throwable> failing = new EnumMap<>(Caller.class);
+
+	private final Set<String> logged = new HashSet<>();
+
+	private @Nullable PartialOutage partial;
+
+	private volatile @Nullable Instant downSince;
+
+	/**
+	 * Creates an object that assumes that the store answers.
+	 * @param partialOutage tells which part of the store does not answer; called after
+	 * each call that succeeded
+	 * @param isRefusal tells whether the store has answered with this exception
+	 */
+	StoreAvailability(Supplier<@Nullable PartialOutage> partialOutage, Predicate<Throwable> isRefusal) {
+		this.partialOutage = partialOutage;
+		this.isRefusal = isRefusal;
+	}
+
+	/**
+	 * Tells whether the store has answered with an exception, and will do so again.
+	 */
+	boolean isRefusal(Throwable error) {
+		return this.isRefusal.test(error);
+	}
+
+	synchronized void failed(Caller caller, Throwable error) {
+		this.failing.put(caller, error);
+		begin();
+		String problem = isRefusal(error) ? REFUSED : UNREACHABLE;
+		if (this.logged.add(problem)) {
+			logger.warn("The store of durable tasks %s (%s): trying again until it is %s".formatted(problem,
+					caller.action, problem.equals(REFUSED) ? "accepted" : "back"), error);
+		}
+		else if (logger.isDebugEnabled()) {
+			logger.debug("Still failing: " + caller.action, error);
+		}
+	}
+
+	void succeeded(Caller caller) {
+		if (this.downSince != null || this.partialOutage.get() != null) {
+			settle(caller);
+		}
+	}
+
+	/**
+	 * Forgets the failure of a caller that has no more calls to make. The calls of others
+	 * show when the store is back.
+	 */
+	void idle(Caller caller) {
+		if (this.downSince != null) {
+			forget(caller);
+		}
+	}
+
+	private synchronized void forget(Caller caller) {
+		this.failing.remove(caller);
+		if (caller == Caller.CLAIM) {
+			// Only claims call all parts of the store.
+			this.partial = null;
+		}
+	}
+
+	private synchronized void settle(Caller caller) {
+		this.failing.remove(caller);
+		PartialOutage partial = this.partialOutage.get();
+		this.partial = partial;
+		if (partial != null) {
+			begin();
+			if (this.logged.addAll(partial.parts())) {
+				logger.warn("A part of the store of durable tasks does not answer (%s): its tasks wait until it is back"
+					.formatted(String.join(", ", partial.parts())), partial.cause());
+			}
+		}
+		else if (this.failing.isEmpty()) {
+			end();
+		}
+	}
+
+	private void begin() {
+		if (this.downSince == null) {
+			this.downSince = Instant.now();
+		}
+	}
+
+	private void end() {
+		Instant since = this.downSince;
+		if (since != null) {
+			boolean onlyRefused = this.logged.equals(Set.of(REFUSED));
+			this.downSince = null;
+			this.logged.clear();
+			Duration down = Duration.between(since, Instant.now()).truncatedTo(ChronoUnit.MILLIS);
+			logger.info("The store of durable tasks " + (onlyRefused ? "accepts all requests again" : "is back")
+					+ " after " + DurationFormatterUtils.print(down, DurationFormat.Style.COMPOSITE));
+		}
+	}
+
+	/**
+	 * The latest failure.
+	 * @return the error of a caller, {@code null} if the whole store answers
+	 */
+	synchronized @Nullable Throwable error() {
+		if (!this.failing.isEmpty()) {
+			return this.failing.values().iterator().next();
+		}
+		return (this.partial != null) ? this.partial.cause() : null;
+	}
+
+	/**
+	 * The parts of the store that do not answer, empty if the whole store answers or none
+	 * of it.
+	 */
+	synchronized Set<String> missingParts() {
+		return (this.partial != null && this.failing.isEmpty()) ? this.partial.parts() : Set.of();
+	}
+
+	@Nullable Instant downSince() {
+		return this.downSince;
+	}
+
+	/**
+	 * The parts of a node that call the store.
+	 */
+	enum Caller {
+
+		CLAIM("claiming tasks"), BEGIN("beginning tasks"), RENEW("renewing leases"), SETTLE("settling tasks");
+
+		private final String action;
+
+		Caller(String action) {
+			this.action = action;
+		}
+
+	}
+
+}

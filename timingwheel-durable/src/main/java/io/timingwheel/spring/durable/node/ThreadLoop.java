@@ -1,0 +1,104 @@
+package io.timingwheel.spring.durable.node;
+
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * A loop on a daemon thread of its own. Other threads wake the thread and never interrupt
+ * it, since a file database closes its files when a thread is interrupted.
+ */
+final class ThreadLoop implements NodeLoop {
+
+	private static final Log logger = LogFactory.getLog(ThreadLoop.class);
+
+	private static final long AFTER_ERROR_NANOS = Duration.ofSeconds(1).toNanos();
+
+	private final Thread thread;
+
+	private final Runnable round;
+
+	/** Whether somebody has woken the thread since its last wait. */
+	private volatile boolean woken;
+
+	private volatile boolean stopped;
+
+	ThreadLoop(String name, Runnable round) {
+		this.round = round;
+		this.thread = new Thread(null, this::run, name, 0, false);
+		this.thread.setDaemon(true);
+	}
+
+	@Override
+	public void start() {
+		this.thread.start();
+	}
+
+	private void run() {
+		while (!this.stopped) {
+			try {
+				this.round.run();
+			}
+			catch (Throwable ex) {
+				logger.error("Unexpected error; the thread goes on in a second", ex);
+				sleep(AFTER_ERROR_NANOS);
+			}
+		}
+	}
+
+	@Override
+	public void await(long restNanos, long nanos) {
+		long start = System.nanoTime();
+		park(start, restNanos, false);
+		park(start, nanos, true);
+		this.woken = false;
+	}
+
+	@Override
+	public void sleep(long nanos) {
+		park(System.nanoTime(), nanos, false);
+	}
+
+	private void park(long start, long nanos, boolean canBeWoken) {
+		long left = nanos - (System.nanoTime() - start);
+		while (left > 0 && !this.stopped && !(canBeWoken && this.woken)) {
+			LockSupport.parkNanos(this, left);
+			// No other thread has a reason to interrupt this one.
+			Thread.interrupted();
+			left = nanos - (System.nanoTime() - start);
+		}
+	}
+
+	/**
+	 * Only the first call since the last wait wakes the thread. Most callers therefore
+	 * only read a field.
+	 */
+	@Override
+	public void wake() {
+		if (!this.woken) {
+			this.woken = true;
+			LockSupport.unpark(this.thread);
+		}
+	}
+
+	@Override
+	public boolean isStopped() {
+		return this.stopped;
+	}
+
+	@Override
+	public void stop() {
+		this.stopped = true;
+		LockSupport.unpark(this.thread);
+	}
+
+	@Override
+	public void join(Duration period) throws InterruptedException {
+		if (this.thread.isAlive()) {
+			this.thread.join(Math.max(1, period.toMillis()));
+		}
+	}
+
+}
