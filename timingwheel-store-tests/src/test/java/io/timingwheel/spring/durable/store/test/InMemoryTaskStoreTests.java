@@ -1,0 +1,37 @@
+package io.timingwheel.spring.durable.store.test;
+
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import org.junit.jupiter.api.Nested;
+
+/**
+ * The contract of a store, on the store in memory.
+ */
+class InMemoryTaskStoreTests {
+
+	private static final InMemoryTaskStore SERVER = new InMemoryTaskStore();
+
+	private static DelayedTaskStore open() {
+		return new InMemoryTaskStore(SERVER);
+	}
+
+	@Nested
+	class Storing extends StoringContractTests {
+
+		@Override
+		protected DelayedTaskStore openStore() {
+			return open();
+		}
+
+	}
+
+	@Nested
+	class Delivery extends DeliveryContractTests {
+
+		@Override
+		protected DelayedTaskStore openStore() {
+			return open();
+		}
+
+	}
+
+}
