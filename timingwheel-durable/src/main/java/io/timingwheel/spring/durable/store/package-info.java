@@ -20,6 +20,9 @@
  * none                   enqueue, recur               scheduled                          new
  * scheduled, leased      enqueue REPLACE, UPDATE      scheduled, with a new id           new
  * scheduled, leased      enqueue KEEP, REJECT         the same                           -
+ * scheduled, leased,     recur                        scheduled, with a new id; the same new
+ * with a schedule                                     if schedule and payload are the
+ *                                                     same
  * scheduled              claim: due soon, or lost > 0 leased                             ↑
  * scheduled              claim: due, lost = 0, the    running, without its key,          ↑
  *                        limits of the name allow it  deliveries + 1
@@ -58,7 +61,8 @@
  * states, and this key has nothing to do with the keys of tasks that run once. Its time
  * by the schedule stays during retries and moves; the next time follows from it. A
  * recurring task never dies: a node ends each run with a repetition, even a run that it
- * gives up.
+ * gives up. A run whose schedule was cancelled is the last one: the task is gone however
+ * the run is settled.
  *
  * <p>
  * The starts of a name may be limited over all nodes

@@ -6,6 +6,7 @@ import org.junit.jupiter.api.Nested;
 /**
  * The contract of a store, on the store in memory.
  */
+// tag::contract[]
 class InMemoryTaskStoreTests {
 
 	private static final InMemoryTaskStore SERVER = new InMemoryTaskStore();
@@ -35,3 +36,4 @@ class InMemoryTaskStoreTests {
 	}
 
 }
+// end::contract[]
