@@ -63,27 +63,26 @@ final class ShortTransactions implements Access {
 		this.commitsEach = autoCommit && readCommitted;
 	}
 
-	/**
-	 * With synchronizations on the thread, a connection without a transaction would stay
-	 * bound until they end.
-	 */
 	@Override
 	public <T extends @Nullable Object> T single(Function<JdbcOperations, T> statement) {
-		if (this.commitsEach && !TransactionSynchronizationManager.isSynchronizationActive()) {
-			return retried(() -> statement.apply(this.jdbc));
-		}
-		return transaction(statement);
+		return retried(() -> once(true, statement));
 	}
 
 	@Override
 	public <T extends @Nullable Object> T transaction(Function<JdbcOperations, T> statements) {
-		return retried(() -> once(statements));
+		return retried(() -> once(false, statements));
 	}
 
 	/**
-	 * Runs statements in a transaction, and does not run them again after a collision.
+	 * Runs statements in a transaction, and does not run them again after a collision. A
+	 * single statement needs no transaction. But with synchronizations on the thread, a
+	 * connection without a transaction would stay bound until they end.
+	 * @param single whether this is only one statement
 	 */
-	<T extends @Nullable Object> T once(Function<JdbcOperations, T> statements) {
+	<T extends @Nullable Object> T once(boolean single, Function<JdbcOperations, T> statements) {
+		if (single && this.commitsEach && !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return statements.apply(this.jdbc);
+		}
 		try {
 			return this.transactions.execute((status) -> statements.apply(this.jdbc));
 		}

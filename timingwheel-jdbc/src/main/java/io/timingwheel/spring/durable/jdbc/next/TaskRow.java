@@ -46,12 +46,6 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 	 */
 	static final String RAISE_FENCE = "fence = greatest(fence + 1, ?)";
 
-	/**
-	 * The assignments that end the schedule of a running task. The column
-	 * {@code scheduled_at} keeps its time, which marks the run as the last one.
-	 */
-	static final String END_SCHEDULE = "schedule = null, held_key = null";
-
 	static TaskRow read(ResultSet rs, Dialect dialect) throws SQLException {
 		String schedule = rs.getString("schedule");
 		Long scheduledAt = rs.getObject("scheduled_at", Long.class);
