@@ -1,0 +1,305 @@
+package io.timingwheel.spring.durable.jdbc.next;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+import javax.sql.DataSource;
+
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Forecast;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.Moved;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoreTesting;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.TaskLimits;
+import io.timingwheel.spring.durable.store.TaskRef;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+
+/**
+ * The store of durable tasks in a relational database, through Spring JDBC.
+ *
+ * <p>
+ * Applications store, cancel, move and find tasks through the application's data source,
+ * in the transaction of the calling thread if there is one. Nodes and operators use the
+ * store's data source, in short transactions of their own.
+ *
+ * <p>
+ * The store connects to the database when it is first used, or checked. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class JdbcDelayedTaskStore implements DelayedTaskStore {
+
+	private static final Log logger = LogFactory.getLog(JdbcDelayedTaskStore.class);
+
+	private final DataSource applicationDataSource;
+
+	private final DataSource storeDataSource;
+
+	private final TableName table;
+
+	private final @Nullable Dialect dialect;
+
+	private final ApplicationTransaction transaction;
+
+	private volatile @Nullable Parts parts;
+
+	/**
+	 * Creates a store.
+	 * @param applicationDataSource the application's data source, on which the
+	 * application has its transactions
+	 * @param storeDataSource the store's data source, which leads to the same database;
+	 * may be the same object
+	 * @param tableName the table, such as {@code timingwheel_task} or
+	 * {@code schema.table}
+	 * @param dialect the dialect of a database that this library does not know,
+	 * {@code null} for the others
+	 * @throws IllegalArgumentException if the name is too long, or has other characters
+	 * than letters, digits and underscores
+	 */
+	public JdbcDelayedTaskStore(DataSource applicationDataSource, DataSource storeDataSource, String tableName,
+			@Nullable Dialect dialect) {
+		this.applicationDataSource = applicationDataSource;
+		this.storeDataSource = storeDataSource;
+		this.table = new TableName(tableName);
+		this.dialect = dialect;
+		this.transaction = new ApplicationTransaction(applicationDataSource,
+				(bound) -> parts().database().dialect().template(bound));
+	}
+
+	@Override
+	public List<Enqueued> enqueue(List<NewTask> tasks) {
+		for (NewTask task : tasks) {
+			TaskLimits.checkName(task.name());
+			TaskLimits.checkKey(task.key());
+		}
+		return parts().storing().enqueue(tasks);
+	}
+
+	@Override
+	public Enqueued recur(NewSchedule schedule) {
+		TaskLimits.checkName(schedule.name());
+		TaskLimits.checkKey(schedule.key());
+		return parts().pending().recur(schedule);
+	}
+
+	@Override
+	public boolean cancel(Target target) {
+		return parts().pending().cancel(target);
+	}
+
+	@Override
+	public @Nullable Moved move(Target target, DueTime due) {
+		return parts().pending().move(target, due);
+	}
+
+	@Override
+	public Optional<StoredTask> find(Target target) {
+		return parts().pending().find(target);
+	}
+
+	@Override
+	public boolean joinsTransaction() {
+		return this.transaction.current() != null;
+	}
+
+	@Override
+	public boolean canJoinTransactions() {
+		return true;
+	}
+
+	@Override
+	public Claimed claim(ClaimRequest request) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public List<Reply> settle(List<Settlement> settlements) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public boolean settleInTransaction(Settlement settlement) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public void heartbeat(NodeState state) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public ListQuery.Page list(ListQuery query) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public List<Requeue> requeue(List<String> ids) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public int discard(List<String> ids) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public int discardOlder(Duration age, int limit) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public Map<String, StoredCounts> counts(Collection<String> names) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public Forecast forecast(Forecast.Query query) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public void setPaused(String name, boolean paused) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public List<NodeState.Reported> nodes() {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public long now() {
+		Database database = parts().database();
+		return database.node().single(database::now);
+	}
+
+	/**
+	 * Also reads the settings of the connections. The first operation would otherwise
+	 * need a second connection to read them, while the transaction of its caller holds
+	 * one.
+	 */
+	@Override
+	public void check(Collection<String> names) {
+		Parts parts = parts();
+		parts.schema().check();
+		names.forEach(parts.database().dialect()::text);
+	}
+
+	@Override
+	public boolean isRefusal(Throwable error) {
+		return StoreErrors.isRefusal(error);
+	}
+
+	/**
+	 * While a test has replaced the clock, the operations of the nodes join a transaction
+	 * that the calling thread has on the application's data source: a test that is rolled
+	 * back at its end then sees its own tasks run.
+	 */
+	@Override
+	public StoreTesting testing() {
+		return new StoreTesting() {
+
+			@Override
+			public void setClock(@Nullable LongSupplier millis) {
+				JdbcDelayedTaskStore.this.parts = connect(millis);
+			}
+
+			@Override
+			public void deleteAll() {
+				Database database = parts().database();
+				database.node().transaction((jdbc) -> {
+					jdbc.update(database.sql("delete from {task}"));
+					jdbc.update(database.sql("delete from {node}"));
+					return jdbc.update(database.sql("delete from {name}"));
+				});
+			}
+
+		};
+	}
+
+	private Parts parts() {
+		Parts result = this.parts;
+		if (result == null) {
+			result = connect(null);
+			this.parts = result;
+		}
+		return result;
+	}
+
+	private Parts connect(@Nullable LongSupplier clock) {
+		Parts connected = this.parts;
+		ConnectionSettings store = (connected != null) ? connected.store()
+				: ConnectionSettings.read(this.storeDataSource, this.dialect);
+		ConnectionSettings application = (connected != null) ? connected.application() : application(store);
+		Database database = new Database(this.table, store.dialect(), application.transactions(), store.transactions(),
+				this.transaction, clock);
+		return new Parts(store, application, database, new Schema(store, this.table),
+				new Storing(database, !isRouting()), new PendingTasks(database));
+	}
+
+	private boolean isRouting() {
+		return this.transaction.dataSource() instanceof AbstractRoutingDataSource;
+	}
+
+	/**
+	 * The settings of the application's data source. A data source that chooses the
+	 * database by the caller may have a pool with other settings for each database. If
+	 * the store has a data source of its own, the one of the application may give no
+	 * connection yet.
+	 */
+	private ConnectionSettings application(ConnectionSettings store) {
+		if (isRouting()) {
+			return store.unknown(this.applicationDataSource);
+		}
+		if (this.storeDataSource == this.applicationDataSource) {
+			return store;
+		}
+		try {
+			return ConnectionSettings.read(this.applicationDataSource, store.dialect());
+		}
+		catch (CannotGetJdbcConnectionException ex) {
+			logger.info("The data source of the application gives no connection yet, so the JDBC store assumes nothing"
+					+ " about the settings of its connections (" + ex.getMostSpecificCause() + ")");
+			return store.unknown(this.applicationDataSource);
+		}
+	}
+
+	/**
+	 * What works with one clock on one database.
+	 */
+	private record Parts(ConnectionSettings store, ConnectionSettings application, Database database, Schema schema,
+			Storing storing, PendingTasks pending) {
+
+	}
+
+}
