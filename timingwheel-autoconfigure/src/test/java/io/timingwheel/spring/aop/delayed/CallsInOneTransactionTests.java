@@ -186,6 +186,20 @@ class CallsInOneTransactionTests {
 		});
 	}
 
+	@Test
+	void aTaskStaysThatAnotherThreadSchedulesAfterACallThatWaitsForTheCommit() {
+		Place.MEMORY_AFTER_COMMIT.runner().run((context) -> {
+			Session session = new Session(context, Place.MEMORY_AFTER_COMMIT, IfPending.REPLACE,
+					newId(IfPending.REPLACE));
+			context.getBean(TransactionTemplate.class).executeWithoutResult((status) -> {
+				session.make(Call.METHOD, 1);
+				CompletableFuture.runAsync(() -> session.make(Call.METHOD, 2)).join();
+			});
+			assertThat(session.pending()).contains(2);
+			assertThat(counts(context, "REPLACE").replaced()).isOne();
+		});
+	}
+
 	@ParameterizedTest
 	@EnumSource(mode = Mode.EXCLUDE, names = "DATABASE")
 	void aSeparateTransactionWithinAnotherHasCallsOfItsOwn(Place place) {

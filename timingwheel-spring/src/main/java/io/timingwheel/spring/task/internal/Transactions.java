@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
@@ -20,10 +21,28 @@ import org.springframework.util.ClassUtils;
  * {@code spring-tx} on the class path there is no transaction.
  *
  * <p>
- * The order of the calls in a transaction decides what is pending after the commit. The
- * calls take effect in this order. A call that a later one with the same key overrides
- * does not take effect at all, since its task could begin in between. A call that acts at
- * once asks for the {@link #latest latest} waiting call with its key.
+ * Each call gets a sequence number when it is made. The numbers decide what is pending
+ * after the commit, for tasks in memory and for the calls that a store without
+ * transactions gets after the commit:
+ *
+ * <pre>
+ * earlier call   later call, same key     result
+ * schedule       cancel                   nothing is pending; the first task counts as cancelled
+ * schedule       schedule: REPLACE        the later task; the first one counts as replaced
+ * schedule       schedule: UPDATE         the later task, with the due time of the first one
+ * schedule       schedule: KEEP           the first task, whose result the later call gets
+ * schedule       schedule: REJECT         the first task; the later call is refused
+ * cancel         cancel                   the later call finds nothing
+ * cancel         schedule: any            the later task; for KEEP, REJECT and UPDATE, a task
+ *                                         that the earlier call cancels counts as absent
+ * </pre>
+ *
+ * A call acts only on tasks with smaller numbers. A cancel therefore leaves a task alone
+ * that another thread has scheduled between the call and the commit. A schedule that
+ * finds such a task in memory gives up, as if the other task had replaced its own. A task
+ * that a later call of its transaction cancels or replaces reaches neither the wheel nor
+ * the store, since it could begin in between. A call that acts at once
+ * {@link #override overrides} the waiting calls with its key.
  *
  * <p>
  * A nested transaction with a savepoint is a part of its outer transaction. Any other
@@ -39,7 +58,17 @@ public final class Transactions {
 			"org.springframework.transaction.support.TransactionSynchronizationManager",
 			Transactions.class.getClassLoader());
 
+	private static final AtomicLong sequence = new AtomicLong();
+
 	private Transactions() {
+	}
+
+	/**
+	 * The sequence number of a new call.
+	 * @return a number that is larger than all before it, from 1
+	 */
+	public static long nextSequence() {
+		return sequence.incrementAndGet();
 	}
 
 	/**

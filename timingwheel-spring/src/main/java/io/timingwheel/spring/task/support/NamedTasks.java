@@ -175,6 +175,9 @@ final class NamedTasks {
 		if (afterOthers && submission.replaces()) {
 			Transactions.override(submission.keyInTransaction(), Effect.REPLACE);
 		}
+		if (submission.hasGivenUp()) {
+			submission.replaced();
+		}
 		if (submission.hasReplaced()) {
 			this.recorder.count(TaskOutcome.REPLACED);
 			submission.completeReplaced();
@@ -214,6 +217,9 @@ final class NamedTasks {
 		this.environment.shutdown().checkAccepting(submission.definition().name());
 		if (current == null) {
 			return start(submission, submission.deadline(due, null), null);
+		}
+		if (submission.givesUpFor(current)) {
+			return current;
 		}
 		if (submission.mayReplace(current)) {
 			return replace(submission, current, submission.deadline(due, current));

@@ -2,7 +2,6 @@ package io.timingwheel.spring.task.support;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
@@ -10,6 +9,7 @@ import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.Transactions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskDecorator;
@@ -27,8 +27,6 @@ import org.springframework.core.task.TaskDecorator;
 final class TaskEnvironment {
 
 	private final String idPrefix = "%08x-".formatted(ThreadLocalRandom.current().nextInt());
-
-	private final AtomicLong sequence = new AtomicLong();
 
 	private final ShutdownState shutdown = new ShutdownState();
 
@@ -100,7 +98,7 @@ final class TaskEnvironment {
 	}
 
 	long nextSequence() {
-		return this.sequence.incrementAndGet();
+		return Transactions.nextSequence();
 	}
 
 	String idOf(long sequence) {

@@ -51,6 +51,11 @@ public final class TaskSubmission {
 	/** The result; {@code null} until it is needed. */
 	private @Nullable TaskFuture<?> future;
 
+	/** Whether the task waits for the commit of its caller's transaction. */
+	private boolean deferred;
+
+	private boolean givenUp;
+
 	private boolean replacing;
 
 	private @Nullable TaskFuture<?> replaced;
@@ -162,6 +167,7 @@ public final class TaskSubmission {
 	 */
 	public @Nullable DelayedTask<?> scheduleAfterCommit(Deadline due, Consumer<? super RuntimeException> errorHandler) {
 		this.future = this.givesResult ? newFuture(due) : null;
+		this.deferred = true;
 		Transactions.defer(new DeferredSchedule(this, due, errorHandler));
 		return this.future;
 	}
@@ -243,6 +249,21 @@ public final class TaskSubmission {
 	 */
 	void overlook(LongPredicate sequences) {
 		this.overlooked = this.overlooked.or(sequences);
+	}
+
+	/**
+	 * Gives up if a pending task was submitted after this one, while this one waited for
+	 * the commit.
+	 * @return whether the pending task stays
+	 */
+	boolean givesUpFor(PendingTask current) {
+		this.givenUp = this.deferred && replaces() && current.sequence() > this.sequence
+				&& !this.overlooked.test(current.sequence());
+		return this.givenUp;
+	}
+
+	boolean hasGivenUp() {
+		return this.givenUp;
 	}
 
 	boolean mayReplace(PendingTask current) {
