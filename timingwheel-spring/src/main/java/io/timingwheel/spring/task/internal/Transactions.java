@@ -41,8 +41,8 @@ import org.springframework.util.ClassUtils;
  * that another thread has scheduled between the call and the commit. A schedule that
  * finds such a task in memory gives up, as if the other task had replaced its own. A task
  * that a later call of its transaction cancels or replaces reaches neither the wheel nor
- * the store, since it could begin in between. A call that acts at once
- * {@link #override overrides} the waiting calls with its key.
+ * the store, since it could begin in between. A call that acts at once {@link #override
+ * overrides} the waiting calls with its key.
  *
  * <p>
  * A nested transaction with a savepoint is a part of its outer transaction. Any other

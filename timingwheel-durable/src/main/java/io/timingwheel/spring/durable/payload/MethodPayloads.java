@@ -1,0 +1,335 @@
+package io.timingwheel.spring.durable.payload;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import io.timingwheel.spring.durable.PayloadMigration;
+import io.timingwheel.spring.durable.payload.PayloadMapper.UnsupportedTypeException;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
+
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.Nullness;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Writes and reads the payloads of one method. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class MethodPayloads {
+
+	/** The defaults of parameters that are not {@code null}. */
+	private static final Map<Class<?>, Object> EMPTY = Map.of(Optional.class, Optional.empty(), OptionalInt.class,
+			OptionalInt.empty(), OptionalLong.class, OptionalLong.empty(), OptionalDouble.class,
+			OptionalDouble.empty());
+
+	/** What may stand in a log. */
+	private static final Pattern PROPERTY_NAME = Pattern.compile("[\\p{L}\\p{N}_$.-]{1,64}");
+
+	private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+	private final PayloadCodec codec;
+
+	private final List<String> names;
+
+	/** The text of a payload before its arguments, for each name. */
+	private final List<String> starts;
+
+	private final Method method;
+
+	private final List<JavaType> types;
+
+	/** A reader is made at its first use, and fails for a type that cannot be read. */
+	private final List<SingletonSupplier<ObjectReader>> readers;
+
+	MethodPayloads(PayloadCodec codec, List<String> names, Method method, List<JavaType> types) {
+		this.codec = codec;
+		this.names = names;
+		this.starts = names.stream().map(codec::start).toList();
+		this.method = method;
+		this.types = types;
+		this.readers = types.stream().map((type) -> SingletonSupplier.of(() -> codec.mapper().reader(type))).toList();
+	}
+
+	void checkTypes() {
+		for (int i = 0; i < this.types.size(); i++) {
+			try {
+				this.codec.mapper().check(this.types.get(i));
+			}
+			catch (UnsupportedTypeException | InvalidDefinitionException ex) {
+				throw PayloadCodec.unsupported(describe(i), ex);
+			}
+		}
+	}
+
+	private String name() {
+		return this.names.get(0);
+	}
+
+	JavaType type(int position) {
+		return this.types.get(position);
+	}
+
+	/**
+	 * Writes the arguments of a call, and checks that they can be read back.
+	 * @param arguments the arguments
+	 * @return the payload
+	 * @throws IllegalArgumentException if they cannot be stored, or do not fit the method
+	 */
+	public String encode(@Nullable Object[] arguments) {
+		if (arguments.length != this.types.size()) {
+			throw new IllegalArgumentException("The durable task \"%s\" takes %d arguments, not %d".formatted(name(),
+					this.types.size(), arguments.length));
+		}
+		String json = this.codec.write(name(), this, arguments);
+		@Nullable Object[] read;
+		try {
+			read = readArguments(json);
+		}
+		catch (UndecodablePayloadException ex) {
+			throw new IllegalArgumentException("The arguments of the durable task \"%s\" cannot be read back: %s"
+				.formatted(name(), ex.getMessage()), ex);
+		}
+		checkSame(arguments, read, json);
+		return this.codec.payload(name(), this.starts.get(0), json);
+	}
+
+	/**
+	 * Checks that arguments are the same as those that were read back.
+	 */
+	private void checkSame(@Nullable Object[] arguments, @Nullable Object[] read, String json) {
+		boolean certain = true;
+		for (int i = 0; i < arguments.length; i++) {
+			Object argument = arguments[i];
+			if (argument != null && PayloadReadBack.isPlainValue(argument) && argument.equals(read[i])) {
+				continue;
+			}
+			if (argument != null && !ClassUtils.isAssignableValue(this.types.get(i).getRawClass(), argument)) {
+				// What was given is converted to the declared type.
+				certain = false;
+				continue;
+			}
+			PayloadReadBack check = new PayloadReadBack(this.codec.mapper()::ignoredProperties);
+			if (!check.isSame(argument, read[i])) {
+				throw changed(i, ": the first difference is at argument" + check.difference());
+			}
+			certain &= check.isCertain();
+		}
+		if (!certain) {
+			int changed = this.codec.mapper().firstDifference(json, this.codec.write(name(), this, read));
+			if (changed >= 0) {
+				throw changed(changed, "");
+			}
+		}
+	}
+
+	private IllegalArgumentException changed(int position, String difference) {
+		return new IllegalArgumentException(("%s of the durable task \"%s\" changes when it is written to JSON"
+				+ " and read back; give each of its properties a getter, and a setter or a constructor parameter, and a"
+				+ " type whose values JSON keeps%s")
+			.formatted(describe(position), name(), difference));
+	}
+
+	/**
+	 * Reads the arguments of a call. Migrates them if they do not fit the method and
+	 * there is a migration.
+	 * @param payload the payload
+	 * @return the arguments
+	 * @throws UndecodablePayloadException if the payload does not fit the method; the
+	 * message says why, and quotes nothing of the payload
+	 */
+	public @Nullable Object[] decode(String payload) throws UndecodablePayloadException {
+		String json = arguments(payload);
+		try {
+			return readArguments(json);
+		}
+		catch (UndecodablePayloadException ex) {
+			PayloadMigration migration = this.codec.migrations().find(this.names);
+			if (migration == null) {
+				throw ex;
+			}
+			return migrate(json, migration);
+		}
+	}
+
+	/**
+	 * The arguments within a payload. Only this class makes payloads, so they begin with
+	 * the same text.
+	 */
+	private String arguments(String payload) throws UndecodablePayloadException {
+		for (String start : this.starts) {
+			if (payload.startsWith(start) && payload.endsWith("}")) {
+				return payload.substring(start.length(), payload.length() - 1);
+			}
+		}
+		throw new UndecodablePayloadException("The payload does not begin as a payload of this method does");
+	}
+
+	private @Nullable Object[] migrate(String json, PayloadMigration migration) throws UndecodablePayloadException {
+		int arity = read(json, (parser) -> {
+			int count = 0;
+			while (parser.nextToken() != JsonToken.END_ARRAY) {
+				parser.skipChildren();
+				count++;
+			}
+			return count;
+		});
+		String migrated;
+		try {
+			migrated = Objects.requireNonNull(migration.migrate(arity, json),
+					"it returned null instead of a JSON array");
+		}
+		catch (Exception ex) {
+			throw new UndecodablePayloadException("The PayloadMigration for \"%s\" failed with %d arguments: %s"
+				.formatted(migration.taskName(), arity, ex), ex);
+		}
+		try {
+			return readArguments(migrated);
+		}
+		catch (UndecodablePayloadException ex) {
+			throw new UndecodablePayloadException("After the PayloadMigration for \"%s\" from %d arguments: %s"
+				.formatted(migration.taskName(), arity, ex.getMessage()), ex);
+		}
+	}
+
+	private @Nullable Object[] readArguments(String json) throws UndecodablePayloadException {
+		return read(json, (parser) -> {
+			List<@Nullable Object> arguments = new ArrayList<>();
+			while (parser.nextToken() != JsonToken.END_ARRAY) {
+				if (arguments.size() < this.types.size()) {
+					arguments.add(readArgument(parser, arguments.size()));
+				}
+				else {
+					parser.skipChildren();
+					arguments.add(null);
+				}
+			}
+			addMissing(arguments);
+			return arguments.toArray();
+		});
+	}
+
+	/**
+	 * Reads a JSON array to its end.
+	 */
+	private <T> T read(String json, ArrayReader<T> reader) throws UndecodablePayloadException {
+		try (JsonParser parser = this.codec.mapper().json().createParser(json)) {
+			if (parser.nextToken() != JsonToken.START_ARRAY) {
+				throw new UndecodablePayloadException("The arguments of the payload are no JSON array");
+			}
+			T content = reader.read(parser);
+			if (parser.nextToken() != null) {
+				throw new UndecodablePayloadException("The payload has content after its arguments");
+			}
+			return content;
+		}
+		catch (JacksonException ex) {
+			throw new UndecodablePayloadException("The arguments of the payload are not JSON, or nested too deeply",
+					ex);
+		}
+	}
+
+	private @Nullable Object readArgument(JsonParser parser, int position) throws UndecodablePayloadException {
+		try {
+			return this.readers.get(position).obtain().readValue(parser);
+		}
+		catch (UnsupportedTypeException | JacksonException ex) {
+			throw new UndecodablePayloadException(
+					"%s cannot be read: %s".formatted(describe(position), reason(type(position), ex)), ex);
+		}
+	}
+
+	/**
+	 * Adds the defaults of the parameters that the method has in addition.
+	 */
+	private void addMissing(List<@Nullable Object> arguments) throws UndecodablePayloadException {
+		int stored = arguments.size();
+		int size = this.types.size();
+		if (stored > size) {
+			throw new UndecodablePayloadException(
+					"The payload has %d arguments, and the method takes %d".formatted(stored, size));
+		}
+		for (int i = stored; i < size; i++) {
+			Class<?> type = this.method.getParameterTypes()[i];
+			Object empty = EMPTY.get(type);
+			if (empty == null && (type.isPrimitive()
+					|| Nullness.forMethodParameter(new MethodParameter(this.method, i)) != Nullness.NULLABLE)) {
+				throw new UndecodablePayloadException(
+						("The payload has %d arguments, and the method takes %d; %s is neither @Nullable nor an Optional,"
+								+ " so it has no default")
+							.formatted(stored, size, describe(i)));
+			}
+			arguments.add(empty);
+		}
+	}
+
+	/**
+	 * Says why an argument cannot be read. Jackson's own messages would quote the
+	 * payload.
+	 */
+	private static String reason(JavaType type, RuntimeException ex) {
+		if (ex instanceof UnrecognizedPropertyException unknown) {
+			String name = unknown.getPropertyName();
+			return "the JSON has %s, which %s does not have; another release may know it".formatted(
+					PROPERTY_NAME.matcher(name).matches() ? "the property \"" + name + "\"" : "a property",
+					unknown.getReferringClass().getTypeName());
+		}
+		return (ex instanceof UnsupportedTypeException) ? String.valueOf(ex.getMessage())
+				: "the JSON is no %s (%s%s)".formatted(type.toCanonical(), ex.getClass().getSimpleName(), place(ex));
+	}
+
+	/**
+	 * The property that cannot be read. The keys of a map are content of the payload.
+	 */
+	private static String place(RuntimeException ex) {
+		String place = (ex instanceof JacksonException jackson) ? jackson.getPath()
+			.stream()
+			.takeWhile((step) -> !isMap(step.from()))
+			.map(JacksonException.Reference::getPropertyName)
+			.filter(Objects::nonNull)
+			.collect(Collectors.joining(".")) : "";
+		return place.isEmpty() ? "" : " at " + place;
+	}
+
+	private static boolean isMap(@Nullable Object from) {
+		return (from instanceof Class<?> type) ? Map.class.isAssignableFrom(type) : from instanceof Map;
+	}
+
+	/**
+	 * An argument as users know it.
+	 */
+	String describe(int position) {
+		@Nullable String @Nullable [] parameters = PARAMETER_NAMES.getParameterNames(this.method);
+		return (parameters != null) ? "Argument %d (%s)".formatted(position + 1, parameters[position])
+				: "Argument " + (position + 1);
+	}
+
+	/**
+	 * Reads the elements of a JSON array.
+	 */
+	private interface ArrayReader<T> {
+
+		T read(JsonParser parser) throws UndecodablePayloadException;
+
+	}
+
+}

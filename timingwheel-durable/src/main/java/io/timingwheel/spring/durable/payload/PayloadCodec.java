@@ -1,0 +1,158 @@
+package io.timingwheel.spring.durable.payload;
+
+import java.io.ByteArrayOutputStream;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.durable.PayloadMigration;
+import io.timingwheel.spring.durable.payload.PayloadMapper.UnsupportedTypeException;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Makes the payloads of calls: <code>{"v":1,"handler":"close-order","args":[42]}</code>.
+ * The arguments are read by their positions, as the types that the method declares. No
+ * class is taken from the JSON. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class PayloadCodec {
+
+	private static final int VERSION = 1;
+
+	private final PayloadMapper mapper;
+
+	private final long maxBytes;
+
+	private final PayloadMigrations migrations;
+
+	/**
+	 * Creates a codec.
+	 * @param mapper the mapper of the application; the codec uses its modules and
+	 * mix-ins, and none of its settings
+	 * @param maxBytes how many bytes of UTF-8 a payload may have
+	 * @param migrations gives the migrations of the application, at most one for a name;
+	 * called once, not before the node starts
+	 */
+	public PayloadCodec(JsonMapper mapper, long maxBytes, Supplier<? extends Collection<PayloadMigration>> migrations) {
+		this.mapper = new PayloadMapper(mapper);
+		this.maxBytes = maxBytes;
+		this.migrations = new PayloadMigrations(migrations);
+	}
+
+	/**
+	 * Makes the payloads of a method.
+	 * @param names the name of its tasks, then its earlier names
+	 * @param method the method
+	 * @param types the types of its arguments, with type variables resolved
+	 * @return writes and reads its payloads
+	 * @throws UnsupportedArgumentException if arguments of these types can never be
+	 * stored
+	 */
+	public MethodPayloads payloads(List<String> names, Method method, List<Type> types) {
+		MethodPayloads payloads = new MethodPayloads(this, names, method,
+				types.stream().map(this.mapper.json()::constructType).toList());
+		payloads.checkTypes();
+		return payloads;
+	}
+
+	/**
+	 * Writes the payload of a call of a method that this application does not have. The
+	 * types of the arguments themselves decide how they are written.
+	 * @param name the name of the task
+	 * @param arguments the arguments
+	 * @return the payload
+	 * @throws IllegalArgumentException if they cannot be stored
+	 */
+	public String encode(String name, @Nullable Object[] arguments) {
+		return payload(name, start(name), write(name, null, arguments));
+	}
+
+	/**
+	 * Checks the migrations of the application, once its methods are known.
+	 * @param names the names and the earlier names of its methods
+	 * @throws IllegalStateException if two migrations have the same name
+	 */
+	public void checkMigrations(Collection<String> names) {
+		this.migrations.check(names);
+	}
+
+	PayloadMapper mapper() {
+		return this.mapper;
+	}
+
+	PayloadMigrations migrations() {
+		return this.migrations;
+	}
+
+	/**
+	 * The text of a payload before its arguments.
+	 */
+	String start(String name) {
+		return "{\"v\":%d,\"handler\":%s,\"args\":".formatted(VERSION, this.mapper.json().writeValueAsString(name));
+	}
+
+	/**
+	 * A payload with an array of arguments, if it is not too large.
+	 */
+	String payload(String name, String start, String arguments) {
+		String payload = start + arguments + "}";
+		// A character takes three bytes at most.
+		int bytes = (payload.length() > this.maxBytes / 3) ? payload.getBytes(StandardCharsets.UTF_8).length : 0;
+		if (bytes > this.maxBytes) {
+			throw new IllegalArgumentException(("The arguments of the durable task \"%s\" take %d bytes, and"
+					+ " timingwheel.store.max-payload-size is %d bytes; pass less, such as an id, or raise the limit")
+				.formatted(name, bytes, this.maxBytes));
+		}
+		return payload;
+	}
+
+	/**
+	 * Writes arguments as a JSON array.
+	 * @param method the method, {@code null} if this application does not have it
+	 */
+	String write(String name, @Nullable MethodPayloads method, @Nullable Object[] arguments) {
+		// Jackson refuses half a character only when it writes bytes.
+		ByteArrayOutputStream out = new ByteArrayOutputStream();
+		try (JsonGenerator generator = this.mapper.json().createGenerator(out)) {
+			generator.writeStartArray();
+			for (int i = 0; i < arguments.length; i++) {
+				Object argument = arguments[i];
+				if (argument == null) {
+					generator.writeNull();
+					continue;
+				}
+				try {
+					this.mapper.writer((method != null) ? method.type(i) : null, argument)
+						.writeValue(generator, argument);
+				}
+				catch (UnsupportedTypeException | JacksonException ex) {
+					String described = (method != null) ? method.describe(i) : "Argument " + (i + 1);
+					throw unsupported(described + " of the durable task \"" + name + "\"", ex);
+				}
+			}
+			generator.writeEndArray();
+		}
+		return out.toString(StandardCharsets.UTF_8);
+	}
+
+	static UnsupportedArgumentException unsupported(String argument, RuntimeException ex) {
+		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
+			if (cause instanceof UnsupportedTypeException unsupported) {
+				return new UnsupportedArgumentException(
+						"%s cannot be stored: %s".formatted(argument, unsupported.getMessage()), unsupported.remedy(),
+						ex);
+			}
+		}
+		String reason = (ex instanceof JacksonException jackson) ? jackson.getOriginalMessage() : ex.getMessage();
+		return new UnsupportedArgumentException("%s cannot be stored: %s".formatted(argument, reason),
+				"pass data that Jackson can write and read, such as an id or a record", ex);
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.timingwheel.spring.durable.payload;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.durable.PayloadMigration;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * The migrations of the application, by the names of their tasks. Thread-safe.
+ */
+final class PayloadMigrations {
+
+	private static final Log logger = LogFactory.getLog(PayloadMigrations.class);
+
+	/** Asked for the beans late, since a migration may depend on other beans. */
+	private final SingletonSupplier<Map<String, PayloadMigration>> migrations;
+
+	PayloadMigrations(Supplier<? extends Collection<PayloadMigration>> migrations) {
+		this.migrations = SingletonSupplier.of(() -> byName(migrations.get()));
+	}
+
+	private static Map<String, PayloadMigration> byName(Collection<PayloadMigration> migrations) {
+		Map<String, PayloadMigration> byName = new HashMap<>();
+		for (PayloadMigration migration : migrations) {
+			PayloadMigration other = byName.put(migration.taskName(), migration);
+			if (other != null) {
+				throw new IllegalStateException(("The durable task \"%s\" has two beans of the type PayloadMigration,"
+						+ " %s and %s; make them one, which gets the number of stored arguments")
+					.formatted(migration.taskName(), other.getClass().getName(), migration.getClass().getName()));
+			}
+		}
+		return byName;
+	}
+
+	/**
+	 * Finds the migration of a method.
+	 * @param names its name, then its earlier names
+	 */
+	@Nullable PayloadMigration find(List<String> names) {
+		Map<String, PayloadMigration> byName = this.migrations.obtain();
+		return names.stream().map(byName::get).filter(Objects::nonNull).findFirst().orElse(null);
+	}
+
+	/**
+	 * Warns of migrations that are never called.
+	 * @param names the names of all methods of this application
+	 * @throws IllegalStateException if two migrations have the same name
+	 */
+	void check(Collection<String> names) {
+		this.migrations.obtain()
+			.keySet()
+			.stream()
+			.filter((name) -> !names.contains(name))
+			.forEach((name) -> logger.warn(("The PayloadMigration for \"%s\" is never called: this application has no"
+					+ " durable method with this name or alias")
+				.formatted(name)));
+	}
+
+}
