@@ -91,6 +91,16 @@ public interface NodeLoop {
 		}
 
 		/**
+		 * Whether the node looks at the store from time to time, since others may have
+		 * changed it. With virtual time it looks when a test moves the time, when a task
+		 * is due, and after its own changes.
+		 * @return {@code true} unless there is virtual time
+		 */
+		default boolean polls() {
+			return true;
+		}
+
+		/**
 		 * With virtual time, runs on the calling thread the rounds that are due. Does
 		 * nothing if the loops have threads.
 		 */

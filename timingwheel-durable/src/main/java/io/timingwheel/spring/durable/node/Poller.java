@@ -50,9 +50,6 @@ final class Poller {
 
 	private static final long NEVER = Long.MAX_VALUE;
 
-	/** With virtual time a node does not poll. This bound keeps sums of times valid. */
-	private static final long MAX_POLL_NANOS = Long.MAX_VALUE / 4;
-
 	private final NodeParts parts;
 
 	private final Names names;
@@ -90,7 +87,7 @@ final class Poller {
 		this.intake = intake;
 		this.clock = new StoreClock(parts::nanoTime);
 		this.loop = parts.loops().loop("timing-wheel-poller", this::round);
-		this.pollNanos = Math.min(TimeUnit.NANOSECONDS.convert(parts.settings().pollInterval()), MAX_POLL_NANOS);
+		this.pollNanos = TimeUnit.NANOSECONDS.convert(parts.settings().pollInterval());
 		this.suspectAt = parts.nanoTime();
 		this.claimedAt = this.suspectAt - this.pollNanos;
 	}
@@ -107,7 +104,7 @@ final class Poller {
 	 */
 	void expect(long millis, boolean limited) {
 		long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
-		if (nanos >= this.pollNanos) {
+		if (nanos >= poll(this.pollNanos)) {
 			return;
 		}
 		long lead = limited ? 0 : Math.min(LEAD_NANOS, this.parts.settings().lookAhead().toNanos());
@@ -135,7 +132,7 @@ final class Poller {
 		if (!this.held.isOpen()) {
 			// A claim that was under way when the node was paused may have failed.
 			this.parts.availability().idle(Caller.CLAIM);
-			this.loop.await(this.pollNanos);
+			this.loop.await(poll(this.pollNanos));
 			return;
 		}
 		long blocked = this.held.blockedNanos();
@@ -150,7 +147,7 @@ final class Poller {
 		long pollIn = this.pollNanos - (now - this.claimedAt);
 		if (request.names().isEmpty() && pollIn > 0) {
 			boolean full = expect(this.held.ends());
-			this.loop.await(full ? Math.min(pollIn, BUSY_NANOS) : pollIn);
+			this.loop.await(poll(full ? Math.min(pollIn, BUSY_NANOS) : pollIn));
 			return;
 		}
 		long ends = this.held.ends();
@@ -237,7 +234,14 @@ final class Poller {
 		Duration shortest = (lookAhead.compareTo(LOCKED) < 0) ? lookAhead : LOCKED;
 		long next = Math.max(shortest.toMillis(), claimed.nextAt() - lookAhead.toMillis() - claimed.now());
 		long millis = Math.min(next, Math.max(1, claimed.startAt() - claimed.now()));
-		return Math.min(longest, TimeUnit.MILLISECONDS.toNanos(millis));
+		return Math.min(poll(longest), TimeUnit.MILLISECONDS.toNanos(millis));
+	}
+
+	/**
+	 * How long to wait for what others do to the store.
+	 */
+	private long poll(long nanos) {
+		return this.parts.loops().polls() ? nanos : Long.MAX_VALUE;
 	}
 
 }
