@@ -1,0 +1,615 @@
+package io.timingwheel.spring.durable.store.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask.State;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a store promises for names whose starts are limited over all nodes.
+ *
+ * @since 0.1
+ */
+public abstract class StartLimitContractTests extends StoreContract {
+
+	/** At most two tasks run at once. */
+	private static final StartLimits TWO = new StartLimits(2, 0, 0, 1);
+
+	/** At most one task of a key runs at once. */
+	private static final StartLimits ONE_PER_KEY = new StartLimits(0, 1, 0, 1);
+
+	private static final StartLimits LARGE = new StartLimits(1000, 0, 0, 1);
+
+	/**
+	 * Whether the runs of a node that knows no limit count for the other nodes.
+	 * @return {@code true} by default
+	 */
+	protected boolean countsRunsOfNodesWithoutTheLimit() {
+		return true;
+	}
+
+	/**
+	 * Stores tasks that are due, one after another.
+	 * @return their ids, in the order of their due times
+	 */
+	private List<String> enqueueDue(int count) {
+		return ids(this.a.store()
+			.enqueue(IntStream.range(0, count).mapToObj((i) -> task("k" + i, at(now() - 1000 + i))).toList()));
+	}
+
+	private static List<String> ids(List<Enqueued> stored) {
+		return stored.stream().map(Enqueued::id).toList();
+	}
+
+	private static List<String> ids(Claimed claimed) {
+		return claimed.tasks().stream().map(LeasedTask::id).toList();
+	}
+
+	private static @Nullable LeasedTask claimSuspect(StoreNode node, StartLimits limits) {
+		return node.claimSuspect(new Share(100, 100, limits, null));
+	}
+
+	private static LeasedTask suspect(StoreNode node, StartLimits limits) {
+		LeasedTask task = claimSuspect(node, limits);
+		if (task == null) {
+			throw new AssertionError("There is no suspect that may start");
+		}
+		return task;
+	}
+
+	// Tasks that run at once
+
+	@Test
+	void noMoreTasksRunAtOnceOnAllNodesThanTheLimit() {
+		List<String> ids = enqueueDue(5);
+		Claimed first = this.a.claim(TWO);
+		assertThat(ids(first)).containsExactlyElementsOf(ids.subList(0, 2));
+		assertThat(first.tasks()).allMatch(LeasedTask::begun);
+		assertThat(first.more()).as("others wait until these end").isTrue();
+		Claimed none = this.b.claim(TWO);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.more()).isTrue();
+		for (int i = 0; i < 2; i++) {
+			assertThat(this.a.acknowledge(first.tasks().get(1))).as("once or twice").isEqualTo(Reply.DONE);
+		}
+		assertThat(ids(this.b.claim(TWO))).containsExactly(ids.get(2));
+		assertThat(this.a.acknowledge(first.tasks().get(0))).isEqualTo(Reply.DONE);
+		assertThat(ids(this.a.claim(TWO))).containsExactly(ids.get(3));
+		assertThat(ids(this.b.claim(TWO))).isEmpty();
+	}
+
+	@Test
+	void tasksThatWaitStartInTheOrderOfTheirDueTimes() {
+		List<String> ids = new ArrayList<>();
+		for (int i = 0; i < 20; i++) {
+			ids.add(0, this.a.enqueue(task(null, at(now() - i))).id());
+		}
+		List<String> started = new ArrayList<>();
+		for (int i = 0; i < 10; i++) {
+			StoreNode node = (i % 4 < 2) ? this.a : this.b;
+			Claimed claimed = node.claim(TWO);
+			started.addAll(ids(claimed));
+			claimed.tasks().forEach(node::acknowledge);
+		}
+		assertThat(started).containsExactlyElementsOf(ids);
+	}
+
+	@Test
+	void aLimitedNameLeasesNoTaskBeforeItIsDue() {
+		List<String> ids = enqueueDue(3);
+		long later = enqueue("later", SOON).dueAt();
+		assertThat(ids(this.a.claim(TWO, 1))).as("the share of the node").containsExactly(ids.get(0));
+		assertThat(ids(this.a.claim(LARGE))).containsExactlyElementsOf(ids.subList(1, 3));
+		Claimed none = this.b.claim(LARGE);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.more()).isFalse();
+		assertThat(none.startAt()).as("when to come again").isEqualTo(later);
+		assertThat(none.nextAt()).as("the times of a limited name do not count").isEqualTo(Long.MAX_VALUE);
+		assertThat(this.b.find(key("later")).state()).isEqualTo(State.SCHEDULED);
+	}
+
+	@Test
+	void eachSettlementGivesThePlaceBack() {
+		List<String> ids = enqueueDue(7);
+		List<LeasedTask> tasks = this.a.claim(TWO).tasks();
+		assertThat(this.a.retry(tasks.get(0), HOUR)).isEqualTo(Reply.DONE);
+		assertThat(this.a.bury(tasks.get(1))).isEqualTo(Reply.DONE);
+		tasks = this.b.claim(TWO).tasks();
+		assertThat(tasks).extracting(LeasedTask::id).containsExactlyElementsOf(ids.subList(2, 4));
+		assertThat(this.b.release(tasks.get(0))).isEqualTo(Reply.DONE);
+		assertThat(ids(this.a.claim(TWO))).containsExactly(ids.get(2));
+		assertThat(this.b.releaseUnstarted(tasks.get(1))).isEqualTo(Reply.DONE);
+		assertThat(ids(this.a.claim(TWO))).containsExactly(ids.get(3));
+		assertThat(ids(this.b.claim(TWO))).isEmpty();
+	}
+
+	@Test
+	void aRenewedRunKeepsItsPlace() {
+		enqueueDue(3);
+		List<LeasedTask> tasks = this.a.claim(TWO).tasks();
+		later(StoreNode.LEASE.dividedBy(2));
+		tasks.forEach((task) -> assertThat(this.a.renew(task)).isEqualTo(Reply.DONE));
+		later(StoreNode.LEASE.dividedBy(2).plusSeconds(5));
+		assertThat(ids(this.b.claim(TWO))).isEmpty();
+		this.a.acknowledge(tasks.get(0));
+		assertThat(ids(this.b.claim(TWO))).hasSize(1);
+	}
+
+	@Test
+	void aRunWhoseLeaseHasEndedHasNoPlace() {
+		enqueueDue(8);
+		List<LeasedTask> stopped = this.a.claim(TWO).tasks();
+		later(LEASES_OVER);
+		List<LeasedTask> next = new ArrayList<>(this.b.claim(TWO).tasks());
+		next.addAll(this.b.claim(TWO).tasks());
+		assertThat(next).hasSize(2).doesNotContainAnyElementsOf(stopped);
+		stopped.forEach((task) -> assertThat(this.a.renew(task)).isEqualTo(Reply.REFUSED));
+		assertThat(this.a.acknowledge(stopped.get(0))).isEqualTo(Reply.REFUSED);
+		assertThat(ids(this.b.claim(TWO))).as("a late message frees no place").isEmpty();
+	}
+
+	@Test
+	void aSuspectHasItsPlaceFromItsClaimOn() {
+		enqueueDue(8);
+		assertThat(this.a.claim(TWO).tasks()).hasSize(2);
+		later(LEASES_OVER);
+		List<LeasedTask> next = new ArrayList<>(this.b.claim(TWO).tasks());
+		next.addAll(this.b.claim(TWO).tasks());
+		assertThat(claimSuspect(this.b, TWO)).as("all places are taken").isNull();
+		this.b.acknowledge(next.get(0));
+		LeasedTask suspect = suspect(this.b, TWO);
+		assertThat(ids(this.a.claim(TWO))).as("leased").isEmpty();
+		assertThat(claimSuspect(this.a, TWO)).isNull();
+		assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
+		assertThat(this.b.renew(suspect)).isEqualTo(Reply.DONE);
+		assertThat(ids(this.a.claim(TWO))).as("running").isEmpty();
+		assertThat(this.b.acknowledge(suspect)).isEqualTo(Reply.DONE);
+		assertThat(ids(this.a.claim(TWO))).hasSize(1);
+	}
+
+	@Test
+	void whatWaitsCanBeCancelledReplacedAndMoved() {
+		enqueueDue(5);
+		assertThat(this.a.claim(TWO).tasks()).hasSize(2);
+		assertThat(this.b.cancel(key("k2"))).isTrue();
+		assertThat(this.b.move(key("k3"), HOUR)).isNotNull();
+		assertThat(enqueue("k4", HOUR).outcome()).isEqualTo(Outcome.REPLACED);
+		assertThat(this.a.pending()).hasSize(2).allMatch((task) -> task.state() == State.SCHEDULED);
+	}
+
+	@Test
+	void theRunsOfSchedulesTakePlacesAndGiveThemBack() {
+		for (int i = 0; i < 3; i++) {
+			recur("s" + i, now() - 1000 + i, HOURLY);
+		}
+		List<LeasedTask> runs = this.a.claim(TWO).tasks();
+		assertThat(runs).extracting(LeasedTask::key).containsExactly("s0", "s1");
+		assertThat(ids(this.b.claim(TWO))).isEmpty();
+		for (int i = 0; i < 2; i++) {
+			assertThat(this.a.repeat(runs.get(0), DueTime.after(HOUR))).as("once or twice").isEqualTo(Reply.DONE);
+		}
+		assertThat(this.b.claim(TWO).tasks()).extracting(LeasedTask::key).containsExactly("s2");
+		assertThat(ids(this.a.claim(TWO))).isEmpty();
+	}
+
+	private Enqueued recur(String key, long first, String text) {
+		return this.a.store()
+			.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, key, "payload", null, text, at(first), false));
+	}
+
+	@Test
+	void aLimitedNameHoldsUpNoOtherName() {
+		enqueueDue(5);
+		this.a.enqueue(taskOf("other", NOW));
+		this.a.enqueue(taskOf("other", SOON));
+		Map<String, Share> shares = Map.of(NAME, new Share(10, 0, TWO, null), "other", new Share(10, 10));
+		List<LeasedTask> claimed = new ArrayList<>(this.a.claim(shares, 100).tasks());
+		claimed.addAll(this.a.claim(shares, 100).tasks());
+		assertThat(claimed).extracting(LeasedTask::name).containsExactlyInAnyOrder(NAME, NAME, "other", "other");
+	}
+
+	@Test
+	void nodesWithDifferentLimitsKeepTheirOwn() {
+		List<String> ids = enqueueDue(6);
+		assertThat(this.a.claim(new StartLimits(4, 0, 0, 1)).tasks()).hasSize(4);
+		assertThat(ids(this.b.claim(TWO))).isEmpty();
+		assertThat(ids(this.b.claim(new StartLimits(5, 0, 0, 1)))).containsExactly(ids.get(4));
+	}
+
+	@Test
+	void whatANodeWithoutTheLimitRunsCountsWhereTheStoreCanSeeIt() {
+		enqueueDue(3);
+		List<LeasedTask> tasks = this.b.claim();
+		enqueueDue(3);
+		assertThat(ids(this.a.claim(TWO))).hasSize(countsRunsOfNodesWithoutTheLimit() ? 0 : 2);
+		tasks.forEach(this.b::acknowledge);
+		assertThat(ids(this.a.claim(TWO))).hasSize(countsRunsOfNodesWithoutTheLimit() ? 2 : 0);
+	}
+
+	@Test
+	void whatHasExpiredIsLeasedWithoutAPlaceAndWithoutAStart() {
+		StartLimits one = new StartLimits(1, 0, HOUR.toMillis() * 1000, 1);
+		this.a.store().enqueue(Stream.generate(() -> task(null, at(now() - 120_000))).limit(5).toList());
+		long due = now() - 1000;
+		this.a.store().enqueue(List.of(task("fresh", at(due)), task("second", at(due + 1))));
+		Share share = new Share(100, 0, one, Duration.ofMinutes(1));
+		List<LeasedTask> tasks = new ArrayList<>(this.a.claim(Map.of(NAME, share), 100).tasks());
+		tasks.addAll(this.b.claim(Map.of(NAME, share), 100).tasks());
+		assertThat(tasks).hasSize(6);
+		assertThat(tasks).filteredOn(LeasedTask::begun).extracting(LeasedTask::key).containsExactly("fresh");
+		assertThat(tasks).filteredOn((task) -> !task.begun())
+			.allSatisfy((task) -> assertThat(this.a.find(id(task)).state()).isEqualTo(State.LEASED));
+	}
+
+	/**
+	 * The limits of the nodes differ in another point, so that a store may use different
+	 * requests.
+	 */
+	@Test
+	void nodesThatClaimAtTheSameTimeKeepTheLimitTogether() throws Exception {
+		enqueueDue(120);
+		assertThat(mostThatRunAtOnce(120, 1, (node) -> new StartLimits(3, (node % 2 == 0) ? 0 : 3, 0, 1))).isBetween(1,
+				3);
+	}
+
+	/**
+	 * Each node keeps its tasks for a while, so that the claims of the others find many,
+	 * few or no free places.
+	 */
+	@Test
+	void nodesThatClaimAtTheSameTimeKeepALargeLimitTogether() throws Exception {
+		this.a.store().enqueue(Stream.generate(() -> task(null, at(1000))).limit(600).toList());
+		assertThat(mostThatRunAtOnce(600, 20, (node) -> new StartLimits(40, 0, 0, 1))).isBetween(10, 40);
+	}
+
+	/**
+	 * Lets four nodes, two on each store object, claim at the same time until all tasks
+	 * have run.
+	 * @param tasks how many tasks are due
+	 * @param kept a node that has so many tasks, or finds no more, acknowledges them
+	 * @param limits the limits of each node
+	 */
+	private int mostThatRunAtOnce(int tasks, int kept, IntFunction<StartLimits> limits) throws Exception {
+		AtomicInteger running = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		Set<String> ended = ConcurrentHashMap.newKeySet();
+		List<Callable<Void>> nodes = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			StoreNode node = (i < 2) ? this.a : this.b;
+			StartLimits own = limits.apply(i);
+			nodes.add(() -> {
+				List<LeasedTask> held = new ArrayList<>();
+				while (ended.size() < tasks && !Thread.currentThread().isInterrupted()) {
+					List<LeasedTask> claimed = node.claim(own, 10).tasks();
+					most.accumulateAndGet(running.addAndGet(claimed.size()), Math::max);
+					held.addAll(claimed);
+					if (claimed.isEmpty() || held.size() >= kept) {
+						for (LeasedTask task : held) {
+							running.decrementAndGet();
+							node.acknowledge(task);
+							assertThat(ended.add(task.id())).as("the only run of %s", task).isTrue();
+						}
+						held.clear();
+					}
+				}
+				return null;
+			});
+		}
+		ExecutorService threads = Executors.newFixedThreadPool(nodes.size());
+		try {
+			for (Future<Void> node : threads.invokeAll(nodes, 3, TimeUnit.MINUTES)) {
+				node.get();
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+		assertThat(ended).hasSize(tasks);
+		return most.get();
+	}
+
+	// Tasks of a key that run at once
+
+	@Test
+	void theTasksOfAKeyFollowOneAnother() {
+		String first = enqueue("k", NOW).id();
+		LeasedTask running = this.a.claim(ONE_PER_KEY).tasks().get(0);
+		assertThat(running.id()).isEqualTo(first);
+		String second = enqueue("k", NOW).id();
+		String other = enqueue("other key", NOW).id();
+		String unkeyed = enqueue(null, NOW).id();
+		Claimed others = this.b.claim(ONE_PER_KEY);
+		assertThat(ids(others)).containsExactlyInAnyOrder(other, unkeyed);
+		assertThat(others.more()).as("a task waits until another ends").isTrue();
+		assertThat(this.a.acknowledge(running)).isEqualTo(Reply.DONE);
+		assertThat(ids(this.b.claim(ONE_PER_KEY))).containsExactly(second);
+	}
+
+	@Test
+	void tasksThatWaitForManyKeysHoldUpNoTaskOfAnotherKey() {
+		enqueueKeys("busy", 300, now() - 3000);
+		assertThat(this.a.claim(ONE_PER_KEY).tasks()).hasSize(300);
+		enqueueKeys("busy", 300, now() - 2000);
+		enqueueKeys("free", 30, now() - 1000);
+		for (int first = 0; first < 30; first += 10) {
+			assertThat(this.b.claim(ONE_PER_KEY, 10).tasks()).extracting(LeasedTask::key)
+				.containsExactlyElementsOf(IntStream.range(first, first + 10).mapToObj((i) -> "free " + i).toList());
+		}
+		assertThat(ids(this.b.claim(ONE_PER_KEY))).isEmpty();
+	}
+
+	private void enqueueKeys(String prefix, int count, long due) {
+		this.a.store().enqueue(IntStream.range(0, count).mapToObj((i) -> task(prefix + " " + i, at(due + i))).toList());
+	}
+
+	@Test
+	void theRunsOfAScheduleAndTheTasksOfItsKeyFollowOneAnother() {
+		Enqueued schedule = recur("k", now() - 2000, HOURLY);
+		String once = this.a.enqueue(task("k", at(now() - 1000))).id();
+		Claimed run = this.a.claim(ONE_PER_KEY);
+		assertThat(ids(run)).containsExactly(schedule.id());
+		assertThat(ids(this.b.claim(ONE_PER_KEY))).isEmpty();
+		assertThat(this.a.repeat(run.tasks().get(0), DueTime.after(HOUR))).isEqualTo(Reply.DONE);
+		Claimed task = this.b.claim(ONE_PER_KEY);
+		assertThat(ids(task)).containsExactly(once);
+		Enqueued second = recur("k", now() - 2000, "every(PT2H)");
+		assertThat(ids(this.a.claim(ONE_PER_KEY))).isEmpty();
+		assertThat(this.b.acknowledge(task.tasks().get(0))).isEqualTo(Reply.DONE);
+		Claimed cancelled = this.a.claim(ONE_PER_KEY);
+		assertThat(ids(cancelled)).containsExactly(second.id());
+		assertThat(this.b.cancel(key("k"))).isTrue();
+		String last = enqueue("k", NOW).id();
+		assertThat(ids(this.b.claim(ONE_PER_KEY))).as("the run of the cancelled schedule goes on").isEmpty();
+		assertThat(this.a.acknowledge(cancelled.tasks().get(0))).isEqualTo(Reply.DONE);
+		assertThat(ids(this.b.claim(ONE_PER_KEY))).containsExactly(last);
+	}
+
+	/**
+	 * Tasks of these keys whose runs are lost, the first one first. More tasks of a key
+	 * run at once on a node that knows no limit.
+	 */
+	private List<String> lostWithoutLimit(String... keys) {
+		List<String> ids = Arrays.stream(keys).map((key) -> {
+			later(Duration.ofMillis(1));
+			return running(key).id();
+		}).toList();
+		later(LEASES_OVER);
+		this.b.claim();
+		return ids;
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1 })
+	void lostRunsOfAKeyRunOneAfterTheOther(int concurrent) {
+		StartLimits limits = new StartLimits(concurrent, 1, 0, 1);
+		List<String> lost = lostWithoutLimit("k", "k");
+		for (String id : lost) {
+			LeasedTask suspect = suspect(this.b, limits);
+			assertThat(suspect.id()).isEqualTo(id);
+			String next = enqueue("k", NOW).id();
+			assertThat(claimSuspect(this.a, limits)).as("leased").isNull();
+			assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
+			assertThat(claimSuspect(this.a, limits)).as("running").isNull();
+			Claimed none = this.a.claim(limits);
+			assertThat(none.tasks()).as("a task of the same key").isEmpty();
+			assertThat(none.newSuspects()).as("no reason to ask at once").isFalse();
+			assertThat(this.b.acknowledge(suspect)).isEqualTo(Reply.DONE);
+			assertThat(this.a.cancel(id(next))).isTrue();
+		}
+		assertThat(this.a.store().counts(List.of())).isEmpty();
+	}
+
+	@Test
+	void aLostRunWhoseKeyIsBusyHoldsUpNoOtherLostRun() {
+		List<String> lost = lostWithoutLimit("k", "k", "a", "b", "c", "d", "e", "f");
+		LeasedTask first = suspect(this.b, ONE_PER_KEY);
+		assertThat(this.b.begin(first)).isEqualTo(Reply.DONE);
+		Set<String> begun = new HashSet<>(Set.of(first.id()));
+		for (int i = 0; i < 6; i++) {
+			LeasedTask suspect = suspect(this.a, ONE_PER_KEY);
+			assertThat(this.a.begin(suspect)).isEqualTo(Reply.DONE);
+			assertThat(begun.add(suspect.id())).isTrue();
+		}
+		assertThat(lost).containsAll(begun);
+		assertThat(claimSuspect(this.a, ONE_PER_KEY)).isNull();
+		assertThat(this.b.acknowledge(first)).isEqualTo(Reply.DONE);
+		assertThat(claimSuspect(this.a, ONE_PER_KEY)).isNotNull();
+	}
+
+	@Test
+	void aSuspectWhoseNodeIsLostBeforeItBeginsHoldsUpNoOtherRunOfItsKey() {
+		List<String> lost = lostWithoutLimit("k", "k");
+		LeasedTask unheard = suspect(this.b, ONE_PER_KEY);
+		later(LEASES_OVER);
+		Set<String> ran = new HashSet<>();
+		for (int i = 0; i < 2; i++) {
+			LeasedTask suspect = suspect(this.a, ONE_PER_KEY);
+			assertThat(this.a.begin(suspect)).isEqualTo(Reply.DONE);
+			assertThat(this.a.acknowledge(suspect)).isEqualTo(Reply.DONE);
+			ran.add(suspect.id());
+		}
+		assertThat(ran).containsExactlyInAnyOrderElementsOf(lost);
+		assertThat(this.b.begin(unheard)).isEqualTo(Reply.REFUSED);
+	}
+
+	// Rates
+
+	@Test
+	void startsAreSpreadOverTheTimeOnAllNodesTogether() {
+		StartLimits rate = new StartLimits(0, 0, 10_000, 4);
+		enqueueDue(60);
+		assertThat(this.a.claim(rate).tasks()).as("a burst").hasSize(4);
+		Claimed none = this.b.claim(rate);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.startAt()).as("when half a burst may start").isEqualTo(now() + 20);
+		later(Duration.ofMillis(9));
+		assertThat(ids(this.b.claim(rate))).isEmpty();
+		later(Duration.ofMillis(1));
+		assertThat(ids(this.b.claim(rate))).hasSize(1);
+		later(Duration.ofMillis(25));
+		assertThat(ids(this.a.claim(rate, 1))).hasSize(1);
+		assertThat(ids(this.b.claim(rate))).hasSize(1);
+		assertThat(ids(this.a.claim(rate))).isEmpty();
+		int starts = 0;
+		for (int millis = 0; millis < 300; millis += 5) {
+			later(Duration.ofMillis(5));
+			starts += ((millis % 2 == 0) ? this.a : this.b).claim(rate).tasks().size();
+		}
+		assertThat(starts).isEqualTo(30);
+		later(HOUR);
+		assertThat(this.a.claim(rate).tasks()).as("no more than a burst after a pause").hasSize(4);
+	}
+
+	@Test
+	void anotherRateOrAnotherTimeHoldsUpTheNameForItsOwnBurstOnly() {
+		enqueueDue(5);
+		StartLimits hourly = new StartLimits(0, 0, HOUR.toMillis() * 1000, 1);
+		StartLimits fast = new StartLimits(0, 0, 10_000, 1);
+		assertThat(this.a.claim(hourly).tasks()).hasSize(1);
+		Claimed none = this.a.claim(fast);
+		assertThat(none.tasks()).isEmpty();
+		assertThat(none.startAt()).isEqualTo(now() + 10);
+		later(Duration.ofMillis(10));
+		assertThat(this.b.claim(fast).tasks()).as("the rate was raised").hasSize(1);
+		later(Duration.ofMillis(-500));
+		assertThat(this.b.claim(fast).tasks()).isEmpty();
+		later(Duration.ofMillis(10));
+		assertThat(this.b.claim(fast).tasks()).as("the clock was set back").hasSize(1);
+	}
+
+	/**
+	 * Two nodes stall within their claims, at one reading of the clock after another, and
+	 * then the starts of a second follow.
+	 */
+	@Test
+	void claimsThatStallAddNoMoreThanABurstToASecond() {
+		int burst = 6;
+		StartLimits rate = new StartLimits(0, 0, 10_000, burst);
+		boolean stalled = true;
+		for (int reading = 0; stalled; reading += 1 + reading / 2) {
+			this.a.store().testing().deleteAll();
+			this.a.store().enqueue(Stream.generate(() -> task(null, at(1000))).limit(150).toList());
+			List<Long> starts = new ArrayList<>();
+			AtomicBoolean stall = new AtomicBoolean();
+			this.b.store().testing().setClock(stalling(reading, () -> {
+			}));
+			this.a.store().testing().setClock(stalling(reading, () -> {
+				stall.set(true);
+				// Another thread, since transactions belong to threads
+				CompletableFuture.runAsync(() -> start(this.b, rate, starts)).join();
+			}));
+			start(this.a, rate, starts);
+			stalled = stall.get();
+			this.a.store().testing().setClock(this.clock::get);
+			this.b.store().testing().setClock(this.clock::get);
+			long afterwards = now();
+			for (int i = 0; i < 17; i++) {
+				start((i % 2 == 0) ? this.a : this.b, rate, starts);
+				later(Duration.ofMillis(60));
+			}
+			assertThat(mostInASecond(starts)).as("reading %d", reading).isLessThanOrEqualTo(100 + 2 * burst);
+			assertThat(starts).as("reading %d", reading)
+				.filteredOn((start) -> start >= afterwards)
+				.hasSizeGreaterThanOrEqualTo(95);
+		}
+	}
+
+	/**
+	 * A clock that advances by 60 ms at one of its readings, as for a node that stalls.
+	 */
+	private LongSupplier stalling(int reading, Runnable meanwhile) {
+		AtomicInteger readings = new AtomicInteger(reading);
+		return () -> {
+			if (readings.getAndDecrement() == 0) {
+				later(Duration.ofMillis(60));
+				meanwhile.run();
+			}
+			return now();
+		};
+	}
+
+	private void start(StoreNode node, StartLimits limits, List<Long> starts) {
+		int tasks = node.claim(limits).tasks().size();
+		starts.addAll(Collections.nCopies(tasks, now()));
+	}
+
+	private static long mostInASecond(List<Long> starts) {
+		return starts.stream()
+			.mapToLong((first) -> starts.stream().filter((start) -> start >= first && start < first + 1000).count())
+			.max()
+			.orElse(0);
+	}
+
+	// Failures
+
+	/**
+	 * The clock of a node fails at one reading after another, which ends a claim at each
+	 * of its steps.
+	 */
+	@Test
+	void aClaimThatFailsHalfwayReturnsTheTasksThatHaveBegun() {
+		AtomicInteger readings = new AtomicInteger();
+		Share any = new Share(20, 20);
+		Share limited = new Share(20, 20, LARGE, null);
+		boolean failed = true;
+		for (int step = 0; failed; step++) {
+			this.a.store().testing().setClock(this.clock::get);
+			this.a.store().testing().deleteAll();
+			this.a.store().enqueue(Stream.of(NAME, "other", "third").map((name) -> taskOf(name, NOW)).toList());
+			readings.set(step);
+			this.a.store().testing().setClock(() -> {
+				if (readings.getAndDecrement() == 0) {
+					throw new IllegalStateException("The test ends this claim");
+				}
+				return now();
+			});
+			int claimed = 0;
+			try {
+				claimed = this.a.claim(Map.of(NAME, limited, "other", any, "third", limited), 100).tasks().size();
+			}
+			catch (RuntimeException ex) {
+				assertThat(ex).hasMessageContaining("The test ends this claim");
+			}
+			failed = readings.get() < 0;
+			long running = this.b.store().counts(List.of()).values().stream().mapToLong(StoredCounts::running).sum();
+			assertThat(claimed).as("reading %d", step).isEqualTo((int) running);
+		}
+	}
+
+}
