@@ -1,0 +1,395 @@
+package io.timingwheel.spring.durable.node;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.NodeState.Activity;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
+import io.timingwheel.spring.task.Missed;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A task on its way through a node.
+ */
+class DurableNodeTests extends NodeTestSupport {
+
+	private final List<Long> times = new ArrayList<>();
+
+	private void count(int number) {
+		this.runs.add(number);
+		this.times.add(storeNow());
+	}
+
+	@Test
+	void aTaskRunsWhenItIsDueAndIsGone() {
+		handle(NAME, this::count);
+		long due = storeNow() + 5_000;
+		String id = enqueue(7, Duration.ofSeconds(5));
+		node();
+		advanceMillis(4_999);
+		assertThat(this.runs).isEmpty();
+		assertThat(find(id).state()).isEqualTo(State.LEASED);
+		advanceMillis(1);
+		assertThat(this.runs).containsExactly(7);
+		assertThat(this.times).containsExactly(due);
+		advanceMillis(0);
+		assertThat(this.store.find(Target.of(id))).isEmpty();
+		assertThat(counts().completed()).isEqualTo(1);
+	}
+
+	@Test
+	void aTaskThatTheNodeStoresItselfStartsInTimeWithoutAPoll() {
+		handle(NAME, this::count);
+		DurableNode node = node();
+		advanceMillis(1_500);
+		List<Long> due = new ArrayList<>();
+		for (int delay : List.of(0, 1, 20, 100, 400, 30)) {
+			advanceMillis(7);
+			due.add(storeNow() + delay);
+			enqueue(delay, Duration.ofMillis(delay));
+			node.expect(NAME, storeNow() + delay, storeNow());
+		}
+		advanceMillis(450);
+		assertThat(this.runs).containsExactlyInAnyOrder(0, 1, 20, 100, 400, 30);
+		due.sort(null);
+		for (int i = 0; i < due.size(); i++) {
+			assertThat(this.times.get(i) - due.get(i)).isBetween(0L, 1L);
+		}
+	}
+
+	@Test
+	void aBacklogRunsAtOnceAndTheNextTaskIsInTime() {
+		handle(NAME, this::count);
+		IntStream.range(0, 3_000).forEach((number) -> enqueue(number, Duration.ZERO));
+		enqueue(-1, Duration.ofMillis(1_500));
+		DurableNode node = node();
+		advanceMillis(100);
+		assertThat(this.runs).hasSize(3_000);
+		assertThat(node.figure(Figure.CLAIMS)).isLessThan(40);
+		advanceMillis(1_400);
+		assertThat(this.runs).hasSize(3_001);
+	}
+
+	@Test
+	void anIdleNodeClaimsOncePerPollInterval() {
+		handle(NAME, this::count);
+		DurableNode node = node();
+		advance(Duration.ofSeconds(100));
+		assertThat(node.figure(Figure.CLAIMS)).isBetween(99L, 102L);
+	}
+
+	@Test
+	void aFailureIsTriedAgainAndThenDead() {
+		handle(NAME, (number) -> {
+			count(number);
+			throw new IllegalStateException("expected");
+		});
+		String id = enqueue(7, Duration.ZERO);
+		node();
+		advanceMillis(1);
+		assertThat(find(id).attempt()).isEqualTo(2);
+		assertThat(find(id).error()).isEqualTo("java.lang.IllegalStateException: expected");
+		advance(Duration.ofSeconds(5));
+		assertThat(this.runs).hasSize(2);
+		advance(Duration.ofSeconds(10));
+		assertThat(this.runs).hasSize(3);
+		advanceMillis(10);
+		assertThat(find(id).state()).isEqualTo(State.DEAD);
+		assertThat(counts().failed()).isEqualTo(3);
+		assertThat(this.times.get(2) - this.times.get(0)).isBetween(15_000L, 15_010L);
+	}
+
+	@Test
+	void whateverAnExceptionDoesItsTaskIsSettled() {
+		handle(NAME, (number) -> {
+			throw new RuntimeException() {
+
+				@Override
+				public String toString() {
+					return toString() + ".";
+				}
+
+			};
+		});
+		String id = enqueue(7, Duration.ZERO);
+		DurableNode node = node();
+		advance(Duration.ofSeconds(16));
+		assertThat(find(id).state()).isEqualTo(State.DEAD);
+		assertThat(node.inFlight()).isZero();
+	}
+
+	@Test
+	void aTaskThatThisReleaseCannotReadIsLeftAloneUntilItsNextAttempt() {
+		handle(NAME, this::count);
+		String id = enqueue(NAME, "no number", Duration.ZERO);
+		DurableNode node = node();
+		advanceMillis(4_900);
+		assertThat(find(id).attempt()).isEqualTo(2);
+		assertThat(counts().failed()).isEqualTo(1);
+		assertThat(node.figure(Figure.RELEASED)).isZero();
+		assertThat(node.figure(Figure.CLAIMS)).isLessThan(15);
+		assertThat(node.figure(Figure.CLAIMED)).isEqualTo(2);
+	}
+
+	@Test
+	void aRunWhoseScheduleThisReleaseDoesNotKnowComesBackAndNothingIsLost() {
+		handle(NAME, this::count);
+		recur("lunar(full)", Duration.ZERO);
+		DurableNode node = node();
+		for (int i = 0; i < 10; i++) {
+			advance(Duration.ofSeconds(60));
+			assertThat(onlyPending().error()).contains("lunar(full)");
+			assertThat(onlyPending().schedule().text()).isEqualTo("lunar(full)");
+		}
+		assertThat(this.runs).isEmpty();
+		assertThat(node.figure(Figure.LOST_LEASES)).isZero();
+		assertThat(node.figure(Figure.CLAIMED)).isBetween(10L, 40L);
+	}
+
+	@Test
+	void aRecurringTaskRunsAtItsTimes() {
+		handle(NAME, this::count);
+		long first = storeNow() + 300;
+		recur("every(PT0.25S)", Duration.ofMillis(300));
+		node();
+		advanceMillis(1_100);
+		assertThat(this.times).containsExactly(first, first + 250, first + 500, first + 750);
+	}
+
+	@Test
+	void aMissedRunIsSkipped() {
+		handle(new NumberHandler(NAME, this::count, Runnable::run, null, Missed.SKIP));
+		recur("every(PT1H)", Duration.ZERO);
+		advance(LEASE.multipliedBy(2).plusSeconds(1));
+		node();
+		advanceMillis(10);
+		assertThat(this.runs).isEmpty();
+		assertThat(counts().expired()).isEqualTo(1);
+		assertThat(onlyPending().dueAt()).isGreaterThan(storeNow());
+	}
+
+	@Test
+	void aTaskThatIsTooLateDoesNotRun() {
+		handle(new NumberHandler(NAME, this::count, Runnable::run, Duration.ofSeconds(10), Missed.ONCE));
+		enqueue(1, Duration.ZERO);
+		advance(Duration.ofSeconds(11));
+		enqueue(2, Duration.ZERO);
+		node();
+		advanceMillis(100);
+		assertThat(this.runs).containsExactly(2);
+		assertThat(counts().expired()).isEqualTo(1);
+		assertThat(list(Order.PENDING)).isEmpty();
+	}
+
+	@Test
+	void aFailedClaimHoldsNoRoom() {
+		boolean[] fails = { true };
+		use(new InMemoryTaskStore() {
+
+			@Override
+			public Claimed claim(ClaimRequest request) {
+				if (fails[0]) {
+					throw new IllegalStateException("down");
+				}
+				return super.claim(request);
+			}
+
+		});
+		handle(NAME, this::count);
+		enqueue(7, Duration.ZERO);
+		DurableNode node = node();
+		advance(Duration.ofSeconds(3));
+		assertThat(node.inFlight()).isZero();
+		assertThat(node.storeError()).get().hasToString("java.lang.IllegalStateException: down");
+		fails[0] = false;
+		advance(Duration.ofSeconds(6));
+		assertThat(node.storeError()).isEmpty();
+		assertThat(this.runs).containsExactly(7);
+	}
+
+	@Test
+	void aSuspectRunsAloneAndLeavesTheOthersTheirBacklog() {
+		handle(NAME, this::count);
+		enqueue(0, Duration.ZERO);
+		claimAndForget();
+		advance(LEASE.plusSeconds(1));
+		IntStream.range(1, 1_000).forEach((number) -> enqueue(number, Duration.ZERO));
+		DurableNode node = node();
+		advanceMillis(100);
+		assertThat(this.runs).hasSize(1_000);
+		assertThat(node.figure(Figure.CLAIMS)).isLessThan(30);
+	}
+
+	@Test
+	void aTaskThatHasLostItsNodesTooOftenIsDead() {
+		handle(NAME, this::count);
+		String id = enqueue(0, Duration.ZERO);
+		for (int i = 0; i < 2; i++) {
+			claimAndForget();
+			advance(LEASE.plusSeconds(1));
+		}
+		node();
+		advanceMillis(100);
+		assertThat(this.runs).isEmpty();
+		assertThat(find(id).state()).isEqualTo(State.DEAD);
+		assertThat(find(id).error()).startsWith("Nodes ended 2 times");
+	}
+
+	/**
+	 * Claims and begins the only task, as a node that ends then.
+	 */
+	private void claimAndForget() {
+		ClaimRequest request = new ClaimRequest("other", Map.of(NAME, new ClaimRequest.Share(1, 0)), 1, true,
+				Duration.ZERO, LEASE, 1000);
+		List<LeasedTask> tasks = this.store.claim(request).tasks();
+		if (tasks.isEmpty()) {
+			tasks = this.store.claim(request).tasks();
+		}
+		assertThat(tasks).hasSize(1);
+		this.store.begin(List.of(tasks.get(0).ref()), LEASE);
+	}
+
+	@Test
+	void pausedNamesAreGivenBackAndRunAfterTheirPause() {
+		handle(NAME, this::count);
+		handle("other", (number) -> this.runs.add(-number));
+		String id = enqueue(7, Duration.ofMillis(1_800));
+		enqueue("other", "8", Duration.ofMillis(1_800));
+		DurableNode node = node();
+		advanceMillis(100);
+		assertThat(find(id).state()).isEqualTo(State.LEASED);
+		this.store.setPaused(NAME, true);
+		advanceMillis(1_900);
+		assertThat(this.runs).containsExactly(-8);
+		assertThat(node.isPaused(NAME)).isTrue();
+		assertThat(find(id).state()).isEqualTo(State.SCHEDULED);
+		node.setPaused(Set.of(NAME), false);
+		advanceMillis(1);
+		assertThat(this.runs).containsExactly(-8, 7);
+	}
+
+	@Test
+	void aPausedNodeGivesBackWhatHasNotStartedAndClaimsNothing() {
+		handle(NAME, this::count);
+		String id = enqueue(7, Duration.ofSeconds(1));
+		DurableNode node = node();
+		advanceMillis(10);
+		node.pause();
+		assertThat(find(id).state()).isEqualTo(State.SCHEDULED);
+		assertThat(node.isClaiming()).isFalse();
+		advance(Duration.ofSeconds(10));
+		assertThat(this.runs).isEmpty();
+		node.resume();
+		advanceMillis(1);
+		assertThat(this.runs).containsExactly(7);
+	}
+
+	@Test
+	void aRefusedTextIsSentInAsciiAndHoldsUpNothing() {
+		List<String> errors = new ArrayList<>();
+		use(new InMemoryTaskStore() {
+
+			@Override
+			public List<Reply> settle(List<Settlement> settlements) {
+				for (Settlement settlement : settlements) {
+					if (settlement instanceof Settlement.Retry retry) {
+						errors.add(retry.error());
+						if (retry.error().contains("→")) {
+							throw new UnsupportedOperationException("character");
+						}
+					}
+				}
+				return super.settle(settlements);
+			}
+
+			@Override
+			public boolean isRefusal(Throwable error) {
+				return error instanceof UnsupportedOperationException;
+			}
+
+		});
+		handle(NAME, (number) -> {
+			count(number);
+			if (number == 7) {
+				throw new IllegalStateException("a → b");
+			}
+		});
+		String id = enqueue(7, Duration.ZERO);
+		enqueue(8, Duration.ZERO);
+		node();
+		advanceMillis(100);
+		assertThat(find(id).error()).endsWith("a \\u2192 b");
+		assertThat(list(Order.PENDING)).hasSize(1);
+		assertThat(this.runs).containsExactly(7, 8);
+	}
+
+	@Test
+	void theNodeReportsItsStateAndLooksAfterSchedules() throws Exception {
+		List<Long> looks = new ArrayList<>();
+		this.schedules = () -> {
+			looks.add(this.time.nanoTime() / 1_000_000_000);
+			return looks.size() > 2;
+		};
+		DurableNode node = node();
+		advance(Duration.ofSeconds(64));
+		assertThat(looks).containsExactly(0L, 1L, 2L, 32L, 62L);
+		assertThat(this.store.nodes()).extracting(NodeState.Reported::state)
+			.containsExactly(new NodeState("node0", Activity.CLAIMING, 0));
+		assertThat(this.store.nodes().get(0).age()).isLessThan(Duration.ofSeconds(5));
+		node.pause();
+		advance(Duration.ofSeconds(5));
+		assertThat(this.store.nodes().get(0).state().activity()).isEqualTo(Activity.PAUSED);
+		node.shutdown(Duration.ZERO);
+		assertThat(this.store.nodes()).isEmpty();
+	}
+
+	@Test
+	void deadTasksAreDeletedAfterTheirRetention() {
+		this.deadRetention = Duration.ofHours(1);
+		handle(NAME, (number) -> {
+			throw new IllegalStateException("expected");
+		});
+		IntStream.range(0, 1_200).forEach((number) -> enqueue(number, Duration.ZERO));
+		DurableNode node = node();
+		advance(Duration.ofMinutes(30));
+		assertThat(this.store.counts(List.of()).get(NAME).dead()).isEqualTo(1_200);
+		advance(Duration.ofMinutes(50));
+		assertThat(this.store.counts(List.of())).isEmpty();
+		assertThat(node.figure(Figure.EXPIRED_DEAD)).isEqualTo(1_200);
+	}
+
+	@Test
+	void aTaskThatWasMovedOrCancelledDoesNotStart() {
+		handle(NAME, this::count);
+		String cancelled = enqueue(1, Duration.ofSeconds(1));
+		String moved = enqueue(2, Duration.ofSeconds(1));
+		DurableNode node = node();
+		advanceMillis(500);
+		this.store.cancel(Target.of(cancelled));
+		this.store.move(Target.of(moved), DueTime.after(Duration.ofSeconds(5)));
+		advanceMillis(1_000);
+		assertThat(this.runs).isEmpty();
+		assertThat(node.figure(Figure.REFUSED_BEGINS)).isEqualTo(2);
+		StoredTask task = find(moved);
+		advance(Duration.ofMillis(task.dueAt() - storeNow()));
+		assertThat(this.runs).containsExactly(2);
+	}
+
+}

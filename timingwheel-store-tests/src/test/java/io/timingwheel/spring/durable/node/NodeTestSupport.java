@@ -1,0 +1,168 @@
+package io.timingwheel.spring.durable.node;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+
+import io.timingwheel.ManualTimeSource;
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.RunningBodies;
+import io.timingwheel.spring.task.internal.TaskCounts;
+import io.timingwheel.spring.task.internal.TaskPolicies;
+import io.timingwheel.spring.task.internal.TaskRecorder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/**
+ * A node on a store in memory, and a time that goes on only when the test moves it.
+ */
+abstract class NodeTestSupport {
+
+	static final String NAME = "count";
+
+	static final Duration LEASE = Duration.ofSeconds(30);
+
+	static final Duration POLL = Duration.ofSeconds(1);
+
+	static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(5), 2, Duration.ofMinutes(1), 0);
+
+	final ManualTimeSource time = new ManualTimeSource();
+
+	final DurableHandlers handlers = new DurableHandlers();
+
+	final Map<String, TaskRecorder> recorders = new ConcurrentHashMap<>();
+
+	final TaskPolicies policies = TaskPolicies.none();
+
+	final RunningBodies bodies = new RunningBodies();
+
+	final List<Integer> runs = new ArrayList<>();
+
+	BooleanSupplier schedules = () -> true;
+
+	int maxInFlight = 1000;
+
+	Duration lookAhead = Duration.ofSeconds(2);
+
+	Duration deadRetention;
+
+	HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
+
+	DelayedTaskStore store;
+
+	TimingWheel wheel;
+
+	private final List<DurableNode> nodes = new ArrayList<>();
+
+	@BeforeEach
+	void openStore() {
+		use(new InMemoryTaskStore());
+	}
+
+	/**
+	 * Takes a store whose methods the test overrides.
+	 */
+	void use(InMemoryTaskStore other) {
+		this.store = other;
+		other.testing().setClock(this::storeNow);
+	}
+
+	@AfterEach
+	void shutDown() throws InterruptedException {
+		for (DurableNode node : this.nodes) {
+			node.shutdown(Duration.ZERO);
+		}
+		this.handOvers.close();
+	}
+
+	long storeNow() {
+		return 1_700_000_000_000L + this.time.nanoTime() / 1_000_000;
+	}
+
+	void handle(NumberHandler handler) {
+		this.handlers.register(handler);
+	}
+
+	void handle(String name, NumberHandler.Body body) {
+		handle(new NumberHandler(name, body));
+	}
+
+	DurableNode node() {
+		this.wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).shards(1).build();
+		return node(this.wheel, new WheelLoops(this.wheel));
+	}
+
+	DurableNode node(TimingWheel wheel, NodeLoop.Factory loops) {
+		NodeSettings settings = new NodeSettings("node" + this.nodes.size(), LEASE, this.lookAhead, POLL, 100,
+				this.maxInFlight, 3, 2, BACKOFF, 1000, this.deadRetention);
+		Services services = new Services(this::recorder, this.policies, this.bodies, this.handOvers, null,
+				this.schedules);
+		DurableNode node = new DurableNode(this.store, settings, this.handlers, wheel, services, loops);
+		this.nodes.add(node);
+		node.start();
+		return node;
+	}
+
+	private TaskRecorder recorder(String name) {
+		return this.recorders.computeIfAbsent(name, (key) -> new TaskRecorder(() -> {
+		}));
+	}
+
+	TaskCounts counts() {
+		return recorder(NAME).counts(0);
+	}
+
+	void advance(Duration by) {
+		this.time.advance(by);
+	}
+
+	void advanceMillis(long millis) {
+		advance(Duration.ofMillis(millis));
+	}
+
+	String enqueue(String name, String payload, Duration delay) {
+		String id = UUID.randomUUID().toString();
+		this.store.enqueue(
+				List.of(new NewTask(id, name, null, payload, null, DueTime.after(delay), IfPending.REPLACE, null)));
+		return id;
+	}
+
+	String enqueue(int number, Duration delay) {
+		return enqueue(NAME, String.valueOf(number), delay);
+	}
+
+	void recur(String schedule, Duration first) {
+		this.store.recur(new NewSchedule(UUID.randomUUID().toString(), NAME, "key", "1", null, schedule,
+				DueTime.after(first), false));
+	}
+
+	StoredTask find(String id) {
+		return this.store.find(Target.of(id)).orElseThrow();
+	}
+
+	List<StoredTask> list(ListQuery.Order order) {
+		return this.store.list(new ListQuery(NAME, order, null, 1000)).tasks();
+	}
+
+	StoredTask onlyPending() {
+		return Objects.requireNonNull(list(ListQuery.Order.PENDING).get(0));
+	}
+
+}

@@ -1,0 +1,241 @@
+package io.timingwheel.spring.durable.node;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
+import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.internal.HandOverExecutors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tasks whose bodies take a while, on threads.
+ */
+class RunningTaskTests extends NodeTestSupport {
+
+	private static final int THREADS = 4;
+
+	private final ThreadPoolExecutor executor = new ThreadPoolExecutor(THREADS, THREADS, 0, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>());
+
+	private final CountDownLatch end = new CountDownLatch(1);
+
+	private final AtomicInteger started = new AtomicInteger();
+
+	private final AtomicInteger interrupted = new AtomicInteger();
+
+	RunningTaskTests() {
+		this.handOvers = new HandOverExecutors();
+	}
+
+	@AfterEach
+	void endBodies() {
+		this.end.countDown();
+		this.executor.shutdownNow();
+	}
+
+	private void handleOnThreads(String name, NumberHandler.Body body) {
+		handle(new NumberHandler(name, body, this.executor, null, Missed.ONCE));
+	}
+
+	private void waitForEnd(int number) throws InterruptedException {
+		this.started.incrementAndGet();
+		try {
+			this.end.await();
+		}
+		catch (InterruptedException ex) {
+			this.interrupted.incrementAndGet();
+			throw ex;
+		}
+	}
+
+	/**
+	 * A node on threads, whose time goes on.
+	 */
+	private DurableNode nodeOnThreads() {
+		this.store.testing().setClock(null);
+		return node(TimingWheel.builder(Runnable::run).build(), NodeLoop.Factory.onThreads());
+	}
+
+	private int begun() {
+		return this.store.counts(List.of(NAME)).get(NAME) == null ? 0
+				: (int) this.store.counts(List.of(NAME)).get(NAME).running();
+	}
+
+	@Test
+	void aLeaseIsRenewedWhileTheBodyRuns() {
+		handleOnThreads(NAME, this::waitForEnd);
+		String id = enqueue(1, Duration.ZERO);
+		node();
+		advanceMillis(1);
+		await().until(() -> this.started.get() == 1);
+		advance(LEASE.multipliedBy(5));
+		assertThat(find(id).state()).isEqualTo(State.RUNNING);
+		assertThat(find(id).deliveries()).isEqualTo(1);
+		assertThat(this.interrupted).hasValue(0);
+		this.end.countDown();
+		await().until(() -> {
+			advanceMillis(1);
+			return counts().completed() == 1;
+		});
+	}
+
+	@Test
+	void aBodyWhoseNodeLosesTheLeaseIsInterruptedAndNotReported() {
+		AtomicBoolean fails = new AtomicBoolean();
+		use(new InMemoryTaskStore() {
+
+			@Override
+			public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
+				if (fails.get()) {
+					throw new IllegalStateException("down");
+				}
+				return super.renew(tasks, lease);
+			}
+
+		});
+		handleOnThreads(NAME, this::waitForEnd);
+		String id = enqueue(1, Duration.ZERO);
+		DurableNode node = node();
+		advanceMillis(1);
+		await().until(() -> this.started.get() == 1);
+		fails.set(true);
+		advance(LEASE.multipliedBy(9).dividedBy(10).minusMillis(100));
+		assertThat(this.interrupted).hasValue(0);
+		node.pause();
+		advance(LEASE.dividedBy(10));
+		await().until(() -> this.interrupted.get() == 1);
+		await().until(() -> counts().running() == 0);
+		assertThat(node.figure(Figure.LOST_LEASES)).isEqualTo(1);
+		assertThat(node.inFlight()).isZero();
+		assertThat(counts().failed()).isZero();
+		assertThat(find(id).state()).isEqualTo(State.RUNNING);
+	}
+
+	@Test
+	void tasksThatFallDueAtOnceAndCannotStartSoonAreGivenBack() {
+		handleOnThreads(NAME, this::waitForEnd);
+		IntStream.range(0, 200).forEach((number) -> enqueue(number, Duration.ofMillis(500)));
+		DurableNode node = node();
+		advanceMillis(499);
+		assertThat(node.inFlight()).isEqualTo(200);
+		advanceMillis(1);
+		await().until(() -> this.started.get() == THREADS);
+		advanceMillis(150);
+		assertThat(node.inFlight()).isLessThan(20);
+		assertThat(begun()).isLessThan(20);
+		assertThat(list(Order.PENDING).stream().filter((task) -> task.state() == State.SCHEDULED).count())
+			.isGreaterThan(180);
+	}
+
+	@Test
+	void aSlowNameLeavesItsBacklogInTheStoreAndRoomForOthers() {
+		handleOnThreads(NAME, this::waitForEnd);
+		handle("quick", (number) -> this.started.addAndGet(1_000));
+		IntStream.range(0, 500).forEach((number) -> enqueue(number, Duration.ZERO));
+		DurableNode node = node();
+		advanceMillis(100);
+		assertThat(begun()).isBetween(THREADS, 20);
+		enqueue("quick", "1", Duration.ZERO);
+		advance(POLL);
+		await().until(() -> this.started.get() >= 1_000);
+		assertThat(node.inFlight()).isLessThan(20);
+	}
+
+	@Test
+	void aNodeHoldsNoMoreThanItsLimitAndRunsAll() {
+		this.maxInFlight = 10;
+		handleOnThreads(NAME, (number) -> this.started.incrementAndGet());
+		IntStream.range(0, 500).forEach((number) -> enqueue(number, Duration.ZERO));
+		DurableNode node = nodeOnThreads();
+		await().until(() -> {
+			assertThat(node.inFlight()).isLessThanOrEqualTo(10);
+			return this.started.get() == 500;
+		});
+		await().until(() -> this.store.counts(List.of()).isEmpty());
+	}
+
+	@Test
+	void noNameStarvesAnother() {
+		this.maxInFlight = 40;
+		handleOnThreads(NAME, this::waitForEnd);
+		AtomicInteger quick = new AtomicInteger();
+		handle("quick", (number) -> quick.incrementAndGet());
+		IntStream.range(0, 1_000).forEach((number) -> enqueue(number, Duration.ofMillis(1_000)));
+		IntStream.range(0, 100).forEach((number) -> enqueue("quick", "1", Duration.ofMillis(1_000)));
+		node();
+		await().until(() -> {
+			advanceMillis(50);
+			return quick.get() == 100;
+		});
+		assertThat(list(Order.PENDING)).as("slow tasks that wait").hasSizeGreaterThan(950);
+	}
+
+	@Test
+	void anExecutorThatRefusesGetsItsTasksLater() {
+		ThreadPoolExecutor one = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new SynchronousQueue<>());
+		handle(new NumberHandler(NAME, (number) -> this.started.incrementAndGet(), one, null, Missed.ONCE));
+		IntStream.range(0, 20).forEach((number) -> enqueue(number, Duration.ZERO));
+		nodeOnThreads();
+		await().until(() -> this.started.get() == 20);
+		await().until(() -> this.store.counts(List.of()).isEmpty());
+		one.shutdownNow();
+	}
+
+	@Test
+	void aClosingNodeGivesBackWhatHasNotStartedAndWaitsForTheRest() throws Exception {
+		handleOnThreads(NAME, this::waitForEnd);
+		IntStream.range(0, 8).forEach((number) -> enqueue(number, Duration.ZERO));
+		DurableNode node = nodeOnThreads();
+		await().until(() -> this.started.get() == THREADS && begun() == 8);
+		CompletableFuture<Void> closed = CompletableFuture.runAsync(() -> {
+			try {
+				node.shutdown(Duration.ofMinutes(1));
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+		await().until(() -> begun() == THREADS);
+		await().untilAsserted(() -> assertThat(list(Order.PENDING)).hasSize(4)
+			.allMatch((task) -> task.state() == State.SCHEDULED && task.deliveries() == 0));
+		this.end.countDown();
+		closed.get(10, TimeUnit.SECONDS);
+		assertThat(counts().completed()).isEqualTo(THREADS);
+		assertThat(node.inFlight()).isZero();
+	}
+
+	@Test
+	void aBodyThatTakesTooLongToCloseIsInterruptedAndGivenBack() throws Exception {
+		handleOnThreads(NAME, this::waitForEnd);
+		String id = enqueue(1, Duration.ZERO);
+		DurableNode node = nodeOnThreads();
+		await().until(() -> this.started.get() == 1);
+		node.shutdown(Duration.ofMillis(20));
+		assertThat(this.interrupted).hasValue(1);
+		StoredTask task = find(id);
+		assertThat(task.state()).isEqualTo(State.SCHEDULED);
+		assertThat(task.attempt()).isEqualTo(1);
+		assertThat(task.error()).isNull();
+	}
+
+}
