@@ -1,0 +1,228 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.lettuce.core.RedisFuture;
+import io.timingwheel.spring.durable.redis.next.Script.Call;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the scripts of nodes and operators. On a Cluster this class remembers which
+ * partitions do not answer. A call on such a partition fails at once, until the partition
+ * has answered a probe. Thread-safe.
+ *
+ * <p>
+ * There are two reasons. A call on many partitions must not wait again and again for one
+ * server that hangs. A claim that has timed out must not stay in the connection until the
+ * server answers again, because the server would then lease tasks to a node that does not
+ * know of them.
+ */
+final class PartitionOutages {
+
+	private static final Duration PROBE_INTERVAL = Duration.ofMillis(500);
+
+	private final Scripts scripts;
+
+	private final StoreConnection connection;
+
+	private final Partitions partitions;
+
+	private final Map<Integer, Outage> outages = new TreeMap<>();
+
+	private volatile boolean allAnswer = true;
+
+	private volatile @Nullable PartialOutage partial;
+
+	PartitionOutages(Scripts scripts, StoreConnection connection, Partitions partitions) {
+		this.scripts = scripts;
+		this.connection = connection;
+		this.partitions = partitions;
+	}
+
+	/**
+	 * The servers that do not answer, {@code null} if all partitions answer or none does.
+	 */
+	@Nullable PartialOutage partial() {
+		return this.partial;
+	}
+
+	/**
+	 * Runs scripts.
+	 * @return a reply for each call, in the same order
+	 */
+	List<ScriptReply> run(List<Call> calls) {
+		if (!this.connection.isCluster()) {
+			return this.scripts.run(calls);
+		}
+		Map<Integer, ScriptReply> refused = refused();
+		Iterator<ScriptReply> sent = this.scripts
+			.run(calls.stream().filter((call) -> !refused.containsKey(call.partition())).toList())
+			.iterator();
+		List<ScriptReply> replies = new ArrayList<>(calls.size());
+		for (Call call : calls) {
+			ScriptReply reply = refused.get(call.partition());
+			if (reply == null) {
+				reply = sent.next();
+				note(call.partition(), reply.failure());
+			}
+			replies.add(reply);
+		}
+		return replies;
+	}
+
+	/**
+	 * Runs scripts on partitions whose answers do not depend on each other.
+	 * @return the replies of the partitions that have answered
+	 * @throws RuntimeException if none has answered
+	 */
+	List<ScriptReply> answers(List<Call> calls) {
+		List<ScriptReply> replies = run(calls);
+		List<ScriptReply> answers = replies.stream().filter((reply) -> reply.failure() == null).toList();
+		RuntimeException failure = replies.stream()
+			.map(ScriptReply::failure)
+			.filter((one) -> one != null && (answers.isEmpty() || RedisErrors.isRefusal(one)))
+			.findFirst()
+			.orElse(null);
+		if (failure != null) {
+			throw failure;
+		}
+		return answers;
+	}
+
+	/**
+	 * The partitions that get calls now.
+	 */
+	List<Integer> open() {
+		Set<Integer> refused = this.connection.isCluster() ? refused().keySet() : Set.of();
+		return IntStream.range(0, this.partitions.count())
+			.filter((partition) -> !refused.contains(partition))
+			.boxed()
+			.toList();
+	}
+
+	/**
+	 * The replies for the partitions that get no calls now. If no partition answers, no
+	 * call is refused, since the call delays no other partition.
+	 */
+	private Map<Integer, ScriptReply> refused() {
+		if (this.partial == null) {
+			return Map.of();
+		}
+		Map<Integer, ScriptReply> refused = new HashMap<>();
+		synchronized (this) {
+			if (this.partial != null) {
+				this.outages.forEach((partition, outage) -> {
+					if (!outage.isOver()) {
+						refused.put(partition, ScriptReply.notSent(partition, outage.failure));
+					}
+				});
+			}
+		}
+		return refused;
+	}
+
+	/**
+	 * Learns whether a partition has answered. An error of Redis is an answer.
+	 */
+	private void note(int partition, @Nullable RuntimeException failure) {
+		boolean answered = failure == null || RedisErrors.isRefusal(failure);
+		if (answered && this.allAnswer) {
+			return;
+		}
+		synchronized (this) {
+			if (failure != null && !answered) {
+				this.outages.put(partition, new Outage(partition, failure));
+			}
+			else {
+				this.outages.remove(partition);
+			}
+			this.allAnswer = this.outages.isEmpty();
+			this.partial = partialOutage();
+		}
+	}
+
+	private @Nullable PartialOutage partialOutage() {
+		if (this.outages.isEmpty() || this.outages.size() == this.partitions.count()) {
+			return null;
+		}
+		Set<String> servers = this.outages.values()
+			.stream()
+			.map((outage) -> outage.server)
+			.collect(Collectors.toUnmodifiableSet());
+		return new PartialOutage(servers, this.outages.values().iterator().next().failure);
+	}
+
+	/**
+	 * The outage of one partition.
+	 */
+	private final class Outage {
+
+		private final RuntimeException failure;
+
+		private final byte[] key;
+
+		private final String server;
+
+		private @Nullable RedisFuture<Long> probe;
+
+		private long probedNanos;
+
+		Outage(int partition, RuntimeException failure) {
+			this.failure = failure;
+			this.key = PartitionOutages.this.partitions.key(partition, "probe");
+			String server = PartitionOutages.this.connection.server(this.key);
+			this.server = (server != null) ? server : "partition " + partition;
+		}
+
+		/**
+		 * Whether the partition has answered a probe. Sends a probe if none is under way,
+		 * and does not wait for the answer.
+		 */
+		boolean isOver() {
+			RedisFuture<Long> probe = this.probe;
+			if (probe == null || isStale(probe)) {
+				probe();
+				return false;
+			}
+			return probe.isDone() && !probe.toCompletableFuture().isCompletedExceptionally();
+		}
+
+		private boolean isStale(RedisFuture<Long> probe) {
+			long age = System.nanoTime() - this.probedNanos;
+			return probe.isDone()
+					? probe.toCompletableFuture().isCompletedExceptionally() && age > PROBE_INTERVAL.toNanos()
+					: age > PartitionOutages.this.connection.timeout().toNanos();
+		}
+
+		/**
+		 * Sends a write that changes nothing. A read is not enough, since a server that
+		 * refuses writes may still answer reads.
+		 */
+		private void probe() {
+			if (this.probe != null) {
+				this.probe.cancel(true);
+			}
+			PartitionOutages.this.connection.refresh();
+			this.probedNanos = System.nanoTime();
+			try {
+				this.probe = PartitionOutages.this.connection.commands().zrem(this.key, new byte[0]);
+			}
+			catch (RuntimeException ex) {
+				// No server has the partition. The next call probes again.
+				this.probe = null;
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,157 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import java.util.zip.CRC32;
+
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The partitions of a namespace, their keys in Redis, and the partition of each task. The
+ * name and key decide the partition of a task with a key. A task without a key can be in
+ * any partition. The id that callers see ends with a point and the number of the
+ * partition. Thread-safe.
+ */
+final class Partitions {
+
+	/** The id in the partition, a point, and the number of the partition. */
+	private static final Pattern ID = Pattern.compile("(.+)\\.(\\d{1,4})", Pattern.DOTALL);
+
+	private final int count;
+
+	private final byte[][][] keys;
+
+	private final String namespace;
+
+	Partitions(String namespace, int count) {
+		this.count = count;
+		this.namespace = namespace;
+		this.keys = new byte[count][][];
+		for (int partition = 0; partition < count; partition++) {
+			int number = partition;
+			this.keys[partition] = Stream.of("heads", "bodies", "index", "holders", "paused")
+				.map((name) -> key(number, name))
+				.toArray(byte[][]::new);
+		}
+	}
+
+	int count() {
+		return this.count;
+	}
+
+	/**
+	 * The keys of a partition in the order that {@code prelude.lua} expects.
+	 */
+	byte[][] keys(int partition) {
+		return this.keys[partition];
+	}
+
+	/**
+	 * The set with the paused names, of which each partition has a copy.
+	 */
+	byte[] paused(int partition) {
+		return this.keys[partition][4];
+	}
+
+	/**
+	 * A key in the slot of a partition.
+	 */
+	byte[] key(int partition, String name) {
+		return bytes("timingwheel:{" + this.namespace + ":" + partition + "}:" + name);
+	}
+
+	/**
+	 * A key in the slot of what all partitions have in common.
+	 */
+	byte[] key(String name) {
+		return bytes("timingwheel:{" + this.namespace + "}:" + name);
+	}
+
+	/**
+	 * The partition of a task with a key.
+	 */
+	int of(TaskId task) {
+		return of(bytes(task.name().length() + ":" + task.name() + task.key()));
+	}
+
+	/**
+	 * The partition of the id of a task without a key, of a limited name, or of a node.
+	 */
+	int of(String value) {
+		return of(bytes(value));
+	}
+
+	private int of(byte[] value) {
+		CRC32 hash = new CRC32();
+		hash.update(value);
+		return (int) (hash.getValue() % this.count);
+	}
+
+	/**
+	 * Splits an id that callers see.
+	 * @return {@code null} for an id that this store never gave
+	 */
+	@Nullable StoredId locate(String id) {
+		Matcher matcher = ID.matcher(id);
+		if (!matcher.matches()) {
+			return null;
+		}
+		int partition = Integer.parseInt(matcher.group(2));
+		return (partition < this.count) ? new StoredId(partition, matcher.group(1)) : null;
+	}
+
+	/**
+	 * Sorts names as the index does: by the number of their bytes, then by the bytes.
+	 */
+	static List<String> inIndexOrder(Collection<String> names) {
+		Map<String, byte[]> bytes = names.stream().collect(Collectors.toMap(Function.identity(), Partitions::bytes));
+		return bytes.entrySet()
+			.stream()
+			.sorted(Map.Entry.comparingByValue(
+					Comparator.<byte[]>comparingInt((name) -> name.length).thenComparing(Arrays::compareUnsigned)))
+			.map(Map.Entry::getKey)
+			.toList();
+	}
+
+	static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * The id that callers see.
+	 * @param id the id in the partition
+	 */
+	static String publicId(int partition, String id) {
+		return id + "." + partition;
+	}
+
+	/**
+	 * The id that the partition of a task knows.
+	 * @param id the id that callers see, or another text
+	 */
+	static String localId(String id) {
+		int point = id.lastIndexOf('.');
+		return (point > 0) ? id.substring(0, point) : id;
+	}
+
+	/**
+	 * The parts of an id that callers see.
+	 *
+	 * @param partition the partition of the task
+	 * @param id the id of the task in that partition
+	 */
+	record StoredId(int partition, String id) {
+
+	}
+
+}

@@ -1,0 +1,273 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Forecast;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.Moved;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoreTesting;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.TaskRef;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Keeps durable tasks in Redis 6.2 or newer: standalone, behind Sentinel, or a Cluster.
+ * The package description shows the keys and the scripts. The store takes part in no
+ * transaction. Thread-safe.
+ *
+ * <p>
+ * On a Cluster an unreachable server affects only its own partitions: a claim gives the
+ * tasks of the other partitions, the reply for a task of such a partition is
+ * {@link Reply#BUSY}, operators read what the others have, and {@link #partialOutage()}
+ * names the server.
+ *
+ * <p>
+ * The clocks of the primaries of a Cluster must agree as well as a time service keeps
+ * them. A task may be late by the difference of two clocks. A task may also be early by
+ * this difference, but never by more than one millisecond plus the duration of the
+ * request that stored, moved or claimed the task.
+ *
+ * <p>
+ * If Redis cannot be reached or fails, the methods usually throw a
+ * {@link org.springframework.dao.DataAccessException}.
+ *
+ * @since 0.1
+ */
+public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoCloseable {
+
+	private final RedisStoreOptions options;
+
+	private final StoreConnection connection;
+
+	private final Partitions partitions;
+
+	private final Scripts scripts;
+
+	private final PartitionOutages outages;
+
+	private final ReplicatedWrites writes;
+
+	private final Enqueueing enqueueing;
+
+	private final PendingAndDead pendingAndDead;
+
+	private final Claims claims;
+
+	private final LeasedTasks leased;
+
+	private final Reads reads;
+
+	private final PausedNames pausedNames;
+
+	/**
+	 * Creates a store and opens its own connection.
+	 * @param connectionFactory the initialized factory of the application, which gives
+	 * the address of Redis; the store does not close the factory
+	 * @param options how to use Redis
+	 */
+	public RedisDelayedTaskStore(LettuceConnectionFactory connectionFactory, RedisStoreOptions options) {
+		this(connectionFactory, options, StoreConnection.MAX_TIMEOUT);
+	}
+
+	/**
+	 * Creates a store whose calls may wait for longer, for tests on a machine that may
+	 * stall.
+	 */
+	RedisDelayedTaskStore(LettuceConnectionFactory connectionFactory, RedisStoreOptions options, Duration maxTimeout) {
+		this.options = options;
+		this.connection = new StoreConnection(connectionFactory, maxTimeout);
+		this.partitions = new Partitions(options.namespace(), options.partitions());
+		this.scripts = new Scripts(this.connection, this.partitions);
+		this.outages = new PartitionOutages(this.scripts, this.connection, this.partitions);
+		this.writes = new ReplicatedWrites(this.scripts, this.connection, this.partitions, options);
+		boolean severalClocks = this.connection.isCluster();
+		Places places = new Places(this.partitions, this.outages);
+		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks);
+		this.pendingAndDead = new PendingAndDead(this.partitions, this.outages, this.writes);
+		this.pausedNames = new PausedNames(this.connection, this.partitions);
+		this.claims = new Claims(this.outages, severalClocks, new Limits(this.outages, places), this.pausedNames);
+		this.leased = new LeasedTasks(this.partitions, this.outages, places, options.maxDead());
+		this.reads = new Reads(this.partitions, this.outages);
+	}
+
+	/**
+	 * Stores tasks in calls of up to 500 tasks of one partition. Each call stores all its
+	 * tasks or none. If a call fails, other calls may have stored their tasks.
+	 */
+	@Override
+	public List<Enqueued> enqueue(List<NewTask> tasks) {
+		return this.enqueueing.enqueue(tasks);
+	}
+
+	@Override
+	public Enqueued recur(NewSchedule schedule) {
+		return this.enqueueing.recur(schedule);
+	}
+
+	@Override
+	public boolean cancel(Target target) {
+		return this.pendingAndDead.cancel(target);
+	}
+
+	@Override
+	public @Nullable Moved move(Target target, DueTime due) {
+		return this.pendingAndDead.move(target, due);
+	}
+
+	@Override
+	public Optional<StoredTask> find(Target target) {
+		return this.pendingAndDead.find(target);
+	}
+
+	@Override
+	public boolean joinsTransaction() {
+		return false;
+	}
+
+	@Override
+	public Claimed claim(ClaimRequest request) {
+		return this.claims.claim(request);
+	}
+
+	@Override
+	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
+		return this.leased.begin(tasks, lease);
+	}
+
+	@Override
+	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
+		return this.leased.renew(tasks, lease);
+	}
+
+	@Override
+	public List<Reply> settle(List<Settlement> settlements) {
+		return this.leased.settle(settlements);
+	}
+
+	@Override
+	public void heartbeat(NodeState state) {
+		this.reads.heartbeat(state);
+	}
+
+	@Override
+	public ListQuery.Page list(ListQuery query) {
+		return this.reads.list(query);
+	}
+
+	@Override
+	public List<Requeue> requeue(List<String> ids) {
+		return this.pendingAndDead.requeue(ids);
+	}
+
+	@Override
+	public int discard(List<String> ids) {
+		return this.pendingAndDead.discard(ids);
+	}
+
+	@Override
+	public int discardOlder(Duration age, int limit) {
+		return this.pendingAndDead.discardOlder(age, limit);
+	}
+
+	@Override
+	public long droppedDead() {
+		return this.leased.dropped();
+	}
+
+	@Override
+	public Map<String, StoredCounts> counts(Collection<String> names) {
+		return this.reads.counts(names);
+	}
+
+	@Override
+	public Forecast forecast(Forecast.Query query) {
+		return this.reads.forecast(query);
+	}
+
+	@Override
+	public void setPaused(String name, boolean paused) {
+		this.pausedNames.set(name, paused);
+	}
+
+	@Override
+	public List<NodeState.Reported> nodes() {
+		return this.reads.nodes();
+	}
+
+	@Override
+	public long now() {
+		return this.reads.now();
+	}
+
+	@Override
+	public void check(Collection<String> names) {
+		Requirements requirements = new Requirements(this.connection, this.outages, this.partitions, this.options);
+		requirements.check();
+		this.pausedNames.restoreIfLost(requirements);
+	}
+
+	@Override
+	public boolean isRefusal(Throwable error) {
+		return RedisErrors.isRefusal(error);
+	}
+
+	@Override
+	public @Nullable PartialOutage partialOutage() {
+		return this.outages.partial();
+	}
+
+	@Override
+	public StoreTesting testing() {
+		return new StoreTesting() {
+
+			@Override
+			public void setClock(@Nullable LongSupplier millis) {
+				RedisDelayedTaskStore.this.scripts.setClock(millis);
+			}
+
+			@Override
+			public void deleteAll() {
+				RedisDelayedTaskStore.this.deleteAll();
+			}
+
+		};
+	}
+
+	private void deleteAll() {
+		for (int partition = 0; partition < this.partitions.count(); partition++) {
+			String keys = new String(this.partitions.key(partition, ""), StandardCharsets.UTF_8);
+			this.connection.get(this.connection.commands().keys(keys.replaceAll("[*?\\[\\]^\\\\]", "\\\\$0") + "*"))
+				.forEach((key) -> this.connection.get(this.connection.commands().del(key)));
+		}
+		this.pausedNames.clear();
+	}
+
+	/**
+	 * Closes the connections of the store, not those of the application.
+	 */
+	@Override
+	public void close() {
+		this.writes.close();
+		this.connection.close();
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.util.Set;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.RedisSystemException;
+import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
+
+/**
+ * Tells what an exception of Redis means.
+ */
+final class RedisErrors {
+
+	/**
+	 * The first words of the errors of a server or cluster that cannot answer at the
+	 * moment.
+	 */
+	private static final Set<String> OUTAGES = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN",
+			"UNKILLABLE", "MOVED", "ASK");
+
+	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
+
+	private RedisErrors() {
+	}
+
+	/**
+	 * Whether Redis has answered, and refuses the request for good, such as for a lack of
+	 * rights.
+	 */
+	static boolean isRefusal(Throwable error) {
+		for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+			if (cause instanceof RedisCommandExecutionException) {
+				String message = String.valueOf(cause.getMessage());
+				return !OUTAGES.contains(message.split(" ", 2)[0]);
+			}
+		}
+		// A value that this store refuses.
+		return error instanceof IllegalArgumentException;
+	}
+
+	/**
+	 * Whether the server refuses writes because it has become a replica. Redis before
+	 * version 7 gives the reason in the middle of the message.
+	 */
+	static boolean isReadOnly(@Nullable RuntimeException failure) {
+		return message(failure).contains("READONLY ");
+	}
+
+	/**
+	 * What Redis or Lettuce has said, an empty text if nothing has failed.
+	 */
+	static String message(@Nullable RuntimeException failure) {
+		Throwable cause = (failure != null) ? failure.getCause() : null;
+		return (cause != null) ? String.valueOf(cause.getMessage()) : "";
+	}
+
+	/**
+	 * Translates an exception as Spring does. The message of an exception that Spring has
+	 * no type for contains the message of Redis or Lettuce, because health shows only the
+	 * message.
+	 */
+	static RuntimeException translated(Exception cause) {
+		if (cause instanceof DataAccessException known) {
+			return known;
+		}
+		RuntimeException translated = EXCEPTIONS.convert(cause);
+		return (translated == null || translated.getClass() == RedisSystemException.class)
+				? new RedisSystemException("Redis failed: " + cause.getMessage(), cause) : translated;
+	}
+
+}

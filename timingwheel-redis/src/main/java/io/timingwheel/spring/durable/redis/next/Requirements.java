@@ -1,0 +1,262 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Checks that tasks are safe in this Redis, and that the user may run the commands of a
+ * node. Checks each primary of a Cluster. Logs a warning for each setting that Redis does
+ * not report.
+ */
+final class Requirements {
+
+	private static final Log logger = LogFactory.getLog(Requirements.class);
+
+	private static final Pattern VERSION = Pattern.compile("(\\d+)\\.(\\d+).*");
+
+	private static final String SAFE_POLICY = "noeviction";
+
+	/** How the tasks are written, as {@code prelude.lua} says. */
+	private static final int FORMAT = 1;
+
+	/** The commands of the scripts, on a key that nobody uses. */
+	private static final List<String> COMMANDS = List.of("HSET KEY field 1", "HGET KEY field", "HMGET KEY field",
+			"HGETALL KEY", "HDEL KEY field", "ZADD KEY 0 member", "ZCARD KEY", "ZSCORE KEY member",
+			"ZLEXCOUNT KEY - +", "ZRANGEBYLEX KEY - +", "ZREVRANGEBYLEX KEY + -", "ZREMRANGEBYSCORE KEY 1 1",
+			"ZREM KEY member", "SADD KEY member", "SMEMBERS KEY", "SISMEMBER KEY member", "SREM KEY member",
+			"HSETNX KEY field 1", "HDEL KEY field");
+
+	/**
+	 * What Redis says to a user without a right, and to all users of a command that is
+	 * switched off. The texts differ between versions, and within scripts.
+	 */
+	private static final Pattern REFUSED = Pattern.compile(
+			"NOPERM|can't run this command|can't access|ACL failure|no permissions|unknown (redis )?command",
+			Pattern.CASE_INSENSITIVE);
+
+	private final StoreConnection connection;
+
+	private final PartitionOutages outages;
+
+	private final Partitions partitions;
+
+	private final RedisStoreOptions options;
+
+	Requirements(StoreConnection connection, PartitionOutages outages, Partitions partitions,
+			RedisStoreOptions options) {
+		this.connection = connection;
+		this.outages = outages;
+		this.partitions = partitions;
+		this.options = options;
+	}
+
+	void check() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
+		checkSettings(commands);
+		try {
+			checkCommands(commands);
+			checkAgreed();
+		}
+		catch (DataAccessException ex) {
+			throw isRefusal(ex) ? refused(String.valueOf(ex.getMostSpecificCause().getMessage())) : ex;
+		}
+	}
+
+	private void checkSettings(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		List<String> infos;
+		try {
+			infos = infos(commands);
+		}
+		catch (DataAccessException ex) {
+			if (!isRefusal(ex)) {
+				throw ex;
+			}
+			logger.warn("Redis does not let this user run INFO (" + ex.getMostSpecificCause().getMessage()
+					+ "), so nobody checks that Redis has version 6.2 or newer, 'maxmemory-policy noeviction' and"
+					+ " 'appendonly yes'. Give the user the right +info to have them checked");
+			return;
+		}
+		for (String info : infos) {
+			checkVersion(field(info, "redis_version"));
+			checkPolicy(field(info, "maxmemory_policy"));
+			checkPersistence(field(info, "aof_enabled"));
+		}
+	}
+
+	/**
+	 * Runs each command that a node runs, so that a user without the right to run it is
+	 * found at the start and not with the first task. A Redis that is full refuses to
+	 * write, and a node may start nevertheless.
+	 */
+	private void checkCommands(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		List<RedisFuture<?>> replies = new ArrayList<>();
+		for (int partition = 0; partition < this.partitions.count(); partition++) {
+			byte[] key = this.partitions.key(partition, "check");
+			for (String command : COMMANDS) {
+				replies.add(dispatch(commands, command, key));
+			}
+			// The scripts need EVAL only if Redis does not know them yet.
+			replies.add(commands.eval("return redis.call('TIME')", ScriptOutputType.MULTI, new byte[][] { key }));
+		}
+		for (RedisFuture<?> reply : replies) {
+			try {
+				this.connection.get(reply);
+			}
+			catch (DataAccessException ex) {
+				if (!RedisErrors.message(ex).contains("OOM ")) {
+					throw ex;
+				}
+			}
+		}
+		this.outages.answers(Script.CLAIM.onEach(this.partitions, Claim.NOTHING));
+		if (this.options.waitReplicas() > 0) {
+			this.connection.get(commands.waitForReplication(0, 1));
+		}
+	}
+
+	private static RedisFuture<?> dispatch(RedisClusterAsyncCommands<byte[], byte[]> commands, String command,
+			byte[] key) {
+		String[] words = command.split(" ");
+		CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+		for (int i = 1; i < words.length; i++) {
+			if (words[i].equals("KEY")) {
+				arguments.addKey(key);
+			}
+			else {
+				arguments.add(words[i]);
+			}
+		}
+		return commands.dispatch(CommandType.valueOf(words[0]), new NestedMultiOutput<>(ByteArrayCodec.INSTANCE),
+				arguments);
+	}
+
+	private static boolean isRefusal(DataAccessException failure) {
+		return REFUSED.matcher(String.valueOf(failure.getMostSpecificCause().getMessage())).find();
+	}
+
+	private UnusableTaskStoreException refused(String error) {
+		return new UnusableTaskStoreException(
+				"Redis does not let this user run what a node needs (%s)".formatted(error),
+				"give the user the rights +@read +@write +@scripting +@connection +info +time%s, and ~timingwheel:{%s* for the keys"
+					.formatted((this.options.waitReplicas() > 0) ? " +wait" : "", this.options.namespace()));
+	}
+
+	private List<String> infos(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		List<CompletionStage<String>> infos = new ArrayList<>();
+		if (commands instanceof RedisAdvancedClusterAsyncCommands<byte[], byte[]> cluster) {
+			cluster.upstream().commands().info().forEach(infos::add);
+		}
+		else {
+			infos.add(commands.info());
+		}
+		return infos.stream().map(this.connection::get).toList();
+	}
+
+	private static @Nullable String field(String info, String name) {
+		Matcher matcher = Pattern.compile("^" + name + ":(.*?)\\r?$", Pattern.MULTILINE).matcher(info);
+		return matcher.find() ? matcher.group(1) : null;
+	}
+
+	static void checkVersion(@Nullable String version) {
+		Matcher matcher = VERSION.matcher((version != null) ? version : "");
+		if (!matcher.matches()) {
+			logger.warn("Redis does not report its version: timingwheel needs 6.2 or newer");
+			return;
+		}
+		int major = Integer.parseInt(matcher.group(1));
+		if (major < 6 || (major == 6 && Integer.parseInt(matcher.group(2)) < 2)) {
+			throw new UnusableTaskStoreException(
+					"timingwheel.store.type=redis needs Redis 6.2 or newer, but this Redis is " + version,
+					"update Redis");
+		}
+	}
+
+	private static void checkPolicy(@Nullable String policy) {
+		if (policy == null) {
+			logger.warn("Redis does not report its maxmemory-policy: tasks may disappear unless it is 'noeviction'");
+		}
+		else if (!policy.equals(SAFE_POLICY)) {
+			throw new UnusableTaskStoreException(
+					"the maxmemory-policy of Redis is '" + policy
+							+ "', so Redis may delete tasks when its memory is full",
+					"set 'maxmemory-policy noeviction', or use a separate Redis for timingwheel.store.type=redis");
+		}
+	}
+
+	private static void checkPersistence(@Nullable String appendOnly) {
+		if (!"1".equals(appendOnly)) {
+			logger.warn("Redis "
+					+ ((appendOnly != null) ? "has no append-only file" : "does not report its persistence")
+					+ ": a restart may lose the tasks that were stored since its last snapshot. Set 'appendonly yes'");
+		}
+	}
+
+	private void checkPartitions(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		String expected = String.valueOf(this.options.partitions());
+		String found = agreed(commands, "partitions", expected);
+		if (!found.equals(expected)) {
+			throw new UnusableTaskStoreException(
+					"the tasks in the Redis namespace '%s' are spread over %s partitions, not %s"
+						.formatted(this.options.namespace(), found, expected),
+					"set timingwheel.store.redis.partitions=%s, or start with a new timingwheel.store.redis.namespace"
+						.formatted(found));
+		}
+	}
+
+	private void checkFormat(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+		String found = agreed(commands, "format", String.valueOf(FORMAT));
+		if (!found.equals(String.valueOf(FORMAT))) {
+			throw new UnusableTaskStoreException(
+					"the tasks in the Redis namespace '%s' have format %s, and this version of timingwheel uses format %d"
+						.formatted(this.options.namespace(), found, FORMAT),
+					"use the version of timingwheel that has stored them, or another timingwheel.store.redis.namespace");
+		}
+	}
+
+	/**
+	 * Reads the values that all nodes of the namespace agree on, and stores those that
+	 * are missing.
+	 * @throws UnusableTaskStoreException if this node has other values
+	 */
+	void checkAgreed() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
+		checkFormat(commands);
+		checkPartitions(commands);
+	}
+
+	/**
+	 * Reads a value that all nodes of the namespace agree on, and writes it if there is
+	 * none. A node that finds the value writes nothing, and so can start while Redis is
+	 * full.
+	 */
+	private String agreed(RedisClusterAsyncCommands<byte[], byte[]> commands, String name, String expected) {
+		byte[] key = this.partitions.key("meta");
+		byte[] field = Partitions.bytes(name);
+		byte[] found = this.connection.get(commands.hget(key, field));
+		if (found == null) {
+			this.connection.get(commands.hsetnx(key, field, Partitions.bytes(expected)));
+			found = this.connection.get(commands.hget(key, field));
+		}
+		return new String(found, StandardCharsets.UTF_8);
+	}
+
+}

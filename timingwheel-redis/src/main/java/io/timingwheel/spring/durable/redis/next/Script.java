@@ -1,0 +1,106 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.lettuce.core.codec.Base16;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.io.ClassPathResource;
+
+/**
+ * The Lua scripts. The source of each one is {@code prelude.lua} and the file with its
+ * name.
+ */
+enum Script {
+
+	ENQUEUE, RECUR, CLAIM, HOLD, END, CANCEL, MOVE, REQUEUE, DISCARD, PLACES, FIND, LIST, COUNTS, FORECAST, NODES;
+
+	private final byte[] source = Partitions.bytes(read("prelude") + read(name().toLowerCase(Locale.ROOT)));
+
+	private final String digest = Base16.digest(this.source);
+
+	private static String read(String name) {
+		try {
+			return new ClassPathResource(name + ".lua", Script.class).getContentAsString(StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	byte[] source() {
+		return this.source;
+	}
+
+	/**
+	 * The name of the script in Redis, once Redis has read the source.
+	 */
+	String digest() {
+		return this.digest;
+	}
+
+	/**
+	 * A call of this script on a partition.
+	 */
+	Call on(int partition, @Nullable Object... arguments) {
+		return new Call(this, partition, new ArrayList<>(), List.of()).with(arguments);
+	}
+
+	/**
+	 * A call of this script on each partition.
+	 */
+	List<Call> onEach(Partitions partitions, @Nullable Object... arguments) {
+		return IntStream.range(0, partitions.count()).mapToObj((partition) -> on(partition, arguments)).toList();
+	}
+
+	/**
+	 * A call of a script on one partition.
+	 *
+	 * @param script the script
+	 * @param partition the partition
+	 * @param arguments the arguments after the clock, which {@link Scripts} adds
+	 * @param keys further keys after those of the partition, in its slot
+	 */
+	record Call(Script script, int partition, List<byte[]> arguments, List<byte[]> keys) {
+
+		Call withKeys(byte[]... keys) {
+			return new Call(this.script, this.partition, this.arguments, List.of(keys));
+		}
+
+		/**
+		 * Adds arguments: bytes, text, numbers, flags as 1 or 0, durations in
+		 * milliseconds, {@code null} as empty text.
+		 */
+		Call with(@Nullable Object... values) {
+			for (Object value : values) {
+				this.arguments.add(bytes(value));
+			}
+			return this;
+		}
+
+		private static byte[] bytes(@Nullable Object value) {
+			if (value instanceof byte[] bytes) {
+				return bytes;
+			}
+			if (value instanceof Boolean flag) {
+				return Partitions.bytes(flag ? "1" : "0");
+			}
+			if (value instanceof Duration duration) {
+				long millis = Math.min(TimeUnit.MILLISECONDS.convert(duration), DelayedTaskStore.MAX_TIME);
+				return Partitions.bytes(Long.toString(millis));
+			}
+			return Partitions.bytes((value != null) ? value.toString() : "");
+		}
+
+	}
+
+}

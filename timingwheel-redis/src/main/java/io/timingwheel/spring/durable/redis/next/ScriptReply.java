@@ -1,0 +1,131 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.StoredSchedule;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.State;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * The reply of a script: a list of values, or a failure. If there is a failure, each
+ * method that reads a value throws the failure.
+ *
+ * @param partition the partition that the script was called on
+ * @param content the values
+ * @param failure the failure, {@code null} if the script has replied
+ * @param mayHaveRun whether the script may have run although there is a failure
+ */
+record ScriptReply(int partition, List<?> content, @Nullable RuntimeException failure, boolean mayHaveRun) {
+
+	static ScriptReply of(int partition, List<?> content) {
+		return new ScriptReply(partition, content, null, true);
+	}
+
+	static ScriptReply failed(int partition, RuntimeException failure) {
+		return new ScriptReply(partition, List.of(), failure, true);
+	}
+
+	static ScriptReply notSent(int partition, RuntimeException failure) {
+		return new ScriptReply(partition, List.of(), failure, false);
+	}
+
+	private List<?> values() {
+		if (this.failure != null) {
+			throw this.failure;
+		}
+		return this.content;
+	}
+
+	int size() {
+		return values().size();
+	}
+
+	/**
+	 * Whether the script has replied nothing ({@code false} in Lua).
+	 */
+	boolean isAbsent() {
+		return size() == 0 || (size() == 1 && values().get(0) == null);
+	}
+
+	long number(int index) {
+		Object value = values().get(index);
+		Assert.state(value instanceof Long, "The reply of Redis is not a number");
+		return (Long) value;
+	}
+
+	int integer(int index) {
+		return Math.toIntExact(number(index));
+	}
+
+	boolean flag(int index) {
+		return number(index) == 1;
+	}
+
+	String text(int index) {
+		String text = textOrNull(index);
+		Assert.state(text != null, "The reply of Redis is not a text");
+		return text;
+	}
+
+	@Nullable String textOrNull(int index) {
+		return (values().get(index) instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : null;
+	}
+
+	ScriptReply list(int index) {
+		Object value = values().get(index);
+		Assert.state(value instanceof List, "The reply of Redis is not a list");
+		return of(this.partition, (List<?>) value);
+	}
+
+	/**
+	 * The lists from an index on.
+	 */
+	List<ScriptReply> lists(int from) {
+		List<ScriptReply> lists = new ArrayList<>();
+		for (int i = from; i < size(); i++) {
+			lists.add(list(i));
+		}
+		return lists;
+	}
+
+	/**
+	 * The id of a task as callers of the store see it.
+	 */
+	String publicId(int index) {
+		return Partitions.publicId(this.partition, text(index));
+	}
+
+	/**
+	 * The task that {@code claim.lua} has written.
+	 */
+	LeasedTask leasedTask() {
+		return new LeasedTask(publicId(0), number(1), text(2), textOrNull(3), textOrNull(4), textOrNull(5), number(6),
+				flag(7), integer(8), integer(9), integer(10), schedule(11));
+	}
+
+	/**
+	 * The task that {@code stored_task} in {@code prelude.lua} has written.
+	 */
+	StoredTask storedTask() {
+		State state = switch (text(4)) {
+			case "s" -> State.SCHEDULED;
+			case "l" -> State.LEASED;
+			case "r" -> State.RUNNING;
+			default -> State.DEAD;
+		};
+		return new StoredTask(publicId(0), text(1), textOrNull(2), number(3), state, integer(5), integer(6),
+				textOrNull(7), schedule(9), (state == State.DEAD) ? number(8) : null);
+	}
+
+	private @Nullable StoredSchedule schedule(int index) {
+		String text = textOrNull(index);
+		return (text != null) ? new StoredSchedule(text, number(index + 1)) : null;
+	}
+
+}

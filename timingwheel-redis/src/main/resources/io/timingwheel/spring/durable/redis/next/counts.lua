@@ -1,0 +1,24 @@
+-- Counts the tasks of each name in INDEX, or of some names.
+-- ARGV: clock, names...
+-- Returns, for each name: name, pending, overdue, running, dead
+local reply = {}
+
+local function add(name)
+  local pending = count(name, SCHEDULED) + count(name, SUSPECT[SCHEDULED])
+  local overdue = count(name, SCHEDULED, now) + count(name, SUSPECT[SCHEDULED], now)
+  for _, task in ipairs(leased_tasks(name)) do
+    pending = pending + 1
+    overdue = overdue + (task.due <= now and 1 or 0)
+  end
+  for _, value in ipairs({ name, pending, overdue, count(name, RUNNING), count(name, DEAD) }) do
+    reply[#reply + 1] = value
+  end
+end
+
+if not ARGV[2] then
+  for_each_name(add)
+end
+for i = 2, #ARGV do
+  add(ARGV[i])
+end
+return reply

@@ -1,0 +1,50 @@
+-- none -> scheduled
+-- scheduled, leased: REPLACE, UPDATE -> gone, and the new task scheduled; otherwise the same
+-- ARGV: clock, then for each task: id, name, '1' if it has a key, key, payload, trace or nothing, due time or delay, '1'
+-- if a due time, what to do if the key is pending, longest wait or nothing
+-- Returns, for each task: outcome, id, due, now
+local WIDTH = 10
+
+local function enqueue(i)
+  local same = tasks[ARGV[i]]
+  if same then -- the call was sent twice
+    return INSERTED, same
+  end
+  local trace, if_pending, max_wait = ARGV[i + 5], ARGV[i + 8], tonumber(ARGV[i + 9])
+  local task = { id = ARGV[i], fence = micros, attempt = 1, deliveries = 0, lost = 0, name = ARGV[i + 1],
+    first = max_wait and now }
+  local other
+  if ARGV[i + 2] == '1' then
+    task.key = ARGV[i + 3]
+    other = target('once', task.name, task.key)
+    if other and if_pending ~= 'REPLACE' and if_pending ~= 'UPDATE' then
+      return PENDING, other
+    elseif other then
+      -- A task that has begun or failed since the first call does not count its wait.
+      task.first = other.deliveries == 0 and not other.error and other.first or task.first
+      delete(other)
+    end
+    take_key(task, ONCE)
+  end
+  task.due = due_time(ARGV[i + 6], ARGV[i + 7])
+  if other and if_pending == 'UPDATE' then
+    task.due = other.due
+  elseif max_wait then
+    task.due = math.min(task.due, at_most(task.first + max_wait))
+  end
+  store_body(task, ARGV[i + 4], trace ~= '' and trace or nil)
+  put(task, SCHEDULED, task.due)
+  return other and REPLACED or INSERTED, task
+end
+
+load_arguments(2, WIDTH)
+local reply = {}
+for i = 2, #ARGV, WIDTH do
+  local outcome, task = enqueue(i)
+  local size = #reply
+  reply[size + 1], reply[size + 2], reply[size + 3], reply[size + 4] = outcome, task.id, task.due, now
+end
+-- The additions come first. A full Redis thus refuses the first write, and the task that would be replaced stays.
+write_additions()
+write_deletions()
+return reply

@@ -1,0 +1,47 @@
+-- none -> scheduled
+-- scheduled, leased: the same schedule -> scheduled at its time, with the new payload; another one -> gone, and the new
+-- task scheduled. A run that is overdue stays due, unless the first run of the new schedule is due too
+-- running -> running; the new schedule and payload begin after the run
+-- ARGV: clock, id, name, key, payload, trace or nothing, schedule, first time or delay, '1' if a time, '1' to store the
+-- schedule only if it was lost
+-- Returns: outcome, id, due, now
+local id, name, key, payload, schedule = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
+local trace = ARGV[6] ~= '' and ARGV[6] or nil
+local first = due_time(ARGV[8], ARGV[9])
+local current = target('schedule', name, key)
+if ARGV[10] == '1' and (current or holder(field(name, SCHEDULE, key))) then
+  return { PENDING, current and current.id or '', current and current.due or first, now }
+elseif current and current.id == id then -- the call was sent twice
+  return { INSERTED, id, current.due, now }
+end
+
+local task = { id = id, fence = micros, due = first, attempt = 1, deliveries = 0, lost = 0, name = name, key = key,
+  schedule = schedule, scheduled = first }
+local outcome = INSERTED
+if current then
+  local same = current.schedule == schedule
+  local same_payload = cmsgpack.unpack(call('HGET', BODIES, current.id)) == payload
+  outcome = same and PENDING or REPLACED
+  if same and same_payload then -- a full Redis would refuse to write what it has already
+    return { outcome, current.id, current.due, now }
+  elseif not is_pending(current) then
+    if not same then
+      current.schedule, current.scheduled = schedule, first
+    end
+    store_body(current, payload, trace)
+    store_head(current)
+    save()
+    return { outcome, current.id, same and current.due or current.scheduled, now }
+  end
+  if same then
+    task.due, task.scheduled, task.attempt = current.due, current.scheduled, current.attempt
+  elseif current.due <= now and first > now then
+    task.due = math.min(current.due, current.scheduled) -- the time of the run, not of its later attempt
+  end
+  delete(current)
+end
+take_key(task, SCHEDULE)
+store_body(task, payload, trace)
+put(task, SCHEDULED, task.due)
+save()
+return { outcome, id, task.due, now }
