@@ -76,14 +76,14 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	 * Starts a Cluster for tests in which no server fails. A server that stalls for some
 	 * time does not count as dead.
 	 */
-	static RedisCluster startPatient() {
+	public static RedisCluster startPatient() {
 		return new RedisCluster(PRIMARIES, LONG);
 	}
 
 	/**
 	 * Starts a Cluster with a replica for each primary.
 	 */
-	static RedisCluster withReplicas() {
+	public static RedisCluster withReplicas() {
 		RedisCluster cluster = new RedisCluster(2 * PRIMARIES, SHORT);
 		for (int i = 0; i < PRIMARIES; i++) {
 			String primary = cluster.server(i).clusterMyId();
@@ -110,7 +110,7 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	/**
 	 * Waits until each server knows all others, and each slot is served.
 	 */
-	void awaitOk() {
+	public void awaitOk() {
 		await().atMost(PATIENCE)
 			.ignoreExceptions()
 			.untilAsserted(() -> assertThat(this.commands)
@@ -122,7 +122,7 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	/**
 	 * Waits until a primary has a replica that is up to date.
 	 */
-	void awaitReplica(int index) {
+	public void awaitReplica(int index) {
 		await().atMost(PATIENCE)
 			.ignoreExceptions()
 			.until(() -> server(index).info("replication").contains("state=online"));
@@ -139,7 +139,7 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 		return new RedisStores(this::configuration, timeout);
 	}
 
-	RedisClusterConfiguration configuration() {
+	public RedisClusterConfiguration configuration() {
 		return new RedisClusterConfiguration(addresses());
 	}
 
@@ -181,7 +181,7 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 	/**
 	 * Returns the server that has had a slot since the start.
 	 */
-	static int firstOwner(int slot) {
+	public static int firstOwner(int slot) {
 		return (int) IntStream.rangeClosed(1, PRIMARIES).filter((i) -> firstSlot(i) <= slot).count();
 	}
 

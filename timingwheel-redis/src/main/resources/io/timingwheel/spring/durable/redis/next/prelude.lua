@@ -42,9 +42,9 @@ local DONE, SUPERSEDED, REFUSED = 0, 1, 2 -- replies to nodes
 local INSERTED, REPLACED, PENDING = 0, 1, 2 -- outcomes of enqueue and recur
 
 -- ARGV[1] is empty or, in tests, the time.
-local clock = call('TIME')
+local clock = ARGV[1] == '' and call('TIME') or { ARGV[1] / 1000, 0 }
 local micros = clock[1] * 1000000 + clock[2]
-local now = tonumber(ARGV[1]) or math.floor(micros / 1000)
+local now = math.floor(micros / 1000)
 
 -- A double holds all whole numbers up to 9e15.
 local function at_most(time)

@@ -1,0 +1,134 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.durable.redis.RedisCluster;
+import io.timingwheel.spring.durable.redis.RedisProcess;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Stores on one Redis, in one namespace, each with a connection of its own like the
+ * stores of two nodes. As an extension, this class closes them after the tests of a
+ * class, and connects again for a class that runs once more.
+ */
+final class RedisStores implements AutoCloseable, AfterAllCallback {
+
+	static final RedisStoreOptions OPTIONS = options("test");
+
+	/** A busy machine takes less time than this for a reply. */
+	static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private final Supplier<RedisConfiguration> configuration;
+
+	private final Duration timeout;
+
+	private final RedisStoreOptions options;
+
+	private final List<RedisDelayedTaskStore> stores = new ArrayList<>();
+
+	/** {@code null} before the first use, and once the stores are closed. */
+	private @Nullable LettuceConnectionFactory factory;
+
+	/**
+	 * Returns stores that wait this long for a reply.
+	 */
+	RedisStores(Supplier<RedisConfiguration> configuration, Duration timeout) {
+		this(configuration, timeout, OPTIONS);
+	}
+
+	RedisStores(Supplier<RedisConfiguration> configuration, Duration timeout, RedisStoreOptions options) {
+		this.configuration = configuration;
+		this.timeout = timeout;
+		this.options = options;
+	}
+
+	private synchronized LettuceConnectionFactory factory() {
+		LettuceConnectionFactory factory = this.factory;
+		if (factory == null) {
+			factory = new LettuceConnectionFactory(this.configuration.get(),
+					LettuceClientConfiguration.builder().commandTimeout(this.timeout).build());
+			factory.afterPropertiesSet();
+			factory.start();
+			this.factory = factory;
+		}
+		return factory;
+	}
+
+	static RedisStores on(RedisProcess server) {
+		return new RedisStores(() -> configuration(server), PATIENCE);
+	}
+
+	static RedisStores on(RedisCluster cluster, Duration timeout) {
+		return new RedisStores(cluster::configuration, timeout);
+	}
+
+	static RedisStandaloneConfiguration configuration(RedisProcess server) {
+		return new RedisStandaloneConfiguration("127.0.0.1", server.port());
+	}
+
+	/**
+	 * The default options in another namespace.
+	 */
+	static RedisStoreOptions options(String namespace) {
+		RedisStoreOptions defaults = RedisStoreOptions.DEFAULTS;
+		return new RedisStoreOptions(namespace, defaults.partitions(), 0, defaults.waitTimeout(), defaults.maxDead());
+	}
+
+	RedisDelayedTaskStore node() {
+		return node(this.options);
+	}
+
+	RedisDelayedTaskStore node(RedisStoreOptions options) {
+		RedisDelayedTaskStore store = new RedisDelayedTaskStore(factory(), options, this.timeout);
+		this.stores.add(store);
+		return store;
+	}
+
+	RedisConnection connection() {
+		return factory().getConnection();
+	}
+
+	/**
+	 * Deletes all keys of the namespace and closes the nodes.
+	 */
+	void clear() {
+		this.stores.forEach(RedisDelayedTaskStore::close);
+		this.stores.clear();
+		try (RedisConnection connection = connection()) {
+			String pattern = "timingwheel:{" + this.options.namespace() + "[:}]*";
+			Set<byte[]> keys = connection.keyCommands().keys(pattern.getBytes(StandardCharsets.UTF_8));
+			if (!keys.isEmpty()) {
+				connection.keyCommands().del(keys.toArray(byte[][]::new));
+			}
+		}
+	}
+
+	@Override
+	public void afterAll(ExtensionContext context) {
+		close();
+	}
+
+	@Override
+	public synchronized void close() {
+		this.stores.forEach(RedisDelayedTaskStore::close);
+		this.stores.clear();
+		if (this.factory != null) {
+			this.factory.destroy();
+			this.factory = null;
+		}
+	}
+
+}
