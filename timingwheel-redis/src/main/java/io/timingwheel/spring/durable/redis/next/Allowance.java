@@ -11,7 +11,9 @@ import java.util.function.IntUnaryOperator;
  */
 final class Allowance {
 
-	/** The total, and for each name the tasks that are due and those that are due soon. */
+	/**
+	 * The total, and for each name the tasks that are due and those that are due soon.
+	 */
 	private final int[] values;
 
 	Allowance(int total, int names) {

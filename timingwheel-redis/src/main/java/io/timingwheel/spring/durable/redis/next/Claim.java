@@ -35,7 +35,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Claim {
 
-	/** The arguments of a call that claims nothing. It reads only the time and {@code PAUSED}. */
+	/**
+	 * The arguments of a call that claims nothing. It reads only the time and
+	 * {@code PAUSED}.
+	 */
 	static final Object[] NOTHING = { false, 0, 0, 0, 0, 0, "", 0 };
 
 	/** Of so many further tasks of a name a partition gives the times. */

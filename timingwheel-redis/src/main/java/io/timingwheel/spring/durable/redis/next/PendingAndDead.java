@@ -52,8 +52,7 @@ final class PendingAndDead {
 		}
 		call.with(due.millis(), due.absolute());
 		ScriptReply reply = this.writes.run(List.of(call), (moved) -> !moved.isAbsent()).get(0);
-		return reply.isAbsent() ? null
-				: new Moved(reply.publicId(0), reply.text(1), reply.number(2), reply.number(3));
+		return reply.isAbsent() ? null : new Moved(reply.publicId(0), reply.text(1), reply.number(2), reply.number(3));
 	}
 
 	Optional<StoredTask> find(Target target) {

@@ -64,8 +64,8 @@ final class Places {
 		List<ScriptReply> replies = this.scripts.run(calls);
 		List<Grant> grants = new ArrayList<>();
 		for (int i = 0; i < replies.size(); i++) {
-			grants.add(new Grant(requests.get(i),
-					(requests.get(i).limits().concurrent() > 0) ? this.prefix : "", first.get(i), replies.get(i)));
+			grants.add(new Grant(requests.get(i), (requests.get(i).limits().concurrent() > 0) ? this.prefix : "",
+					first.get(i), replies.get(i)));
 		}
 		return grants;
 	}

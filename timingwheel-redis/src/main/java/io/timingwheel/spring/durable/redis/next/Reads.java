@@ -121,8 +121,7 @@ final class Reads {
 				counts.merge(reply.text(i), count, StoredCounts::plus);
 			}
 		}
-		counts.values()
-			.removeIf((count) -> count.pending() == 0 && count.running() == 0 && count.dead() == 0);
+		counts.values().removeIf((count) -> count.pending() == 0 && count.running() == 0 && count.dead() == 0);
 		return counts;
 	}
 
@@ -159,11 +158,9 @@ final class Reads {
 		Map<String, DueCounts> result = new LinkedHashMap<>();
 		counts.forEach((name, spans) -> {
 			boolean estimated = factor > 1 && many.contains(name);
-			result.put(name,
-					new DueCounts(Arrays.stream(spans)
-						.map((span) -> estimated ? Math.round(span * factor) : span)
-						.boxed()
-						.toList(), estimated));
+			result.put(name, new DueCounts(
+					Arrays.stream(spans).map((span) -> estimated ? Math.round(span * factor) : span).boxed().toList(),
+					estimated));
 		});
 		return new Forecast(from, result);
 	}

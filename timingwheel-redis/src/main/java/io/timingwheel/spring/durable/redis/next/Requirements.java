@@ -40,10 +40,10 @@ final class Requirements {
 
 	/** The commands of the scripts, on a key that nobody uses. */
 	private static final List<String> COMMANDS = List.of("HSET KEY field 1", "HGET KEY field", "HMGET KEY field",
-			"HGETALL KEY", "HDEL KEY field", "ZADD KEY 0 member", "ZCARD KEY", "ZSCORE KEY member",
-			"ZLEXCOUNT KEY - +", "ZRANGEBYLEX KEY - +", "ZREVRANGEBYLEX KEY + -", "ZREMRANGEBYSCORE KEY 1 1",
-			"ZREM KEY member", "SADD KEY member", "SMEMBERS KEY", "SISMEMBER KEY member", "SREM KEY member",
-			"HSETNX KEY field 1", "HDEL KEY field");
+			"HGETALL KEY", "HDEL KEY field", "ZADD KEY 0 member", "ZCARD KEY", "ZSCORE KEY member", "ZLEXCOUNT KEY - +",
+			"ZRANGEBYLEX KEY - +", "ZREVRANGEBYLEX KEY + -", "ZREMRANGEBYSCORE KEY 1 1", "ZREM KEY member",
+			"SADD KEY member", "SMEMBERS KEY", "SISMEMBER KEY member", "SREM KEY member", "HSETNX KEY field 1",
+			"HDEL KEY field");
 
 	/**
 	 * What Redis says to a user without a right, and to all users of a command that is
