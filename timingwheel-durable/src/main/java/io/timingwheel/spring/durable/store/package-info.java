@@ -68,7 +68,9 @@
  * The starts of a name may be limited over all nodes
  * ({@link io.timingwheel.spring.durable.store.StartLimits}). Each node sends the limits
  * that it knows with its claims. A running task counts until it is settled, or until its
- * lease has ended. A leased task with lost deliveries counts from its claim on.
+ * lease has ended. A leased task with lost deliveries counts from its claim on. While
+ * such a task waits, the other tasks of its name leave one place for it, and those with
+ * its key wait if the starts of a key are limited.
  *
  * <p>
  * The time by which a claim finds a task is its due time while it is scheduled, and the
