@@ -35,5 +35,45 @@ class InMemoryTaskStoreTests {
 
 	}
 
+	@Nested
+	class Schedules extends ScheduleContractTests {
+
+		@Override
+		protected DelayedTaskStore openStore() {
+			return open();
+		}
+
+	}
+
+	@Nested
+	class StartLimits extends StartLimitContractTests {
+
+		@Override
+		protected DelayedTaskStore openStore() {
+			return open();
+		}
+
+	}
+
+	@Nested
+	class Operators extends OperatorContractTests {
+
+		@Override
+		protected DelayedTaskStore openStore() {
+			return open();
+		}
+
+	}
+
+	@Nested
+	class Races extends StoreRaceContractTests {
+
+		@Override
+		protected DelayedTaskStore openStore() {
+			return open();
+		}
+
+	}
+
 }
 // end::contract[]
