@@ -223,10 +223,8 @@ class EnqueueCombinerTests {
 			return null;
 		}
 		if (ids.stream().anyMatch(this.missing::contains)) {
-			throw new PartlyStoredException(
-					Arrays.asList(ids.stream()
-						.map((id) -> this.missing.contains(id) ? null : stored(id))
-						.toArray(Enqueued[]::new)),
+			throw new PartlyStoredException(Arrays.asList(
+					ids.stream().map((id) -> this.missing.contains(id) ? null : stored(id)).toArray(Enqueued[]::new)),
 					new IllegalStateException("not stored"));
 		}
 		return ids.stream().map(EnqueueCombinerTests::stored).toList();

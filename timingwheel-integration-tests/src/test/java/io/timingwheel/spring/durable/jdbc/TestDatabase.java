@@ -106,7 +106,7 @@ public enum TestDatabase {
 	/**
 	 * A pool of connections to a new database without any table.
 	 */
-	synchronized HikariDataSource newDatabase() {
+	public synchronized HikariDataSource newDatabase() {
 		try {
 			return newPool(create("db" + UUID.randomUUID().toString().replace("-", "")), CONNECTIONS);
 		}

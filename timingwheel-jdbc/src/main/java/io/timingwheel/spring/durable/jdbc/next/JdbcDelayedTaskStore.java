@@ -27,6 +27,7 @@ import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -212,7 +213,13 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	public void check(Collection<String> names) {
 		Parts parts = parts();
 		parts.schema().check();
-		names.forEach(parts.database().dialect()::text);
+		try {
+			names.forEach(parts.database().dialect()::text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new UnusableTaskStoreException(String.valueOf(ex.getMessage()),
+					"give the task another name, or let the database have the encoding UTF8", ex);
+		}
 	}
 
 	@Override

@@ -206,8 +206,8 @@ public final class Schema {
 		transactions.transaction((jdbc) -> {
 			jdbc.queryForList("select %s from %s for update skip locked".formatted(columns, none));
 			for (String change : List.of("insert into %s (%s) select %2$s from %s",
-					"update %s set %s = %2$s where 1 = 0", "delete from %3$s")) {
-				jdbc.update(change.formatted(table, key, none));
+					"update %s set %4$s = %4$s where 1 = 0", "delete from %3$s")) {
+				jdbc.update(change.formatted(table, columns, none, key));
 			}
 			return null;
 		});

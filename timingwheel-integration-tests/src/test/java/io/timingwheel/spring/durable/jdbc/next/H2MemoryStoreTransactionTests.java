@@ -1,0 +1,11 @@
+package io.timingwheel.spring.durable.jdbc.next;
+
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
+
+class H2MemoryStoreTransactionTests extends JdbcStoreTransactionContractTests {
+
+	H2MemoryStoreTransactionTests() {
+		super(TestDatabase.H2_MEMORY);
+	}
+
+}

@@ -1,0 +1,325 @@
+package io.timingwheel.spring.durable.jdbc.next;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLSyntaxErrorException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.DefaultResourceLoader;
+import org.springframework.core.io.Resource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * The script of the schema, and what the check of a store says about a database.
+ */
+@ParameterizedClass
+@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
+class JdbcStoreSchemaTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(5);
+
+	private final TestDatabase database;
+
+	private final HikariDataSource pool;
+
+	private final JdbcTemplate jdbc;
+
+	private final DelayedTaskStore store;
+
+	JdbcStoreSchemaTests(TestDatabase database) {
+		this.database = database;
+		this.pool = database.newDatabase();
+		this.jdbc = new JdbcTemplate(this.pool);
+		this.store = JdbcStores.open(this.pool);
+	}
+
+	@AfterEach
+	void close() {
+		this.pool.close();
+	}
+
+	@Test
+	void theCheckNamesTheScriptThatIsMissingAndTheScriptMayRunAgain() {
+		assertThat(schema(JdbcStores.TABLE).isMissing()).isTrue();
+		assertRefused(this.store).hasMessageContaining("is missing")
+			.hasMessageContaining(schema(JdbcStores.TABLE).script());
+		create(JdbcStores.TABLE);
+		create(JdbcStores.TABLE);
+		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();
+		this.store.check(List.of());
+	}
+
+	@Test
+	void tablesBeforeTheFirstReleaseAreRefusedWithARemedy() {
+		String name = switch (this.database) {
+			case POSTGRESQL -> "postgresql";
+			case MARIADB -> "mariadb";
+			default -> "h2";
+		};
+		run(new ClassPathResource("schema-before-0.1-" + name + ".sql", getClass()));
+		assertRefused(this.store).hasMessageContaining("before release 0.1")
+			.hasMessageContaining("drop the tables timingwheel_task, ")
+			.hasMessageContaining(schema(JdbcStores.TABLE).script());
+		assertThatExceptionOfType(UnusableTaskStoreException.class)
+			.isThrownBy(() -> schema(JdbcStores.TABLE).isMissing());
+		create("another");
+		open("another").check(List.of());
+	}
+
+	@Test
+	void theCheckNamesWhatIsMissingBesideTheTable() {
+		create(JdbcStores.TABLE);
+		this.jdbc.execute("drop table timingwheel_task_node");
+		assertRefused(this.store).hasMessageContaining("version 1")
+			.hasMessageContaining("cannot be used")
+			.hasMessageMatching("(?is).*timingwheel_task_node.*");
+	}
+
+	@Test
+	void aTableThatTheUserMayNotReadIsNotMissing() {
+		create(JdbcStores.TABLE);
+		DataSource stranger = ofStranger();
+		assertRefused(JdbcStores.open(stranger)).hasMessageContaining(switch (this.database) {
+			case POSTGRESQL -> "permission denied for table timingwheel_task";
+			case MARIADB -> "SELECT command denied to user";
+			default -> "Not enough rights for object";
+		});
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> Schema.of(stranger, null, JdbcStores.TABLE).isMissing());
+	}
+
+	@Test
+	void aUserWhoMayOnlyReadIsRefused() {
+		create(JdbcStores.TABLE);
+		DataSource stranger = ofStranger();
+		if (this.database != TestDatabase.MARIADB) { // whose server checks no rights
+			for (String table : List.of("", "_version", "_name", "_node")) {
+				this.jdbc.execute("grant select on timingwheel_task" + table + " to stranger");
+			}
+		}
+		assertRefused(JdbcStores.open(stranger)).hasMessageContaining("select, insert, update and delete");
+	}
+
+	/**
+	 * Connections of a user without any rights on the table.
+	 */
+	private DataSource ofStranger() {
+		String url = this.pool.getJdbcUrl();
+		switch (this.database) {
+			case POSTGRESQL -> {
+				// Roles are those of the server, and not of a database.
+				if (this.jdbc.queryForList("select 1 from pg_roles where rolname = 'stranger'").isEmpty()) {
+					this.jdbc.execute("create role stranger login");
+				}
+				return new DriverManagerDataSource(url.replace("user=postgres", "user=stranger"));
+			}
+			case MARIADB -> {
+				// The server checks no rights.
+				return new FailingDataSource(this.pool,
+						new SQLSyntaxErrorException(
+								"SELECT command denied to user 'stranger'@'localhost' for table 'timingwheel_task'",
+								"42000", 1142));
+			}
+			default -> {
+				this.jdbc.execute("create user stranger password 'secret'");
+				// Only an administrator may change the settings in the URL.
+				return new DriverManagerDataSource(url.substring(0, url.indexOf(';')), "stranger", "secret");
+			}
+		}
+	}
+
+	@Test
+	void anOlderDatabaseIsRefused() {
+		create(JdbcStores.TABLE);
+		String needed = switch (this.database) {
+			case POSTGRESQL -> "PostgreSQL 12.0";
+			case MARIADB -> "MariaDB 10.6";
+			default -> "H2 2.2";
+		};
+		DataSource older = new OlderDataSource(this.pool);
+		assertRefused(JdbcStores.open(older))
+			.hasMessage("durable tasks need %s or newer, but this is 1.4; update the database".formatted(needed));
+	}
+
+	/**
+	 * PostgreSQL cuts the names of indexes. Two names that are then the same would be one
+	 * index.
+	 */
+	@Test
+	void theTableWithTheLongestNameHasAllIndexes() {
+		String longest = "t".repeat(TableName.MAX_LENGTH);
+		create(JdbcStores.TABLE);
+		create(longest);
+		assertThat(indexes(longest)).hasSize(5).hasSameSizeAs(indexes(JdbcStores.TABLE));
+		open(longest).check(List.of());
+		this.jdbc.update("delete from " + longest + "_version");
+		assertThat(schema(longest).isMissing()).isTrue();
+		assertThat(schema(JdbcStores.TABLE).isMissing()).isFalse();
+	}
+
+	@Test
+	void aNodeUsesANewerSchema() {
+		create(JdbcStores.TABLE);
+		this.jdbc.execute("alter table timingwheel_task add column of_the_future varchar(20)");
+		this.jdbc.execute("create table timingwheel_of_the_future (id integer)");
+		this.jdbc.update("insert into timingwheel_task_version (version) values (2)");
+		this.store.check(List.of());
+		enqueue("k", Duration.ofHours(1));
+		enqueue("k", Duration.ofSeconds(90));
+		LeasedTask task = claim();
+		assertThat(this.store.begin(List.of(task.ref()), LEASE)).containsExactly(Reply.DONE);
+		assertThat(this.store.renew(List.of(task.ref()), LEASE)).containsExactly(Reply.DONE);
+		assertThat(settle(new Settlement.Retry(task.ref(), 2, Duration.ZERO, "it failed"))).isEqualTo(Reply.DONE);
+		assertThat(settle(new Settlement.Acknowledge(claim().ref()))).isEqualTo(Reply.DONE);
+		assertThat(this.store.counts(List.of())).isEmpty();
+	}
+
+	private void enqueue(String key, Duration delay) {
+		this.store.enqueue(List.of(JdbcStoreTestSupport.task(key, delay)));
+	}
+
+	private LeasedTask claim() {
+		return JdbcStoreTestSupport.claim(this.store, "a").get(0);
+	}
+
+	private Reply settle(Settlement settlement) {
+		return JdbcStoreTestSupport.settle(this.store, settlement);
+	}
+
+	private static AbstractThrowableAssert<?, ?> assertRefused(DelayedTaskStore store) {
+		return assertThatThrownBy(() -> store.check(List.of())).isInstanceOf(UnusableTaskStoreException.class);
+	}
+
+	private DelayedTaskStore open(String table) {
+		return new JdbcDelayedTaskStore(this.pool, this.pool, table, null);
+	}
+
+	private Schema schema(String table) {
+		return Schema.of(this.pool, null, table);
+	}
+
+	private void create(String table) {
+		Schema schema = schema(table);
+		run(schema.forTable(new DefaultResourceLoader().getResource(schema.script())));
+	}
+
+	private void run(Resource script) {
+		new ResourceDatabasePopulator(script).execute(this.pool);
+	}
+
+	private Set<String> indexes(String table) {
+		return this.jdbc.execute((ConnectionCallback<Set<String>>) (connection) -> {
+			DatabaseMetaData database = connection.getMetaData();
+			String name = database.storesUpperCaseIdentifiers() ? table.toUpperCase(Locale.ROOT) : table;
+			Set<String> indexes = new TreeSet<>();
+			try (ResultSet rs = database.getIndexInfo(connection.getCatalog(), connection.getSchema(), name, false,
+					true)) {
+				while (rs.next()) {
+					if (rs.getString("INDEX_NAME") != null) {
+						indexes.add(rs.getString("INDEX_NAME"));
+					}
+				}
+			}
+			return indexes;
+		});
+	}
+
+	/**
+	 * An object whose methods with these names return these results, or throw them if
+	 * they are exceptions.
+	 */
+	private static <T> T with(Class<T> type, T target, Map<String, ?> results) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				Object result = results.get(method.getName());
+				if (result instanceof Exception failure) {
+					throw failure;
+				}
+				if (result != null) {
+					return result;
+				}
+				try {
+					return method.invoke(target, arguments);
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getCause();
+				}
+			}));
+	}
+
+	/**
+	 * Connections to a database that says that it has version 1.4.
+	 */
+	private static final class OlderDataSource extends DelegatingDataSource {
+
+		OlderDataSource(DataSource target) {
+			super(target);
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			DatabaseMetaData metaData = with(DatabaseMetaData.class, connection.getMetaData(),
+					Map.of("getDatabaseMajorVersion", 1, "getDatabaseMinorVersion", 4));
+			return with(Connection.class, connection, Map.of("getMetaData", metaData));
+		}
+
+	}
+
+	/**
+	 * Connections on which each query fails.
+	 */
+	private static final class FailingDataSource extends DelegatingDataSource {
+
+		private final SQLException failure;
+
+		FailingDataSource(DataSource target, SQLException failure) {
+			super(target);
+			this.failure = failure;
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			Connection connection = super.getConnection();
+			return with(Connection.class, connection, Map.of("createStatement",
+					with(Statement.class, connection.createStatement(), Map.of("executeQuery", this.failure))));
+		}
+
+	}
+
+}

@@ -1,0 +1,28 @@
+package io.timingwheel.spring.durable.jdbc.next;
+
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
+
+import java.util.Set;
+
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+
+class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
+
+	MariaDbStoreTransactionTests() {
+		super(TestDatabase.MARIADB);
+	}
+
+	/**
+	 * InnoDB may lock the gap between two keys, so the retry may have to wait.
+	 */
+	@Override
+	protected Set<Reply> repliesBesideALockedKey() {
+		return Set.of(Reply.DONE, Reply.BUSY);
+	}
+
+	@Override
+	boolean locksNeighbouringKeys() {
+		return true;
+	}
+
+}
