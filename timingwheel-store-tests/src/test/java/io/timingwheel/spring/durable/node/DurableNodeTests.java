@@ -351,7 +351,7 @@ class DurableNodeTests extends NodeTestSupport {
 		advance(Duration.ofSeconds(64));
 		assertThat(looks).containsExactly(0L, 1L, 2L, 32L, 62L);
 		assertThat(this.store.nodes()).extracting(NodeState.Reported::state)
-			.containsExactly(new NodeState("node0", Activity.CLAIMING, 0));
+			.containsExactly(new NodeState("node", Activity.CLAIMING, 0));
 		assertThat(this.store.nodes().get(0).age()).isLessThan(Duration.ofSeconds(5));
 		node.pause();
 		advance(Duration.ofSeconds(5));

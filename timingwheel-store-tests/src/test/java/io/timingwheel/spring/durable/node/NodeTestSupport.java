@@ -67,9 +67,9 @@ abstract class NodeTestSupport {
 
 	DelayedTaskStore store;
 
-	TimingWheel wheel;
+	private final List<TimingWheel> wheels = new ArrayList<>();
 
-	private final List<DurableNode> nodes = new ArrayList<>();
+	private final List<DurableNode> nodesOnThreads = new ArrayList<>();
 
 	@BeforeEach
 	void openStore() {
@@ -86,7 +86,10 @@ abstract class NodeTestSupport {
 
 	@AfterEach
 	void shutDown() throws InterruptedException {
-		for (DurableNode node : this.nodes) {
+		for (TimingWheel wheel : this.wheels) {
+			wheel.close();
+		}
+		for (DurableNode node : this.nodesOnThreads) {
 			node.shutdown(Duration.ZERO);
 		}
 		this.handOvers.close();
@@ -105,17 +108,28 @@ abstract class NodeTestSupport {
 	}
 
 	DurableNode node() {
-		this.wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).shards(1).build();
-		return node(this.wheel, new WheelLoops(this.wheel));
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(this.time).shards(1).build();
+		this.wheels.add(wheel);
+		return node(wheel, new WheelLoops(wheel));
 	}
 
-	DurableNode node(TimingWheel wheel, NodeLoop.Factory loops) {
-		NodeSettings settings = new NodeSettings("node" + this.nodes.size(), LEASE, this.lookAhead, POLL, 100,
-				this.maxInFlight, 3, 2, BACKOFF, 1000, this.deadRetention);
+	/**
+	 * A node whose time goes on.
+	 */
+	DurableNode nodeOnThreads() {
+		this.store.testing().setClock(null);
+		TimingWheel wheel = TimingWheel.builder(Runnable::run).build();
+		DurableNode node = node(wheel, NodeLoop.Factory.onThreads());
+		this.nodesOnThreads.add(node);
+		return node;
+	}
+
+	private DurableNode node(TimingWheel wheel, NodeLoop.Factory loops) {
+		NodeSettings settings = new NodeSettings("node", LEASE, this.lookAhead, POLL, 100, this.maxInFlight, 3, 2,
+				BACKOFF, 1000, this.deadRetention);
 		Services services = new Services(this::recorder, this.policies, this.bodies, this.handOvers, null,
 				this.schedules);
 		DurableNode node = new DurableNode(this.store, settings, this.handlers, wheel, services, loops);
-		this.nodes.add(node);
 		node.start();
 		return node;
 	}

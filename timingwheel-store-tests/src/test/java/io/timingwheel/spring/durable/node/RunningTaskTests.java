@@ -12,7 +12,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -66,14 +65,6 @@ class RunningTaskTests extends NodeTestSupport {
 			this.interrupted.incrementAndGet();
 			throw ex;
 		}
-	}
-
-	/**
-	 * A node on threads, whose time goes on.
-	 */
-	private DurableNode nodeOnThreads() {
-		this.store.testing().setClock(null);
-		return node(TimingWheel.builder(Runnable::run).build(), NodeLoop.Factory.onThreads());
 	}
 
 	private int begun() {
