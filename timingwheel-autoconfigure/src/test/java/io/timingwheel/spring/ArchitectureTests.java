@@ -21,41 +21,21 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 @AnalyzeClasses(packages = "io.timingwheel", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTests {
 
-	private static final String JDBC = "io.timingwheel.spring.durable.jdbc";
-
-	private static final String REDIS = "io.timingwheel.spring.durable.redis";
-
 	private static final String AUTOCONFIGURE = "io.timingwheel.spring.autoconfigure";
 
-	private static final String JDBC_CONFIGURATION = ".*\\.(TimingWheelJdbcStore(AutoConfiguration|Properties)|JdbcStoreDataSources|ConnectionWaitCheck|TimingWheelDataSourceScriptDatabaseInitializer)(\\$.*)?";
-
-	private static final String REDIS_CONFIGURATION = ".*\\.(TimingWheelRedisStore(AutoConfiguration|Properties)|RedisStoreConnection)(\\$.*)?";
-
 	@ArchTest
-	static final ArchRule onlyItsAutoConfigurationUsesTheJdbcStore = noClasses().that()
-		.resideOutsideOfPackage(JDBC)
-		.and()
-		.haveNameNotMatching(JDBC_CONFIGURATION)
-		.should()
+	static final ArchRule thisModuleKnowsNoStoreAndNoDurableTasks = noClasses().should()
 		.dependOnClassesThat()
-		.resideInAnyPackage(JDBC, "org.springframework.jdbc..", "org.springframework.boot.jdbc..",
-				"org.springframework.boot.sql..", "javax.sql..");
-
-	@ArchTest
-	static final ArchRule onlyItsAutoConfigurationUsesTheRedisStore = noClasses().that()
-		.resideOutsideOfPackage(REDIS)
-		.and()
-		.haveNameNotMatching(REDIS_CONFIGURATION)
-		.should()
-		.dependOnClassesThat()
-		.resideInAnyPackage(REDIS, "org.springframework.data..", "io.lettuce..");
+		.resideInAnyPackage("io.timingwheel.spring.durable..", "org.springframework.jdbc..",
+				"org.springframework.boot.jdbc..", "org.springframework.boot.sql..", "javax.sql..",
+				"org.springframework.data..", "io.lettuce..", "tools.jackson..");
 
 	@ArchTest
 	static final ArchRule nobodyUsesTheAutoConfiguration = noClasses().that()
-		.resideOutsideOfPackage(AUTOCONFIGURE)
+		.resideOutsideOfPackages(AUTOCONFIGURE, AUTOCONFIGURE + ".internal")
 		.should()
 		.dependOnClassesThat()
-		.resideInAPackage(AUTOCONFIGURE);
+		.resideInAPackage(AUTOCONFIGURE + "..");
 
 	@ArchTest
 	static final ArchRule packagesHaveNoCycles = slices().matching("io.timingwheel.(**)").should().beFreeOfCycles();
@@ -75,7 +55,6 @@ class ArchitectureTests {
 		.should()
 		.beAnnotatedWith(AutoConfiguration.class)
 		.orShould()
-		.haveNameMatching(
-				".*\\.TimingWheel((Store|JdbcStore|RedisStore|Task)?Properties|Customizer|DataSourceScriptDatabaseInitializer)");
+		.haveNameMatching(".*\\.TimingWheel((Task)?Properties|Customizer)");
 
 }

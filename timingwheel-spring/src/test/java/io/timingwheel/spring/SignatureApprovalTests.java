@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SignatureApprovalTests {
 
 	@ParameterizedTest
-	@ValueSource(strings = { "annotation", "durable", "task" })
+	@ValueSource(strings = { "annotation", "task" })
 	void theApiOfAPackageIsTheApprovedOne(String name) {
 		Approved.verify(getClass(), "signatures-" + name,
 				PublicSignatures.of(getClass().getPackageName() + "." + name, Delayed.class));

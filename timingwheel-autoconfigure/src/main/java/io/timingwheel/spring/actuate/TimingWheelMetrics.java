@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.internal.NameTags;
 import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.internal.TaskCounts;

@@ -12,6 +12,7 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
 import io.timingwheel.spring.aop.AnnotatedMethods;
+import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

@@ -2,12 +2,11 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.beans.factory.BeanFactoryUtils;
-import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -22,11 +21,11 @@ class StartupMessage implements SmartInitializingSingleton {
 
 	private final TimingWheel wheel;
 
-	private final ListableBeanFactory beanFactory;
+	private final ObjectProvider<StoredTasks> storedTasks;
 
-	StartupMessage(TimingWheel wheel, ListableBeanFactory beanFactory) {
+	StartupMessage(TimingWheel wheel, ObjectProvider<StoredTasks> storedTasks) {
 		this.wheel = wheel;
-		this.beanFactory = beanFactory;
+		this.storedTasks = storedTasks;
 	}
 
 	@Override
@@ -37,17 +36,9 @@ class StartupMessage implements SmartInitializingSingleton {
 				wheel.wheelSize(), wheel.shards(), (wheel.shards() > 1) ? "shards" : "shard", store()));
 	}
 
-	/**
-	 * Reads the type of the store, which may be lazy.
-	 */
 	private String store() {
-		String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory, DelayedTaskStore.class,
-				true, false);
-		if (names.length == 0) {
-			return "no store";
-		}
-		Class<?> type = this.beanFactory.getType(names[0], false);
-		return "store " + ((type != null) ? type.getSimpleName() : names[0]);
+		StoredTasks tasks = this.storedTasks.getIfAvailable();
+		return (tasks != null) ? "store " + tasks.storeName() : "no store";
 	}
 
 	/**

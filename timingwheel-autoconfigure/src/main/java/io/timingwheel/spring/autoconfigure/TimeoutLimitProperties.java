@@ -9,6 +9,7 @@ import java.util.stream.Collectors;
 
 import io.timingwheel.spring.aop.AttributeResolver;
 import io.timingwheel.spring.aop.timeout.TimeoutOverrides;
+import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.support.RelaxedNames;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

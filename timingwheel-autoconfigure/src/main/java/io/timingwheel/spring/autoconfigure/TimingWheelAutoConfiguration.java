@@ -4,10 +4,12 @@ import java.time.Clock;
 import java.util.List;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown.Pending;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
+import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
+import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
+import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.internal.CompositeTaskExecutionInterceptor;
@@ -23,11 +25,8 @@ import io.timingwheel.spring.task.support.DurableTaskOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -81,11 +80,6 @@ public final class TimingWheelAutoConfiguration {
 	}
 
 	@Bean
-	DurableHandlerRegistry timingWheelDurableHandlers() {
-		return new DurableHandlerRegistry();
-	}
-
-	@Bean
 	HandOverExecutors timingWheelHandOverExecutors(ObjectProvider<ManualTime> manualTime) {
 		return (manualTime.getIfAvailable() != null) ? HandOverExecutors.onCallingThread() : new HandOverExecutors();
 	}
@@ -134,8 +128,8 @@ public final class TimingWheelAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnMissingBean
-	StartupMessage timingWheelStartupMessage(TimingWheel wheel, ListableBeanFactory beanFactory) {
-		return new StartupMessage(wheel, beanFactory);
+	StartupMessage timingWheelStartupMessage(TimingWheel wheel, ObjectProvider<StoredTasks> storedTasks) {
+		return new StartupMessage(wheel, storedTasks);
 	}
 
 	/**
@@ -143,27 +137,9 @@ public final class TimingWheelAutoConfiguration {
 	 * go on while the context closes.
 	 */
 	@Bean
-	@Conditional(OnBodiesThatRunAtShutdown.class)
+	@Conditional(OnPendingRun.class)
 	ThreadPoolTaskExecutorCustomizer timingWheelTaskExecutorCustomizer() {
 		return (executor) -> executor.setAcceptTasksAfterContextClose(true);
-	}
-
-	static class OnBodiesThatRunAtShutdown extends AnyNestedCondition {
-
-		OnBodiesThatRunAtShutdown() {
-			super(ConfigurationPhase.REGISTER_BEAN);
-		}
-
-		@Conditional(OnPendingRun.class)
-		static class OnPendingTasksThatRun {
-
-		}
-
-		@ConditionalOnBean(DelayedTaskStore.class)
-		static class OnStore {
-
-		}
-
 	}
 
 	static class OnPendingRun extends BoundPropertyCondition<Pending> {

@@ -1,6 +1,8 @@
 package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.spring.aop.AnnotatedMethodScanner;
+import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
+import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

@@ -3,8 +3,8 @@ package io.timingwheel.spring.autoconfigure;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.DelayedTasksEndpoint;
 import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.TimingWheelEndpoint;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -24,7 +24,7 @@ import org.springframework.context.annotation.Bean;
  *
  * @since 0.1
  */
-@AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
+@AutoConfiguration(after = TimingWheelAutoConfiguration.class)
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnBean(DelayedTaskRegistry.class)
 @EnableConfigurationProperties(DelayedTasksEndpointProperties.class)

@@ -1,8 +1,8 @@
 package io.timingwheel.spring.autoconfigure;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.TimingWheelHealthIndicator;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Bean;
  *
  * @since 0.1
  */
-@AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
+@AutoConfiguration(after = TimingWheelAutoConfiguration.class)
 @ConditionalOnClass(ConditionalOnEnabledHealthIndicator.class)
 @ConditionalOnBean(DelayedTaskRegistry.class)
 @ConditionalOnEnabledHealthIndicator("timingwheel")

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.timingwheel.spring.aop.delayed.RecurringMethodRegistry;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties.Shutdown;
+import io.timingwheel.spring.autoconfigure.internal.AbstractTasksLifecycle;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
@@ -24,8 +25,7 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 
 	private static final Log logger = LogFactory.getLog(TimingWheelLifecycle.class);
 
-	/** The web server's graceful shutdown is at {@code MAX - 1024}. */
-	static final int PHASE = Integer.MAX_VALUE - 4096;
+	static final int PHASE = MEMORY_PHASE;
 
 	private final DelayedTaskRegistry tasks;
 
@@ -47,7 +47,7 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 	}
 
 	@Override
-	void onStart() {
+	protected void onStart() {
 		if (!this.policiesChecked) {
 			this.policiesChecked = true;
 			this.tasks.policies().checkNames();
@@ -57,12 +57,12 @@ class TimingWheelLifecycle extends AbstractTasksLifecycle {
 	}
 
 	@Override
-	void onPause() {
+	protected void onPause() {
 		this.handOvers.pause();
 	}
 
 	@Override
-	void onEnd(boolean executorsRun) throws InterruptedException {
+	protected void onEnd(boolean executorsRun) throws InterruptedException {
 		Duration period = this.shutdown.getAwaitTerminationPeriod();
 		try {
 			if (executorsRun && this.shutdown.getPending() == Shutdown.Pending.RUN) {

@@ -2,10 +2,9 @@ package io.timingwheel.spring.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.actuate.StoreMetrics;
 import io.timingwheel.spring.actuate.TimeoutMetrics;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.actuate.TimingWheelMetrics;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.aop.timeout.TimeoutMethodRegistry;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 
@@ -22,8 +21,7 @@ import org.springframework.context.annotation.Bean;
  *
  * @since 0.1
  */
-@AutoConfiguration(after = { TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class,
-		CompositeMeterRegistryAutoConfiguration.class })
+@AutoConfiguration(after = { TimingWheelAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class })
 @ConditionalOnClass({ MeterRegistry.class, CompositeMeterRegistryAutoConfiguration.class })
 @ConditionalOnBean({ DelayedTaskRegistry.class, MeterRegistry.class })
 public final class TimingWheelMetricsAutoConfiguration {
@@ -34,14 +32,6 @@ public final class TimingWheelMetricsAutoConfiguration {
 			ObjectProvider<StoredTasks> storedTasks, TimingWheelProperties properties) {
 		return new TimingWheelMetrics(wheel, tasks, storedTasks.getIfAvailable(),
 				properties.getMetrics().getMaxNames());
-	}
-
-	@Bean
-	@ConditionalOnBean(StoredTasks.class)
-	@ConditionalOnMissingBean
-	StoreMetrics timingWheelStoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks,
-			TimingWheelProperties properties) {
-		return new StoreMetrics(storedTasks, tasks, properties.getMetrics().getMaxNames());
 	}
 
 	@Bean

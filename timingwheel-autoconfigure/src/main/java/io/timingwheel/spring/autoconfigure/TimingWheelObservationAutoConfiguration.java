@@ -7,6 +7,7 @@ import io.timingwheel.spring.actuate.DelayedTaskObservationConvention;
 import io.timingwheel.spring.actuate.LinkedTraces;
 import io.timingwheel.spring.actuate.ObservedTaskExecution;
 import io.timingwheel.spring.actuate.TaskTraces;
+import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 

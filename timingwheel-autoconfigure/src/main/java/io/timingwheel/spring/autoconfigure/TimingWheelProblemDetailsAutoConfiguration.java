@@ -1,5 +1,8 @@
 package io.timingwheel.spring.autoconfigure;
 
+import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
+import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

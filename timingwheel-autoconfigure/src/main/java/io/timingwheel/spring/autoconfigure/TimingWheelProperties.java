@@ -2,6 +2,7 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
 
+import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.InitializingBean;
@@ -12,7 +13,6 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * The {@code timingwheel.*} properties, without those of the store.
  *
  * @since 0.1
- * @see TimingWheelStoreProperties
  */
 @ConfigurationProperties("timingwheel")
 public class TimingWheelProperties implements InitializingBean {

@@ -2,9 +2,8 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.util.List;
 
-import io.timingwheel.spring.autoconfigure.TimingWheelStoreProperties.Type;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -29,28 +28,22 @@ import org.springframework.util.ClassUtils;
  */
 class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 
-	private static final String TYPE = "timingwheel.store.type";
-
 	private static final List<String> SWITCHES = List.of("timingwheel.observations.enabled",
 			"timingwheel.task-scheduler.enabled", "timingwheel.timeout.problem-details");
 
 	private static final List<Library> LIBRARIES = List.of(
-			new Library(Type.JDBC, "io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore",
+			new Library(StoreType.JDBC, "io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore",
 					"the module of the JDBC store is not on the class path", "io.timingwheel:timingwheel-jdbc"),
-			new Library(Type.JDBC, "org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer",
+			new Library(StoreType.JDBC, "org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer",
 					"Spring JDBC is not on the class path", "org.springframework.boot:spring-boot-starter-jdbc"),
-			new Library(Type.REDIS, "io.timingwheel.spring.durable.redis.RedisDelayedTaskStore",
+			new Library(StoreType.REDIS, "io.timingwheel.spring.durable.redis.RedisDelayedTaskStore",
 					"the module of the Redis store is not on the class path", "io.timingwheel:timingwheel-redis"),
-			new Library(Type.REDIS, "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
+			new Library(StoreType.REDIS, "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory",
 					"Spring Data Redis is not on the class path",
 					"org.springframework.boot:spring-boot-starter-data-redis"),
-			new Library(Type.REDIS, "io.lettuce.core.RedisClient",
+			new Library(StoreType.REDIS, "io.lettuce.core.RedisClient",
 					"Lettuce, the client that the Redis store needs, is not on the class path",
 					"io.lettuce:lettuce-core"));
-
-	private static final Library JACKSON = new Library(Type.NONE, "tools.jackson.databind.json.JsonMapper",
-			"durable tasks are stored as JSON, and Jackson 3 is not on the class path",
-			"org.springframework.boot:spring-boot-starter-jackson");
 
 	private final Environment environment;
 
@@ -70,13 +63,10 @@ class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 		}
 		Binder binder = Binder.get(this.environment);
 		SWITCHES.forEach((name) -> binder.bind(name, Boolean.class));
-		Type type = binder.bind(TYPE, Type.class).orElse(Type.NONE);
+		StoreType type = binder.bind(StoreType.PROPERTY, StoreType.class).orElse(StoreType.NONE);
 		@Nullable ClassLoader classLoader = beanFactory.getBeanClassLoader();
-		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, DelayedTaskStore.class, true,
-				false).length > 0) {
-			JACKSON.check(classLoader);
-		}
-		else {
+		if (BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, StoredTasks.class, true,
+				false).length == 0) {
 			LIBRARIES.stream()
 				.filter((library) -> library.type() == type)
 				.forEach((library) -> library.check(classLoader));
@@ -86,16 +76,16 @@ class TimingWheelRequirements implements BeanFactoryPostProcessor, Ordered {
 	/**
 	 * A library that a store needs.
 	 *
-	 * @param type the type of the store, {@link Type#NONE} for all
+	 * @param type the type of the store
 	 * @param className a class of the library
 	 * @param problem what is wrong without the library
 	 * @param dependency the dependency to add
 	 */
-	private record Library(Type type, String className, String problem, String dependency) {
+	private record Library(StoreType type, String className, String problem, String dependency) {
 
 		void check(@Nullable ClassLoader classLoader) {
 			if (!ClassUtils.isPresent(this.className, classLoader)) {
-				throw new UnusableTaskStoreException(this.problem, "add the dependency " + this.dependency);
+				throw new MissingStoreException(this.problem, "add the dependency " + this.dependency);
 			}
 		}
 

@@ -3,6 +3,7 @@ package io.timingwheel.spring.autoconfigure;
 import java.util.concurrent.ScheduledExecutorService;
 
 import io.timingwheel.TimingWheel;
+import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
 import io.timingwheel.spring.task.TimingWheelTaskScheduler;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;

@@ -1,25 +1,14 @@
 package io.timingwheel.spring.actuate;
 
 import java.time.Duration;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.WheelSnapshot;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
-import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.PartialOutage;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.support.MemoryStore;
-import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -37,7 +26,6 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.health.registry.HealthContributorRegistry;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
@@ -116,24 +104,6 @@ class TimingWheelHealthIndicatorTests {
 	}
 
 	@Test
-	void deadTasksAreADetailAndChangeNothing() {
-		MemoryStore store = new MemoryStore();
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class, () -> store)
-			.withBean(Reminders.class)
-			.withPropertyValues("timingwheel.store.poll-interval=10ms", "timingwheel.store.max-attempts=1")
-			.run((context) -> {
-				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
-				store.insert("remind", "k", "no payload");
-				await().until(() -> store.counts().getOrDefault("remind", StoredCounts.NONE).dead() == 1);
-				await().until(() -> Long.valueOf(1).equals(indicator.health().getDetails().get("dead")));
-				assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
-			});
-	}
-
-	@Test
 	void aWheelThatIsStoppedIsDown() {
 		TimingWheel wheel = TimingWheel.builder(Runnable::run).timeSource(new ManualTimeSource()).build();
 		HealthIndicator indicator = new TimingWheelHealthIndicator(wheel, Duration.ofSeconds(1), null);
@@ -141,37 +111,6 @@ class TimingWheelHealthIndicatorTests {
 		wheel.stop();
 		assertThat(indicator.health().getStatus()).isEqualTo(Status.DOWN);
 		assertThat(indicator.health().getDetails()).contains(entry("state", WheelSnapshot.State.STOPPED));
-	}
-
-	@Test
-	void aStoreIsDownIfAPartDoesNotAnswerAndThePartIsNamed() {
-		MemoryStore store = new MemoryStore();
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class, () -> store)
-			.withBean(Reminders.class)
-			.withPropertyValues("timingwheel.store.poll-interval=10ms")
-			.run((context) -> {
-				MeterRegistry meters = new SimpleMeterRegistry();
-				new StoreMetrics(context.getBean(StoredTasks.class), context.getBean(DelayedTaskRegistry.class), 100)
-					.bindTo(meters);
-				Gauge up = meters.get("timingwheel.store.up").gauge();
-				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
-				assertThat(indicator.health().getDetails()).contains(entry("store", "UP"))
-					.doesNotContainKeys("storeDownSince", "missingStoreParts");
-				assertThat(up.value()).isOne();
-				store.partialOutage(new PartialOutage(Set.of("redis-2:6379"), new IllegalStateException("no answer")));
-				await().until(() -> Status.DOWN.equals(indicator.health().getStatus()));
-				assertThat(indicator.health().getDetails())
-					.contains(entry("store", "DOWN"), entry("missingStoreParts", Set.of("redis-2:6379")),
-							entry("error", "java.lang.IllegalStateException: no answer"))
-					.containsKey("storeDownSince");
-				assertThat(up.value()).isZero();
-				store.partialOutage(null);
-				await().until(() -> Status.UP.equals(indicator.health().getStatus()));
-				assertThat(up.value()).isOne();
-			});
 	}
 
 	@Test
@@ -197,14 +136,6 @@ class TimingWheelHealthIndicatorTests {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-	}
-
-	static class Reminders {
-
-		@Delayed(delay = "1h", name = "remind", durable = true)
-		public void remind(long userId) {
-		}
-
 	}
 
 }

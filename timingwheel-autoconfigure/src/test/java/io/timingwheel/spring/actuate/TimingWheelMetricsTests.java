@@ -9,10 +9,8 @@ import java.util.stream.IntStream;
 
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.Measurement;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.distribution.ValueAtPercentile;
@@ -26,8 +24,6 @@ import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
@@ -37,7 +33,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -171,57 +166,6 @@ class TimingWheelMetricsTests {
 				assertThat(duration.takeSnapshot().histogramCounts())
 					.extracting((bucket) -> bucket.bucket(TimeUnit.MILLISECONDS))
 					.containsExactly(100.0, 1000.0);
-			});
-	}
-
-	@Test
-	void eachMeterHasADescriptionAndABaseUnit() {
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class)
-			.run((context) -> {
-				MeterRegistry registry = context.getBean(MeterRegistry.class);
-				context.getBean(TimeoutMetrics.class).timedOut(Orders.class.getDeclaredMethod("fail", long.class));
-				List<Meter.Id> meters = registry.getMeters()
-					.stream()
-					.map(Meter::getId)
-					.filter((id) -> id.getName().startsWith("timingwheel."))
-					.toList();
-				assertThat(meters).extracting(Meter.Id::getName)
-					.contains("timingwheel.tasks", "timingwheel.tasks.pending", "timingwheel.tasks.lateness",
-							"timingwheel.tasks.duration", "timingwheel.lag", "timingwheel.timeouts",
-							"timingwheel.store.up", "timingwheel.store.claims");
-				assertThat(meters).allSatisfy((id) -> {
-					assertThat(id.getDescription()).as(id.getName()).isNotBlank();
-					assertThat(id.getBaseUnit()).as(id.getName()).isNotBlank();
-					assertThat(id.getTags()).as(id.getName())
-						.extracting(Tag::getKey)
-						.isSubsetOf("name", "outcome", "reason", "class", "method");
-				});
-			});
-	}
-
-	@Test
-	void readingsOfAllMetersWithinFiveSecondsCountTheStoredTasksOnce() {
-		MemoryStore store = new MemoryStore();
-		store.insert("of-another-application", "k", "{}");
-		this.contextRunner
-			.withConfiguration(
-					AutoConfigurations.of(JacksonAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withBean(MemoryStore.class, () -> store)
-			.run((context) -> {
-				MeterRegistry registry = context.getBean(MeterRegistry.class);
-				long start = System.nanoTime();
-				int before = store.countsOfAllNames();
-				for (int i = 0; i < 10; i++) {
-					assertThat(registry.get("timingwheel.store.unknown").gauge().value()).isOne();
-					registry.getMeters().forEach((meter) -> meter.measure().forEach(Measurement::getValue));
-				}
-				// On a machine that stalls, the readings may take longer.
-				long spans = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - start) / 5;
-				assertThat(store.countsOfAllNames() - before).isLessThanOrEqualTo((int) (1 + spans));
-				assertThat(store.countedNames()).isEmpty();
 			});
 	}
 

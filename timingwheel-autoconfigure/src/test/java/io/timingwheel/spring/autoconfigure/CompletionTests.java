@@ -2,15 +2,11 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
@@ -36,7 +32,6 @@ import reactor.core.scheduler.Schedulers;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.task.AsyncTaskExecutor;
@@ -206,36 +201,6 @@ class CompletionTests {
 		Thread.sleep(100);
 		source.complete("late");
 		return result.join();
-	}
-
-	@Test
-	void noThreadOutlivesTheContext() {
-		Set<Thread> before = Thread.getAllStackTraces().keySet();
-		ApplicationContextRunner withStore = this.runner
-			.withConfiguration(AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class,
-					DataSourceAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withPropertyValues("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID())
-			.withBean("blocking", Executor.class, () -> Runnable::run)
-			.withBean(Reports.class);
-		withStore.run((context) -> {
-			context.getBean(Reports.class).report();
-			context.getBean(Reports.class).onBlockingExecutor().get(60, TimeUnit.SECONDS);
-			Reports.written.await(60, TimeUnit.SECONDS);
-			Service service = context.getBean(Service.class);
-			assertTimesOut(() -> service.sleeping(1_000));
-			assertTimesOut(() -> service.future().join());
-			assertThat(threads("timeout-stacks")).isNotEmpty();
-			assertThat(threads("timing-wheel-completion-")).isNotEmpty();
-			assertThat(threads("timing-wheel-hand-over-")).isNotEmpty();
-		});
-		Set<String> after = ConcurrentHashMap.newKeySet();
-		Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.filter((thread) -> !before.contains(thread))
-			.forEach((thread) -> after.add(thread.getName()));
-		assertThat(after)
-			.noneMatch((name) -> name.startsWith("tim") || name.startsWith("delayed-") || name.startsWith("task-"));
 	}
 
 	private static List<Thread> threads(String prefix) {
@@ -444,22 +409,6 @@ class CompletionTests {
 		@Delayed("0")
 		public Future<String> delayed(Future<String> inner) {
 			return inner;
-		}
-
-	}
-
-	static class Reports {
-
-		static final CountDownLatch written = new CountDownLatch(1);
-
-		@Delayed(delay = "0", durable = true)
-		public void report() {
-			written.countDown();
-		}
-
-		@Delayed(delay = "0", executor = "blocking")
-		public Future<String> onBlockingExecutor() {
-			return CompletableFuture.completedFuture("done");
 		}
 
 	}

@@ -54,33 +54,6 @@ class ConfigurationMetadataTests {
 	}
 
 	@Test
-	void eachPropertyOfTheStoreHasTheDefaultThatIsDocumented() {
-		assertThat(defaults()).contains(entry("timingwheel.store.type", "none"),
-				entry("timingwheel.store.node-id", null), entry("timingwheel.store.lease", "30s"),
-				entry("timingwheel.store.look-ahead", "2s"), entry("timingwheel.store.poll-interval", "1s"),
-				entry("timingwheel.store.batch-size", 100), entry("timingwheel.store.max-in-flight", 1000),
-				entry("timingwheel.store.max-attempts", 16), entry("timingwheel.store.max-lost-deliveries", 5),
-				entry("timingwheel.store.backoff.initial", "1s"), entry("timingwheel.store.backoff.multiplier", 2),
-				entry("timingwheel.store.backoff.max", "10m"), entry("timingwheel.store.backoff.jitter", 0.2),
-				entry("timingwheel.store.max-payload-size", "64KB"),
-				entry("timingwheel.store.jdbc.table-name", "timingwheel_task"),
-				entry("timingwheel.store.jdbc.initialize-schema", "embedded"),
-				entry("timingwheel.store.redis.namespace", "timingwheel"),
-				entry("timingwheel.store.redis.partitions", 16), entry("timingwheel.store.redis.wait-replicas", 0),
-				entry("timingwheel.store.redis.wait-timeout", "1s"), entry("timingwheel.store.redis.max-dead", 100000),
-				entry("timingwheel.store.dead.retention", null));
-	}
-
-	@Test
-	void eachDefaultOutsideOfTheClassesOfPropertiesIsTheDefaultInTheCode() {
-		TimingWheelJdbcStoreProperties jdbc = new TimingWheelJdbcStoreProperties();
-		assertThat(defaults()).contains(entry("timingwheel.store.jdbc.schema", jdbc.getSchema()),
-				entry("timingwheel.store.jdbc.platform", jdbc.getPlatform()),
-				entry("timingwheel.store.jdbc.continue-on-error", jdbc.isContinueOnError()),
-				entry("timingwheel.store.jdbc.initialize-schema", jdbc.getInitializeSchema().name().toLowerCase()));
-	}
-
-	@Test
 	void eachTypeOfAPropertyIsAClass() {
 		assertThat(this.properties)
 			.allSatisfy((name, property) -> assertThat(((String) property.get("type")).split("[<,>]+")).as(name)

@@ -16,7 +16,6 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -89,8 +88,7 @@ class EnabledPropertyTests {
 	@ParameterizedTest
 	@CsvSource({ "timingwheel.enabled, maybe, java.lang.Boolean", "timingwheel.enabled, yess, java.lang.Boolean",
 			"timingwheel.enabled, 2, java.lang.Boolean", "timingwheel.task-scheduler.enabled, maybe, java.lang.Boolean",
-			"timingwheel.observations.enabled, maybe, java.lang.Boolean",
-			"timingwheel.store.type, sql, TimingWheelStoreProperties\\$Type",
+			"timingwheel.observations.enabled, maybe, java.lang.Boolean", "timingwheel.store.type, sql, StoreType",
 			"timingwheel.shutdown.pending, maybe, Pending" })
 	void anyOtherValueStopsTheStartAndNamesTheProperty(String property, String value, String type,
 			CapturedOutput output) {
@@ -128,14 +126,6 @@ class EnabledPropertyTests {
 		}
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "jdbc", "JDBC", "jdbc " })
-	void theStoreIsThereForEverySpellingOfItsType(String value) {
-		try (ConfigurableApplicationContext context = run(WithDataSource.class, "timingwheel.store.type", value)) {
-			assertThat(context.containsBean("timingWheelDelayedTaskStore")).isTrue();
-		}
-	}
-
 	private static ConfigurableApplicationContext run(Class<?> source, String property, String value) {
 		return new SpringApplicationBuilder(Application.class, source).web(WebApplicationType.NONE)
 			.run("--" + property + "=" + value);
@@ -147,12 +137,6 @@ class EnabledPropertyTests {
 			TimingWheelDisabledAutoConfiguration.class, TimingWheelObservationAutoConfiguration.class,
 			TimingWheelTaskSchedulerAutoConfiguration.class })
 	static class Application {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, TimingWheelJdbcStoreAutoConfiguration.class })
-	static class WithDataSource {
 
 	}
 

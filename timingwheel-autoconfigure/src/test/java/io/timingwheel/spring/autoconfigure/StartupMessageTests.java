@@ -2,7 +2,6 @@ package io.timingwheel.spring.autoconfigure;
 
 import java.util.List;
 
-import io.timingwheel.spring.durable.support.MemoryStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -22,9 +21,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class StartupMessageTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
-				TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
+		.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class, TimingWheelAutoConfiguration.class));
 
 	@Test
 	void theLineNamesTheSettingsOfTheWheel(CapturedOutput output) {
@@ -33,15 +31,6 @@ class StartupMessageTests {
 				.asString()
 				.contains("INFO")
 				.endsWith("Timing wheel runs: tick 10ms, up to 7 levels of 64 slots, 2 shards, no store"));
-	}
-
-	@Test
-	void theLineNamesTheStore(CapturedOutput output) {
-		this.runner.withBean(MemoryStore.class)
-			.withPropertyValues("timingwheel.tick=100us", "timingwheel.shards=1")
-			.run((context) -> assertThat(messages(output)).singleElement()
-				.asString()
-				.endsWith("tick 100us, up to 6 levels of 256 slots, 1 shard, store MemoryStore"));
 	}
 
 	@Test

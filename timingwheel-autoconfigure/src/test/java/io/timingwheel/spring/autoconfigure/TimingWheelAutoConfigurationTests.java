@@ -18,7 +18,6 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.timeout.TimeoutAdvisor;
-import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
@@ -344,12 +343,6 @@ class TimingWheelAutoConfigurationTests {
 		this.contextRunner
 			.run((context) -> assertThat(context).doesNotHaveBean(ThreadPoolTaskExecutorCustomizer.class));
 		this.contextRunner.withPropertyValues("timingwheel.shutdown.pending=run")
-			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskExecutorCustomizer.class));
-		this.contextRunner.withBean(MemoryStore.class)
-			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskExecutorCustomizer.class));
-		this.contextRunner.withBean(MemoryStore.class)
-			.withConfiguration(AutoConfigurations.of(TimingWheelStoreAutoConfiguration.class))
-			.withPropertyValues("timingwheel.shutdown.pending=run")
 			.run((context) -> assertThat(context).hasSingleBean(ThreadPoolTaskExecutorCustomizer.class));
 	}
 

@@ -23,7 +23,7 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.durable.DelayedTaskStore.Kind;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.Enqueued.Outcome;

@@ -22,6 +22,12 @@ import org.jspecify.annotations.Nullable;
 public interface StoredTasks {
 
 	/**
+	 * The store, for the log.
+	 * @return the name of its type
+	 */
+	String storeName();
+
+	/**
 	 * This node, and the other nodes of the store.
 	 * @return always the same object
 	 */

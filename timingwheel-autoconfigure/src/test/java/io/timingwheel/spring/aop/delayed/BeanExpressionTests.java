@@ -11,9 +11,6 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.MemoryStore;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -114,18 +111,6 @@ class BeanExpressionTests {
 	}
 
 	@Test
-	void theAliasesOfADurableMethodFollowTheBean() {
-		DurableContexts.runner(Settings.class)
-			.withPropertyValues("orders.name=close", "orders.executor=mine", "orders.grace=5m")
-			.withBean("orders", WithAlias.class)
-			.run((context) -> {
-				assertThat(context.getBean(OrderProperties.class).getName()).isEqualTo("close");
-				assertThat(context.getBean(DelayedTaskStore.class)).isInstanceOf(MemoryStore.class);
-				assertThat(context.getBean(DurableTaskManager.class).isSame("close-order", "close")).isTrue();
-			});
-	}
-
-	@Test
 	void aCallBeforeTheEndOfTheStartResolvesTheAttributes() {
 		this.runner.withBean("orders", WithName.class).withBean("early", EarlyCaller.class).run((context) -> {
 			assertThat(context.getBean(DelayedTaskOperations.class).find(TaskId.of("close", 1))).isPresent();
@@ -135,18 +120,15 @@ class BeanExpressionTests {
 
 	@ParameterizedTest
 	@ValueSource(classes = { BrokenDelay.class, BrokenExpireAfter.class, BrokenName.class, BrokenExecutor.class,
-			BrokenAlias.class, BrokenTimeout.class, BrokenCancel.class })
+			BrokenTimeout.class, BrokenCancel.class })
 	<T> void aBrokenExpressionStopsTheStartBeforeAnyBeanIsCreated(Class<T> bean) {
-		DurableContexts.runner(Settings.class)
-			.withBean("orders", bean)
-			.withBean(InstantiatedBean.class)
-			.run((context) -> {
-				assertThat(context).getFailure()
-					.isInstanceOf(InvalidAnnotatedMethodException.class)
-					.hasMessageContaining(bean.getName() + "#run(")
-					.hasMessageContaining("\"#{1 +}\" cannot be parsed");
-				assertThat(InstantiatedBean.instantiated).isFalse();
-			});
+		this.runner.withBean("orders", bean).withBean(InstantiatedBean.class).run((context) -> {
+			assertThat(context).getFailure()
+				.isInstanceOf(InvalidAnnotatedMethodException.class)
+				.hasMessageContaining(bean.getName() + "#run(")
+				.hasMessageContaining("\"#{1 +}\" cannot be parsed");
+			assertThat(InstantiatedBean.instantiated).isFalse();
+		});
 	}
 
 	@Test
@@ -303,14 +285,6 @@ class BeanExpressionTests {
 
 	}
 
-	static class WithAlias {
-
-		@Delayed(delay = "1h", name = "close-order", aliases = "#{@orderProperties.name}", durable = true)
-		public void run() {
-		}
-
-	}
-
 	static class WithTimeout {
 
 		@Timeout("#{@orderProperties.grace}")
@@ -373,14 +347,6 @@ class BeanExpressionTests {
 	static class BrokenExecutor {
 
 		@Delayed(delay = "1s", executor = "#{1 +}")
-		public void run() {
-		}
-
-	}
-
-	static class BrokenAlias {
-
-		@Delayed(delay = "1s", name = "run", aliases = "#{1 +}", durable = true)
 		public void run() {
 		}
 

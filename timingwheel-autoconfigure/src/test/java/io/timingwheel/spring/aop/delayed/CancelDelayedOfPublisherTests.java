@@ -9,9 +9,6 @@ import io.reactivex.rxjava3.core.Flowable;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.support.MemoryStore;
-import io.timingwheel.spring.task.DelayedTaskTemplate;
-import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.reactivestreams.Publisher;
@@ -20,7 +17,6 @@ import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Schedulers;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -180,31 +176,6 @@ class CancelDelayedOfPublisherTests {
 	}
 
 	@Test
-	void aStoreDoesNotBlockAThreadThatMustNotBlock() {
-		MemoryStore store = new MemoryStore();
-		DurableContexts.runner(store).withBean("orders", DurableOrders.class).run((context) -> {
-			DurableOrders orders = context.getBean(DurableOrders.class);
-			orders.close(1);
-			Mono<String> thread = orders.pay(1)
-				.publishOn(Schedulers.immediate())
-				.map((value) -> Thread.currentThread().getName());
-			assertThat(thread.block(LIMIT)).startsWith("boundedElastic");
-			assertThat(store.payloads("close-order")).isEmpty();
-		});
-	}
-
-	@Test
-	void anErrorOfTheStoreReachesTheSubscriber() {
-		MemoryStore store = new MemoryStore();
-		store.refuse("close-order");
-		DurableContexts.runner(store)
-			.withBean("orders", DurableOrders.class)
-			.run((context) -> assertThatIllegalStateException()
-				.isThrownBy(() -> context.getBean(DurableOrders.class).pay(1).block(LIMIT))
-				.withMessage("refused"));
-	}
-
-	@Test
 	void aSubscriptionWithinATransactionOfTheThreadCancelsAfterTheCommit() {
 		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
 			Orders orders = context.getBean(Orders.class);
@@ -269,20 +240,6 @@ class CancelDelayedOfPublisherTests {
 				.block(LIMIT);
 			assertThat(pending(context)).isOne();
 		});
-		MemoryStore store = new MemoryStore();
-		DurableContexts.runner(store, ReactiveTransactions.class)
-			.withBean("orders", DurableOrders.class)
-			.run((context) -> {
-				DurableOrders orders = context.getBean(DurableOrders.class);
-				TransactionalOperator transaction = TransactionalOperator
-					.create(context.getBean(ReactiveTransactionManager.class));
-				orders.close(1);
-				orders.close(2);
-				orders.pay(1).doOnNext((value) -> orders.close(1)).as(transaction::transactional).block(LIMIT);
-				orders.pay(2).as(transaction::transactional).block(LIMIT);
-				assertThat(context.getBean(DelayedTaskTemplate.class).find(TaskId.of("close-order", 1))).isPresent();
-				assertThat(store.payloads("close-order")).hasSize(1);
-			});
 	}
 
 	@Test
@@ -366,19 +323,6 @@ class CancelDelayedOfPublisherTests {
 		@CancelDelayed(name = "close-order", key = "#orderId")
 		public Mono<String> payInTransaction(long orderId, Mono<String> bank) {
 			return bank;
-		}
-
-	}
-
-	static class DurableOrders {
-
-		@Delayed(delay = "30m", name = "close-order", key = "#orderId", durable = true)
-		public void close(long orderId) {
-		}
-
-		@CancelDelayed(name = "close-order", key = "#orderId")
-		public Mono<String> pay(long orderId) {
-			return Mono.just("paid").publishOn(Schedulers.parallel());
 		}
 
 	}

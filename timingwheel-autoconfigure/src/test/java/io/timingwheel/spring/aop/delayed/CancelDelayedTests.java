@@ -149,25 +149,6 @@ class CancelDelayedTests {
 	}
 
 	@Test
-	void theHandleOfADurableTaskCountsAsANormalReturn() {
-		DurableContexts.runner(TransactionConfiguration.class).withBean("orders", Orders.class).run((context) -> {
-			Orders orders = context.getBean(Orders.class);
-			DelayedTaskTemplate template = context.getBean(DelayedTaskTemplate.class);
-			orders.close(1);
-			assertThat(orders.payAndShip(1, template).status()).isEqualTo(DelayedTask.Status.SCHEDULED);
-			assertThat(template.find(TaskId.of("close-order", 1))).isEmpty();
-			DelayedTask<?> later = context.getBean(TransactionTemplate.class).execute((status) -> {
-				orders.closeLater(2);
-				orders.payLaterAndShip(2, template);
-				return orders.closeLater(2);
-			});
-			assertThat(later.status()).isEqualTo(DelayedTask.Status.SCHEDULED);
-			context.getBean(TransactionTemplate.class).execute((status) -> orders.payLaterAndShip(2, template));
-			assertThat(later.status()).isEqualTo(DelayedTask.Status.CANCELLED);
-		});
-	}
-
-	@Test
 	void cancelsAfterTheCommitOfATransaction() {
 		this.runner.withUserConfiguration(TransactionConfiguration.class).run((context) -> {
 			Orders orders = context.getBean(Orders.class);

@@ -7,7 +7,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -113,32 +112,6 @@ class DelayedSecurityContextTests {
 		});
 	}
 
-	@Test
-	void aDurableMethodWhoseExecutorNeedsACallerStopsTheStart() {
-		DurableContexts.runner()
-			.withBean("applicationTaskExecutor", Executor.class,
-					() -> new DelegatingSecurityContextAsyncTaskExecutor(new SimpleAsyncTaskExecutor()))
-			.withBean("service", DurableService.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("DurableService#remind")
-				.hasMessageContaining("which is not stored")
-				.hasMessageContaining("name another executor, or give the DelegatingSecurityContextAsyncTaskExecutor"));
-	}
-
-	@Test
-	void aDurableMethodMayUseAnExecutorWithAContextOfItsOwn() {
-		DurableContexts.runner()
-			.withBean("applicationTaskExecutor", Executor.class,
-					() -> new DelegatingSecurityContextAsyncTaskExecutor(new SimpleAsyncTaskExecutor(),
-							contextOf("system")))
-			.withBean("service", DurableService.class)
-			.run((context) -> {
-				context.getBean(DurableService.class).remind();
-				await().untilAsserted(() -> assertThat(seen).containsExactly("system"));
-			});
-	}
-
 	private static ApplicationContextRunner runner(Executor executor) {
 		return DelayedContexts.runner()
 			.withBean("applicationTaskExecutor", Executor.class, () -> executor)
@@ -167,15 +140,6 @@ class DelayedSecurityContextTests {
 
 		@Delayed("1s")
 		public void unkeyed() {
-			seen.add(user());
-		}
-
-	}
-
-	static class DurableService {
-
-		@Delayed(delay = "1ms", durable = true)
-		public void remind() {
 			seen.add(user());
 		}
 

@@ -9,8 +9,6 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,9 +21,6 @@ import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
-import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -40,7 +35,6 @@ import org.springframework.web.context.WebApplicationContext;
 
 import static io.timingwheel.spring.aop.delayed.DelayedContexts.advanceAndAwait;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Beans that a scan of the bean definitions cannot know: the class is hidden, the bean
@@ -79,16 +73,6 @@ class LateBeansTests {
 	}
 
 	@Test
-	void aDurableBeanThatIsRegisteredAfterTheStartRuns() {
-		stored().run((context) -> {
-			GenericApplicationContext application = (GenericApplicationContext) context.getSourceApplicationContext();
-			application.registerBean("late", DurableJob.class);
-			application.getBean("late");
-			await().untilAsserted(() -> assertThat(runs).contains("durable report"));
-		});
-	}
-
-	@Test
 	void aBadAnnotationOfALateBeanFailsItsCreation() {
 		DelayedContexts.runner().withBean("first", NamedJob.class).run((context) -> {
 			GenericApplicationContext application = (GenericApplicationContext) context.getSourceApplicationContext();
@@ -118,16 +102,6 @@ class LateBeansTests {
 			advanceAndAwait(context, Duration.ZERO);
 			advanceAndAwait(context, Duration.ofHours(1));
 			assertThat(runs).hasSize(4);
-		});
-	}
-
-	@Test
-	void aDurableBeanThatIsRemovedRunsNoMore(CapturedOutput output) {
-		stored().withBean("job", DurableJob.class).run((context) -> {
-			GenericApplicationContext application = (GenericApplicationContext) context.getSourceApplicationContext();
-			await().untilAsserted(() -> assertThat(runs).isNotEmpty());
-			application.removeBeanDefinition("job");
-			await().untilAsserted(() -> assertThat(output).contains("The bean \"job\" is gone"));
 		});
 	}
 
@@ -186,23 +160,6 @@ class LateBeansTests {
 		}
 	}
 
-	@Test
-	void aBeanOfARequestCannotRunStoredCalls() {
-		stored().withUserConfiguration(ConversationScope.class)
-			.run((context) -> assertThat(context).getFailure()
-				.isInstanceOf(InvalidAnnotatedMethodException.class)
-				.hasMessageContaining("DurableHandler#handle(long)")
-				.hasMessageContaining("the scope \"conversation\""));
-	}
-
-	private static ApplicationContextRunner stored(Class<?>... configurations) {
-		return DelayedContexts.realTimeRunner(configurations)
-			.withConfiguration(AutoConfigurations.of(JacksonAutoConfiguration.class, DataSourceAutoConfiguration.class,
-					TimingWheelJdbcStoreAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
-			.withPropertyValues("timingwheel.store.type=jdbc", "timingwheel.store.poll-interval=20ms",
-					"spring.datasource.generate-unique-name=true");
-	}
-
 	private static WebApplicationContextRunner web() {
 		return new WebApplicationContextRunner().withConfiguration(
 				AutoConfigurations.of(TaskExecutionAutoConfiguration.class, TimingWheelAutoConfiguration.class));
@@ -225,28 +182,6 @@ class LateBeansTests {
 
 		@Recurring(every = "1h", name = "named")
 		public void report() {
-		}
-
-	}
-
-	static class DurableJob implements Job {
-
-		@Recurring(every = "50ms", durable = true)
-		public void report() {
-			runs.add("durable report");
-		}
-
-		@Delayed(delay = "1s", name = "handle", key = "#id", durable = true)
-		public void handle(long id) {
-			runs.add("handled " + id);
-		}
-
-	}
-
-	static class DurableHandler {
-
-		@Delayed(delay = "1s", name = "handle", key = "#id", durable = true)
-		public void handle(long id) {
 		}
 
 	}
@@ -387,17 +322,6 @@ class LateBeansTests {
 		@Scope(scopeName = WebApplicationContext.SCOPE_REQUEST, proxyMode = ScopedProxyMode.TARGET_CLASS)
 		ReportJob job() {
 			return new ReportJob();
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class ConversationScope {
-
-		@Bean
-		@Scope("conversation")
-		DurableHandler handler() {
-			return new DurableHandler();
 		}
 
 	}

@@ -24,8 +24,8 @@ import java.util.concurrent.Future;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
-import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreProperties;
 import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.Enqueued.Outcome;

@@ -13,8 +13,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.MariaDb;
 import io.timingwheel.spring.Postgres;
-import io.timingwheel.spring.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
-import io.timingwheel.spring.autoconfigure.TimingWheelJdbcStoreProperties;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreProperties;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.sql.init.DatabaseInitializationMode;

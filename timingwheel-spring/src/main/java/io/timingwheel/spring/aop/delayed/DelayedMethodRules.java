@@ -3,7 +3,6 @@ package io.timingwheel.spring.aop.delayed;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -231,7 +230,8 @@ final class DelayedMethodRules {
 		if (!isStoreConfigured()) {
 			throw new InvalidAnnotatedMethodException(method,
 					this.annotation + " is durable, but there is no store to keep its tasks in",
-					"set timingwheel.store.type to jdbc or redis, or remove durable = true");
+					"add the dependency io.timingwheel:timingwheel-jdbc or io.timingwheel:timingwheel-redis and set"
+							+ " timingwheel.store.type to jdbc or redis, or remove durable = true");
 		}
 	}
 

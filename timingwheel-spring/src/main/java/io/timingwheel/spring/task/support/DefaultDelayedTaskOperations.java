@@ -122,7 +122,8 @@ public final class DefaultDelayedTaskOperations implements DelayedTaskOperations
 	private DurableTaskOperations store() {
 		DurableTaskOperations stored = this.stored;
 		Assert.state(stored != null,
-				"There is no store to keep durable tasks in: set timingwheel.store.type to jdbc or redis");
+				"There is no store to keep durable tasks in: add the dependency io.timingwheel:timingwheel-jdbc or"
+						+ " io.timingwheel:timingwheel-redis and set timingwheel.store.type to jdbc or redis");
 		return stored;
 	}
 

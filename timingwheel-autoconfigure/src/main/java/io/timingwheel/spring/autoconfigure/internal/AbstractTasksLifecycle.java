@@ -1,0 +1,132 @@
+package io.timingwheel.spring.autoconfigure.internal;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
+
+/**
+ * Ends tasks once, when the application context closes. If the context is only stopped or
+ * paused and may start again, the tasks stay.
+ *
+ * @since 0.1
+ */
+public abstract class AbstractTasksLifecycle
+		implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, DisposableBean {
+
+	/**
+	 * The phase of tasks in memory. The web server's graceful shutdown is at
+	 * {@code MAX - 1024}.
+	 */
+	protected static final int MEMORY_PHASE = Integer.MAX_VALUE - 4096;
+
+	/**
+	 * The phase of durable tasks, which stop before the tasks in memory, since these wait
+	 * for all bodies.
+	 */
+	protected static final int DURABLE_PHASE = MEMORY_PHASE + 1;
+
+	private final ApplicationContext applicationContext;
+
+	private final int phase;
+
+	private volatile boolean running;
+
+	private volatile boolean closing;
+
+	private volatile boolean ended;
+
+	/**
+	 * Creates a lifecycle.
+	 * @param applicationContext the context whose end ends the tasks
+	 * @param phase the phase of the lifecycle
+	 */
+	protected AbstractTasksLifecycle(ApplicationContext applicationContext, int phase) {
+		this.applicationContext = applicationContext;
+		this.phase = phase;
+	}
+
+	@Override
+	public final void onApplicationEvent(ContextClosedEvent event) {
+		if (event.getApplicationContext() == this.applicationContext) {
+			this.closing = true;
+			onClosing();
+		}
+	}
+
+	@Override
+	public final void start() {
+		this.running = true;
+		onStart();
+	}
+
+	@Override
+	public final void stop() {
+		this.running = false;
+		if (this.closing) {
+			end(true);
+		}
+		else {
+			onPause();
+		}
+	}
+
+	/**
+	 * Ends the tasks of a context that was stopped or paused before it is closed, or that
+	 * failed to start. Such a context does not stop again. Its executors have stopped
+	 * already, so no body can run.
+	 */
+	@Override
+	public final void destroy() {
+		if (!this.ended) {
+			end(false);
+		}
+	}
+
+	private void end(boolean executorsRun) {
+		this.ended = true;
+		try {
+			onEnd(executorsRun);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
+	 * Called when the context starts, or starts again.
+	 */
+	protected void onStart() {
+	}
+
+	/**
+	 * Called when the context stops, and may be started again.
+	 */
+	protected void onPause() {
+	}
+
+	/**
+	 * Called when the context begins to close, before anything has stopped.
+	 */
+	protected void onClosing() {
+	}
+
+	/**
+	 * Called once, to end the tasks.
+	 * @param executorsRun whether the executors still run bodies
+	 * @throws InterruptedException if the thread is interrupted while it waits
+	 */
+	protected abstract void onEnd(boolean executorsRun) throws InterruptedException;
+
+	@Override
+	public final boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public final int getPhase() {
+		return this.phase;
+	}
+
+}

@@ -1,0 +1,121 @@
+package io.timingwheel.spring.durable.autoconfigure;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.timingwheel.spring.actuate.internal.NameTags;
+import io.timingwheel.spring.actuate.internal.StoreNode.Figures;
+import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+
+/**
+ * Meters of durable tasks, {@code timingwheel.store.*}: how many tasks are stored under
+ * each name, in counts that are at most a few seconds old, and the work of this node.
+ *
+ * @since 0.1
+ */
+public class StoreMetrics implements MeterBinder {
+
+	private final StoredTasks storedTasks;
+
+	private final DelayedTaskRegistry tasks;
+
+	private final int maxNames;
+
+	/**
+	 * Creates the binder.
+	 * @param storedTasks the stored tasks
+	 * @param tasks gives the names
+	 * @param maxNames how many names of tasks become tags, at least 1. All further names
+	 * share the last one of these tags, {@code other}
+	 */
+	public StoreMetrics(StoredTasks storedTasks, DelayedTaskRegistry tasks, int maxNames) {
+		this.storedTasks = storedTasks;
+		this.tasks = tasks;
+		this.maxNames = maxNames;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		Gauge.builder("timingwheel.store.up", this.storedTasks, (stored) -> (stored.node().outage() == null) ? 1 : 0)
+			.description("How many stores this node can reach: 1, or 0 during an outage")
+			.baseUnit("stores")
+			.register(registry);
+		Gauge.builder("timingwheel.store.in.flight", this.storedTasks, (stored) -> stored.node().inFlight())
+			.description("Durable tasks that this node has claimed and that wait or run")
+			.baseUnit(BaseUnits.TASKS)
+			.register(registry);
+		Gauge.builder("timingwheel.store.unknown", this.storedTasks, StoredTasks::unknownCount)
+			.description("Pending durable tasks for which this node has no handler")
+			.baseUnit(BaseUnits.TASKS)
+			.register(registry);
+		bindTo(registry, "claims", "Requests for durable tasks", "requests", Figures::claims);
+		bindTo(registry, "claimed", "Durable tasks that this node has claimed", BaseUnits.TASKS, Figures::claimed);
+		bindTo(registry, "retries", "Failures that led to another attempt", "failures", Figures::retried);
+		bindTo(registry, "released", "Durable tasks that this node has claimed and returned to the store",
+				BaseUnits.TASKS, Figures::released);
+		bindTo(registry, "refused", "Durable tasks that were cancelled or moved before they began", BaseUnits.TASKS,
+				Figures::refused);
+		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", "leases",
+				Figures::lostLeases);
+		bindToDeleted(registry, "retention", Figures::expiredDead);
+		bindToDeleted(registry, "limit", Figures::droppedDead);
+		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
+			bindTo(registry, tag, names, "overdue", "Stored tasks that are past their due time and have not begun",
+					StoredTaskCounts::overdue);
+			bindTo(registry, tag, names, "dead", "Stored tasks that have failed for good", StoredTaskCounts::dead);
+		});
+		this.tasks.onName((name) -> {
+			if (this.storedTasks.owns(name)) {
+				tags.add(name);
+			}
+		});
+	}
+
+	private void bindToDeleted(MeterRegistry registry, String reason, ToLongFunction<Figures> figure) {
+		FunctionCounter.builder("timingwheel.store.dead.deleted", this.storedTasks, value(figure))
+			.description("Dead tasks that this node has deleted at the end of their retention, or beyond the limit")
+			.tag("reason", reason)
+			.baseUnit(BaseUnits.TASKS)
+			.register(registry);
+	}
+
+	private void bindTo(MeterRegistry registry, String meter, String description, String unit,
+			ToLongFunction<Figures> figure) {
+		FunctionCounter.builder("timingwheel.store." + meter, this.storedTasks, value(figure))
+			.description(description)
+			.baseUnit(unit)
+			.register(registry);
+	}
+
+	private static ToDoubleFunction<StoredTasks> value(ToLongFunction<Figures> figure) {
+		return (stored) -> figure.applyAsLong(stored.node().figures());
+	}
+
+	private void bindTo(MeterRegistry registry, String tag, Collection<String> names, String meter, String description,
+			ToLongFunction<StoredTaskCounts> count) {
+		Gauge
+			.builder("timingwheel.store." + meter, this.storedTasks,
+					(stored) -> sum(stored.recentCounts(), names, count))
+			.description(description)
+			.baseUnit(BaseUnits.TASKS)
+			.tag("name", tag)
+			.register(registry);
+	}
+
+	private static long sum(Map<String, StoredTaskCounts> counts, Collection<String> names,
+			ToLongFunction<StoredTaskCounts> count) {
+		return names.stream()
+			.mapToLong((name) -> count.applyAsLong(counts.getOrDefault(name, StoredTaskCounts.NONE)))
+			.sum();
+	}
+
+}

@@ -1,0 +1,48 @@
+package io.timingwheel.spring.durable.autoconfigure;
+
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.UnusableTaskStoreException;
+
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.core.NestedExceptionUtils;
+
+/**
+ * Stops the start of the application if the store cannot keep durable tasks safely.
+ * Public for the stores of timingwheel.
+ *
+ * @since 0.1
+ */
+public class TaskStoreCheck implements InitializingBean {
+
+	private final DelayedTaskStore store;
+
+	/**
+	 * Creates a check.
+	 * @param store the store
+	 */
+	public TaskStoreCheck(DelayedTaskStore store) {
+		this.store = store;
+	}
+
+	@Override
+	public void afterPropertiesSet() {
+		try {
+			this.store.check();
+		}
+		catch (RuntimeException ex) {
+			throw unusable(ex);
+		}
+	}
+
+	/**
+	 * A failure with a remedy. A store that gives none has probably not answered.
+	 * @param failure what the store has thrown
+	 * @return the failure for the user
+	 */
+	public static UnusableTaskStoreException unusable(RuntimeException failure) {
+		return (failure instanceof UnusableTaskStoreException unusable) ? unusable : new UnusableTaskStoreException(
+				"the check of the store has failed (%s)".formatted(NestedExceptionUtils.getMostSpecificCause(failure)),
+				"check that the server of the store runs, and that its address, user and password are right", failure);
+	}
+
+}

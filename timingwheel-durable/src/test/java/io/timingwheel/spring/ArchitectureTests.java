@@ -1,0 +1,101 @@
+package io.timingwheel.spring;
+
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import org.jspecify.annotations.NullMarked;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/**
+ * Which package may use which, and which optional libraries a class may use. Maven
+ * enforces the dependencies between modules.
+ */
+@AnalyzeClasses(packages = "io.timingwheel.spring.durable", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTests {
+
+	private static final String CORE = "io.timingwheel";
+
+	private static final String TASK = "io.timingwheel.spring.task";
+
+	private static final String TASK_INTERNAL = "io.timingwheel.spring.task.internal";
+
+	private static final String TASK_SUPPORT = "io.timingwheel.spring.task.support";
+
+	private static final String DURABLE = "io.timingwheel.spring.durable";
+
+	private static final String AUTOCONFIGURE = DURABLE + ".autoconfigure";
+
+	private static final String OURS = "io.timingwheel..";
+
+	@ArchTest
+	static final ArchRule theTypesOfUsersAndOfStoresUseTheTemplateAlone = noClasses().that()
+		.resideInAnyPackage(DURABLE, DURABLE + ".store")
+		.should()
+		.dependOnClassesThat(resideInOursExcept(TASK, DURABLE, DURABLE + ".store"));
+
+	@ArchTest
+	static final ArchRule durableTasksUseNoAnnotationsAndNoAdvice = noClasses().that()
+		.resideInAPackage(DURABLE + ".support")
+		.should()
+		.dependOnClassesThat(
+				resideInOursExcept(CORE, TASK, TASK_INTERNAL, TASK_SUPPORT, DURABLE, DURABLE + ".support"));
+
+	@ArchTest
+	static final ArchRule onlyTheAutoConfigurationUsesSpringBoot = noClasses().that()
+		.resideOutsideOfPackage(AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.boot..", "io.timingwheel.spring.autoconfigure..",
+				"io.timingwheel.spring.actuate..", AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule packagesHaveNoCycles = slices().matching("io.timingwheel.(**)").should().beFreeOfCycles();
+
+	@ArchTest
+	static final ArchRule transactionsAreOptional = noClasses().that()
+		.haveNameNotMatching(".*\\.(call\\.TransactionLookup|(node|support)\\.TransactionalBodies)(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("org.springframework.transaction..");
+
+	@ArchTest
+	static final ArchRule metersAreOptional = noClasses().that()
+		.haveNameNotMatching(".*\\.(StoreMetrics|TimingWheelStoreMetricsAutoConfiguration)")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("io.micrometer..");
+
+	@ArchTest
+	static final ArchRule onlyPayloadsAreJson = noClasses().that()
+		.haveNameNotMatching(".*\\.((support|payload)\\.Payload.*|TimingWheelStoreAutoConfiguration)")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..");
+
+	@ArchTest
+	static final ArchRule noStoreIsKnown = noClasses().should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework.jdbc..", "org.springframework.data..", "javax.sql..", "io.lettuce..");
+
+	@ArchTest
+	static final ArchRule packagesAreNullMarked = classes()
+		.should(ArchCondition.from(DescribedPredicate.describe("reside in a package that is @NullMarked",
+				(type) -> type.getPackage().isAnnotatedWith(NullMarked.class))));
+
+	private static DescribedPredicate<JavaClass> resideInOursExcept(String... packages) {
+		return resideInAPackage(OURS).and(DescribedPredicate.not(resideInAnyPackage(packages)));
+	}
+
+}

@@ -1,0 +1,103 @@
+package io.timingwheel.spring.durable.jdbc.autoconfigure;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
+import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
+import io.timingwheel.spring.autoconfigure.internal.StoreType;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreProperties;
+import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
+import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
+import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Auto-configuration of the store of durable tasks in a relational database.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(before = TimingWheelAutoConfiguration.class,
+		afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnClass({ JdbcDelayedTaskStore.class, DataSourceScriptDatabaseInitializer.class })
+@Conditional({ OnTimingWheelEnabled.class, TimingWheelJdbcStoreAutoConfiguration.OnJdbcStore.class })
+@ConditionalOnMissingBean(DelayedTaskStore.class)
+@EnableConfigurationProperties(TimingWheelJdbcStoreProperties.class)
+public final class TimingWheelJdbcStoreAutoConfiguration {
+
+	@Bean
+	JdbcStoreDataSources timingWheelStoreDataSources(ObjectProvider<DataSource> dataSource,
+			@TimingWheelDataSource ObjectProvider<DataSource> storeDataSource) {
+		return new JdbcStoreDataSources(dataSource, storeDataSource);
+	}
+
+	@Bean
+	@DependsOnDatabaseInitialization
+	JdbcDelayedTaskStore timingWheelDelayedTaskStore(JdbcStoreDataSources dataSources,
+			TimingWheelJdbcStoreProperties properties) {
+		return new JdbcDelayedTaskStore(dataSources.application(), dataSources.store(), properties.getTableName());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@Conditional(OnSchemaInitialization.class)
+	TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
+			JdbcStoreDataSources dataSources, TimingWheelJdbcStoreProperties properties,
+			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
+		TimingWheelDataSourceScriptDatabaseInitializer initializer = new TimingWheelDataSourceScriptDatabaseInitializer(
+				dataSources.store(), properties);
+		// A pool knows its size once it has given a connection.
+		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
+			.getDataSourcePoolMetadata(dataSources.store());
+		Integer size = (pool != null) ? pool.getMax() : null;
+		if (size != null && size > 0) {
+			initializer.setMaxConnections(size);
+		}
+		return initializer;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(HikariDataSource.class)
+	@EnableConfigurationProperties(TimingWheelStoreProperties.class)
+	static class HikariConfiguration {
+
+		@Bean
+		ConnectionWaitCheck timingWheelConnectionWaitCheck(JdbcStoreDataSources dataSources,
+				TimingWheelStoreProperties properties) {
+			return new ConnectionWaitCheck(dataSources.store(), properties.getLease());
+		}
+
+	}
+
+	static class OnSchemaInitialization extends OnDatabaseInitializationCondition {
+
+		OnSchemaInitialization() {
+			super("TimingWheel", "timingwheel.store.jdbc.initialize-schema");
+		}
+
+	}
+
+	static class OnJdbcStore extends BoundPropertyCondition<StoreType> {
+
+		OnJdbcStore() {
+			super(StoreType.PROPERTY, StoreType.JDBC, null);
+		}
+
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Auto-configuration of the JDBC store for Spring Boot. Applications use the properties.
+ */
+@NullMarked
+package io.timingwheel.spring.durable.jdbc.autoconfigure;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,237 @@
+package io.timingwheel.spring.actuate;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.DeadDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.GroupDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.NameDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.PauseDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.StepDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpoint.TaskDescriptor;
+import io.timingwheel.spring.actuate.DelayedTasksEndpointWebExtension.ErrorDescriptor;
+import io.timingwheel.spring.actuate.internal.DeadGroups;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.Burial;
+import io.timingwheel.spring.durable.ClaimRequest;
+import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the endpoint does with a name whose tasks are stored.
+ */
+class StoredNameEndpointTests {
+
+	private static final Instant NOON = Instant.parse("2026-01-10T12:00:00Z");
+
+	private final MemoryStore store = new MemoryStore();
+
+	private int seconds;
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class))
+		.withBean(MemoryStore.class, () -> this.store)
+		.withBean(Reminders.class);
+
+	@Test
+	void theEndOfAPauseIsRefusedWhileAPropertyPausesTheName() {
+		this.runner.withPropertyValues("timingwheel.tasks.remind.paused=true").run((context) -> {
+			DelayedTasksEndpointWebExtension endpoint = endpoint(context);
+			assertThat(endpoint.changeName("remind", "pause", null, null, null).getStatus()).isEqualTo(204);
+			assertThat(this.store.pausedNames()).containsExactly("remind");
+			WebEndpointResponse<?> response = endpoint.changeName("remind", "resume", null, null, null);
+			assertThat(response.getStatus()).isEqualTo(409);
+			assertThat(response.getBody()).isEqualTo(new ErrorDescriptor(
+					"The tasks of \"remind\" stay paused on this node, since timingwheel.tasks.remind"
+							+ ".paused is true. Nodes without this property start them"));
+			assertThat(this.store.pausedNames()).as("the pause of all nodes has ended").isEmpty();
+			assertThat(plainEndpoint(context).changeName("remind", "resume", null, null, null))
+				.isEqualTo(new PauseDescriptor(true));
+		});
+	}
+
+	@Test
+	void thePauseOfANameEndsIfNoPropertyPausesIt() {
+		this.runner.run((context) -> {
+			DelayedTasksEndpointWebExtension endpoint = endpoint(context);
+			assertThat(endpoint.changeName("remind", "pause", null, null, null).getStatus()).isEqualTo(204);
+			assertThat(endpoint.changeName("remind", "resume", null, null, null).getStatus()).isEqualTo(204);
+			assertThat(plainEndpoint(context).changeName("remind", "resume", null, null, null))
+				.isEqualTo(new PauseDescriptor(false));
+		});
+	}
+
+	@Test
+	void theTasksOfANameAreReadWithoutTheCountsOfOtherNames() {
+		this.runner.run((context) -> {
+			context.getBean(DelayedTaskOperations.class).enqueue(TaskId.of("remind", 1), Duration.ofHours(1), 1);
+			WebEndpointResponse<?> response = endpoint(context).tasksOfName(SecurityContext.NONE, "remind", null, null,
+					null);
+			assertThat(response.getBody()).isInstanceOfSatisfying(NameDescriptor.class,
+					(name) -> assertThat(name.counts().pending()).isOne());
+			assertThat(this.store.countedNames()).containsExactly(List.of("remind"));
+		});
+	}
+
+	@Test
+	void aTaskWhoseMethodThisNodeDoesNotHaveIsUnknown() {
+		this.runner.run((context) -> {
+			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+			tasks.enqueue(TaskId.of("remind", 1), Duration.ofHours(1), 1);
+			tasks.enqueue(TaskId.of("gone", 1), Duration.ofHours(1), 1);
+			DelayedTasksEndpoint endpoint = plainEndpoint(context);
+			assertThat(endpoint.task(new String[] { "gone", "1" }, null, null, null))
+				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.masked().unknown()).isTrue());
+			assertThat(endpoint.task(new String[] { "remind", "1" }, null, null, null))
+				.isInstanceOfSatisfying(TaskDescriptor.class, (task) -> assertThat(task.unknown()).isNull());
+		});
+	}
+
+	@Test
+	void nodesReportLessOftenThanTheyPoll() {
+		this.runner.withPropertyValues("timingwheel.store.poll-interval=1m")
+			.run((context) -> assertThat(context.getBean(StoredTasks.class).node().reportInterval())
+				.isEqualTo(Duration.ofSeconds(65)));
+	}
+
+	@Test
+	void aGroupIsActedOnExactlyAlsoIfItsErrorIsMasked() {
+		this.runner.run((context) -> {
+			context.getBean(StoredTasks.class).node().pause();
+			for (int i = 0; i < 6; i++) {
+				bury("remind", "k" + i, (i < 2) ? "HTTP 50" : "HTTP 503");
+			}
+			DelayedTasksEndpointWebExtension masked = new DelayedTasksEndpointWebExtension(plainEndpoint(context),
+					Show.NEVER, Set.of());
+			List<GroupDescriptor> groups = groups(masked, "remind");
+			assertThat(groups).extracting(GroupDescriptor::error).containsExactly("******", "******");
+			assertThat(groups).extracting(GroupDescriptor::group)
+				.isEqualTo(groups(endpoint(context), "remind").stream().map(GroupDescriptor::group).toList());
+			String group = groups.get(1).group();
+			assertThat(masked.changeName("remind", "delete-dead", null, group, null).getBody())
+				.isEqualTo(new StepDescriptor(2, 0, false, null));
+			assertThat(masked.changeName("remind", "requeue-dead", null, group, null).getBody())
+				.isEqualTo(new StepDescriptor(0, 0, false, null));
+			assertThat(groups(masked, "remind")).singleElement().extracting(GroupDescriptor::count).isEqualTo(4);
+			assertThat(masked.changeName("remind", "delete-dead", "HTTP 50", null, null).getBody())
+				.as("an error goes on to mean 'contains'")
+				.isEqualTo(new StepDescriptor(4, 0, false, null));
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "delete-dead, , '', read the groups again", "delete-dead, , HTTP 50, read the groups again",
+			"delete-dead, HTTP, 0123456789abcdef0123456789abcdef, not both", "pause, , HTTP 50, an error or a group" })
+	void aGroupThatMakesNoSenseIsRefused(String action, String error, String group, String message) {
+		this.runner.run((context) -> {
+			WebEndpointResponse<?> response = endpoint(context).changeName("remind", action, error, group, null);
+			assertThat(response.getStatus()).isEqualTo(400);
+			assertThat(response.getBody()).asString().contains(message);
+		});
+	}
+
+	@Test
+	void theDeadOfAllNamesOfAMethodComeInTheOrderOfTheirDeaths() {
+		this.runner.run((context) -> {
+			context.getBean(StoredTasks.class).node().pause();
+			for (int i = 0; i < 150; i++) {
+				bury((i % 3 == 0) ? "extend" : "renew", "k" + i, "Failed");
+			}
+			DelayedTasksEndpointWebExtension endpoint = endpoint(context);
+			List<TaskDescriptor> dead = ((NameDescriptor) endpoint
+				.tasksOfName(SecurityContext.NONE, "renew", null, null, null)
+				.getBody()).dead();
+			assertThat(dead).extracting(TaskDescriptor::key)
+				.containsExactlyElementsOf(IntStream.range(0, 100).mapToObj((i) -> "k" + (149 - i)).toList());
+			assertThat(dead).extracting(TaskDescriptor::diedAt).isSortedAccordingTo(Comparator.reverseOrder());
+			assertThat(groups(endpoint, "renew")).singleElement().satisfies((group) -> {
+				assertThat(group.count()).isEqualTo(150);
+				assertThat(group.last()).isEqualTo(dead.get(0).diedAt());
+				assertThat(group.id()).isEqualTo(dead.get(0).id());
+			});
+			assertThat(endpoint.changeName("renew", "delete-dead", null, null, null).getBody())
+				.isEqualTo(new StepDescriptor(150, 0, false, null));
+		});
+	}
+
+	/**
+	 * Lets a task die, a second after the one before.
+	 */
+	private void bury(String name, String key, String error) {
+		this.store.insert(name, key, "[1]");
+		ClaimRequest claim = new ClaimRequest("other", Set.of(name), 10, Duration.ZERO, Duration.ofDays(1), 1000);
+		this.store.setClockOffset(Duration.ofSeconds(++this.seconds));
+		this.store.claim(claim).tasks().forEach((task) -> this.store.bury(List.of(new Burial(task.ref(), error))));
+	}
+
+	private static List<GroupDescriptor> groups(DelayedTasksEndpointWebExtension endpoint, String name) {
+		WebEndpointResponse<?> response = endpoint.tasksOfName(SecurityContext.NONE, name, "true", null, null);
+		return ((DeadDescriptor) response.getBody()).groups();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "\u65e5", "\ud83d\ude97", "\u0001", "\"" })
+	void theDeadOfANameFitIntoAHundredKilobytes(String error) {
+		DeadGroups dead = new DeadGroups(IntStream.range(0, DeadGroups.MAX_GROUPS)
+			.mapToObj((i) -> new DeadGroups.Group(DeadGroups.beginOf((i + error.repeat(DeadGroups.MAX_ERROR))),
+					"0".repeat(32), 20, NOON, NOON, "i".repeat(36)))
+			.toList(), 2000, true, null);
+		DeadDescriptor shown = DeadDescriptor.of("remind", dead, true);
+		String json = new JsonMapper().writeValueAsString(shown);
+		assertThat(json.getBytes(StandardCharsets.UTF_8)).hasSizeLessThan(100_000);
+		assertThat(shown.groups()).hasSize(DeadGroups.MAX_GROUPS).doesNotHaveDuplicates();
+		assertThat(json).doesNotContain("\ufffd", "?");
+		if (error.equals("a")) {
+			assertThat(shown.groups().get(0).error()).hasSize(DeadGroups.MAX_ERROR);
+		}
+	}
+
+	private static DelayedTasksEndpointWebExtension endpoint(ApplicationContext context) {
+		return new DelayedTasksEndpointWebExtension(plainEndpoint(context), Show.ALWAYS, Set.of());
+	}
+
+	private static DelayedTasksEndpoint plainEndpoint(ApplicationContext context) {
+		return new DelayedTasksEndpoint(context.getBean(DelayedTaskRegistry.class), context.getBean(StoredTasks.class),
+				Show.ALWAYS);
+	}
+
+	static class Reminders {
+
+		@Delayed(delay = "1h", name = "remind", key = "#id", durable = true)
+		public void remind(int id) {
+		}
+
+		@Delayed(delay = "1h", name = "renew", aliases = "extend", key = "#id", durable = true)
+		public void renew(int id) {
+		}
+
+	}
+
+}

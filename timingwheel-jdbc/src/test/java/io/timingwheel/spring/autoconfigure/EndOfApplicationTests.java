@@ -1,0 +1,221 @@
+package io.timingwheel.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.annotation.Recurring;
+import io.timingwheel.spring.annotation.Timeout;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A body that ends the application ends it promptly. The waits of the shutdown would take
+ * longer than the tests wait.
+ */
+class EndOfApplicationTests {
+
+	@ParameterizedTest
+	@EnumSource
+	void aBodyThatClosesTheContextDoesNotWaitForItself(Caller caller) throws Exception {
+		ConfigurableApplicationContext context = start();
+		CompletableFuture<Void> closed = new CompletableFuture<>();
+		Bodies bodies = context.getBean(Bodies.class);
+		bodies.act(() -> {
+			SpringApplication.exit(context);
+			closed.complete(null);
+		});
+		caller.call(bodies, context.getBean(DelayedTaskOperations.class));
+		assertThat(closed).succeedsWithin(Duration.ofMinutes(2));
+		assertThat(context.isActive()).isFalse();
+	}
+
+	@Test
+	void aBodyThatEndsTheJvmDoesNotWaitForItself() throws Exception {
+		List<Process> processes = new ArrayList<>();
+		try {
+			for (String caller : List.of("MEMORY", "DURABLE", "VIRTUAL")) {
+				processes.add(new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(),
+						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+						ExitingApplication.class.getName(), caller)
+					.redirectErrorStream(true)
+					.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+					.start());
+			}
+			for (Process process : processes) {
+				assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
+				assertThat(process.exitValue()).isEqualTo(3);
+			}
+		}
+		finally {
+			processes.forEach(Process::destroyForcibly);
+		}
+	}
+
+	@Test
+	void otherBodiesAreWaitedFor() throws Exception {
+		ConfigurableApplicationContext context = start();
+		CompletableFuture<Void> began = new CompletableFuture<>();
+		CompletableFuture<Boolean> ended = new CompletableFuture<>();
+		DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
+		tasks.schedule(Duration.ZERO, () -> {
+			began.complete(null);
+			try {
+				Thread.sleep(500);
+				ended.complete(true);
+			}
+			catch (InterruptedException ex) {
+				ended.complete(false);
+			}
+		});
+		began.get(1, TimeUnit.MINUTES);
+		CompletableFuture<Boolean> endedBefore = new CompletableFuture<>();
+		tasks.schedule(Duration.ZERO, () -> {
+			context.close();
+			endedBefore.complete(ended.getNow(false));
+		});
+		assertThat(endedBefore.get(2, TimeUnit.MINUTES)).isTrue();
+	}
+
+	private static ConfigurableApplicationContext start(String... arguments) {
+		return new SpringApplicationBuilder(Bodies.class).web(WebApplicationType.NONE)
+			.properties("timingwheel.store.type=jdbc", "spring.datasource.url=jdbc:h2:mem:${random.uuid}",
+					"timingwheel.store.poll-interval=10ms", "timingwheel.shutdown.await-termination-period=10m",
+					"spring.lifecycle.timeout-per-shutdown-phase=10m", "spring.main.banner-mode=off")
+			.run(arguments);
+	}
+
+	enum Caller {
+
+		MEMORY {
+
+			@Override
+			void call(Bodies bodies, DelayedTaskOperations tasks) {
+				bodies.memory();
+			}
+
+		},
+
+		TEMPLATE {
+
+			@Override
+			void call(Bodies bodies, DelayedTaskOperations tasks) {
+				tasks.schedule(Duration.ZERO, bodies::runs);
+			}
+
+		},
+
+		RECURRING {
+
+			@Override
+			void call(Bodies bodies, DelayedTaskOperations tasks) {
+				bodies.recurs();
+			}
+
+		},
+
+		DURABLE {
+
+			@Override
+			void call(Bodies bodies, DelayedTaskOperations tasks) {
+				bodies.durable();
+			}
+
+		},
+
+		TIMEOUT {
+
+			@Override
+			void call(Bodies bodies, DelayedTaskOperations tasks) {
+				bodies.limited();
+			}
+
+		};
+
+		abstract void call(Bodies bodies, DelayedTaskOperations tasks);
+
+	}
+
+	static final class ExitingApplication {
+
+		private ExitingApplication() {
+		}
+
+		public static void main(String[] arguments) {
+			boolean virtual = arguments[0].equals("VIRTUAL");
+			ConfigurableApplicationContext context = start("--spring.threads.virtual.enabled=" + virtual);
+			Bodies bodies = context.getBean(Bodies.class);
+			bodies.act(() -> System.exit(3));
+			Caller.valueOf(virtual ? "MEMORY" : arguments[0])
+				.call(bodies, context.getBean(DelayedTaskOperations.class));
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
+			DataSourceAutoConfiguration.class, TimingWheelAutoConfiguration.class,
+			TimingWheelJdbcStoreAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class })
+	static class Bodies {
+
+		private volatile Runnable action = () -> {
+		};
+
+		private volatile boolean recurs;
+
+		public void act(Runnable action) {
+			this.action = action;
+		}
+
+		@Delayed("0s")
+		public void memory() {
+			this.action.run();
+		}
+
+		public void runs() {
+			this.action.run();
+		}
+
+		@Recurring(every = "100ms", name = "recurring")
+		public void run() {
+			if (this.recurs) {
+				this.action.run();
+			}
+		}
+
+		public void recurs() {
+			this.recurs = true;
+		}
+
+		@Delayed(delay = "0s", name = "durable", durable = true)
+		public void durable() {
+			this.action.run();
+		}
+
+		@Timeout("1m")
+		public void limited() {
+			this.action.run();
+		}
+
+	}
+
+}

@@ -1,0 +1,149 @@
+package io.timingwheel.spring.durable.jdbc.autoconfigure;
+
+import java.nio.file.Path;
+import java.util.List;
+
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.redis.autoconfigure.TimingWheelRedisStoreAutoConfiguration;
+import io.timingwheel.spring.annotation.Delayed;
+import io.timingwheel.spring.autoconfigure.StartFailureLines;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.support.Approved;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/**
+ * Tests that nobody changes what a user reads when an application with durable tasks does
+ * not start without saying so.
+ */
+class StoreStartFailureApprovalTests {
+
+	private final ApplicationContextRunner memory = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
+
+	private final ApplicationContextRunner store = this.memory.withBean(MemoryStore.class);
+
+	private final ApplicationContextRunner jdbc = this.memory
+		.withConfiguration(AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class))
+		.withPropertyValues("timingwheel.store.type=jdbc");
+
+	private final ApplicationContextRunner h2 = this.jdbc
+		.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+				DataSourceTransactionManagerAutoConfiguration.class))
+		.withPropertyValues("spring.datasource.url=jdbc:h2:mem:start-failures");
+
+	private final ApplicationContextRunner redis = this.memory
+		.withConfiguration(AutoConfigurations.of(TimingWheelRedisStoreAutoConfiguration.class))
+		.withPropertyValues("timingwheel.store.type=redis");
+
+	private final StartFailureLines failures = new StartFailureLines();
+
+	/**
+	 * The methods are those that another test of start failures has.
+	 */
+	@Test
+	void theTextsAboutMethodsAreTheApprovedOnes() {
+		this.failures.tryAll(this.store, "io.timingwheel.spring.aop.delayed.DurableStartupTests");
+		this.failures.fail("a durable method without a store", this.memory, Durable.class);
+		this.failures.fail("a transactional method with a store that has no transactions", this.store,
+				Transactional.class);
+		this.failures.fail("two durable methods of one name", this.store, Durable.class, SameName.class);
+		Approved.verify(getClass(), "start-failures-methods", this.failures.lines());
+	}
+
+	@Test
+	void theTextsAboutPropertiesAreTheApprovedOnes() {
+		for (String property : List.of("timingwheel.tasks.durable.rate=often",
+				"timingwheel.tasks.durable.max-concurrent=-1", "timingwheel.tasks.durable.max-concurrent-per-key=1",
+				"timingwheel.tasks.durable.backoff.initial=-1s", "timingwheel.tasks.durable.colour=red",
+				"timingwheel.store.lease=999ms", "timingwheel.store.poll-interval=0",
+				"timingwheel.store.look-ahead=-1s", "timingwheel.store.batch-size=0",
+				"timingwheel.store.max-in-flight=0", "timingwheel.store.max-attempts=0",
+				"timingwheel.store.max-lost-deliveries=0", "timingwheel.store.max-payload-size=0",
+				"timingwheel.store.node-id=a b", "timingwheel.store.backoff.initial=-1s",
+				"timingwheel.store.backoff.multiplier=0.9", "timingwheel.store.backoff.max=10ms",
+				"timingwheel.store.backoff.jitter=1.1", "timingwheel.store.dead.retention=0s")) {
+			this.failures.fail(property, this.store.withPropertyValues(property), Durable.class);
+		}
+		this.failures.fail("timingwheel.store.jdbc.table-name=a-b",
+				this.h2.withPropertyValues("timingwheel.store.jdbc.table-name=a-b"));
+		for (String property : List.of("namespace={}", "partitions=0", "wait-replicas=-1", "wait-timeout=0",
+				"max-dead=-1")) {
+			String name = "timingwheel.store.redis." + property;
+			this.failures.fail(name,
+					this.redis.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class))
+						.withPropertyValues(name));
+		}
+		Approved.verify(getClass(), "start-failures-properties", this.failures.lines());
+	}
+
+	@Test
+	void theTextsAboutStoresAreTheApprovedOnes(@TempDir Path folder) {
+		this.failures.fail("no DataSource", this.jdbc);
+		this.failures.fail("a pool of one connection",
+				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:file:" + folder.resolve("tasks"),
+						"timingwheel.store.jdbc.initialize-schema=always",
+						"spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
+						"spring.datasource.hikari.maximum-pool-size=1"));
+		this.failures.fail("no table", this.h2.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
+		this.failures.fail("a table of an earlier release",
+				h2WithInit("schema-h2.sql").withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
+		this.failures.fail("a table without its columns", this.h2.withPropertyValues(
+				"spring.datasource.url=jdbc:h2:mem:other-columns;INIT=create table if not exists timingwheel_task (id int)\\;"
+						+ "create table if not exists timingwheel_task_version (version int)\\;"
+						+ "insert into timingwheel_task_version values (99)",
+				"timingwheel.store.jdbc.initialize-schema=never"));
+		this.failures.fail("a mode of H2 that changes the SQL",
+				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:strict;MODE=STRICT"));
+		this.failures.fail("a database that does not answer",
+				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:absent;IFEXISTS=TRUE"));
+		this.failures.fail("no RedisConnectionFactory", this.redis);
+		ApplicationContextRunner redis = this.redis
+			.withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class));
+		this.failures.fail("Jedis", redis.withPropertyValues("spring.data.redis.client-type=jedis"));
+		this.failures.fail("no Lettuce", redis.withClassLoader(new FilteredClassLoader("io.lettuce")));
+		this.failures.fail("a Redis that does not answer", redis.withPropertyValues("spring.data.redis.port=1"));
+		Approved.verify(getClass(), "start-failures-stores", this.failures.lines());
+	}
+
+	private ApplicationContextRunner h2WithInit(String script) {
+		return this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:start-failures-init"
+				+ ";INIT=RUNSCRIPT FROM 'classpath:io/timingwheel/spring/durable/jdbc/%s'".formatted(script));
+	}
+
+	static class Durable {
+
+		@Delayed(delay = "1h", name = "durable", durable = true)
+		void remind(long userId) {
+		}
+
+	}
+
+	static class SameName {
+
+		@Delayed(delay = "1h", name = "durable", durable = true)
+		void remind(String user) {
+		}
+
+	}
+
+	static class Transactional {
+
+		@Delayed(delay = "1h", name = "transactional", durable = true, transactional = true)
+		void remind(long userId) {
+		}
+
+	}
+
+}

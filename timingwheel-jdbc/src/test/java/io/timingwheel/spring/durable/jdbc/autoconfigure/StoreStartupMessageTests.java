@@ -1,0 +1,43 @@
+package io.timingwheel.spring.durable.jdbc.autoconfigure;
+
+import java.util.List;
+
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.durable.support.MemoryStore;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One line at the start says that the wheel runs.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class StoreStartupMessageTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class, JacksonAutoConfiguration.class,
+				TimingWheelAutoConfiguration.class, TimingWheelStoreAutoConfiguration.class));
+
+	@Test
+	void theLineNamesTheStore(CapturedOutput output) {
+		this.runner.withBean(MemoryStore.class)
+			.withPropertyValues("timingwheel.tick=100us", "timingwheel.shards=1")
+			.run((context) -> assertThat(messages(output)).singleElement()
+				.asString()
+				.endsWith("tick 100us, up to 6 levels of 256 slots, 1 shard, store MemoryStore"));
+	}
+
+	private static List<String> messages(CapturedOutput output) {
+		return output.getAll().lines().filter((line) -> line.contains("Timing wheel runs")).toList();
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.timingwheel.spring.durable.redis.autoconfigure;
+
+import io.lettuce.core.RedisClient;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
+import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
+import io.timingwheel.spring.autoconfigure.internal.StoreType;
+import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.redis.RedisDelayedTaskStore;
+import io.timingwheel.spring.durable.redis.RedisStoreOptions;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Auto-configuration of the store of durable tasks in Redis.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(before = TimingWheelAutoConfiguration.class,
+		afterName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
+@ConditionalOnClass({ RedisDelayedTaskStore.class, LettuceConnectionFactory.class, RedisClient.class })
+@Conditional({ OnTimingWheelEnabled.class, TimingWheelRedisStoreAutoConfiguration.OnRedisStore.class })
+@ConditionalOnMissingBean(DelayedTaskStore.class)
+@EnableConfigurationProperties(TimingWheelRedisStoreProperties.class)
+public final class TimingWheelRedisStoreAutoConfiguration {
+
+	@Bean
+	RedisStoreConnection timingWheelStoreConnection(ObjectProvider<RedisConnectionFactory> connectionFactory) {
+		return new RedisStoreConnection(connectionFactory);
+	}
+
+	@Bean
+	RedisDelayedTaskStore timingWheelDelayedTaskStore(RedisStoreConnection connection,
+			TimingWheelRedisStoreProperties properties) {
+		RedisStoreOptions options = new RedisStoreOptions(properties.getNamespace(), properties.getPartitions(),
+				properties.getWaitReplicas(), properties.getWaitTimeout(), properties.getMaxDead());
+		return new RedisDelayedTaskStore(connection.factory(), options);
+	}
+
+	static class OnRedisStore extends BoundPropertyCondition<StoreType> {
+
+		OnRedisStore() {
+			super(StoreType.PROPERTY, StoreType.REDIS, null);
+		}
+
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Auto-configuration of the Redis store for Spring Boot. Applications use the properties.
+ */
+@NullMarked
+package io.timingwheel.spring.durable.redis.autoconfigure;
+
+import org.jspecify.annotations.NullMarked;
