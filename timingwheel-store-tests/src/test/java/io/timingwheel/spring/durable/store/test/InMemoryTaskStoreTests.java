@@ -75,5 +75,25 @@ class InMemoryTaskStoreTests {
 
 	}
 
+	@Nested
+	class Cluster extends ClusterContractTests {
+
+		@Override
+		protected DelayedTaskStore openStore() {
+			return open();
+		}
+
+	}
+
+	@Nested
+	class Model extends ModelContractTests {
+
+		@Override
+		protected DelayedTaskStore openStore() {
+			return open();
+		}
+
+	}
+
 }
 // end::contract[]

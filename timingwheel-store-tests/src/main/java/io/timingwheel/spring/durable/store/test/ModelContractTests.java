@@ -1,0 +1,448 @@
+package io.timingwheel.spring.durable.store.test;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.UUID;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.Moved;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.Target.Kind;
+import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Makes random calls to a store and to the {@link InMemoryTaskStore}, which is the
+ * reference, and compares the results. The system properties {@code timingwheel.seed} and
+ * {@code timingwheel.steps} repeat a run, and make a longer one.
+ *
+ * @since 0.1
+ */
+public abstract class ModelContractTests extends StoreContract {
+
+	private static final int STEPS = Integer.getInteger("timingwheel.steps", 600);
+
+	/** At most two of its tasks run at once. */
+	private static final String LIMITED = "limited";
+
+	private static final List<String> NAMES = List.of(NAME, LIMITED);
+
+	private static final Map<String, Share> SHARES = Map.of(NAME, new Share(1000, 1000), LIMITED,
+			new Share(1000, 1000, new StartLimits(2, 0, 0, 1), null));
+
+	private static final List<String> KEYS = List.of("a", "b", "c", DelayedTaskStore.DECLARED_KEY);
+
+	private final long seed = Long.getLong("timingwheel.seed", System.nanoTime());
+
+	private final SplittableRandom random = new SplittableRandom(this.seed);
+
+	private final InMemoryTaskStore reference = new InMemoryTaskStore();
+
+	/** What the nodes have, or had. */
+	private final List<Held> held = new ArrayList<>();
+
+	/** The ids of stored tasks, as the store has them. */
+	private final List<String> ids = new ArrayList<>();
+
+	/** The milliseconds within their seconds at which the latest tasks are due. */
+	private final Set<Long> dueTimes = new HashSet<>();
+
+	private String step = "";
+
+	@Test
+	void randomCallsHaveTheResultsOfTheReference() {
+		this.reference.testing().setClock(this.clock::get);
+		for (int i = 0; i < STEPS; i++) {
+			later(Duration.ofMillis(1));
+			this.step = "seed %d, step %d".formatted(this.seed, i);
+			step(this.random.nextInt(20));
+			if (i % 10 == 0) {
+				compareTasks();
+			}
+		}
+		compareTasks();
+	}
+
+	private void step(int call) {
+		switch (call) {
+			case 0, 1, 2, 3 -> enqueue(1);
+			case 4 -> enqueue(this.random.nextInt(2, 6));
+			case 5, 6 -> recur();
+			case 7 -> {
+				Target target = target();
+				compare("cancel " + target, (store) -> store.cancel(own(store, target)));
+			}
+			case 8 -> {
+				Target target = target();
+				DueTime due = due();
+				compare("move " + target, (store) -> Optional.ofNullable(store.move(own(store, target), due))
+					.map((moved) -> new Moved(given(moved.id()), moved.name(), moved.dueAt(), moved.now())));
+			}
+			case 9, 10, 11 -> claim();
+			case 12 -> begin();
+			case 13 ->
+				compareReplies("renew", current(Held::running), (store, tasks) -> store.renew(tasks, StoreNode.LEASE));
+			case 14, 15, 16 -> settle();
+			case 17 -> later(Duration.ofSeconds(this.random.nextInt(1, 90)));
+			case 18 -> decideAboutDeadTasks();
+			default -> loseNodesOrPauseNames();
+		}
+	}
+
+	// Calls of applications
+
+	private void enqueue(int count) {
+		List<NewTask> tasks = IntStream.range(0, count).mapToObj((i) -> newTask()).toList();
+		compare("enqueue " + tasks,
+				(store) -> store.enqueue(tasks).stream().map((stored) -> given(store, stored)).toList());
+	}
+
+	private NewTask newTask() {
+		NewTask task = task(any(NAMES), (this.random.nextInt(4) == 0) ? null : any(KEYS), due(),
+				any(List.of(IfPending.values())));
+		Duration maxWait = (task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) == 0)
+				? Duration.ofMinutes(this.random.nextInt(1, 30)) : null;
+		return new NewTask(task.id(), task.name(), task.key(), task.payload(), null, task.due(), task.ifPending(),
+				maxWait);
+	}
+
+	private DueTime due() {
+		return switch (this.random.nextInt(4)) {
+			case 0 -> DueTime.after(delay(1));
+			case 1 -> at(in(delay(60_000)));
+			case 2 -> at(in(delay(1).minusSeconds(1 + this.random.nextInt(10))));
+			default -> DueTime.after(delay(3_600_000));
+		};
+	}
+
+	/**
+	 * No two tasks are due in the same millisecond, so that their order is certain.
+	 */
+	private Duration delay(int bound) {
+		Duration delay = Duration.ofMillis(this.random.nextInt(bound));
+		while (!this.dueTimes.add(in(delay) % 1000)) {
+			later(Duration.ofMillis(1));
+			if (this.dueTimes.size() == 1000) {
+				this.dueTimes.clear();
+			}
+		}
+		return delay;
+	}
+
+	private void recur() {
+		NewSchedule schedule = new NewSchedule(UUID.randomUUID().toString(), any(NAMES), any(KEYS),
+				any(List.of("one payload", "another")), null, any(List.of(HOURLY, "every(PT2H)")), due(),
+				this.random.nextBoolean());
+		boolean declared = schedule.key().equals(DelayedTaskStore.DECLARED_KEY);
+		NewSchedule allowed = new NewSchedule(schedule.id(), schedule.name(), schedule.key(), schedule.payload(), null,
+				schedule.schedule(), schedule.first(), declared && schedule.onlyIfLost());
+		compare("recur " + allowed, (store) -> {
+			Enqueued stored = store.recur(allowed);
+			return stored.id().isEmpty() ? stored.outcome() : given(store, stored);
+		});
+	}
+
+	private Target target() {
+		if (this.random.nextBoolean() && !this.ids.isEmpty()) {
+			return Target.of(this.ids.get(Math.max(0, this.ids.size() - 1 - this.random.nextInt(30))));
+		}
+		return Target.of(new TaskId(any(NAMES), any(KEYS)), any(List.of(Kind.values())));
+	}
+
+	// Nodes
+
+	private void claim() {
+		claim(anyNode());
+	}
+
+	private void claim(StoreNode node) {
+		Claimed ofStore = node.store().claim(node.request(SHARES, 1000, false));
+		Claimed ofReference = this.reference.claim(node.request(SHARES, 1000, false));
+		hold(ofStore.tasks(), ofReference.tasks());
+		assertThat(ofStore.newSuspects()).as("new suspects, %s", this.step).isEqualTo(ofReference.newSuspects());
+		assertThat(ofStore.pausedNames()).as(this.step).isEqualTo(ofReference.pausedNames());
+		assertThat(ofStore.more() || !ofReference.more()).as("more, %s", this.step).isTrue();
+	}
+
+	private void hold(List<LeasedTask> ofStore, List<LeasedTask> ofReference) {
+		Map<String, LeasedTask> expected = ofReference.stream()
+			.collect(Collectors.toMap(LeasedTask::id, Function.identity()));
+		assertThat(ofStore.stream().map((task) -> given(task.id()))).as("claim, %s", this.step)
+			.containsExactlyInAnyOrderElementsOf(expected.keySet());
+		for (LeasedTask task : ofStore) {
+			LeasedTask other = Objects.requireNonNull(expected.get(given(task.id())));
+			assertThat(task).as("claim, %s", this.step)
+				.usingRecursiveComparison()
+				.ignoringFields("id", "fence")
+				.isEqualTo(other);
+			this.held.add(new Held(task, other));
+		}
+	}
+
+	/**
+	 * Each node takes one suspect after another. The order is up to the store, so the
+	 * test takes them all.
+	 */
+	private void claimSuspects() {
+		hold(suspects(this.a.store()), suspects(this.reference));
+	}
+
+	private List<LeasedTask> suspects(DelayedTaskStore store) {
+		List<LeasedTask> all = new ArrayList<>();
+		List<LeasedTask> tasks;
+		do {
+			tasks = store.claim(this.a.request(Map.of(NAME, new Share(0, 0)), 1000, true)).tasks();
+			assertThat(tasks).as(this.step).hasSizeLessThanOrEqualTo(1).allMatch(LeasedTask::suspect);
+			all.addAll(tasks);
+		}
+		while (!tasks.isEmpty());
+		return all;
+	}
+
+	private void begin() {
+		List<Held> tasks = current((task) -> !task.begun);
+		List<Reply> replies = compareReplies("begin", tasks, (store, refs) -> store.begin(refs, StoreNode.LEASE));
+		for (int i = 0; i < tasks.size(); i++) {
+			tasks.get(i).begun = replies.get(i) == Reply.DONE;
+		}
+	}
+
+	/**
+	 * Settles up to three tasks with different keys, or repeats the settlement of a task.
+	 */
+	private void settle() {
+		List<Held> tasks = new ArrayList<>();
+		Set<String> keys = new HashSet<>();
+		for (Held task : this.held) {
+			boolean chosen = (task.last == null) ? this.random.nextInt(3) > 0 : this.random.nextInt(20) == 0;
+			if (chosen && tasks.size() < 3 && keys.add(task.ofStore.name() + " " + task.ofStore.key())) {
+				tasks.add(task);
+			}
+		}
+		settle(tasks);
+	}
+
+	private void settle(List<Held> tasks) {
+		tasks.stream().filter((task) -> task.last == null).forEach((task) -> task.last = settlement(task));
+		compareReplies("settle " + tasks, tasks, (store, refs) -> store
+			.settle(IntStream.range(0, refs.size()).mapToObj((i) -> settlement(tasks.get(i), refs.get(i))).toList()));
+	}
+
+	/**
+	 * How a node ends what it does with a task, with the id and the fence of the store. A
+	 * node repeats a run of a schedule in place of an acknowledgement and a burial.
+	 */
+	private Settlement settlement(Held task) {
+		TaskRef ref = task.ofStore.ref();
+		int kind = this.random.nextInt(5);
+		if (kind == 0 || (kind < 3 && !task.begun)) {
+			return new Settlement.Release(ref, this.random.nextBoolean());
+		}
+		if (kind == 1) {
+			return new Settlement.Retry(ref, task.ofStore.attempt() + 1, delay(100_000), StoreNode.ERROR);
+		}
+		if (task.ofStore.schedule() != null) {
+			return new Settlement.Repeat(ref, task.ofStore.schedule().text(),
+					(this.random.nextInt(5) > 0) ? due() : null, this.random.nextBoolean() ? "gave up" : null);
+		}
+		return (kind == 2) ? new Settlement.Acknowledge(ref) : new Settlement.Bury(ref, StoreNode.REASON);
+	}
+
+	private static Settlement settlement(Held task, TaskRef ref) {
+		Settlement last = task.last;
+		if (last instanceof Settlement.Release release) {
+			return new Settlement.Release(ref, release.started());
+		}
+		if (last instanceof Settlement.Retry retry) {
+			return new Settlement.Retry(ref, retry.attempt(), retry.delay(), retry.error());
+		}
+		if (last instanceof Settlement.Repeat repeat) {
+			return new Settlement.Repeat(ref, repeat.schedule(), repeat.next(), repeat.error());
+		}
+		return (last instanceof Settlement.Bury bury) ? new Settlement.Bury(ref, bury.reason())
+				: new Settlement.Acknowledge(ref);
+	}
+
+	/**
+	 * Nodes end with the tasks that they have, or an operator pauses a name. Which of
+	 * several suspects of a limited name comes first is up to the store, so its tasks are
+	 * settled before.
+	 */
+	private void loseNodesOrPauseNames() {
+		for (String name : NAMES) {
+			boolean paused = this.random.nextInt(4) == 0;
+			this.a.store().setPaused(name, paused);
+			this.reference.setPaused(name, paused);
+		}
+		if (this.random.nextInt(3) > 0) {
+			return;
+		}
+		for (String name : NAMES) {
+			this.a.store().setPaused(name, false);
+			this.reference.setPaused(name, false);
+		}
+		current((task) -> task.ofStore.name().equals(LIMITED)).forEach((task) -> settle(List.of(task)));
+		later(LEASES_OVER.plus(HOUR));
+		claim();
+		claimSuspects();
+		this.held.removeIf((task) -> this.random.nextBoolean());
+	}
+
+	/**
+	 * Messages about tasks that another node has got are refused. Of the tasks whose
+	 * leases are over, only those that a claim has found are in these tests.
+	 */
+	private List<Held> current(Predicate<Held> which) {
+		return this.held.stream().filter((task) -> task.last == null && which.test(task)).toList();
+	}
+
+	// Operators
+
+	private void decideAboutDeadTasks() {
+		List<String> dead = this.a.store()
+			.list(new ListQuery(any(NAMES), Order.DEAD_OLDEST_FIRST, null, 3))
+			.tasks()
+			.stream()
+			.map(StoredTask::id)
+			.toList();
+		if (!dead.isEmpty()) {
+			List<String> given = dead.stream().map(ModelContractTests::given).toList();
+			if (this.random.nextBoolean()) {
+				delay(1);
+				compare("requeue", (store) -> store.requeue((store == this.reference ? given : dead).subList(0, 1)));
+			}
+			else {
+				compare("discard", (store) -> store.discard((store == this.reference) ? given : dead));
+			}
+		}
+	}
+
+	// Comparison
+
+	private <T> T compare(String call, Function<DelayedTaskStore, T> calls) {
+		T ofStore = calls.apply(anyNode().store());
+		assertThat(ofStore).as("%s, %s", call, this.step).isEqualTo(calls.apply(this.reference));
+		return ofStore;
+	}
+
+	private List<Reply> compareReplies(String call, List<Held> tasks,
+			BiFunction<DelayedTaskStore, List<TaskRef>, List<Reply>> calls) {
+		return tasks.isEmpty() ? List.of()
+				: compare(call,
+						(store) -> calls.apply(store, tasks.stream()
+							.map((task) -> (store == this.reference) ? task.ofReference.ref() : task.ofStore.ref())
+							.toList()));
+	}
+
+	private void compareTasks() {
+		compare("counts", (store) -> store.counts(List.of()));
+		for (String name : NAMES) {
+			for (Order order : Order.values()) {
+				assertThat(given(pages(this.b.store(), new ListQuery(name, order, null, 50))))
+					.as("%s, %s", order, this.step)
+					.containsExactlyInAnyOrderElementsOf(pages(this.reference, new ListQuery(name, order, null, 1000)));
+			}
+			for (String key : KEYS) {
+				for (Kind kind : Kind.values()) {
+					Target target = Target.of(new TaskId(name, key), kind);
+					compare("find " + target, (store) -> given(store.find(target).stream().toList()));
+				}
+			}
+		}
+	}
+
+	private static List<StoredTask> given(List<StoredTask> tasks) {
+		return tasks.stream()
+			.map((task) -> new StoredTask(given(task.id()), task.name(), task.key(), task.dueAt(), task.state(),
+					task.attempt(), task.deliveries(), task.error(), task.schedule(), task.diedAt()))
+			.toList();
+	}
+
+	private Enqueued given(DelayedTaskStore store, Enqueued stored) {
+		if (store != this.reference) {
+			this.ids.add(stored.id());
+		}
+		return new Enqueued(stored.outcome(), given(stored.id()), stored.dueAt(), stored.now());
+	}
+
+	/**
+	 * The id that the test has given. A store may have made it longer.
+	 */
+	private static String given(String id) {
+		return id.substring(0, 36);
+	}
+
+	private Target own(DelayedTaskStore store, Target target) {
+		return (target instanceof Target.ById byId && store == this.reference) ? Target.of(given(byId.id())) : target;
+	}
+
+	private StoreNode anyNode() {
+		return this.random.nextBoolean() ? this.a : this.b;
+	}
+
+	private <T> T any(List<T> values) {
+		return values.get(this.random.nextInt(values.size()));
+	}
+
+	/**
+	 * A task that a node has claimed from both stores.
+	 */
+	private static final class Held {
+
+		private final LeasedTask ofStore;
+
+		private final LeasedTask ofReference;
+
+		private boolean begun;
+
+		/** How the node has settled the task, {@code null} if it has not. */
+		private @Nullable Settlement last;
+
+		Held(LeasedTask ofStore, LeasedTask ofReference) {
+			this.ofStore = ofStore;
+			this.ofReference = ofReference;
+			this.begun = ofStore.begun();
+		}
+
+		boolean running() {
+			return this.begun;
+		}
+
+		@Override
+		public String toString() {
+			return this.ofStore.name() + "/" + this.ofStore.key() + " " + this.last;
+		}
+
+	}
+
+}
