@@ -67,11 +67,15 @@ final class ApplicationTransaction {
 	}
 
 	private void join(JdbcTemplate jdbc) {
-		LateCommit joined = (LateCommit) TransactionSynchronizationManager.getResource(this);
+		LateCommit joined = TransactionSynchronizationManager.getSynchronizations()
+			.stream()
+			.filter((synchronization) -> synchronization instanceof LateCommit late && late.store == this)
+			.map(LateCommit.class::cast)
+			.findFirst()
+			.orElse(null);
 		if (joined == null) {
-			joined = new LateCommit(jdbc);
+			joined = new LateCommit(this, jdbc);
 			TransactionSynchronizationManager.registerSynchronization(joined);
-			joined.resume();
 		}
 		joined.late |= joined.completing;
 	}
@@ -125,7 +129,9 @@ final class ApplicationTransaction {
 	 * connection is then still bound to the thread, but nobody else commits it: a pool
 	 * may roll it back.
 	 */
-	private final class LateCommit implements TransactionSynchronization {
+	private static final class LateCommit implements TransactionSynchronization {
+
+		private final ApplicationTransaction store;
 
 		private final JdbcTemplate jdbc;
 
@@ -134,7 +140,8 @@ final class ApplicationTransaction {
 		/** Whether a call has come too late to be sure of the commit. */
 		private boolean late;
 
-		LateCommit(JdbcTemplate jdbc) {
+		LateCommit(ApplicationTransaction store, JdbcTemplate jdbc) {
+			this.store = store;
 			this.jdbc = jdbc;
 		}
 
@@ -147,23 +154,12 @@ final class ApplicationTransaction {
 		}
 
 		@Override
-		public void suspend() {
-			TransactionSynchronizationManager.unbindResourceIfPossible(ApplicationTransaction.this);
-		}
-
-		@Override
-		public void resume() {
-			TransactionSynchronizationManager.bindResource(ApplicationTransaction.this, this);
-		}
-
-		@Override
 		public void beforeCompletion() {
 			this.completing = true;
 		}
 
 		@Override
 		public void afterCompletion(int status) {
-			suspend();
 			// Spring tells only those of the completion that joined before.
 			if (status == STATUS_COMMITTED && (this.late || !this.completing)) {
 				this.jdbc.execute((ConnectionCallback<Boolean>) (connection) -> {

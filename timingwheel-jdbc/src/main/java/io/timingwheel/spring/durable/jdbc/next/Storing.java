@@ -125,38 +125,23 @@ final class Storing {
 	}
 
 	/**
-	 * Stores tasks, in the caller's transaction if there is one.
+	 * Stores tasks, in the caller's transaction if there is one. Callers without a
+	 * transaction share requests if no lock of another transaction can hold up their
+	 * tasks for long.
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
-		NewTask first = tasks.get(0);
-		boolean combined = tasks.size() == 1 && this.combines && mayWaitForNobody(first)
+		boolean shares = this.combines && tasks.size() == 1 && overwrites(tasks.get(0))
 				&& !TransactionSynchronizationManager.isSynchronizationActive();
-		return combined ? List.of(this.combiner.enqueue(first)) : store(tasks);
-	}
-
-	/**
-	 * Whether no lock of another transaction can hold up a task for long. On PostgreSQL
-	 * the statement limits the wait for the lock of a key. In MariaDB and MySQL a lock of
-	 * a neighbouring key can hold up any task.
-	 */
-	private boolean mayWaitForNobody(NewTask task) {
-		return this.dialect.isPostgres() ? overwrites(task) : task.key() == null && !this.dialect.locksAbsentRows();
+		return shares ? List.of(this.combiner.enqueue(tasks.get(0))) : store(tasks);
 	}
 
 	private List<Enqueued> store(List<NewTask> tasks) {
-		List<List<NewTask>> batches = batches(tasks);
 		Access caller = this.database.caller();
-		Map<String, Enqueued> stored;
 		if (tasks.size() > 1) {
-			stored = caller.allOrNone((jdbc) -> storeBatches(jdbc, batches));
+			return inOrder(tasks, caller.allOrNone((jdbc) -> storeBatches(jdbc, batches(tasks))));
 		}
-		else if (this.dialect.isPostgres() && overwrites(tasks.get(0))) {
-			stored = caller.single((jdbc) -> upsert(jdbc, tasks, null));
-		}
-		else {
-			stored = caller.transaction((jdbc) -> lockAndWrite(jdbc, tasks));
-		}
-		return inOrder(tasks, stored);
+		return inOrder(tasks, overwrites(tasks.get(0)) ? caller.single((jdbc) -> upsert(jdbc, tasks, null))
+				: caller.transaction((jdbc) -> lockAndWrite(jdbc, tasks)));
 	}
 
 	/**
@@ -171,11 +156,8 @@ final class Storing {
 			return null;
 		}
 		try {
-			boolean postgres = this.dialect.isPostgres();
-			return inOrder(tasks,
-					this.database.application()
-						.once(postgres, (jdbc) -> postgres ? upsert(jdbc, batches.get(0), SHARED_LOCK_TIMEOUT)
-								: lockAndWrite(jdbc, batches.get(0))));
+			return inOrder(tasks, this.database.application()
+				.once(true, (jdbc) -> upsert(jdbc, batches.get(0), SHARED_LOCK_TIMEOUT)));
 		}
 		catch (IllegalArgumentException | DataIntegrityViolationException | ConcurrencyFailureException ex) {
 			// The database has undone the statement.
@@ -219,22 +201,20 @@ final class Storing {
 	private Map<String, Enqueued> storeBatches(JdbcOperations jdbc, List<List<NewTask>> batches) {
 		Map<String, Enqueued> stored = new HashMap<>();
 		for (List<NewTask> batch : batches) {
-			List<NewTask> others = new ArrayList<>(batch);
-			if (this.dialect.isPostgres()) {
-				others.removeIf(Storing::overwrites);
-				stored.putAll(upsert(jdbc, batch.stream().filter(Storing::overwrites).toList(), null));
-			}
-			stored.putAll(lockAndWrite(jdbc, others));
+			stored.putAll(upsert(jdbc, batch.stream().filter(this::overwrites).toList(), null));
+			stored.putAll(lockAndWrite(jdbc, batch.stream().filter((task) -> !overwrites(task)).toList()));
 		}
 		return stored;
 	}
 
 	/**
-	 * Whether a task is stored even if its key is pending, and is then due at a time that
-	 * does not depend on the pending task.
+	 * Whether one statement stores a task: the database is PostgreSQL, and the task is
+	 * stored even if its key is pending, and is then due at a time that does not depend
+	 * on the pending task.
 	 */
-	private static boolean overwrites(NewTask task) {
-		return task.key() == null || (task.ifPending() == IfPending.REPLACE && task.maxWait() == null);
+	private boolean overwrites(NewTask task) {
+		return this.dialect.isPostgres()
+				&& (task.key() == null || (task.ifPending() == IfPending.REPLACE && task.maxWait() == null));
 	}
 
 	/**
@@ -274,7 +254,7 @@ final class Storing {
 	private Map<String, Enqueued> lockAndWrite(JdbcOperations jdbc, List<NewTask> tasks) {
 		Map<String, Enqueued> results = new HashMap<>();
 		List<NewTask> open = tasks;
-		long now = this.database.now(jdbc);
+		long now = tasks.isEmpty() ? 0 : this.database.now(jdbc);
 		for (int round = 0; !open.isEmpty(); round++) {
 			if (round == MAX_ATTEMPTS) {
 				throw new CannotAcquireLockException("The task %s/%s changed too often to be stored"
