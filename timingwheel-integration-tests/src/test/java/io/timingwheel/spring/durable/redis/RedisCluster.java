@@ -202,7 +202,7 @@ public final class RedisCluster implements AutoCloseable, BeforeAllCallback, Aft
 		RedisCommands<String, String> target = server(to);
 		target.clusterSetSlotImporting(slot, source.clusterMyId());
 		source.clusterSetSlotMigrating(slot, target.clusterMyId());
-		for (String key : List.of("tasks", "index", "holders")) {
+		for (String key : List.of("tasks", "heads", "bodies", "index", "holders", "paused", "nodes")) {
 			source.migrate("127.0.0.1", process(to).port(), 0, PATIENCE.toMillis(),
 					MigrateArgs.Builder.keys(prefix + key));
 			// Meanwhile the slot is split between both servers.

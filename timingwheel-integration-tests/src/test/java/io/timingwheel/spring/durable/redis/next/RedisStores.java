@@ -87,6 +87,13 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 		return new RedisStoreOptions(namespace, defaults.partitions(), 0, defaults.waitTimeout(), defaults.maxDead());
 	}
 
+	/**
+	 * Options to wait for a replica.
+	 */
+	static RedisStoreOptions waiting(Duration timeout) {
+		return new RedisStoreOptions(OPTIONS.namespace(), OPTIONS.partitions(), 1, timeout, OPTIONS.maxDead());
+	}
+
 	RedisDelayedTaskStore node() {
 		return node(this.options);
 	}

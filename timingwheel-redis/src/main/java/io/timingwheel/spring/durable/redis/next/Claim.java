@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.redis.next.Script.Call;
@@ -45,7 +46,10 @@ final class Claim {
 	private static final int TIMES = 2;
 
 	/** The smallest number of times if a partition gives only times. */
-	private static final int MIN_TIMES = 16;
+	private static final int MIN_TIMES = 8;
+
+	/** In milliseconds. A stall that is shorter harms no rate. */
+	private static final long MIN_LATE_START = 100;
 
 	private final ClaimRequest request;
 
@@ -77,6 +81,11 @@ final class Claim {
 	 * although its partition did not give the task to any node.
 	 */
 	private final Map<Integer, Long> later = new HashMap<>();
+
+	/** By partition: its reading of the clock in the first round. */
+	private final Map<Integer, Long> clocks = new HashMap<>();
+
+	private long roundMillis;
 
 	/** By partition: the members of its copy of the set with the paused names. */
 	private final Map<Integer, List<String>> paused = new HashMap<>();
@@ -133,6 +142,13 @@ final class Claim {
 		return this.request;
 	}
 
+	/**
+	 * Learns how long the first round took.
+	 */
+	void firstRoundTook(long nanos) {
+		this.roundMillis = TimeUnit.NANOSECONDS.toMillis(nanos);
+	}
+
 	List<Call> firstRound() {
 		if (this.names.isEmpty()) {
 			return List.of(call(this.open.get(0), this.left, false));
@@ -178,7 +194,7 @@ final class Claim {
 	}
 
 	private Call call(int partition, Allowance share, boolean looks) {
-		Call call = head(partition, false, share.total(), Places.Hold.NONE);
+		Call call = head(partition, false, share.total(), Places.Hold.NONE, null);
 		for (int i = 0; i < this.names.size(); i++) {
 			add(call, i, share.due(i), share.soon(i), looks || needsPlaces(i) ? times(i) : TIMES);
 		}
@@ -191,7 +207,7 @@ final class Claim {
 	 * @param hold their places
 	 */
 	Call begin(int partition, int name, int count, Places.Hold hold) {
-		Call call = head(partition, false, count, hold);
+		Call call = head(partition, false, count, hold, lastStart(partition, name));
 		add(call, name, count, 0, 0);
 		return call;
 	}
@@ -200,14 +216,30 @@ final class Claim {
 	 * A call that leases a suspect.
 	 */
 	Call suspect(Candidate suspect, Places.Hold hold) {
-		Call call = head(suspect.partition(), true, 1, hold);
+		Call call = head(suspect.partition(), true, 1, hold, null);
 		add(call, suspect.name(), 0, 0, 0);
 		return call;
 	}
 
-	private Call head(int partition, boolean suspect, int limit, Places.Hold hold) {
+	/**
+	 * The last time at which tasks may begin for which this claim takes places, or starts
+	 * of a rate, by the clock of their partition. The node or Redis may stall meanwhile.
+	 * The places end with their lease. The starts are lost after the time of a burst, so
+	 * that late tasks add no more than a burst to a second; in a slow network they have
+	 * more time.
+	 */
+	private long lastStart(int partition, int name) {
+		StartLimits limits = Objects.requireNonNull(share(name).limits());
+		long lease = Math.min(TimeUnit.MILLISECONDS.convert(this.request.lease()), DelayedTaskStore.MAX_TIME) - 1;
+		long burst = limits.burst() * limits.intervalMicros() / 1000;
+		long late = Math.max(Math.max(burst, MIN_LATE_START), 4 * this.roundMillis);
+		return this.clocks.getOrDefault(partition, this.now)
+				+ ((limits.intervalMicros() > 0) ? Math.min(lease, late) : lease);
+	}
+
+	private Call head(int partition, boolean suspect, int limit, Places.Hold hold, @Nullable Long lastStart) {
 		return Script.CLAIM.on(partition, suspect, this.request.lookAhead(), this.request.lease(),
-				this.request.maxPayloadBytes(), Math.min(limit, TaskBatch.MAX_TASKS), hold.until(), hold.prefix(),
+				this.request.maxPayloadBytes(), Math.min(limit, TaskBatch.MAX_TASKS), lastStart, hold.prefix(),
 				hold.first());
 	}
 
@@ -224,7 +256,7 @@ final class Claim {
 	 */
 	private int times(int name) {
 		int wanted = Math.min(this.request.limit(), share(name).due() + share(name).soon());
-		return Math.min(wanted, 2 * wanted / this.open.size() + MIN_TIMES);
+		return Math.min(wanted, wanted / this.open.size() + MIN_TIMES);
 	}
 
 	/**
@@ -277,6 +309,7 @@ final class Claim {
 		// The latest reading of one clock, the earliest of several clocks
 		this.now = (this.reached && this.severalClocks) ? Math.min(this.now, time) : Math.max(this.now, time);
 		this.reached = true;
+		this.clocks.putIfAbsent(reply.partition(), time);
 		ScriptReply names = reply.list(1);
 		List<String> paused = new ArrayList<>();
 		for (int i = 0; i < names.size(); i++) {

@@ -45,7 +45,9 @@ final class Claims {
 		Collections.rotate(open, turn % open.size());
 		Claim claim = new Claim(request, open, this.severalClocks, turn);
 		try {
+			long start = System.nanoTime();
 			claim.read(this.scripts.run(claim.firstRound()));
+			claim.firstRoundTook(System.nanoTime() - start);
 			if (!request.names().isEmpty() && !(request.suspect() && this.limits.claimSuspect(claim))) {
 				List<Call> second = claim.secondRound();
 				if (!second.isEmpty()) {

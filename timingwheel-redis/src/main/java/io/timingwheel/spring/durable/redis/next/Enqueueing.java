@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import io.timingwheel.spring.durable.redis.next.TaskBatch.Answer;
 import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.EnqueueCombiner;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.NewSchedule;
@@ -34,6 +35,8 @@ final class Enqueueing {
 
 	private final boolean severalClocks;
 
+	private final List<EnqueueCombiner> combiners;
+
 	/**
 	 * Creates an object that stores tasks.
 	 * @param partitions the partitions
@@ -44,10 +47,15 @@ final class Enqueueing {
 		this.partitions = partitions;
 		this.writes = writes;
 		this.severalClocks = severalClocks;
+		// A server that hangs must not hold up the tasks of another one.
+		this.combiners = IntStream.range(0, severalClocks ? partitions.count() : 1)
+			.mapToObj((i) -> new EnqueueCombiner(this::store, (task) -> store(List.of(task)).get(0)))
+			.toList();
 	}
 
 	/**
-	 * Stores tasks. Each call on a partition stores all its tasks or none.
+	 * Stores tasks. A task that comes alone shares a request with those of other callers.
+	 * Each call on a partition stores all its tasks or none.
 	 * @throws PartlyStoredException if some tasks are stored and others are not
 	 * @throws RuntimeException if no task is known to be stored
 	 */
@@ -56,6 +64,15 @@ final class Enqueueing {
 			TaskLimits.checkName(task.name());
 			TaskLimits.checkKey(task.key());
 		}
+		if (tasks.size() == 1) {
+			NewTask task = tasks.get(0);
+			int combiner = this.severalClocks ? partitions(tasks)[0] : 0;
+			return List.of(this.combiners.get(combiner).enqueue(task));
+		}
+		return store(tasks);
+	}
+
+	private List<Enqueued> store(List<NewTask> tasks) {
 		@Nullable Enqueued[] enqueued = new Enqueued[tasks.size()];
 		int[] partitions = partitions(tasks);
 		RuntimeException failure = null;

@@ -124,16 +124,14 @@ final class Places {
 	}
 
 	/**
-	 * The places of the tasks that a call begins.
+	 * The places of the tasks of a call.
 	 *
 	 * @param prefix what the ids of the places begin with, empty if the tasks need none
 	 * @param first the number of the first place
-	 * @param until the last time at which the tasks may begin, in milliseconds since the
-	 * epoch
 	 */
-	record Hold(String prefix, long first, long until) {
+	record Hold(String prefix, long first) {
 
-		static final Hold NONE = new Hold("", 0, 0);
+		static final Hold NONE = new Hold("", 0);
 
 	}
 
@@ -167,33 +165,25 @@ final class Places {
 		}
 
 		/**
-		 * Some of the places.
-		 * @param from how many of them others have
+		 * The places without the first ones.
+		 * @param from how many that are
 		 */
 		Hold hold(int from) {
-			long ends = this.reply.number(1);
-			return new Hold(this.prefix, this.first + from, ends - 1);
-		}
-
-		/**
-		 * How many places are still free.
-		 */
-		int free() {
-			return this.reply.integer(2);
+			return new Hold(this.prefix, this.first + from);
 		}
 
 		/**
 		 * How many further starts the rate allows.
 		 */
 		int starts() {
-			return this.reply.integer(3);
+			return this.reply.integer(1);
 		}
 
 		/**
 		 * The new value of the next start, see {@link StartLimits}.
 		 */
 		long nextStart() {
-			return this.reply.number(4);
+			return this.reply.number(2);
 		}
 
 	}

@@ -10,7 +10,7 @@ local declared = task.schedule and task.key == DECLARED_KEY
 if is_pending(task) then
   delete(task)
 else
-  give_up_key(task)
+  free_holder(task)
   task.schedule = false
   store_head(task)
 end

@@ -3,7 +3,7 @@
 -- running, lease over -> scheduled, without its key, lost + 1
 -- A limited name leases none of its tasks before they are due, but those that are too late to start.
 -- ARGV: clock, '1' to lease the first suspect and nothing else, look-ahead, lease, largest payload, how many tasks, the
--- last time at which tasks with places may begin, what the ids of the places begin with (nothing if the tasks need none),
+-- last time at which tasks may begin (nothing: any time), what the ids of the places begin with (nothing if the tasks need none),
 -- the number of the first place, then for each name, in the order of INDEX: name, how many tasks may begin, how many may
 -- be leased, of how many further tasks to return the times, '1' if it is limited, how many tasks of a key may run (0: any
 -- number), by how much a task may be late (nothing: any time)
@@ -16,8 +16,8 @@ local MAX_LOST = 200 -- of one name
 local wants_suspect = ARGV[2] == '1'
 local ahead, lease, max_payload = at_most(now + ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local limit, places, place = tonumber(ARGV[6]), ARGV[8], tonumber(ARGV[9])
-if places ~= '' and now > tonumber(ARGV[7]) then
-  limit = 0 -- the places have ended meanwhile
+if now > (tonumber(ARGV[7]) or math.huge) then
+  limit = 0 -- the node has stalled since it took places or starts
 end
 
 local paused, is_paused = call('SMEMBERS', PAUSED), {}
@@ -95,9 +95,7 @@ local function lose(name, class, number)
   for _, one in ipairs(up_to(now, name, RUNNING, MAX_LOST, class)) do
     local task = find(one.id)
     if task then
-      if task.held == ONCE then
-        give_up_key(task)
-      end
+      give_up_key(task)
       raise_fence(task)
       task.lost, task.place = task.lost + 1, nil
       put(task, SCHEDULED, task.due)
@@ -120,9 +118,9 @@ local function due_suspects(name, class, per_key)
 end
 
 -- The tasks of a name that are due, or due soon if it has no limits; the first ones by their times.
-local function claimable(name, class, size, bound)
-  local found = up_to(class == 1 and ahead or now, name, SCHEDULED, size, class, bound)
-  for _, one in ipairs(up_to(now, name, LEASED, size, class)) do
+local function claimable(name, present, class, size, bound)
+  local found = present[SCHEDULED] and up_to(class == 1 and ahead or now, name, SCHEDULED, size, class, bound) or {}
+  for _, one in ipairs(present[LEASED] and up_to(now, name, LEASED, size, class) or {}) do
     found[#found + 1] = one
   end
   table.sort(found, order)
@@ -131,11 +129,11 @@ end
 
 -- Those of them whose keys are free. Of the tasks with a key at most two are pending. So at most twice as many wait as
 -- run, and are chosen.
-local function claimable_with_free_keys(name, size, bound, per_key)
+local function claimable_with_free_keys(name, present, size, bound, per_key)
   local keys, running = busy_keys(name, false)
   local most = 2 * (size + running)
   while true do
-    local found = claimable(name, 2, size, bound)
+    local found = claimable(name, present, 2, size, bound)
     local free = with_free_keys(found, keys, per_key)
     if #free >= size or #found < size or size >= most then
       return free
@@ -176,8 +174,8 @@ local function choose(i, present)
     return
   end
   local size = may_begin + (class == 1 and may_lease or 0) + further_left + 1
-  local found = per_key > 0 and claimable_with_free_keys(name, size, bound, per_key)
-      or claimable(name, class, size, bound)
+  local found = per_key > 0 and claimable_with_free_keys(name, present, size, bound, per_key)
+      or claimable(name, present, class, size, bound)
   if class == 2 and #found > 0 then -- the entries may end before the first one that is not due
     for _, one in ipairs(entries(name, SCHEDULED, 1, time_in_index(now + 1))) do
       wait_until(class, one.at)

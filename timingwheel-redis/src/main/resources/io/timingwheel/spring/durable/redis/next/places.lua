@@ -7,8 +7,7 @@
 --         to leave free, lease, how many to take, what their ids begin with, the number of the first one
 --   keep: lease, places...
 --   free: microseconds of the starts that were not used, the next start when they were taken, places...
--- Returns for take: how many were taken, the end of their leases, how many are free, how many further starts the rate
--- allows, the next start; for keep: 1 for each place, or 0 if its lease had ended
+-- Returns for take: how many were taken, how many further starts the rate allows, the next start; for keep: 1 for each place, or 0 if its lease had ended
 local PLACES, RATES = KEYS[6], KEYS[7]
 local event, name, reply = ARGV[2], ARGV[3], {}
 local stored = tonumber(call('HGET', RATES, name) or 0)
@@ -41,7 +40,7 @@ if event == 'take' then
     next_start = math.max(next_start, now * 1000) + taken * interval
   end
   store_next_start(next_start)
-  return { taken, ends, free - taken, starts - taken, next_start }
+  return { taken, starts - taken, next_start }
 elseif event == 'keep' then
   for i = 5, #ARGV do
     reply[i - 4] = call('ZSCORE', PLACES, ARGV[i]) and 1 or 0

@@ -222,10 +222,17 @@ local function take_key(task, kind)
   holders[field(task.name, kind, task.key)] = task.id
 end
 
-local function give_up_key(task)
+local function free_holder(task)
   if task.held then
     holders[field(task.name, task.held, task.key)] = false
     task.held = nil
+  end
+end
+
+-- A schedule keeps its key.
+local function give_up_key(task)
+  if task.held == ONCE then
+    free_holder(task)
   end
 end
 
@@ -253,7 +260,7 @@ local function put(task, state, at)
 end
 
 local function delete(task)
-  give_up_key(task)
+  free_holder(task)
   removed[#removed + 1] = member(task)
   gone[#gone + 1] = task.id
   tasks[task.id] = nil

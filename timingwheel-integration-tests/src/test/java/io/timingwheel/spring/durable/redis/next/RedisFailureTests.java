@@ -1,0 +1,364 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+import io.lettuce.core.KillArgs;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.StatusOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.redis.RedisProcess;
+import io.timingwheel.spring.durable.store.StoredTask;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.core.types.RedisClientInfo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Redis loses its scripts, restarts, is full, or loses connections.
+ */
+class RedisFailureTests extends RedisTestSupport {
+
+	private static final RedisStoreOptions WAITING = RedisStores.waiting(Duration.ofMillis(1));
+
+	@RegisterExtension
+	static final RedisProcess server = RedisProcess.with();
+
+	@RegisterExtension
+	static final RedisStores stores = RedisStores.on(server);
+
+	private static RedisClient client;
+
+	private static StatefulRedisConnection<String, String> admin;
+
+	@BeforeAll
+	static void start() {
+		client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
+		admin = client.connect();
+	}
+
+	@AfterAll
+	static void stop() {
+		client.shutdown();
+	}
+
+	private DelayedTaskStore store;
+
+	private DelayedTaskStore other;
+
+	@BeforeEach
+	void open() {
+		stores.clear();
+		this.store = stores.node();
+		this.other = stores.node();
+	}
+
+	@Test
+	void goesOnWhenTheScriptsAreForgotten() {
+		for (int i = 0; i < 5; i++) {
+			LeasedTask task = running(this.store, "k");
+			flushScripts();
+			assertThat(acknowledge(this.other, task)).isEqualTo(Reply.DONE);
+			flushScripts();
+		}
+		assertThat(this.store.counts(List.of())).isEmpty();
+	}
+
+	@Test
+	void nothingIsLostByARestart() {
+		List<Enqueued> tasks = new ArrayList<>();
+		for (int i = 0; i < 200; i++) {
+			tasks.add(enqueue(this.store, (i % 2 == 0) ? "k" + i : null, NOW));
+		}
+		List<LeasedTask> claimed = claim(this.store, 50).tasks();
+		server.close();
+		try {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(this.store, "k", HOUR));
+		}
+		finally {
+			server.start();
+		}
+		awaitUp(this.store);
+		awaitUp(this.other);
+		Set<String> ids = new HashSet<>();
+		claimed.forEach((task) -> ids.add(task.id()));
+		assertThat(acknowledge(this.store, claimed)).containsOnly(Reply.DONE);
+		claim(this.other, 1000).tasks().forEach((task) -> assertThat(ids.add(task.id())).isTrue());
+		assertThat(ids).containsExactlyInAnyOrderElementsOf(tasks.stream().map(Enqueued::id).toList());
+	}
+
+	@Test
+	void acknowledgedWritesAreStoredHoweverOftenConnectionsBreak() throws Exception {
+		AtomicInteger answered = new AtomicInteger();
+		Set<String> unknown = ConcurrentHashMap.newKeySet();
+		ExecutorService executor = Executors.newFixedThreadPool(4);
+		for (int thread = 0; thread < 4; thread++) {
+			executor.execute(() -> {
+				// The thread that breaks the connections may be slow.
+				for (int i = 0; i < 2000 || (unknown.isEmpty() && i < 100_000); i++) {
+					NewTask task = task(null, HOUR);
+					try {
+						this.store.enqueue(List.of(task));
+						answered.incrementAndGet();
+					}
+					catch (DataAccessException ex) {
+						unknown.add(task.id());
+					}
+				}
+			});
+		}
+		executor.shutdown();
+		while (!executor.awaitTermination(50, TimeUnit.MILLISECONDS)) {
+			redis((connection) -> {
+				for (RedisClientInfo client : connection.serverCommands().getClientList()) {
+					if (client.getAddressPort() != null && !"client".equals(client.getLastCommand())) {
+						String[] address = client.getAddressPort().split(":");
+						connection.serverCommands().killClient(address[0], Integer.parseInt(address[1]));
+					}
+				}
+				return null;
+			});
+		}
+		awaitUp(this.store);
+		List<StoredTask> stored = allPending();
+		long unanswered = stored.stream().filter((task) -> unknown.contains(task.id().substring(0, 36))).count();
+		assertThat(stored).hasSize((int) (answered.get() + unanswered));
+		assertThat(unknown).isNotEmpty();
+	}
+
+	@Test
+	void aCallOnAConnectionThatBreaksIsNotSentAgain() throws Exception {
+		assertThat(this.store.now()).isPositive();
+		client("PAUSE", "60000", "WRITE");
+		CompletableFuture<Enqueued> enqueued = CompletableFuture.supplyAsync(() -> enqueue(this.store, "k", HOUR),
+				(task) -> new Thread(task).start());
+		try {
+			await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
+			admin.sync().clientKill(KillArgs.Builder.typeNormal().skipme());
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> enqueued.get(1, TimeUnit.MINUTES))
+				.withCauseInstanceOf(DataAccessException.class);
+		}
+		finally {
+			client("UNPAUSE");
+		}
+		awaitUp(this.store);
+		assertThat(this.store.find(key("k"))).isEmpty();
+	}
+
+	@Test
+	void anInterruptDoesNotEndACallWhoseReplyIsUnderWay() throws Exception {
+		assertThat(this.store.now()).isPositive();
+		client("PAUSE", "60000", "WRITE");
+		List<NewTask> tasks = List.of(task(null, HOUR), task(null, HOUR));
+		AtomicBoolean flag = new AtomicBoolean();
+		FutureTask<List<Enqueued>> stored = new FutureTask<>(() -> {
+			try {
+				return this.store.enqueue(tasks);
+			}
+			finally {
+				flag.set(Thread.currentThread().isInterrupted());
+			}
+		});
+		Thread sender = new Thread(stored);
+		sender.start();
+		try {
+			await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
+			sender.interrupt();
+			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> stored.get(100, TimeUnit.MILLISECONDS));
+		}
+		finally {
+			client("UNPAUSE");
+		}
+		assertThat(stored.get(1, TimeUnit.MINUTES)).hasSize(2);
+		assertThat(flag).isTrue();
+		assertThat(pending(this.store)).hasSize(2);
+	}
+
+	@Test
+	@Tag("faults")
+	void connectionsThatWaitForReplicasAreClosedIfTheyBreak() {
+		DelayedTaskStore waiting = stores.node(WAITING);
+		enqueueUncertain(waiting);
+		awaitUp(waiting);
+		awaitUp(this.store);
+		awaitUp(this.other);
+		long connections = admin.sync().clientList().lines().count();
+		for (int i = 0; i < 3; i++) {
+			server.close();
+			try {
+				for (int attempt = 0; attempt < 2; attempt++) {
+					assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR));
+				}
+			}
+			finally {
+				server.start();
+			}
+			awaitUp(waiting);
+			awaitUp(this.store);
+			awaitUp(this.other);
+			enqueueUncertain(waiting);
+		}
+		await().ignoreExceptions().until(() -> redis((connection) -> connection.ping()) != null);
+		// A broken connection that is not closed comes back within a second.
+		await().during(Duration.ofSeconds(3)).until(() -> admin.sync().clientList().lines().count() <= connections);
+	}
+
+	@Test
+	void aConnectionThatWaitsForReplicasIsClosedIfACommandIsNotAnswered() throws Exception {
+		try (RedisStores impatient = new RedisStores(() -> RedisStores.configuration(server), Duration.ofSeconds(2))) {
+			DelayedTaskStore waiting = impatient.node(WAITING);
+			enqueueUncertain(waiting);
+			String id = waitingConnection();
+			client("PAUSE", "60000", "WRITE");
+			try {
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR))
+					.withMessageContaining("timed out");
+			}
+			finally {
+				client("UNPAUSE");
+			}
+			await().until(() -> admin.sync().clientList().lines().noneMatch((line) -> line.startsWith(id + " ")));
+			enqueueUncertain(waiting);
+		}
+	}
+
+	/**
+	 * The start of the line with the latest connection that has waited for replicas.
+	 */
+	private static String waitingConnection() {
+		return admin.sync()
+			.clientList()
+			.lines()
+			.filter((line) -> line.contains(" cmd=wait "))
+			.map((line) -> line.substring(0, line.indexOf(' ')))
+			.max(Comparator.comparingLong((id) -> Long.parseLong(id.substring("id=".length()))))
+			.orElseThrow();
+	}
+
+	@Test
+	void aConnectionThatWaitsForReplicasIsClosedIfItsServerHasBecomeAReplica() {
+		DelayedTaskStore waiting = stores.node(WAITING);
+		enqueueUncertain(waiting);
+		String id = waitingConnection();
+		admin.sync().replicaof("127.0.0.1", 1);
+		try {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR))
+				.withStackTraceContaining("READONLY");
+		}
+		finally {
+			admin.sync().replicaofNoOne();
+		}
+		await().until(() -> admin.sync().clientList().lines().noneMatch((line) -> line.startsWith(id + " ")));
+		awaitUp(waiting);
+		enqueueUncertain(waiting);
+	}
+
+	@Test
+	void aFullRedisRefusesNewTasksAndWorksOffTheOldOnes() {
+		for (int i = 0; i < 200; i++) {
+			enqueue(this.store, "k" + i, NOW);
+		}
+		redis((connection) -> {
+			connection.serverCommands().setConfig("maxmemory", "1");
+			return null;
+		});
+		try {
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(this.store, "k1", HOUR))
+				.withStackTraceContaining("OOM");
+			assertThat(this.store.find(key("k1"))).isPresent();
+			List<LeasedTask> tasks = claim(this.store, 300).tasks();
+			assertThat(tasks).hasSize(200);
+			assertThat(this.store.renew(List.of(tasks.get(0).ref()), LEASE)).containsOnly(Reply.DONE);
+			assertThat(settle(this.store, new Settlement.Retry(tasks.get(1).ref(), 2, HOUR, "it failed")))
+				.isEqualTo(Reply.DONE);
+			assertThat(bury(this.store, tasks.get(2))).isEqualTo(Reply.DONE);
+			assertThat(acknowledge(this.store, tasks.subList(3, 200))).containsOnly(Reply.DONE);
+		}
+		finally {
+			redis((connection) -> {
+				connection.serverCommands().setConfig("maxmemory", "0");
+				return null;
+			});
+		}
+		assertThat(this.store.counts(List.of()).get(NAME).pending()).isEqualTo(1);
+	}
+
+	/**
+	 * Stores a task. The call fails, because this server has no replica.
+	 */
+	private static void enqueueUncertain(DelayedTaskStore waiting) {
+		assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> enqueue(waiting, null, HOUR));
+	}
+
+	private List<StoredTask> allPending() {
+		List<StoredTask> tasks = new ArrayList<>();
+		ListQuery.Page page;
+		StoredTask.Position after = null;
+		do {
+			page = this.store.list(new ListQuery(NAME, ListQuery.Order.PENDING, after, 1000));
+			tasks.addAll(page.tasks());
+			after = tasks.get(tasks.size() - 1).position();
+		}
+		while (page.more());
+		return tasks;
+	}
+
+	private static void awaitUp(DelayedTaskStore store) {
+		await().ignoreExceptions().until(() -> store.now() > 0);
+	}
+
+	private static void client(String... arguments) {
+		CommandArgs<String, String> words = new CommandArgs<>(StringCodec.UTF8);
+		List.of(arguments).forEach(words::add);
+		admin.sync().dispatch(CommandType.CLIENT, new StatusOutput<>(StringCodec.UTF8), words);
+	}
+
+	private static void flushScripts() {
+		redis((connection) -> {
+			connection.scriptingCommands().scriptFlush();
+			return null;
+		});
+	}
+
+	private static <T> T redis(Function<RedisConnection, T> work) {
+		try (RedisConnection connection = stores.connection()) {
+			return work.apply(connection);
+		}
+	}
+
+}

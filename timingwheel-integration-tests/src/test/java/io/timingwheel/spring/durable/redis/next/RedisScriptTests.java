@@ -1,0 +1,256 @@
+package io.timingwheel.spring.durable.redis.next;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.redis.RedisProcess;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.task.IfPending;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * What the scripts find, read, write and leave behind, on a server of their own.
+ */
+class RedisScriptTests extends RedisTestSupport {
+
+	private static final int PARTITIONS = RedisStores.OPTIONS.partitions();
+
+	@RegisterExtension
+	static final RedisProcess server = RedisProcess.with();
+
+	@RegisterExtension
+	static final RedisStores stores = RedisStores.on(server);
+
+	private RedisDelayedTaskStore store;
+
+	private RedisDelayedTaskStore other;
+
+	@BeforeEach
+	void open() {
+		stores.clear();
+		this.store = stores.node();
+		this.other = stores.node();
+	}
+
+	@Test
+	void aClaimWithManyNamesLooksUpOnlyThoseThatAreThere() {
+		List<String> names = new ArrayList<>(List.of("\u00e4\u00f6\u00fc"));
+		IntStream.range(0, 100).forEach((i) -> names.add("name" + i));
+		ClaimRequest request = request(100, names.toArray(String[]::new));
+		assertThat(this.store.claim(request).tasks()).isEmpty();
+		assertThat(lookUps(request)).isEqualTo(PARTITIONS);
+
+		for (int i = 0; i < 20 * PARTITIONS; i++) {
+			for (String name : List.of("name7", "name50", "before", "nobody")) {
+				this.store.enqueue(List.of(task(name, null, HOUR)));
+			}
+		}
+		assertThat(this.store.claim(request).tasks()).isEmpty();
+		// Each script looks up the two names and their first tasks, and three gaps beside
+		// them.
+		assertThat(lookUps(request)).isBetween(2L * PARTITIONS, 10L * PARTITIONS);
+	}
+
+	@Test
+	void aClaimFindsTheTasksOfEachOfItsNames() {
+		Set<String> names = new HashSet<>();
+		Set<String> ids = new HashSet<>();
+		for (int i = 0; i < 300; i++) {
+			String name = ((i % 2 == 0) ? "n" : "\u00e9") + "x".repeat(i % 7) + i % 11;
+			names.add(name);
+			this.store.enqueue(List.of(task(name, null, Duration.ofSeconds(i % 3))))
+				.forEach((task) -> ids.add(task.id()));
+			this.store.enqueue(List.of(task(name + "y", null, NOW)));
+		}
+		assertThat(this.store.claim(request(1000, names.toArray(String[]::new))).tasks()).extracting(LeasedTask::id)
+			.containsExactlyInAnyOrderElementsOf(ids);
+	}
+
+	@Test
+	void theNextTimeOfAClaimIsNotWithinTheLookAheadThoughThePartitionsAreReadOneAfterAnother() {
+		Duration lookAhead = Duration.ofSeconds(1);
+		this.store.enqueue(IntStream.range(0, 1500).mapToObj((i) -> task(null, Duration.ofMillis(i + 1000))).toList());
+		ClaimRequest request = new ClaimRequest("a", Map.of(NAME, new Share(10_000, 10_000)), 10_000, false, lookAhead,
+				HOUR, Long.MAX_VALUE);
+		int claimed = 0;
+		while (claimed < 1500) {
+			Claimed claim = this.other.claim(request);
+			claimed += claim.tasks().size();
+			assertThat(claim.nextAt() - claim.now()).isGreaterThan(lookAhead.toMillis());
+		}
+	}
+
+	@Test
+	void aChangeDoesNotWriteThePayloadAgain() {
+		int tasks = 50;
+		String payload = "x".repeat(40_000);
+		for (int i = 0; i < tasks; i++) {
+			this.store.enqueue(List.of(new NewTask(UUID.randomUUID().toString(), NAME, null, payload, null,
+					DueTime.after(Duration.ofSeconds(90)), IfPending.REPLACE, null)));
+		}
+		long stored = appendedBytes();
+		List<TaskRef> refs = claim(this.store, 100).tasks().stream().map(LeasedTask::ref).toList();
+		assertThat(refs).hasSize(tasks);
+		assertThat(this.store.begin(refs, LEASE)).containsOnly(Reply.DONE);
+		assertThat(this.store.renew(refs, LEASE)).containsOnly(Reply.DONE);
+		refs.forEach((task) -> settle(this.store, new Settlement.Retry(task, 2, Duration.ZERO, "it failed")));
+		List<LeasedTask> again = claim(this.store, 100).tasks();
+		assertThat(again).hasSize(tasks).allMatch((task) -> payload.equals(task.payload()));
+		again.forEach((task) -> assertThat(settle(this.store, new Settlement.Release(task.ref(), true)))
+			.isEqualTo(Reply.DONE));
+		assertThat(appendedBytes() - stored).isPositive().isLessThan(tasks * 5_000L);
+	}
+
+	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = "k")
+	void anInsertThatIsRepeatedIsTheSameInsert(@Nullable String key) {
+		NewTask task = task(key, Duration.ofSeconds(90));
+		Enqueued first = this.store.enqueue(List.of(task)).get(0);
+		Enqueued again = this.store.enqueue(List.of(task)).get(0);
+		assertThat(again.outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(again.id()).isEqualTo(first.id());
+		assertThat(again.dueAt()).isEqualTo(first.dueAt());
+		assertThat(claim(this.other, 10).tasks()).hasSize(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "\ud83d", "a\0b" })
+	void aKeyThatCannotBeStoredIsRefused(String key) {
+		assertThatIllegalArgumentException().isThrownBy(() -> enqueue(this.store, key, HOUR));
+		assertThatIllegalArgumentException().isThrownBy(() -> enqueue(this.store, "x".repeat(513), HOUR));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.store.enqueue(List.of(task(key, "k", HOUR))));
+		assertThat(this.store.counts(List.of())).isEmpty();
+	}
+
+	@Test
+	void nothingIsLeftBehind() {
+		StartLimits limits = new StartLimits(100, 0, 10_000, 100);
+		for (int i = 0; i < 30; i++) {
+			bury(this.store, running(this.store, "dead" + i));
+			assertThat(acknowledge(this.store, running(this.store, "run" + i))).isEqualTo(Reply.DONE);
+			enqueue(this.store, "k", HOUR);
+			enqueue(this.store, "cancelled" + i, HOUR);
+			assertThat(this.store.cancel(key("cancelled" + i))).isTrue();
+			LeasedTask retried = running(this.store, "retried" + i);
+			settle(this.store, new Settlement.Retry(retried.ref(), 2, HOUR, "it failed"));
+			assertThat(this.store.cancel(key("retried" + i))).isTrue();
+			enqueue(this.store, null, NOW);
+			acknowledge(this.store,
+					this.store.claim(request(10, Map.of(NAME, new Share(10, 0, limits, null)))).tasks());
+		}
+		this.store.cancel(key("k"));
+		assertThat(this.store.discardOlder(Duration.ofMillis(-1000), 500)).isEqualTo(30);
+		assertThat(this.store.counts(List.of())).isEmpty();
+		assertThat(keys()).as("the rate of the name").isEqualTo(1);
+	}
+
+	@Test
+	void tasksWithNamesThatNoNodeKnowsDelayNoOtherTask() {
+		this.store.enqueue(IntStream.range(0, 3000).mapToObj((i) -> task("unknown" + i % 3, null, NOW)).toList());
+		Enqueued known = enqueue(this.store, "k", NOW);
+		assertThat(claim(this.store, 1).tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
+		assertThat(this.store.counts(List.of())).hasSize(4);
+	}
+
+	@Test
+	void allPartitionsGetTheirTurnHoweverManyTasksOneHas() {
+		IntStream.range(0, 640).forEach((i) -> enqueue(this.store, "k" + i, NOW));
+		Set<String> partitions = new HashSet<>();
+		claim(this.store, 64).tasks().forEach((task) -> partitions.add(task.id().substring(36)));
+		assertThat(partitions).hasSize(PARTITIONS);
+		assertThat(claim(this.store, 1000).tasks()).hasSize(576);
+	}
+
+	/**
+	 * A limit for each key counts the running tasks of the key. Their payloads may be
+	 * large.
+	 */
+	@Test
+	void aClaimOfANameWithALimitForEachKeyReadsNoPayloadOfARunningTask() {
+		Map<String, Share> shares = Map.of(NAME, new Share(500, 0, new StartLimits(0, 1, 0, 1), null));
+		String payload = "x".repeat(40_000);
+		this.store.enqueue(IntStream.range(0, 500)
+			.mapToObj((i) -> new NewTask(UUID.randomUUID().toString(), NAME, "k" + i, payload, null, DueTime.after(NOW),
+					IfPending.REPLACE, null))
+			.toList());
+		int running = 0;
+		while (running < 500) {
+			running += this.store.claim(request(500, shares)).tasks().size();
+		}
+		enqueue(this.store, "one", NOW);
+		long before = peakOfScripts();
+		assertThat(this.store.claim(request(500, shares)).tasks()).extracting(LeasedTask::key).containsExactly("one");
+		assertThat(peakOfScripts() - before).isLessThan(10_000_000);
+	}
+
+	/**
+	 * How many look-ups in the index a claim makes.
+	 */
+	private long lookUps(ClaimRequest request) {
+		long before = calls();
+		this.store.claim(request);
+		return calls() - before;
+	}
+
+	private static long calls() {
+		String stats = info("commandstats", "cmdstat_zrangebylex");
+		Matcher calls = Pattern.compile("calls=(\\d+)").matcher(stats);
+		return calls.find() ? Long.parseLong(calls.group(1)) : 0;
+	}
+
+	private static long keys() {
+		try (RedisConnection connection = stores.connection()) {
+			Long keys = connection.serverCommands().dbSize();
+			return (keys != null) ? keys : -1;
+		}
+	}
+
+	private static long appendedBytes() {
+		return Long.parseLong(info("persistence", "aof_current_size"));
+	}
+
+	/**
+	 * The memory of Lua, which grows with what the scripts read.
+	 */
+	private static long peakOfScripts() {
+		return Long.parseLong(info("memory", "used_memory_lua"));
+	}
+
+	private static String info(String section, String field) {
+		try (RedisConnection connection = stores.connection()) {
+			return connection.serverCommands().info(section).getProperty(field, "");
+		}
+	}
+
+}
