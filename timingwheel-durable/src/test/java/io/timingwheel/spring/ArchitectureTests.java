@@ -79,7 +79,9 @@ class ArchitectureTests {
 
 	@ArchTest
 	static final ArchRule onlyPayloadsAreJson = noClasses().that()
-		.haveNameNotMatching(".*\\.((support|payload)\\.Payload.*|TimingWheelStoreAutoConfiguration)")
+		.resideOutsideOfPackage(DURABLE + ".payload")
+		.and()
+		.haveNameNotMatching(".*\\.(support\\.Payload.*|TimingWheelStoreAutoConfiguration)")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..");
