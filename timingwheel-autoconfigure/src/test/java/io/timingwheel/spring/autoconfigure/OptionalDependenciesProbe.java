@@ -1,7 +1,6 @@
 package io.timingwheel.spring.autoconfigure;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -17,7 +16,10 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 
 /**
  * An application that uses all features, with only the libraries of the starter.
@@ -26,16 +28,12 @@ public class OptionalDependenciesProbe implements Callable<String> {
 
 	static final String ALL_WORKS = "delayed 5, cancelled 6, timed out in place, timed out later, scheduled";
 
-	private static final List<String> STORE_RESOURCES = List.of("/io/timingwheel/spring/durable/jdbc/schema-h2.sql",
-			"/io/timingwheel/spring/durable/jdbc/JdbcDelayedTaskStore.class",
-			"/io/timingwheel/spring/durable/redis/claim.lua",
-			"/io/timingwheel/spring/durable/redis/RedisDelayedTaskStore.class");
-
 	@Override
 	public String call() throws Exception {
-		for (String resource : STORE_RESOURCES) {
-			Assert.state(getClass().getResource(resource) == null, () -> resource + " is on the class path");
-		}
+		Resource[] durable = new PathMatchingResourcePatternResolver()
+			.getResources("classpath*:io/timingwheel/spring/durable/*.class");
+		Assert.state(durable.length == 0, () -> durable[0] + " is on the class path");
+		Assert.state(!ClassUtils.isPresent("tools.jackson.core.JsonParser", null), "Jackson is on the class path");
 		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext(Application.class)) {
 			Service service = context.getBean(Service.class);
 			DelayedTaskOperations tasks = context.getBean(DelayedTaskOperations.class);
