@@ -97,6 +97,14 @@ public abstract class DeliveryContractTests extends StoreContract {
 	}
 
 	@Test
+	void theDeadTasksOfANameHideNoOthers() {
+		this.a.bury(running("k"));
+		Enqueued task = enqueue("k", NOW);
+		Claimed claimed = this.b.store().claim(this.b.request("a", NAME, "z"));
+		assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(task.id());
+	}
+
+	@Test
 	void aClaimWithoutNamesReadsTheTime() {
 		enqueue("k", NOW);
 		Claimed nothing = this.a.store().claim(this.a.request(Map.of(), 10, false));
@@ -221,7 +229,8 @@ public abstract class DeliveryContractTests extends StoreContract {
 	 */
 	private void assertRefused(LeasedTask stale) {
 		assertThat(List.of(this.a.begin(stale), this.a.renew(stale), this.a.acknowledge(stale),
-				this.a.retry(stale, NOW), this.a.release(stale), this.a.releaseUnstarted(stale), this.a.bury(stale)))
+				this.a.repeat(stale, DueTime.after(NOW)), this.a.retry(stale, NOW), this.a.release(stale),
+				this.a.releaseUnstarted(stale), this.a.bury(stale)))
 			.containsOnly(Reply.REFUSED);
 	}
 
@@ -603,19 +612,6 @@ public abstract class DeliveryContractTests extends StoreContract {
 		assertThat(this.b.begin(suspect)).isEqualTo(Reply.DONE);
 		assertThat(this.b.release(suspect)).isEqualTo(Reply.SUPERSEDED);
 		assertThat(this.b.counts()).isEqualTo(new StoredCounts(1, 0, 0, 0));
-	}
-
-	@Test
-	void aPausedNodeCannotEndATaskThatAnotherNodeHasClaimed() {
-		LeasedTask paused = running("k");
-		Settlement repeat = new Settlement.Repeat(paused.ref(), HOURLY, DueTime.after(HOUR), null);
-		later(LEASES_OVER);
-		this.b.claim();
-		LeasedTask suspect = suspect(this.b);
-		this.b.begin(suspect);
-		assertRefused(paused);
-		assertThat(this.a.settle(repeat)).isEqualTo(Reply.REFUSED);
-		assertThat(this.b.renew(suspect)).isEqualTo(Reply.DONE);
 	}
 
 }

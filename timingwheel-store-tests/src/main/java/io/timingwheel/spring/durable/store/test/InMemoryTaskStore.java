@@ -146,18 +146,20 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 			}
 			if (task == null) {
 				long first = schedule.first().resolve(now);
-				return insert(schedule, first, first, Outcome.INSERTED, now);
+				return insert(schedule, first, first, 1, Outcome.INSERTED, now);
 			}
 			return (task.state == State.RUNNING) ? recurDuringRun(task, schedule, now) : recur(task, schedule, now);
 		});
 	}
 
-	private Enqueued insert(NewSchedule schedule, long dueAt, long scheduledAt, Outcome outcome, long now) {
+	private Enqueued insert(NewSchedule schedule, long dueAt, long scheduledAt, int attempt, Outcome outcome,
+			long now) {
 		InMemoryTask task = new InMemoryTask(schedule.id(), schedule.name(), schedule.key(), schedule.payload(),
 				schedule.traceparent());
 		task.schedule = schedule.schedule();
 		task.scheduledAt = scheduledAt;
 		task.dueAt = dueAt;
+		task.attempt = attempt;
 		this.tasks.insert(task, now);
 		return new Enqueued(outcome, task.id, dueAt, now);
 	}
@@ -172,12 +174,13 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 				return new Enqueued(Outcome.PENDING, task.id, task.dueAt, now);
 			}
 			this.tasks.delete(task);
-			return insert(schedule, task.dueAt, task.scheduledAt, Outcome.PENDING, now);
+			return insert(schedule, task.dueAt, task.scheduledAt, task.attempt, Outcome.PENDING, now);
 		}
 		long first = schedule.first().resolve(now);
 		boolean overdue = task.isDue(now) && first > now;
 		this.tasks.delete(task);
-		return insert(schedule, overdue ? Math.min(task.dueAt, task.scheduledAt) : first, first, Outcome.REPLACED, now);
+		return insert(schedule, overdue ? Math.min(task.dueAt, task.scheduledAt) : first, first, 1, Outcome.REPLACED,
+				now);
 	}
 
 	/**
@@ -190,7 +193,8 @@ public class InMemoryTaskStore implements DelayedTaskStore {
 			task.scheduledAt = schedule.first().resolve(now);
 		}
 		task.payload = schedule.payload();
-		return new Enqueued(same ? Outcome.PENDING : Outcome.REPLACED, task.id, task.scheduledAt, now);
+		return same ? new Enqueued(Outcome.PENDING, task.id, task.dueAt, now)
+				: new Enqueued(Outcome.REPLACED, task.id, task.scheduledAt, now);
 	}
 
 	/**

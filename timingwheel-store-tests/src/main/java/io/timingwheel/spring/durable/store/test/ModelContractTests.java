@@ -130,7 +130,7 @@ public abstract class ModelContractTests extends StoreContract {
 	private NewTask newTask() {
 		NewTask task = task(any(NAMES), (this.random.nextInt(4) == 0) ? null : any(KEYS), due(),
 				any(List.of(IfPending.values())));
-		Duration maxWait = (task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) == 0)
+		Duration maxWait = (task.key() != null && task.ifPending() == IfPending.REPLACE && this.random.nextInt(3) == 0)
 				? Duration.ofMinutes(this.random.nextInt(1, 30)) : null;
 		return new NewTask(task.id(), task.name(), task.key(), task.payload(), null, task.due(), task.ifPending(),
 				maxWait);
@@ -146,15 +146,16 @@ public abstract class ModelContractTests extends StoreContract {
 	}
 
 	/**
-	 * No two tasks are due in the same millisecond, so that their order is certain.
+	 * A delay up to a bound. No two tasks are due in the same millisecond, so that their
+	 * order is certain.
 	 */
 	private Duration delay(int bound) {
+		if (this.dueTimes.size() == 1000) {
+			this.dueTimes.clear();
+		}
 		Duration delay = Duration.ofMillis(this.random.nextInt(bound));
 		while (!this.dueTimes.add(in(delay) % 1000)) {
-			later(Duration.ofMillis(1));
-			if (this.dueTimes.size() == 1000) {
-				this.dueTimes.clear();
-			}
+			delay = delay.plusMillis(1);
 		}
 		return delay;
 	}
@@ -338,7 +339,7 @@ public abstract class ModelContractTests extends StoreContract {
 		if (!dead.isEmpty()) {
 			List<String> given = dead.stream().map(ModelContractTests::given).toList();
 			if (this.random.nextBoolean()) {
-				delay(1);
+				later(delay(1));
 				compare("requeue", (store) -> store.requeue((store == this.reference ? given : dead).subList(0, 1)));
 			}
 			else {

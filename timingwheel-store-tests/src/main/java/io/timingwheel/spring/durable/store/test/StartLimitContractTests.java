@@ -57,14 +57,6 @@ public abstract class StartLimitContractTests extends StoreContract {
 	private static final StartLimits LARGE = new StartLimits(1000, 0, 0, 1);
 
 	/**
-	 * Whether the runs of a node that knows no limit count for the other nodes.
-	 * @return {@code true} by default
-	 */
-	protected boolean countsRunsOfNodesWithoutTheLimit() {
-		return true;
-	}
-
-	/**
 	 * Stores tasks that are due, one after another.
 	 * @return their ids, in the order of their due times
 	 */

@@ -25,14 +25,13 @@ import org.junit.jupiter.api.BeforeEach;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the tests of the contract of a store have in common: two nodes on one store, and a
- * clock that stands still until the test moves it. Who writes a store extends each of the
- * contract's classes and overrides {@link #openStore()}. A subclass may have further
- * tests.
+ * What the classes of the contract have in common: two nodes on one store, and a clock
+ * that stands still until the test moves it. Who writes a store extends each of these
+ * classes ({@link StoreFixture}). A subclass may have further tests.
  *
  * @since 0.1
  */
-public abstract class StoreContract {
+public abstract class StoreContract implements StoreFixture {
 
 	/** The name of most tasks. */
 	protected static final String NAME = "close-order";
@@ -62,15 +61,6 @@ public abstract class StoreContract {
 
 	/** The second node. */
 	protected StoreNode b;
-
-	/**
-	 * Opens a store object as a node does at its start. All objects of this test class
-	 * share their tasks. The tests delete all tasks, and after each test they close the
-	 * objects that are {@link AutoCloseable}.
-	 * @return another store object
-	 * @throws Exception if the store cannot be opened
-	 */
-	protected abstract DelayedTaskStore openStore() throws Exception;
 
 	@BeforeEach
 	void openNodes() throws Exception {

@@ -11,87 +11,52 @@ class InMemoryTaskStoreTests {
 
 	private static final InMemoryTaskStore SERVER = new InMemoryTaskStore();
 
-	private static DelayedTaskStore open() {
-		return new InMemoryTaskStore(SERVER);
-	}
-
-	@Nested
-	class Storing extends StoringContractTests {
+	interface Fixture extends StoreFixture {
 
 		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
+		default DelayedTaskStore openStore() {
+			return new InMemoryTaskStore(SERVER);
 		}
 
 	}
 
 	@Nested
-	class Delivery extends DeliveryContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class Storing extends StoringContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class Schedules extends ScheduleContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class Delivery extends DeliveryContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class StartLimits extends StartLimitContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class Schedules extends ScheduleContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class Operators extends OperatorContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class StartLimits extends StartLimitContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class Races extends StoreRaceContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class Operators extends OperatorContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class Cluster extends ClusterContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class Races extends StoreRaceContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class Model extends ModelContractTests {
+	class Cluster extends ClusterContractTests implements Fixture {
 
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	}
+
+	@Nested
+	class Model extends ModelContractTests implements Fixture {
 
 	}
 
