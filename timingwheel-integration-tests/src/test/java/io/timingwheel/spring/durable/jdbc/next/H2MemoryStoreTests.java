@@ -2,77 +2,65 @@ package io.timingwheel.spring.durable.jdbc.next;
 
 import io.timingwheel.spring.durable.jdbc.TestDatabase;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.test.ClusterContractTests;
 import io.timingwheel.spring.durable.store.test.DeliveryContractTests;
+import io.timingwheel.spring.durable.store.test.ModelContractTests;
 import io.timingwheel.spring.durable.store.test.OperatorContractTests;
 import io.timingwheel.spring.durable.store.test.ScheduleContractTests;
 import io.timingwheel.spring.durable.store.test.StartLimitContractTests;
+import io.timingwheel.spring.durable.store.test.StoreFixture;
 import io.timingwheel.spring.durable.store.test.StoreRaceContractTests;
 import io.timingwheel.spring.durable.store.test.StoringContractTests;
 import org.junit.jupiter.api.Nested;
 
 class H2MemoryStoreTests {
 
-	private static DelayedTaskStore open() {
-		return JdbcStores.open(TestDatabase.H2_MEMORY, H2MemoryStoreTests.class);
-	}
-
-	@Nested
-	class Storing extends StoringContractTests {
+	interface Fixture extends StoreFixture {
 
 		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
+		default DelayedTaskStore openStore() {
+			return JdbcStores.open(TestDatabase.H2_MEMORY, H2MemoryStoreTests.class);
 		}
 
 	}
 
 	@Nested
-	class Delivery extends DeliveryContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class Storing extends StoringContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class Schedule extends ScheduleContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class Delivery extends DeliveryContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class Operator extends OperatorContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class Schedules extends ScheduleContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class StartLimit extends StartLimitContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	class StartLimits extends StartLimitContractTests implements Fixture {
 
 	}
 
 	@Nested
-	class StoreRace extends StoreRaceContractTests {
+	class Operators extends OperatorContractTests implements Fixture {
 
-		@Override
-		protected DelayedTaskStore openStore() {
-			return open();
-		}
+	}
+
+	@Nested
+	class Races extends StoreRaceContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Cluster extends ClusterContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Model extends ModelContractTests implements Fixture {
 
 	}
 

@@ -1,10 +1,13 @@
 package io.timingwheel.spring.durable.redis.next;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.test.ClusterContractTests;
 import io.timingwheel.spring.durable.store.test.DeliveryContractTests;
+import io.timingwheel.spring.durable.store.test.ModelContractTests;
 import io.timingwheel.spring.durable.store.test.OperatorContractTests;
 import io.timingwheel.spring.durable.store.test.ScheduleContractTests;
 import io.timingwheel.spring.durable.store.test.StartLimitContractTests;
+import io.timingwheel.spring.durable.store.test.StoreFixture;
 import io.timingwheel.spring.durable.store.test.StoreRaceContractTests;
 import io.timingwheel.spring.durable.store.test.StoringContractTests;
 import org.junit.jupiter.api.Nested;
@@ -16,68 +19,57 @@ class RedisStoreContractTests {
 
 	private static final RedisStores STORES = TestRedis.STANDALONE.stores(RedisStoreContractTests.class);
 
-	@Nested
-	class Storing extends StoringContractTests {
+	interface Fixture extends StoreFixture {
 
 		@Override
-		protected DelayedTaskStore openStore() {
-			return STORES.node();
-		}
-
-	}
-
-	@Nested
-	class Delivery extends DeliveryContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return STORES.node();
-		}
-
-	}
-
-	@Nested
-	class Schedules extends ScheduleContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return STORES.node();
-		}
-
-	}
-
-	@Nested
-	class Operators extends OperatorContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
-			return STORES.node();
-		}
-
-	}
-
-	@Nested
-	class StartLimits extends StartLimitContractTests {
-
-		@Override
-		protected DelayedTaskStore openStore() {
+		default DelayedTaskStore openStore() {
 			return STORES.node();
 		}
 
 		@Override
-		protected boolean countsRunsOfNodesWithoutTheLimit() {
+		default boolean countsRunsOfNodesWithoutTheLimit() {
 			return false;
 		}
 
 	}
 
 	@Nested
-	class Races extends StoreRaceContractTests {
+	class Storing extends StoringContractTests implements Fixture {
 
-		@Override
-		protected DelayedTaskStore openStore() {
-			return STORES.node();
-		}
+	}
+
+	@Nested
+	class Delivery extends DeliveryContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Schedules extends ScheduleContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class StartLimits extends StartLimitContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Operators extends OperatorContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Races extends StoreRaceContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Cluster extends ClusterContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Model extends ModelContractTests implements Fixture {
 
 	}
 
