@@ -313,7 +313,7 @@ public abstract class StartLimitContractTests extends StoreContract {
 					if (claimed.isEmpty() || held.size() >= kept) {
 						for (LeasedTask task : held) {
 							running.decrementAndGet();
-							node.acknowledge(task);
+							assertThat(patiently(() -> node.acknowledge(task))).isEqualTo(Reply.DONE);
 							assertThat(ended.add(task.id())).as("the only run of %s", task).isTrue();
 						}
 						held.clear();

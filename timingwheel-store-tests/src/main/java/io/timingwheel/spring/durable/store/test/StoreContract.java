@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.LeasedTask;
@@ -252,6 +254,18 @@ public abstract class StoreContract implements StoreFixture {
 		while (page.more() && !page.tasks().isEmpty());
 		assertThat(page.more()).as("an empty page is the last one").isFalse();
 		return tasks;
+	}
+
+	/**
+	 * Repeats a call until no lock on the task prevents it.
+	 */
+	static Reply patiently(Supplier<Reply> call) {
+		Reply reply = call.get();
+		while (reply == Reply.BUSY) {
+			Thread.onSpinWait();
+			reply = call.get();
+		}
+		return reply;
 	}
 
 }

@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
@@ -368,18 +367,6 @@ public abstract class StoreRaceContractTests extends StoreContract {
 		});
 		assertThat(reply).isIn(Reply.DONE, Reply.SUPERSEDED);
 		return way == 0 || way == 3 || reply == Reply.SUPERSEDED;
-	}
-
-	/**
-	 * Repeats a call until no lock on the task prevents it.
-	 */
-	private static Reply patiently(Supplier<Reply> call) {
-		Reply reply = call.get();
-		while (reply == Reply.BUSY) {
-			Thread.onSpinWait();
-			reply = call.get();
-		}
-		return reply;
 	}
 
 	private static <T> T get(Future<T> future) throws Exception {
