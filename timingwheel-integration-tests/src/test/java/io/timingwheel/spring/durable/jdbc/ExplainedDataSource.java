@@ -24,7 +24,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
  * warning ({@code auto_explain}). PostgreSQL may have kept this plan from an earlier
  * execution.
  */
-final class ExplainedDataSource extends DelegatingDataSource implements AutoCloseable {
+public final class ExplainedDataSource extends DelegatingDataSource implements AutoCloseable {
 
 	private static final String EXPLAIN = "load 'auto_explain'; set auto_explain.log_min_duration = 0;"
 			+ " set auto_explain.log_analyze = on; set auto_explain.log_buffers = on; set auto_explain.log_timing = off;"
@@ -36,7 +36,7 @@ final class ExplainedDataSource extends DelegatingDataSource implements AutoClos
 
 	private final List<Execution> executions = new CopyOnWriteArrayList<>();
 
-	ExplainedDataSource(String url, int connections) {
+	public ExplainedDataSource(String url, int connections) {
 		HikariConfig config = new HikariConfig();
 		config.setJdbcUrl(url);
 		config.setMaximumPoolSize(connections);
@@ -48,7 +48,7 @@ final class ExplainedDataSource extends DelegatingDataSource implements AutoClos
 	/**
 	 * The executions since the last call.
 	 */
-	List<Execution> executions() {
+	public List<Execution> executions() {
 		List<Execution> result = List.copyOf(this.executions);
 		this.executions.clear();
 		return result;
@@ -107,7 +107,7 @@ final class ExplainedDataSource extends DelegatingDataSource implements AutoClos
 	 *
 	 * @param nodes all nodes of the plan
 	 */
-	record Execution(String sql, JsonNode plan, List<JsonNode> nodes) {
+	public record Execution(String sql, JsonNode plan, List<JsonNode> nodes) {
 
 		private static final List<String> SHOWN = List.of("Node Type", "Relation Name", "Index Name", "Index Cond",
 				"Filter", "Actual Loops", "Actual Rows", "Rows Removed by Filter", "Rows Removed by Index Recheck");
@@ -116,7 +116,7 @@ final class ExplainedDataSource extends DelegatingDataSource implements AutoClos
 		 * How many rows of a table the statement has read, with those that it has
 		 * filtered out.
 		 */
-		long rowsRead(String table) {
+		public long rowsRead(String table) {
 			return scans(table).stream()
 				.mapToLong((node) -> node.path("Actual Loops").asLong()
 						* (node.path("Actual Rows").asLong() + node.path("Rows Removed by Filter").asLong()
@@ -127,14 +127,14 @@ final class ExplainedDataSource extends DelegatingDataSource implements AutoClos
 		/**
 		 * How many pages the statement has read, from the cache or not.
 		 */
-		long pagesRead() {
+		public long pagesRead() {
 			return this.plan.path("Shared Hit Blocks").asLong() + this.plan.path("Shared Read Blocks").asLong();
 		}
 
 		/**
 		 * The ways in which the statement has read a table.
 		 */
-		List<String> scanTypes(String table) {
+		public List<String> scanTypes(String table) {
 			return scans(table).stream().map((node) -> node.path("Node Type").asString()).toList();
 		}
 

@@ -348,7 +348,7 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 	}
 
 	@Test
-	void aTaskThatATransactionMovesToThePastIsFoundByTheNextClaim() {
+	void aTaskThatATransactionMovesToThePastIsFoundSoon() {
 		Enqueued task = enqueue("k", HOUR);
 		claim();
 		this.transaction.executeWithoutResult((status) -> {
@@ -357,7 +357,8 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 			List<LeasedTask> none = onAnotherThread(() -> claim());
 			assertThat(none).isEmpty();
 		});
-		assertThat(claim()).extracting(LeasedTask::id).containsExactly(task.id());
+		// A claim searches a name from the beginning about once a second.
+		await().untilAsserted(() -> assertThat(claim()).extracting(LeasedTask::id).containsExactly(task.id()));
 	}
 
 	@Test
@@ -450,6 +451,8 @@ abstract class JdbcStoreTransactionContractTests extends JdbcStoreTestSupport {
 		// A failover takes longer than a millisecond.
 		long now = this.store.now();
 		await().until(() -> this.store.now() > now);
+		// The database computes this column.
+		row.remove("queue");
 		String columns = String.join(", ", row.keySet());
 		String values = String.join(", ", Collections.nCopies(row.size(), "?"));
 		jdbc.update("delete from timingwheel_task");

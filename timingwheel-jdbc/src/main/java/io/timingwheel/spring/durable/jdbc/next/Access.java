@@ -22,6 +22,13 @@ interface Access {
 	<T extends @Nullable Object> T transaction(Function<JdbcOperations, T> statements);
 
 	/**
+	 * Runs statements in one transaction, and does not run them again after a collision.
+	 */
+	default <T extends @Nullable Object> T once(Function<JdbcOperations, T> statements) {
+		return transaction(statements);
+	}
+
+	/**
 	 * Runs statements that take effect all or not at all. In the transaction of the
 	 * caller this takes a savepoint, so that the caller may commit after an exception.
 	 */

@@ -49,8 +49,8 @@ final class Database {
 		this.clock = clock;
 		this.words = Map.of("task", table.qualified(), "name", table.names(), "node", table.nodes(), "pending",
 				String.valueOf(TaskRow.PENDING), "running", String.valueOf(TaskRow.RUNNING), "dead",
-				String.valueOf(TaskRow.DEAD), "max", String.valueOf(DelayedTaskStore.MAX_TIME), "now",
-				"coalesce(?, " + dialect.clock() + ")");
+				String.valueOf(TaskRow.DEAD), "suspect", String.valueOf(TaskRow.SUSPECT_QUEUE), "max",
+				String.valueOf(DelayedTaskStore.MAX_TIME), "now", "coalesce(?, " + dialect.clock() + ")");
 	}
 
 	Dialect dialect() {
@@ -60,8 +60,9 @@ final class Database {
 	/**
 	 * Replaces the words in braces in the text of a statement. These are the tables
 	 * ({@code task}, {@code name}, {@code node}), the states of a task ({@code pending},
-	 * {@code running}, {@code dead}), the last time that can be stored ({@code max}), and
-	 * the time ({@code now}). The time has one parameter, which is {@link #givenTime()}.
+	 * {@code running}, {@code dead}), the queue of the suspects ({@code suspect}), the
+	 * last time that can be stored ({@code max}), and the time ({@code now}). The time
+	 * has one parameter, which is {@link #givenTime()}.
 	 */
 	String sql(String text) {
 		return WORD.matcher(text).replaceAll((word) -> {
@@ -69,6 +70,13 @@ final class Database {
 			Assert.state(replacement != null, () -> "Unknown word in a statement: " + word.group());
 			return Matcher.quoteReplacement(replacement);
 		});
+	}
+
+	/**
+	 * Whether a test has set the clock, which then may stand still.
+	 */
+	boolean isTimeGiven() {
+		return this.clock != null;
 	}
 
 	/**

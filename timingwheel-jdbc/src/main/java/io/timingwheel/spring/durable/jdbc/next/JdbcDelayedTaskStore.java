@@ -130,72 +130,72 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public Claimed claim(ClaimRequest request) {
-		throw new UnsupportedOperationException();
+		return parts().claims().claim(request);
 	}
 
 	@Override
 	public List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		throw new UnsupportedOperationException();
+		return parts().leased().begin(tasks, lease);
 	}
 
 	@Override
 	public List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		throw new UnsupportedOperationException();
+		return parts().leased().renew(tasks, lease);
 	}
 
 	@Override
 	public List<Reply> settle(List<Settlement> settlements) {
-		throw new UnsupportedOperationException();
+		return parts().leased().settle(settlements);
 	}
 
 	@Override
 	public boolean settleInTransaction(Settlement settlement) {
-		throw new UnsupportedOperationException();
+		return parts().leased().settleInTransaction(settlement);
 	}
 
 	@Override
 	public void heartbeat(NodeState state) {
-		throw new UnsupportedOperationException();
+		parts().reads().heartbeat(state);
 	}
 
 	@Override
 	public ListQuery.Page list(ListQuery query) {
-		throw new UnsupportedOperationException();
+		return parts().reads().list(query);
 	}
 
 	@Override
 	public List<Requeue> requeue(List<String> ids) {
-		throw new UnsupportedOperationException();
+		return parts().dead().requeue(ids);
 	}
 
 	@Override
 	public int discard(List<String> ids) {
-		throw new UnsupportedOperationException();
+		return parts().dead().discard(ids);
 	}
 
 	@Override
 	public int discardOlder(Duration age, int limit) {
-		throw new UnsupportedOperationException();
+		return parts().dead().discardOlder(age, limit);
 	}
 
 	@Override
 	public Map<String, StoredCounts> counts(Collection<String> names) {
-		throw new UnsupportedOperationException();
+		return parts().counts().count(names);
 	}
 
 	@Override
 	public Forecast forecast(Forecast.Query query) {
-		throw new UnsupportedOperationException();
+		return parts().counts().forecast(query);
 	}
 
 	@Override
 	public void setPaused(String name, boolean paused) {
-		throw new UnsupportedOperationException();
+		parts().names().setPaused(name, paused);
 	}
 
 	@Override
 	public List<NodeState.Reported> nodes() {
-		throw new UnsupportedOperationException();
+		return parts().reads().nodes();
 	}
 
 	@Override
@@ -247,7 +247,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 				database.node().transaction((jdbc) -> {
 					jdbc.update(database.sql("delete from {task}"));
 					jdbc.update(database.sql("delete from {node}"));
-					return jdbc.update(database.sql("delete from {name}"));
+					// A row that is missing was lost, and its name would be paused again.
+					return jdbc.update(database.sql("update {name} set paused = 0, next_start = 0, cancelled = 0"));
 				});
 			}
 
@@ -270,8 +271,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		ConnectionSettings application = (connected != null) ? connected.application() : application(store);
 		Database database = new Database(this.table, store.dialect(), application.transactions(), store.transactions(),
 				this.transaction, clock);
+		TaskNames names = new TaskNames(database);
 		return new Parts(store, application, database, new Schema(store, this.table),
-				new Storing(database, !isRouting()), new PendingTasks(database));
+				new Storing(database, !isRouting()), new PendingTasks(database), names, new Claims(database, names),
+				new LeasedTasks(database), new DeadTasks(database), new Reads(database), new Counts(database));
 	}
 
 	private boolean isRouting() {
@@ -305,7 +308,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 	 * What works with one clock on one database.
 	 */
 	private record Parts(ConnectionSettings store, ConnectionSettings application, Database database, Schema schema,
-			Storing storing, PendingTasks pending) {
+			Storing storing, PendingTasks pending, TaskNames names, Claims claims, LeasedTasks leased, DeadTasks dead,
+			Reads reads, Counts counts) {
 
 	}
 

@@ -51,7 +51,7 @@ final class Parameters {
 	/**
 	 * A size rounded up to a power of two.
 	 */
-	private static int paddedSize(int size) {
+	static int paddedSize(int size) {
 		return (size <= 1) ? 1 : Integer.highestOneBit(size - 1) << 1;
 	}
 

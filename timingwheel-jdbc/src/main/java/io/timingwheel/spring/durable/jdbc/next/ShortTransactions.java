@@ -70,7 +70,12 @@ final class ShortTransactions implements Access {
 
 	@Override
 	public <T extends @Nullable Object> T transaction(Function<JdbcOperations, T> statements) {
-		return retried(() -> once(false, statements));
+		return retried(() -> once(statements));
+	}
+
+	@Override
+	public <T extends @Nullable Object> T once(Function<JdbcOperations, T> statements) {
+		return once(false, statements);
 	}
 
 	/**

@@ -34,6 +34,14 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 
 	static final int DEAD = 2;
 
+	/**
+	 * The value of the column {@code queue} of a pending task that has lost a delivery.
+	 * The queue of any other task with a next time is its status. The database computes
+	 * this column, so that one index has a queue each for the pending tasks, the running
+	 * tasks and the suspects of a name.
+	 */
+	static final int SUSPECT_QUEUE = 2;
+
 	/** The fence of a new task. A task that replaces another has a higher one. */
 	static final long FIRST_FENCE = 1;
 
@@ -64,6 +72,13 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 	 */
 	static String heldKey(String key, boolean schedule) {
 		return (schedule ? "s" : "o") + key;
+	}
+
+	/**
+	 * The column {@code held_key} of this task while it holds its key.
+	 */
+	@Nullable Object heldKey(Dialect dialect) {
+		return (this.key != null) ? dialect.text(heldKey(this.key, this.schedule != null)) : null;
 	}
 
 	/**

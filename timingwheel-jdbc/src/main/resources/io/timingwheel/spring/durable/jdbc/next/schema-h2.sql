@@ -10,7 +10,7 @@ create table if not exists timingwheel_task (
 	deliveries integer not null,
 	lost integer not null,
 	status smallint not null,
-	queue smallint generated always as (case when status = 1 then 2 when lost > 0 then 1 else 0 end),
+	queue smallint generated always as (case when status = 1 then 1 when lost > 0 then 2 else 0 end),
 	id varchar(64) not null primary key,
 	name varbinary(255) not null,
 	task_key varbinary(512),

@@ -10,7 +10,7 @@ create table if not exists timingwheel_task (
 	deliveries integer not null,
 	lost integer not null,
 	status smallint not null,
-	queue smallint generated always as (case when status = 1 then 2 when lost > 0 then 1 else 0 end) stored,
+	queue smallint generated always as (case when status = 1 then 1 when lost > 0 then 2 else 0 end) stored,
 	id varchar(64) character set utf8mb4 collate utf8mb4_bin not null primary key,
 	name varbinary(255) not null,
 	task_key varbinary(512),

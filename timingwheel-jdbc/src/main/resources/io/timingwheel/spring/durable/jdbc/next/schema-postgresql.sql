@@ -10,7 +10,7 @@ create table if not exists timingwheel_task (
 	deliveries integer not null,
 	lost integer not null,
 	status smallint not null,
-	queue smallint generated always as (case when status = 1 then 2 when lost > 0 then 1 else 0 end) stored,
+	queue smallint generated always as (case when status = 1 then 1 when lost > 0 then 2 else 0 end) stored,
 	id varchar(64) collate "C" not null primary key,
 	name varchar(255) collate "C" not null,
 	task_key varchar(512) collate "C",
