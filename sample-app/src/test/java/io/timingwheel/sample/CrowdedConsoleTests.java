@@ -12,20 +12,16 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-import io.timingwheel.spring.durable.Claimed;
-import io.timingwheel.spring.durable.DeadQuery;
-import io.timingwheel.spring.durable.DeadTask;
-import io.timingwheel.spring.durable.DeadTasks;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.Forecast.DueCounts;
-import io.timingwheel.spring.durable.Forecast;
-import io.timingwheel.spring.durable.ForecastQuery;
-import io.timingwheel.spring.durable.NodeState;
-import io.timingwheel.spring.durable.PendingQuery;
-import io.timingwheel.spring.durable.ReportedNode;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.Forecast;
+import io.timingwheel.spring.durable.store.Forecast.DueCounts;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.NodeState.Activity;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.State;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -138,18 +134,15 @@ class CrowdedConsoleTests extends ConsoleBrowserTests {
 		public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
 			return switch (method.getName()) {
 				case "counts" -> this.counts;
-				case "forecast" -> forecast((ForecastQuery) arguments[0]);
+				case "forecast" -> forecast((Forecast.Query) arguments[0]);
 				case "nodes" -> IntStream.range(0, 40)
-					.mapToObj((i) -> new ReportedNode(new NodeState("node-" + i, i % 7 != 0, 10 * i),
+					.mapToObj((i) -> new NodeState.Reported(
+							new NodeState("node-" + i, (i % 7 != 0) ? Activity.CLAIMING : Activity.PAUSED, 10 * i),
 							Duration.ofMillis(450L * i)))
 					.toList();
-				case "pending" -> (arguments[0] instanceof PendingQuery query) ? tasks(query.name(), State.PENDING)
-						: invokeDefault(proxy, method, arguments);
-				case "dead" ->
-					(arguments[0] instanceof DeadQuery query) ? dead(query) : tasks((String) arguments[0], State.DEAD);
-				case "claim" -> new Claimed(List.of(), now(), Long.MAX_VALUE);
+				case "list" -> list((ListQuery) arguments[0]);
+				case "claim" -> new Claimed(List.of(), now(), Long.MAX_VALUE, Long.MAX_VALUE, false, false, Set.of());
 				case "find" -> Optional.empty();
-				case "pausedNames" -> Set.of();
 				case "joinsTransaction" -> false;
 				case "now" -> now();
 				case "hashCode" -> System.identityHashCode(proxy);
@@ -167,7 +160,7 @@ class CrowdedConsoleTests extends ConsoleBrowserTests {
 			return System.currentTimeMillis();
 		}
 
-		private static Forecast forecast(ForecastQuery query) {
+		private static Forecast forecast(Forecast.Query query) {
 			return new Forecast(now(),
 					query.pending()
 						.keySet()
@@ -178,25 +171,25 @@ class CrowdedConsoleTests extends ConsoleBrowserTests {
 									.toList(), true))));
 		}
 
-		private List<StoredTask> tasks(String name, State state) {
-			return IntStream.range(0, 100)
-				.mapToObj((i) -> new StoredTask("task-" + i, name, "key-" + i, this.start + 60_000 + 1000L * i, state,
-						1, 0, (state == State.DEAD) ? error(i) : null))
-				.toList();
-		}
-
 		/**
-		 * A page of the dead, of which one dies each 10 ms.
+		 * A page of the pending tasks, or of the dead, of which one dies each 10 ms.
 		 */
-		private DeadTasks dead(DeadQuery query) {
-			if (this.counts.getOrDefault(query.name(), StoredCounts.NONE).dead() == 0) {
-				return new DeadTasks(List.of(), false);
+		private ListQuery.Page list(ListQuery query) {
+			if (query.order() == ListQuery.Order.PENDING) {
+				return new ListQuery.Page(IntStream.range(0, 100)
+					.mapToObj((i) -> new StoredTask("task-" + i, query.name(), "key-" + i,
+							this.start + 60_000 + 1000L * i, State.SCHEDULED, 1, 0, null, null, null))
+					.toList(), false);
 			}
-			DeadTask.Position after = query.after();
+			if (this.counts.getOrDefault(query.name(), StoredCounts.NONE).dead() == 0) {
+				return new ListQuery.Page(List.of(), false);
+			}
+			StoredTask.Position after = query.after();
 			int from = (after != null) ? Integer.parseInt(after.id()) + 1 : 0;
 			int end = Math.min(DEAD, from + query.limit());
-			return new DeadTasks(IntStream.range(from, end)
-				.mapToObj((i) -> new DeadTask(String.valueOf(i), this.start - 10L * i, error(i)))
+			return new ListQuery.Page(IntStream.range(from, end)
+				.mapToObj((i) -> new StoredTask(String.valueOf(i), query.name(), "key-" + i, this.start, State.DEAD, 1,
+						1, error(i), null, this.start - 10L * i))
 				.toList(), end < DEAD);
 		}
 

@@ -1,8 +1,5 @@
 package io.timingwheel.spring;
 
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
@@ -10,6 +7,9 @@ import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
+import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
 import org.jspecify.annotations.NullMarked;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
@@ -31,8 +31,6 @@ class ArchitectureTests {
 
 	private static final String TASK_INTERNAL = "io.timingwheel.spring.task.internal";
 
-	private static final String TASK_SUPPORT = "io.timingwheel.spring.task.support";
-
 	private static final String DURABLE = "io.timingwheel.spring.durable";
 
 	private static final String AUTOCONFIGURE = DURABLE + ".autoconfigure";
@@ -46,26 +44,31 @@ class ArchitectureTests {
 		.dependOnClassesThat(resideInOursExcept(TASK, DURABLE, DURABLE + ".store"));
 
 	@ArchTest
-	static final ArchRule durableTasksUseNoAnnotationsAndNoAdvice = noClasses().that()
-		.resideInAPackage(DURABLE + ".support")
+	static final ArchRule theNodeKnowsNeitherCallsNorPayloads = noClasses().that()
+		.resideInAPackage(DURABLE + ".node")
 		.should()
-		.dependOnClassesThat(
-				resideInOursExcept(CORE, TASK, TASK_INTERNAL, TASK_SUPPORT, DURABLE, DURABLE + ".support"));
+		.dependOnClassesThat(resideInOursExcept(CORE, TASK, TASK_INTERNAL, DURABLE + ".store", DURABLE + ".node"));
 
 	@ArchTest
 	static final ArchRule onlyTheAutoConfigurationUsesSpringBoot = noClasses().that()
 		.resideOutsideOfPackage(AUTOCONFIGURE)
 		.should()
 		.dependOnClassesThat()
-		.resideInAnyPackage("org.springframework.boot..", "io.timingwheel.spring.autoconfigure..",
-				"io.timingwheel.spring.actuate..", AUTOCONFIGURE);
+		.resideInAnyPackage("org.springframework.boot..", "io.timingwheel.spring.autoconfigure..", AUTOCONFIGURE);
+
+	@ArchTest
+	static final ArchRule onlyWhatOperatorsSeeUsesTheEndpoints = noClasses().that()
+		.resideOutsideOfPackages(DURABLE + ".admin", AUTOCONFIGURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("io.timingwheel.spring.actuate..");
 
 	@ArchTest
 	static final ArchRule packagesHaveNoCycles = slices().matching("io.timingwheel.(**)").should().beFreeOfCycles();
 
 	@ArchTest
 	static final ArchRule transactionsAreOptional = noClasses().that()
-		.haveNameNotMatching(".*\\.(call\\.TransactionLookup|(node|support)\\.TransactionalBodies)(\\$.*)?")
+		.haveNameNotMatching(".*\\.(call\\.StoreTransactions|node\\.TransactionalBodies)(\\$.*)?")
 		.should()
 		.dependOnClassesThat()
 		.resideInAPackage("org.springframework.transaction..");
@@ -81,7 +84,7 @@ class ArchitectureTests {
 	static final ArchRule onlyPayloadsAreJson = noClasses().that()
 		.resideOutsideOfPackage(DURABLE + ".payload")
 		.and()
-		.haveNameNotMatching(".*\\.(support\\.Payload.*|TimingWheelStoreAutoConfiguration)")
+		.haveNameNotMatching(".*\\.TimingWheelStoreAutoConfiguration")
 		.should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("tools.jackson..", "com.fasterxml.jackson..");

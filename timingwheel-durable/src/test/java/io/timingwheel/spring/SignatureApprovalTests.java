@@ -1,6 +1,6 @@
 package io.timingwheel.spring;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.support.Approved;
 import io.timingwheel.support.PublicSignatures;
 import org.junit.jupiter.params.ParameterizedTest;

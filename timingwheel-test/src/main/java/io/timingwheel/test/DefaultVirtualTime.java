@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import io.timingwheel.WheelSnapshot;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -121,16 +120,13 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 */
 	private @Nullable Duration nextStep() {
 		VirtualParts parts = this.parts.get();
-		VirtualParts.Durable durable = parts.durable();
-		WheelSnapshot stored = (durable != null) ? durable.node().wheel().snapshot() : null;
-		boolean storedOnce = durable != null && stored != null && stored.pending() > 0
-				&& durable.tasks().storedTasks().hasUnfinishedOnce();
+		DurableParts durable = parts.durable();
+		Duration nextTurn = (durable != null) ? durable.nextTurn() : null;
+		boolean storedOnce = durable != null && nextTurn != null && durable.hasUnfinishedOnce();
 		if (!parts.tasks().hasPendingOnce() && !storedOnce) {
 			return null;
 		}
-		return Stream.of(parts.wheel().snapshot(), stored)
-			.filter(Objects::nonNull)
-			.map(WheelSnapshot::nextExpiry)
+		return Stream.of(parts.wheel().snapshot().nextExpiry(), nextTurn)
 			.filter(Objects::nonNull)
 			.min(Duration::compareTo)
 			.orElse(null);
@@ -151,15 +147,15 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	 * Lets the node look at the store when the time is moved next.
 	 */
 	private void rouseNode() {
-		VirtualParts.Durable durable = this.parts.get().durable();
+		DurableParts durable = this.parts.get().durable();
 		if (durable != null) {
-			durable.node().turns().rouse();
+			durable.rouse();
 		}
 	}
 
 	private void checkStore() {
-		VirtualParts.Durable durable = this.parts.get().durable();
-		Throwable error = (durable != null) ? durable.tasks().storeError().orElse(null) : null;
+		DurableParts durable = this.parts.get().durable();
+		Throwable error = (durable != null) ? durable.storeError() : null;
 		if (error != null) {
 			throw withFailures(new IllegalStateException(
 					"The store of the durable tasks does not answer, so they did not run", error));
@@ -280,18 +276,18 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	public synchronized void reset() {
 		this.clock.checkStandsStill("begin anew");
 		DelayedTaskRegistry tasks = this.parts.get().tasks();
-		VirtualParts.Durable durable = this.parts.get().durable();
+		DurableParts durable = this.parts.get().durable();
 		Set<String> spared = this.repeatingFromTheStart;
 		if (spared == null) {
 			spared = tasks.repeating();
 			this.repeatingFromTheStart = spared;
-			this.pausedFromTheStart = durable != null && !durable.tasks().isClaiming();
+			this.pausedFromTheStart = durable != null && !durable.isClaiming();
 		}
 		this.names.reset();
 		tasks.cancelAll(spared);
 		tasks.resetLimits();
 		if (durable != null) {
-			durable.store().deleteAll();
+			durable.deleteAll();
 		}
 		this.faults.reset();
 		this.onFailure = OnFailure.THROW;
@@ -299,10 +295,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 		tasks.wallClockSet();
 		this.timers.reset();
 		if (durable != null) {
-			if (!this.pausedFromTheStart) {
-				durable.tasks().resume();
-			}
-			durable.tasks().storeSchedules();
+			durable.beginAnew(!this.pausedFromTheStart);
 		}
 	}
 

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.timingwheel.spring.durable.support.DeliveryFaults;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -18,9 +17,7 @@ import org.springframework.core.Ordered;
 /**
  * What the test wants to go wrong. Also counts the runs. Thread-safe.
  */
-final class InjectedFaults implements DeliveryFaults, TaskExecutionInterceptor, Ordered {
-
-	private final VirtualClock clock;
+final class InjectedFaults implements TaskExecutionInterceptor, Ordered {
 
 	private final Map<String, Queue<Throwable>> exceptions = new HashMap<>();
 
@@ -31,10 +28,6 @@ final class InjectedFaults implements DeliveryFaults, TaskExecutionInterceptor, 
 	private final AtomicLong runs = new AtomicLong();
 
 	private volatile boolean twice;
-
-	InjectedFaults(VirtualClock clock) {
-		this.clock = clock;
-	}
 
 	synchronized void reset() {
 		this.exceptions.clear();
@@ -69,23 +62,23 @@ final class InjectedFaults implements DeliveryFaults, TaskExecutionInterceptor, 
 		return this.runs.get();
 	}
 
-	@Override
-	public boolean deliversTwice() {
+	/**
+	 * Whether each task whose body has succeeded is delivered a second time.
+	 */
+	boolean deliversTwice() {
 		return this.twice;
 	}
 
-	@Override
-	public synchronized boolean crashesAfter(String name) {
+	/**
+	 * Whether the node of a task seems to crash after the body.
+	 * @param name the name of the task
+	 */
+	synchronized boolean crashesAfter(String name) {
 		int left = this.crashes.getOrDefault(name, 0);
 		if (left > 0) {
 			this.crashes.put(name, left - 1);
 		}
 		return left > 0;
-	}
-
-	@Override
-	public void failed(String name, Throwable error) {
-		this.clock.failed(name, error);
 	}
 
 	@Override

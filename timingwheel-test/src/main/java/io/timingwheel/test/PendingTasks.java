@@ -32,7 +32,7 @@ final class PendingTasks {
 		VirtualParts parts = this.parts.get();
 		Set<String> names = new TreeSet<>(parts.tasks().names());
 		if (parts.durable() != null) {
-			names.addAll(parts.durable().tasks().storedTasks().counts().keySet());
+			names.addAll(parts.durable().storedNames());
 		}
 		return sorted(names.stream().flatMap((name) -> of(name).stream()).distinct().toList());
 	}
@@ -45,12 +45,7 @@ final class PendingTasks {
 			.first(name, Integer.MAX_VALUE)
 			.forEach((task) -> pending.add(new PendingTask(task.id(), task.name(), task.key(), task.dueAt(), false)));
 		if (parts.durable() != null) {
-			parts.durable()
-				.tasks()
-				.storedTasks()
-				.pending(name, Integer.MAX_VALUE)
-				.forEach((task) -> pending.add(
-						new PendingTask(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()), true)));
+			pending.addAll(parts.durable().pending(name));
 		}
 		return sorted(pending);
 	}

@@ -8,7 +8,6 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-import io.timingwheel.spring.durable.support.DurableHandler;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import io.timingwheel.spring.task.support.RelaxedNames;
 import org.jspecify.annotations.Nullable;
@@ -89,14 +88,13 @@ final class TaskNames {
 	}
 
 	private @Nullable String handlerName(String name) {
-		VirtualParts.Durable durable = this.parts.get().durable();
-		DurableHandler handler = (durable != null) ? durable.tasks().handler(name) : null;
-		return (handler != null) ? handler.name() : null;
+		DurableParts durable = this.parts.get().durable();
+		return (durable != null) ? durable.methodName(name) : null;
 	}
 
 	private Set<String> durableNames() {
-		VirtualParts.Durable durable = this.parts.get().durable();
-		return (durable != null) ? durable.tasks().handlerNames() : Set.of();
+		DurableParts durable = this.parts.get().durable();
+		return (durable != null) ? durable.methodNames() : Set.of();
 	}
 
 	private boolean isInMemory(String name) {

@@ -1,8 +1,6 @@
 package io.timingwheel.test;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.jspecify.annotations.Nullable;
 
@@ -13,17 +11,6 @@ import org.jspecify.annotations.Nullable;
  * @param tasks the tasks in memory
  * @param durable the durable tasks, {@code null} without a store
  */
-record VirtualParts(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable Durable durable) {
-
-	/**
-	 * The parts that run durable tasks.
-	 *
-	 * @param node the turns of the node
-	 * @param tasks the durable tasks
-	 * @param store keeps them
-	 */
-	record Durable(VirtualNode node, DurableTaskManager tasks, DelayedTaskStore store) {
-
-	}
+record VirtualParts(TimingWheel wheel, DelayedTaskRegistry tasks, @Nullable DurableParts durable) {
 
 }

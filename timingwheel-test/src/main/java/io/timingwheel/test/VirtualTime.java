@@ -111,7 +111,8 @@ public interface VirtualTime extends AssertProvider<VirtualTimeAssert> {
 	 * Lets each durable task be delivered twice, as after a crash of its node: the body
 	 * runs, its end gets lost, and the body runs again at the same time. A test thus
 	 * shows that its side effects are idempotent. A {@code transactional} body is rolled
-	 * back the first time.
+	 * back the first time. If the starts of the name have a rate, the second delivery is
+	 * a start of its own.
 	 * @param twice whether to do so, until the end of the test method
 	 * @throws IllegalStateException if the application has no store
 	 */

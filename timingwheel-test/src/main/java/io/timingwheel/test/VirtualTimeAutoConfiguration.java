@@ -3,9 +3,6 @@ package io.timingwheel.test;
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelCustomizer;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.NodeTurns;
 import io.timingwheel.spring.task.TimingWheelTaskScheduler;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.apache.commons.logging.Log;
@@ -16,10 +13,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -31,34 +31,22 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(before = TimingWheelAutoConfiguration.class)
 public final class VirtualTimeAutoConfiguration {
 
+	private static final boolean DURABLE = ClassUtils.isPresent("io.timingwheel.spring.durable.node.DurableNode",
+			VirtualTimeAutoConfiguration.class.getClassLoader());
+
 	@Bean
 	static VirtualClock timingWheelVirtualClock() {
 		return new VirtualClock();
 	}
 
 	@Bean
-	static InjectedFaults timingWheelInjectedFaults(VirtualClock clock) {
-		return new InjectedFaults(clock);
+	static InjectedFaults timingWheelInjectedFaults() {
+		return new InjectedFaults();
 	}
 
 	@Bean
 	static TestTimers timingWheelTestTimers() {
 		return new TestTimers();
-	}
-
-	/**
-	 * The wheel of the node comes after the wheel of the application, so that of the
-	 * tasks that are due at the same time those in memory run first.
-	 */
-	@Bean
-	VirtualNode timingWheelVirtualNode(VirtualClock clock, InjectedFaults faults, ObjectProvider<TimingWheel> wheel) {
-		wheel.getIfAvailable();
-		return new VirtualNode(clock, faults);
-	}
-
-	@Bean
-	NodeTurns timingWheelVirtualNodeTurns(VirtualNode node) {
-		return node.turns();
 	}
 
 	/**
@@ -73,7 +61,7 @@ public final class VirtualTimeAutoConfiguration {
 	}
 
 	/**
-	 * A wheel, a store and a scheduler are prepared before anybody uses them.
+	 * A wheel and a scheduler are prepared before anybody uses them.
 	 */
 	@Bean
 	static BeanPostProcessor timingWheelVirtualTimeProcessor(ObjectProvider<VirtualClock> clock,
@@ -105,10 +93,7 @@ public final class VirtualTimeAutoConfiguration {
 					"Remove the TimingWheel bean or the TimingWheelCustomizer that sets another time source from this"
 							+ " test, or remove @AutoConfigureVirtualTime.");
 		}
-		DurableTaskManager durableTasks = beanFactory.getBeanProvider(DurableTaskManager.class).getIfAvailable();
-		return new VirtualParts(wheel, tasks,
-				(durableTasks != null) ? new VirtualParts.Durable(beanFactory.getBean(VirtualNode.class), durableTasks,
-						beanFactory.getBean(DelayedTaskStore.class)) : null);
+		return new VirtualParts(wheel, tasks, DURABLE ? VirtualNode.find(beanFactory) : null);
 	}
 
 	private static VirtualTimeException missing(Environment environment) {
@@ -120,9 +105,15 @@ public final class VirtualTimeAutoConfiguration {
 				"Add TimingWheelAutoConfiguration to the configuration of this test.");
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	@Import(DurableVirtualTimeConfiguration.class)
+	static class DurableConfiguration {
+
+	}
+
 	/**
-	 * Sets the clock of stores and the error handler of the scheduler on the wheel, and
-	 * notes what is scheduled on the wheel.
+	 * Sets the error handler of the scheduler on the wheel, and notes what is scheduled
+	 * on the wheel.
 	 */
 	private static final class VirtualTimeProcessor implements BeanPostProcessor {
 
@@ -146,9 +137,6 @@ public final class VirtualTimeAutoConfiguration {
 			if (bean instanceof TimingWheel wheel) {
 				return new TestWheel(wheel, this.timers.getObject());
 			}
-			if (bean instanceof DelayedTaskStore store) {
-				setClock(store);
-			}
 			return (bean instanceof TimingWheelTaskScheduler scheduler) ? prepare(scheduler, beanName) : bean;
 		}
 
@@ -165,16 +153,6 @@ public final class VirtualTimeAutoConfiguration {
 				clock.failed(beanName, error);
 			});
 			return scheduler;
-		}
-
-		private void setClock(DelayedTaskStore store) {
-			try {
-				store.setClock(this.clock.getObject()::millis);
-			}
-			catch (UnsupportedOperationException ex) {
-				throw new VirtualTimeException("The store " + store.getClass().getName() + " has no virtual time.",
-						"Override DelayedTaskStore.setClock and deleteAll, or use another store in this test.");
-			}
 		}
 
 	}

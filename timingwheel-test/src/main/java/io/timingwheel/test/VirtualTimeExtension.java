@@ -84,7 +84,7 @@ public final class VirtualTimeExtension implements ParameterResolver {
 
 		Fixture() {
 			VirtualClock clock = new VirtualClock();
-			InjectedFaults faults = new InjectedFaults(clock);
+			InjectedFaults faults = new InjectedFaults();
 			TestTimers timers = new TestTimers();
 			HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
 			this.wheel = new TestWheel(TimingWheel.builder(handOvers.safe(Runnable::run))

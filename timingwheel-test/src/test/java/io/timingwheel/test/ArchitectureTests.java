@@ -21,6 +21,14 @@ class ArchitectureTests {
 		.resideInAPackage("org.junit..");
 
 	@ArchTest
+	static final ArchRule durableTasksAreOptional = noClasses().that()
+		.haveNameNotMatching(
+				"io\\.timingwheel\\.test\\.(DurableVirtualTimeConfiguration|VirtualNode|VirtualLoops|StoreFaults)(\\$.*)?")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("io.timingwheel.spring.durable..");
+
+	@ArchTest
 	static final ArchRule storesAreOptional = noClasses().should()
 		.dependOnClassesThat()
 		.resideInAnyPackage("io.timingwheel.spring.durable.jdbc", "io.timingwheel.spring.durable.redis",

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.durable.support.DeadFilter;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
+import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -53,7 +53,7 @@ class DurableTests {
 	private DelayedTaskOperations operations;
 
 	@Autowired
-	private DurableTaskManager manager;
+	private StoredTasks storedTasks;
 
 	@Autowired
 	private JdbcClient jdbc;
@@ -166,7 +166,7 @@ class DurableTests {
 			.containsExactly(start.plusSeconds(3600).toString(), start.plusSeconds(3601).toString(),
 					start.plusSeconds(3603).toString());
 		assertThat(this.time.failures()).hasSize(3);
-		assertThat(this.manager.storedTasks().dead("run", 10)).hasSize(1);
+		assertThat(this.storedTasks.dead("run", 10)).hasSize(1);
 		assertThat(this.time).hasNothingPending();
 	}
 
@@ -178,7 +178,7 @@ class DurableTests {
 		});
 		this.stored.run("a", HOUR);
 		this.time.advance(Duration.ofDays(30));
-		assertThat(this.manager.storedTasks().dead("run", 10)).hasSize(1);
+		assertThat(this.storedTasks.dead("run", 10)).hasSize(1);
 	}
 
 	@Test
@@ -191,7 +191,7 @@ class DurableTests {
 		this.time.advance(HOUR.plusMinutes(1));
 		this.stored.clear();
 		Instant requeued = this.time.now().plus(HOUR);
-		this.operations.schedule(HOUR, () -> this.manager.deadTasks().requeueAll("run", DeadFilter.ALL, null));
+		this.operations.schedule(HOUR, () -> this.storedTasks.requeueDead("run", new DeadSelection(null, null), null));
 		this.time.advance(HOUR.multipliedBy(2));
 		assertThat(this.stored.log()).singleElement().asString().contains("a at " + requeued);
 	}
@@ -270,11 +270,11 @@ class DurableTests {
 
 	@Test
 	void metersHaveTheCountsOfThisMoment() {
-		assertThat(this.manager.storedTasks().recentCounts().get("run").pending()).isZero();
+		assertThat(this.storedTasks.recentCounts().get("run").pending()).isZero();
 		this.stored.run("a", HOUR);
-		assertThat(this.manager.storedTasks().recentCounts().get("run").pending()).isOne();
+		assertThat(this.storedTasks.recentCounts().get("run").pending()).isOne();
 		this.time.advance(HOUR);
-		assertThat(this.manager.storedTasks().recentCounts().get("run").pending()).isZero();
+		assertThat(this.storedTasks.recentCounts().get("run").pending()).isZero();
 	}
 
 	@Test
@@ -300,11 +300,11 @@ class DurableTests {
 
 	@Test
 	void theNodeCanBePausedAndStartsAgain() {
-		this.manager.pause();
+		this.storedTasks.node().pause();
 		this.stored.run("a", HOUR);
 		this.time.advance(HOUR);
 		assertThat(this.stored.keys()).isEmpty();
-		this.manager.resume();
+		this.storedTasks.node().resume();
 		this.time.advance(Duration.ZERO);
 		assertThat(this.stored.keys()).containsExactly("a");
 	}

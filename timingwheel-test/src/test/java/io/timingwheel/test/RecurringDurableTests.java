@@ -17,11 +17,12 @@ import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
-import io.timingwheel.spring.durable.StoredTask;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
@@ -142,7 +143,7 @@ class RecurringDurableTests {
 			time(context).advance(Duration.ofHours(1));
 			assertThat(runs(context)).isEmpty();
 			assertThat(schedule(context)).contains("every(PT1M)");
-			assertThat(manager(context).storedTasks().unknownCount()).isEqualTo(1);
+			assertThat(context.getBean(StoredTasks.class).unknownCount()).isEqualTo(1);
 			assertThat(tasks(context).cancel(REPORT)).isTrue();
 			assertThat(tasks(context).find(REPORT)).isEmpty();
 		}, "period=-");
@@ -182,9 +183,9 @@ class RecurringDurableTests {
 			time.advance(Duration.ofSeconds(1));
 			assertThat(runs(context)).hasSize(7);
 			StoredTask task = context.getBean(DelayedTaskStore.class)
-				.find(TaskId.of("failing", "recurring"))
+				.find(Target.of(TaskId.of("failing", "recurring"), Target.Kind.SCHEDULE))
 				.orElseThrow();
-			assertThat(task.state()).isEqualTo(StoredTask.State.PENDING);
+			assertThat(task.state()).isEqualTo(StoredTask.State.SCHEDULED);
 			assertThat(context.getBean(Failing.class).dueAt).containsOnly(start, start.plusSeconds(60));
 		}, "timingwheel.store.backoff.initial=1s", "timingwheel.store.max-attempts=20");
 	}
@@ -413,12 +414,10 @@ class RecurringDurableTests {
 		return context.getBean(DelayedTaskOperations.class);
 	}
 
-	private static DurableTaskManager manager(ApplicationContext context) {
-		return context.getBean(DurableTaskManager.class);
-	}
-
 	private static Optional<String> schedule(ApplicationContext context) {
-		return context.getBean(DelayedTaskStore.class).find(REPORT).map((task) -> task.schedule().text());
+		return context.getBean(DelayedTaskStore.class)
+			.find(Target.of(REPORT, Target.Kind.SCHEDULE))
+			.map((task) -> task.schedule().text());
 	}
 
 	private static List<Instant> runs(ApplicationContext context) {

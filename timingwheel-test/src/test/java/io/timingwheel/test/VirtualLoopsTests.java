@@ -50,7 +50,7 @@ class VirtualLoopsTests {
 
 	private final VirtualClock clock = new VirtualClock();
 
-	private final InjectedFaults injected = new InjectedFaults(this.clock);
+	private final InjectedFaults injected = new InjectedFaults();
 
 	private final StoreFaults faults = new StoreFaults(this.injected, this.clock);
 

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Schedule;
@@ -31,7 +31,7 @@ final class TimingWheelNode implements TaskNode {
 
 	private final ProbeApplication.Tasks tasks;
 
-	private final DurableTaskManager durable;
+	private final DurableNode durable;
 
 	private final DelayedTaskOperations template;
 
@@ -42,7 +42,7 @@ final class TimingWheelNode implements TaskNode {
 			.properties(settings)
 			.run();
 		this.tasks = this.context.getBean(ProbeApplication.Tasks.class);
-		this.durable = this.context.getBean(DurableTaskManager.class);
+		this.durable = this.context.getBean(DurableNode.class);
 		this.template = this.context.getBean(DelayedTaskOperations.class);
 	}
 

@@ -5,7 +5,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 
-import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
+import io.timingwheel.spring.durable.jdbc.Schema;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,9 +86,8 @@ class PostgresServerTests {
 	@Test
 	void pendingTasksOutliveTheTasksOfTheMeasurements() {
 		DriverManagerDataSource dataSource = new DriverManagerDataSource(server.url());
-		JdbcStoreSchema.scripts("postgresql", 0)
-			.forEach((script) -> new ResourceDatabasePopulator(new DefaultResourceLoader().getResource(script))
-				.execute(dataSource));
+		String script = Schema.of(dataSource, null, "timingwheel_task").script();
+		new ResourceDatabasePopulator(new DefaultResourceLoader().getResource(script)).execute(dataSource);
 		String indexes = "select indexdef from pg_indexes where tablename = 'timingwheel_task' order by 1";
 		List<String> before = this.jdbc.queryForList(indexes, String.class);
 

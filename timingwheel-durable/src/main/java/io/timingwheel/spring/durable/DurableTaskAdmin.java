@@ -2,7 +2,8 @@ package io.timingwheel.spring.durable;
 
 import java.util.List;
 
-import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.StoredTask;
 
 /**
  * Pauses durable tasks, and lists, requeues and deletes dead ones. If the application has

@@ -17,17 +17,32 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.StoredTask.State;
-import io.timingwheel.spring.durable.support.DeadByError;
-import io.timingwheel.spring.durable.support.DeadFilter;
-import io.timingwheel.spring.durable.support.DeadStep;
-import io.timingwheel.spring.task.DelayedTask.Status;
+import io.timingwheel.spring.actuate.internal.DeadGroups;
+import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
+import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.NodeState.Activity;
+import io.timingwheel.spring.durable.store.NodeState.Reported;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.StoredTask.State;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DelayedTask.Status;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.Backoff;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -75,8 +90,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		DelayedTask<?> task = node.enqueue("k", Duration.ofMillis(300), 1);
 		await().until(() -> node.counts().completed() == 1);
 		assertThat(times).singleElement().matches((time) -> !time.isBefore(before.plusMillis(299)));
-		assertThat(this.store.find(task.id())).isEmpty();
-		await().until(() -> node.durable().inFlight() == 0);
+		assertThat(this.store.find(Target.of(task.id()))).isEmpty();
+		await().until(() -> node.node().inFlight() == 0);
 		assertThat(task.status()).isEqualTo(Status.SUCCEEDED);
 		assertThat(node.enqueue("later", LATE, 2).status()).isEqualTo(Status.SCHEDULED);
 	}
@@ -112,7 +127,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThat(this.runs).hasSize(tasks).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
 		assertThat(first.counts().completed()).isPositive();
 		assertThat(second.counts().completed()).isPositive();
-		assertThat(this.store.counts()).isEmpty();
+		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test
@@ -130,7 +145,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}
 		await().until(() -> node.counts().completed() == 8 * each);
 		assertThat(this.runs).hasSize(8 * each).allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
-		await().until(() -> this.store.counts().isEmpty());
+		await().until(() -> this.store.counts(List.of()).isEmpty());
 	}
 
 	@Test
@@ -153,23 +168,22 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			.containsKey(200)
 			.allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
 		assertThat(node.counts().replaced()).isEqualTo(1);
-		await().until(() -> node.durable().inFlight() == 0);
-		assertThat(this.store.counts()).isEmpty();
+		await().until(() -> node.node().inFlight() == 0);
+		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test
 	void noTaskIsStoredIfOneOfManyCannotBeStored() {
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
 		TaskId id = new TaskId(TestNode.NAME, "k");
-		for (DurableCall bad : List.of(DurableCall.of(TestNode.NAME, Duration.ZERO, "no number"),
-				DurableCall.of(new TaskId(TestNode.NAME, "k".repeat(513)), Duration.ZERO, 1),
+		for (DurableCall bad : List.of(DurableCall.of(new TaskId(TestNode.NAME, "k".repeat(513)), Duration.ZERO, 1),
 				DurableCall.of("n".repeat(256), Duration.ZERO, 1))) {
 			List<DurableCall> calls = List.of(DurableCall.of(id, Duration.ZERO, 1), bad);
 			assertThatIllegalArgumentException().isThrownBy(() -> node.durable().enqueueAll(calls));
 		}
-		assertThat(this.store.counts()).isEmpty();
+		assertThat(this.store.counts(List.of())).isEmpty();
 		assertThat(node.durable().enqueueAll(List.of())).isEmpty();
-		await().until(() -> node.durable().inFlight() == 0);
+		await().until(() -> node.node().inFlight() == 0);
 	}
 
 	@Test
@@ -178,15 +192,15 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 				TestNode.start(this.store, (argument, context) -> count(argument), new TestSettings().nodeId("first")));
 		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument),
 				new TestSettings().nodeId("second")));
-		await().untilAsserted(() -> assertThat(first.durable().nodes()).extracting(ReportedNode::state)
-			.containsExactlyInAnyOrder(new NodeState("first", true, 0), new NodeState("second", true, 0)));
-		second.durable().pause();
-		await().until(() -> first.durable()
-			.nodes()
+		await().untilAsserted(() -> assertThat(this.store.nodes()).extracting(Reported::state)
+			.containsExactlyInAnyOrder(new NodeState("first", Activity.CLAIMING, 0),
+					new NodeState("second", Activity.CLAIMING, 0)));
+		second.node().pause();
+		await().until(() -> this.store.nodes()
 			.stream()
-			.anyMatch((node) -> node.state().equals(new NodeState("second", false, 0))));
+			.anyMatch((node) -> node.state().equals(new NodeState("second", Activity.PAUSED, 0))));
 		second.shutdown(Duration.ofSeconds(1));
-		await().untilAsserted(() -> assertThat(first.durable().nodes()).extracting((node) -> node.state().nodeId())
+		await().untilAsserted(() -> assertThat(this.store.nodes()).extracting((node) -> node.state().nodeId())
 			.containsExactly("first"));
 	}
 
@@ -199,12 +213,12 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		DelayedTask<?> task = node.enqueue("k", Duration.ZERO, 1);
 		await().until(() -> node.finalError() != null && task.status() == Status.FAILED);
 		assertThat(this.runs).containsOnlyKeys(1, 2, 3).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
-		StoredTask dead = this.store.find(task.id()).orElseThrow();
+		StoredTask dead = this.store.find(Target.of(task.id())).orElseThrow();
 		assertThat(dead.state()).isEqualTo(State.DEAD);
 		assertThat(dead.error()).contains("broken");
 		// The node counts a failure after the store knows of it.
 		await().until(() -> node.counts().failed() == 3);
-		assertThat(node.durable().deadTasks().requeue(task.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
+		assertThat(node.deadTasks().requeue(task.id())).isEqualTo(DelayedTaskStore.Requeue.REQUEUED);
 		await().until(() -> this.runs.get(1).get() == 2);
 	}
 
@@ -228,7 +242,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThat(node.durable().reschedule(new TaskId(TestNode.NAME, "k"), Duration.ZERO)).isTrue();
 		await().until(() -> node.counts().completed() == 1);
 		assertThat(this.runs.get(1)).hasValue(1);
-		assertThat(this.store.counts()).isEmpty();
+		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test
@@ -248,10 +262,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			node = cancelReplaceAndMove(other, delay);
 		}
 		TestNode changed = node;
-		await().until(() -> changed.counts().completed() == 1 && changed.durable().inFlight() == 0);
+		await().until(() -> changed.counts().completed() == 1 && changed.node().inFlight() == 0);
 		assertThat(this.runs).containsOnlyKeys("kept".length());
-		assertThat(node.durable().figures().refusedBegins()).isEqualTo(3);
-		assertThat(this.store.counts().get(TestNode.NAME).pending()).isEqualTo(2);
+		assertThat(node.node().figure(Figure.REFUSED_BEGINS)).isEqualTo(3);
+		assertThat(this.store.counts(List.of()).get(TestNode.NAME).pending()).isEqualTo(2);
 	}
 
 	/**
@@ -266,7 +280,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			node.enqueue(key, delay, key.length());
 		}
 		// While a claim is in progress, the node has less room.
-		await().until(() -> node.durable().inFlight() == 4 || System.nanoTime() - start > delay.toNanos());
+		await().until(() -> node.node().inFlight() == 4 || System.nanoTime() - start > delay.toNanos());
 		boolean cancelled = other.durable().cancel(new TaskId(TestNode.NAME, "cancelled"));
 		other.durable().enqueue(new TaskId(TestNode.NAME, "replaced"), LATE, 100);
 		boolean moved = other.durable().reschedule(new TaskId(TestNode.NAME, "moved"), LATE);
@@ -295,7 +309,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		await().until(() -> begun.getCount() == 0);
 		// Only the second node sees this clock. With a clock that is ahead, the first
 		// node could renew its lease in time.
-		this.other.setClockOffset(LATE);
+		clockAhead(this.other, LATE);
 		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(context.deliveries())));
 		await().until(() -> second.counts().completed() == 1);
 		// A first node that stalls may lose a lease by itself, and claim the task again.
@@ -304,10 +318,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			assertThat(runs).hasValue(1);
 		});
 		await().until(() -> interrupted.getCount() == 0);
-		await().until(() -> node.durable().inFlight() == 0 && node.busyThreads() == 0);
-		assertThat(node.durable().figures().lostLeases()).isPositive();
+		await().until(() -> node.node().inFlight() == 0 && node.busyThreads() == 0);
+		assertThat(node.node().figure(Figure.LOST_LEASES)).isPositive();
 		assertThat(node.counts().completed()).isZero();
-		assertThat(this.store.find(task.id())).isEmpty();
+		assertThat(this.store.find(Target.of(task.id()))).isEmpty();
 	}
 
 	@Test
@@ -325,14 +339,15 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		end.countDown();
 		await().until(() -> node.counts().completed() == 1);
 		assertThat(this.runs.get(1)).hasValue(1);
-		assertThat(node.durable().figures().lostLeases()).isZero();
+		assertThat(node.node().figure(Figure.LOST_LEASES)).isZero();
 	}
 
 	/**
 	 * When another node could claim a task, in milliseconds since the epoch.
 	 */
 	private long nextClaimOfAnotherNode() {
-		ClaimRequest request = new ClaimRequest("other", Set.of(TestNode.NAME), 10, Duration.ZERO, LEASE, ANY_SIZE);
+		ClaimRequest request = new ClaimRequest("other", Map.of(TestNode.NAME, new Share(10, 0)), 10, true,
+				Duration.ZERO, LEASE, ANY_SIZE);
 		Claimed claimed = this.other.claim(request);
 		assertThat(claimed.tasks()).isEmpty();
 		return claimed.nextAt();
@@ -342,18 +357,19 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 	void aTaskThatKillsItsNodeTooOftenIsDead() {
 		TestNode storing = node(TestNode.withoutHandler(this.store));
 		storing.durable().enqueue(new TaskId(TestNode.NAME, "k"), Duration.ZERO, 1);
-		ClaimRequest crashing = new ClaimRequest("crashing", Set.of(TestNode.NAME), 10, Duration.ZERO, LEASE, ANY_SIZE);
+		ClaimRequest crashing = new ClaimRequest("crashing", Map.of(TestNode.NAME, new Share(10, 0)), 10, true,
+				Duration.ZERO, LEASE, ANY_SIZE);
 		assertThat(this.store.claim(crashing).tasks()).hasSize(1);
 		for (int i = 1; i <= 2; i++) {
 			clockAhead(LATE.multipliedBy(i));
 			assertThat(this.store.claim(crashing).tasks()).isEmpty();
 			LeasedTask suspect = this.store.claim(crashing).tasks().get(0);
-			assertThat(begin(this.store, suspect.ref())).isEqualTo(Reply.DONE);
+			assertThat(begin(suspect.ref())).isEqualTo(Reply.DONE);
 		}
 		clockAhead(LATE.multipliedBy(4));
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
-		await().until(() -> node.durable().storedTasks().dead(TestNode.NAME, 10).size() == 1);
-		assertThat(node.durable().storedTasks().dead(TestNode.NAME, 10).get(0).error()).contains("max-lost-deliveries");
+		await().until(() -> node.dead().size() == 1);
+		assertThat(node.dead().get(0).error()).contains("max-lost-deliveries");
 		assertThat(this.runs).isEmpty();
 	}
 
@@ -364,7 +380,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
 		}
 		// Nodes that die when they run the first task.
-		ClaimRequest dying = new ClaimRequest("dying", Set.of(TestNode.NAME), 10, Duration.ZERO, LEASE, ANY_SIZE);
+		ClaimRequest dying = new ClaimRequest("dying", Map.of(TestNode.NAME, new Share(10, 0)), 10, true, Duration.ZERO,
+				LEASE, ANY_SIZE);
 		Set<String> ran = new HashSet<>();
 		String poison = "";
 		for (int deaths = 0, claims = 0; deaths < 3 && claims < 100; claims++) {
@@ -373,23 +390,22 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			poison = (claims == 0) ? tasks.get(0).id() : poison;
 			for (LeasedTask task : tasks) {
 				if (!task.begun()) {
-					assertThat(begin(this.store, task.ref())).isEqualTo(Reply.DONE);
+					assertThat(begin(task.ref())).isEqualTo(Reply.DONE);
 				}
 				if (task.id().equals(poison)) {
 					deaths++;
 					break;
 				}
-				assertThat(acknowledge(this.store, task.ref())).isEqualTo(Reply.DONE);
+				assertThat(this.store.settle(List.of(new Settlement.Acknowledge(task.ref()))))
+					.containsExactly(Reply.DONE);
 				ran.add(task.id());
 			}
 		}
 		clockAhead(LATE.multipliedBy(4));
 		TestNode node = node(TestNode.start(this.other, (argument, context) -> count(argument)));
 		int before = ran.size();
-		await().until(() -> before + this.runs.size() == 9
-				&& node.durable().storedTasks().dead(TestNode.NAME, 10).size() == 1);
-		assertThat(node.durable().storedTasks().dead(TestNode.NAME, 10)).extracting(StoredTask::id)
-			.containsExactly(poison);
+		await().until(() -> before + this.runs.size() == 9 && node.dead().size() == 1);
+		assertThat(node.dead()).extracting(StoredTask::id).containsExactly(poison);
 		assertThat(ran).doesNotContain(poison);
 	}
 
@@ -400,7 +416,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
 		}
 		// The replies to these claims are lost.
-		ClaimRequest lost = new ClaimRequest("lost", Set.of(TestNode.NAME), 20, Duration.ZERO, LEASE, ANY_SIZE);
+		ClaimRequest lost = new ClaimRequest("lost", Map.of(TestNode.NAME, new Share(20, 0)), 20, true, Duration.ZERO,
+				LEASE, ANY_SIZE);
 		for (int i = 0; i < 10; i++) {
 			clockAhead(LATE.multipliedBy(i));
 			this.store.claim(lost);
@@ -409,7 +426,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		TestNode node = node(TestNode.start(this.other, (argument, context) -> count(argument)));
 		await().until(() -> node.counts().completed() == 20);
 		assertThat(this.runs).hasSize(20).allSatisfy((argument, runs) -> assertThat(runs).hasValue(1));
-		assertThat(this.store.counts()).isEmpty();
+		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test
@@ -418,7 +435,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		for (int i = 0; i < 5; i++) {
 			storing.durable().enqueue(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i);
 		}
-		ClaimRequest dead = new ClaimRequest("dead", Set.of(TestNode.NAME), 10, Duration.ZERO, LEASE, ANY_SIZE);
+		ClaimRequest dead = new ClaimRequest("dead", Map.of(TestNode.NAME, new Share(10, 0)), 10, true, Duration.ZERO,
+				LEASE, ANY_SIZE);
 		assertThat(this.store.claim(dead).tasks()).hasSize(5);
 		clockAhead(LATE);
 		CountDownLatch end = new CountDownLatch(1);
@@ -474,7 +492,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		assertThat(slowRunsBeforeQuickOnes).hasValueLessThan(200);
 		end.countDown();
 		await().until(() -> node.counts("slow").completed() == 1000 - cancelled);
-		assertThat(this.store.counts()).isEmpty();
+		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test
@@ -486,7 +504,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			calls.add(DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ofMillis(300), i));
 		}
 		node.durable().enqueueAll(calls);
-		await().until(() -> node.busyThreads() == 4 && node.durable().inFlight() < 20);
+		await().until(() -> node.busyThreads() == 4 && node.node().inFlight() < 20);
 		TestNode other = node(TestNode.start(this.other, (argument, context) -> count(argument)));
 		await().until(() -> other.counts().completed() > 180);
 		end.countDown();
@@ -507,7 +525,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		for (int i = 2; i < 12; i++) {
 			node.enqueue("k" + i, SOON, i);
 		}
-		await().until(() -> node.durable().inFlight() == 11);
+		await().until(() -> node.node().inFlight() == 11);
 		Thread closing = new Thread(() -> {
 			try {
 				node.shutdown(Duration.ofMinutes(3));
@@ -523,7 +541,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}, new TestSettings().lookAhead(LOOK_AHEAD)));
 		// The second node can claim only what was given back, because the leases last
 		// longer than this test.
-		await().until(() -> second.durable().inFlight() == 10);
+		await().until(() -> second.node().inFlight() == 10);
 		for (int i = 2; i < 12; i++) {
 			assertThat(second.durable().reschedule(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO)).isTrue();
 		}
@@ -544,8 +562,8 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		DelayedTask<?> task = node.enqueue("k", Duration.ZERO, 1);
 		await().until(() -> begun.getCount() == 0);
 		node.shutdown(Duration.ofMillis(100));
-		StoredTask released = this.store.find(task.id()).orElseThrow();
-		assertThat(released.state()).isEqualTo(State.PENDING);
+		StoredTask released = this.store.find(Target.of(task.id())).orElseThrow();
+		assertThat(released.state()).isEqualTo(State.SCHEDULED);
 		assertThat(released.attempt()).isEqualTo(1);
 		assertThat(node.counts().failed()).isZero();
 		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(context.deliveries())));
@@ -565,13 +583,13 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			end.await();
 			count(argument);
 		}, new TestSettings().maxInFlight(10)));
-		await().until(() -> node.durable().inFlight() == 10);
-		most.set(node.durable().inFlight());
+		await().until(() -> node.node().inFlight() == 10);
+		most.set(node.node().inFlight());
 		// While a claim is in progress, the node has less room.
-		await().until(() -> this.store.counts().get(TestNode.NAME).pending() == 190);
+		await().until(() -> this.store.counts(List.of()).get(TestNode.NAME).pending() == 190);
 		end.countDown();
 		await().until(() -> {
-			most.accumulateAndGet(node.durable().inFlight(), Math::max);
+			most.accumulateAndGet(node.node().inFlight(), Math::max);
 			return node.counts().completed() == 200;
 		});
 		assertThat(most).hasValue(10);
@@ -582,17 +600,17 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
 				new TestSettings().lookAhead(LOOK_AHEAD)));
 		node.enqueue("k", SOON, 1);
-		node.durable().pause();
-		await().until(() -> node.durable().inFlight() == 0);
+		node.node().pause();
+		await().until(() -> node.node().inFlight() == 0);
 		TestNode second = node(TestNode.start(this.other, (argument, context) -> count(argument),
 				new TestSettings().lookAhead(LOOK_AHEAD)));
-		await().until(() -> second.durable().inFlight() == 1);
+		await().until(() -> second.node().inFlight() == 1);
 		assertThat(second.durable().reschedule(new TaskId(TestNode.NAME, "k"), Duration.ZERO)).isTrue();
 		node.enqueue("l", Duration.ZERO, 2);
 		await().until(() -> second.counts().completed() == 2);
 		assertThat(node.counts().completed()).isZero();
-		second.durable().pause();
-		node.durable().resume();
+		second.node().pause();
+		node.node().resume();
 		node.enqueue("m", Duration.ZERO, 3);
 		await().until(() -> node.counts().completed() == 1);
 	}
@@ -605,10 +623,10 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}
 		TestNode node = node(TestNode.start(this.other, Map.of(TestNode.NAME, (argument, context) -> count(argument)),
 				new TestSettings().lookAhead(LOOK_AHEAD), 2));
-		await().until(() -> node.durable().figures().released() > 0 || this.runs.size() == 20);
+		await().until(() -> node.node().figure(Figure.RELEASED) > 0 || this.runs.size() == 20);
 		long start = System.nanoTime();
-		long claims = node.durable().figures().claims();
-		await().until(() -> node.durable().figures().claims() >= claims + 3 || !this.runs.isEmpty());
+		long claims = node.node().figure(Figure.CLAIMS);
+		await().until(() -> node.node().figure(Figure.CLAIMS) >= claims + 3 || !this.runs.isEmpty());
 		Duration elapsed = Duration.ofNanos(System.nanoTime() - start);
 		// On a slow machine the tasks may be due before the node has claimed that often.
 		assertThat(!this.runs.isEmpty() || elapsed.compareTo(Duration.ofSeconds(1)) > 0).isTrue();
@@ -627,35 +645,12 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		store(TestNode.NAME, "{\"v\":1,\"handler\":\"count\",\"args\":[5]}");
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument)));
 		await().until(() -> node.counts().completed() == 1);
-		await().until(() -> node.durable().storedTasks().dead(TestNode.NAME, 10).size() == 3);
-		assertThat(node.durable().storedTasks().dead(TestNode.NAME, 10)).allMatch((task) -> task.error() != null)
-			.allMatch((task) -> task.attempt() == 3);
+		await().until(() -> node.dead().size() == 3);
+		assertThat(node.dead()).allMatch((task) -> task.error() != null).allMatch((task) -> task.attempt() == 3);
 		// The node counts a failure after the store knows of it.
 		await().until(() -> node.counts().failed() == 9);
 		assertThat(this.runs).containsOnlyKeys(5);
-		assertThat(node.durable().storedTasks().counts().get("unknown").pending()).isEqualTo(1);
-		await().until(() -> node.durable().storedTasks().unknownCount() == 1);
-	}
-
-	@Test
-	void aTaskThatOneNodeCannotReadIsLeftToTheOthers() {
-		Queue<Integer> attempts = new ConcurrentLinkedQueue<>();
-		TestNode small = node(TestNode.start(this.store, (argument, context) -> count(argument),
-				new TestSettings().lookAhead(LOOK_AHEAD).maxPayloadBytes(100).backoff(new Backoff(SOON, 1, SOON, 0))));
-		store(TestNode.NAME, "{\"v\":1,\"handler\":\"count\",\"args\":[5]}" + " ".repeat(100));
-		await().until(() -> small.counts().failed() == 1);
-		// The first node claims the task for its next attempt, and does not keep it.
-		await().until(() -> small.durable().figures().released() > 0);
-		TestNode other = node(TestNode.start(this.other, (argument, context) -> attempts.add(context.attempt()),
-				new TestSettings().lookAhead(LOOK_AHEAD)));
-		await().until(() -> other.durable().inFlight() == 1);
-		small.durable().pause();
-		String id = this.store.pending(TestNode.NAME, 1).get(0).id();
-		assertThat(other.durable().reschedule(TestNode.NAME, id, Duration.ZERO)).isTrue();
-		await().until(() -> !attempts.isEmpty());
-		assertThat(attempts).containsExactly(2);
-		assertThat(this.runs).isEmpty();
-		assertThat(small.counts().failed()).isEqualTo(1);
+		assertThat(this.store.counts(List.of("unknown")).get("unknown").pending()).isEqualTo(1);
 	}
 
 	@Test
@@ -673,29 +668,25 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 				.mapToObj((i) -> DurableCall.of(new TaskId(TestNode.NAME, "k" + i), Duration.ZERO, i))
 				.toList());
 		await().until(() -> dead(TestNode.NAME) == tasks);
-		DeadByError groups = node.durable().deadTasks().byError(TestNode.NAME, null);
-		assertThat(groups.groups()).extracting(DeadByError.Group::error)
+		DeadGroups groups = node.deadTasks().byError(TestNode.NAME, null);
+		assertThat(groups.groups()).extracting(DeadGroups.Group::error)
 			.containsExactlyInAnyOrder("java.lang.IllegalStateException: bad argument",
 					"java.lang.IllegalStateException: connection refused");
 		outage.set(false);
 		TestNode operator = node(TestNode.withoutHandler(this.other));
 		int requeued = 0;
-		DeadStep step = operator.durable()
-			.deadTasks()
-			.requeueAll(TestNode.NAME, DeadFilter.containing("refused"), null);
+		DeadStep step = operator.deadTasks().requeueAll(TestNode.NAME, new DeadSelection("refused", null), null);
 		while (step.remaining()) {
 			assertThat(step.affected()).isLessThanOrEqualTo(500);
 			requeued += step.affected();
-			step = operator.durable()
-				.deadTasks()
-				.requeueAll(TestNode.NAME, DeadFilter.containing("refused"), step.cursor());
+			step = operator.deadTasks().requeueAll(TestNode.NAME, new DeadSelection("refused", null), step.cursor());
 		}
 		assertThat(requeued + step.affected()).isEqualTo(600);
 		await().until(() -> node.counts().completed() == 600);
 		assertThat(this.runs).hasSize(600).allSatisfy((key, runs) -> assertThat(runs).hasValue(1));
-		assertThat(operator.durable().deadTasks().deleteAll(TestNode.NAME, DeadFilter.ALL, null))
+		assertThat(operator.deadTasks().deleteAll(TestNode.NAME, new DeadSelection(null, null), null))
 			.isEqualTo(new DeadStep(100, 0, false, null));
-		await().until(() -> this.store.counts().isEmpty());
+		await().until(() -> this.store.counts(List.of()).isEmpty());
 	}
 
 	@Test
@@ -705,8 +696,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 		}, new TestSettings().maxAttempts(1)));
 		IntStream.range(0, 10).forEach((i) -> node.enqueue("k" + i, Duration.ZERO, i));
 		await().until(() -> dead(TestNode.NAME) == 10);
-		DeadByError.Group group = node.durable()
-			.deadTasks()
+		DeadGroups.Group group = node.deadTasks()
 			.byError(TestNode.NAME, null)
 			.groups()
 			.stream()
@@ -714,28 +704,34 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			.findFirst()
 			.orElseThrow();
 		TestNode operator = node(TestNode.withoutHandler(this.other));
-		assertThat(operator.durable().deadTasks().deleteAll(TestNode.NAME, DeadFilter.inGroup(group.group()), null))
+		assertThat(operator.deadTasks().deleteAll(TestNode.NAME, new DeadSelection(null, group.group()), null))
 			.isEqualTo(new DeadStep(3, 0, false, null));
-		assertThat(operator.durable().storedTasks().dead(TestNode.NAME, 10)).hasSize(7)
-			.allMatch((task) -> task.error().endsWith("HTTP 503"));
+		assertThat(operator.dead()).hasSize(7).allMatch((task) -> task.error().endsWith("HTTP 503"));
 	}
 
 	private long dead(String name) {
-		return this.store.counts().getOrDefault(name, StoredCounts.NONE).dead();
+		return this.store.counts(List.of()).getOrDefault(name, StoredCounts.NONE).dead();
 	}
 
 	@Test
 	void deadTasksAreDeletedAtTheEndOfTheirRetention() {
-		bury(this.store, begun("k").ref());
+		store(TestNode.NAME, "payload");
+		ClaimRequest request = new ClaimRequest("other", Map.of(TestNode.NAME, new Share(10, 0)), 10, true,
+				Duration.ZERO, LEASE, ANY_SIZE);
+		this.store.settle(List.of(new Settlement.Bury(this.store.claim(request).tasks().get(0).ref(), "hopeless")));
 		TestNode node = node(TestNode.start(this.store, (argument, context) -> count(argument),
 				new TestSettings().deadRetention(Duration.ofMillis(500))));
-		await().until(() -> node.durable().figures().expiredDead() == 1);
-		assertThat(this.store.counts()).isEmpty();
+		await().until(() -> node.node().figure(Figure.EXPIRED_DEAD) == 1);
+		assertThat(this.store.counts(List.of())).isEmpty();
+	}
+
+	private Reply begin(TaskRef task) {
+		return this.store.begin(List.of(task), LEASE).get(0);
 	}
 
 	private void store(String name, String payload) {
-		this.store.enqueue(new NewTask(UUID.randomUUID().toString(), name, null, payload, DueTime.after(Duration.ZERO),
-				IfPending.REPLACE, null));
+		this.store.enqueue(List.of(new NewTask(UUID.randomUUID().toString(), name, null, payload, null,
+				DueTime.after(Duration.ZERO), IfPending.REPLACE, null)));
 	}
 
 	@Test
@@ -747,7 +743,7 @@ public abstract class DurableNodeContractTests extends StoreTestSupport {
 			.withMessageContaining("512");
 		assertThatIllegalArgumentException().isThrownBy(() -> node.enqueue("\0", Duration.ZERO, 1))
 			.withMessageContaining("NUL");
-		assertThat(this.store.counts()).isEmpty();
+		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 }

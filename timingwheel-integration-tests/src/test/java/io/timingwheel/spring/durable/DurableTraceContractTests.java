@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -24,6 +25,9 @@ import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.TaskId;
@@ -150,8 +154,11 @@ public abstract class DurableTraceContractTests extends StoreTestSupport {
 	@Test
 	void aNodeWithoutATracerStoresNoTrace() {
 		untraced(this.store).run((caller) -> observe(caller.getBean(ObservationRegistry.class),
-				() -> caller.getBean(DelayedTaskOperations.class).enqueue(TaskId.of(NAME, "a"), Duration.ZERO, "a")));
-		assertThat(claimByOther().get(0).traceparent()).isNull();
+				() -> caller.getBean(DelayedTaskOperations.class)
+					.enqueue(TaskId.of("other", "a"), Duration.ZERO, "a")));
+		ClaimRequest request = new ClaimRequest("node", Map.of("other", new Share(1, 0)), 1, false, Duration.ZERO,
+				LEASE, ANY_SIZE);
+		assertThat(this.other.claim(request).tasks().get(0).traceparent()).isNull();
 	}
 
 	private static void observe(ObservationRegistry registry, Runnable call) {

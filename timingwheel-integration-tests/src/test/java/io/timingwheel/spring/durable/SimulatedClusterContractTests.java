@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.ManualTimeSource;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.Schedule;
@@ -119,7 +120,7 @@ public abstract class SimulatedClusterContractTests {
 
 	private void start(int i) {
 		DelayedTaskStore store = store();
-		store.setClock(this.storeClock);
+		store.testing().setClock(this.storeClock);
 		this.nodes[i] = new SimulatedNode("node " + ++this.started, this.time, store, NAMES, this::run);
 	}
 

@@ -7,11 +7,15 @@ import java.util.Map;
 
 import io.timingwheel.ManualTimeSource;
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
-import io.timingwheel.spring.durable.support.DurableSettings;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.NodeTurns;
-import io.timingwheel.spring.durable.support.PayloadCodec;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
+import io.timingwheel.spring.durable.call.CallParts;
+import io.timingwheel.spring.durable.call.DurableTasks;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.node.NodeSettings;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.TaskPolicies;
@@ -30,7 +34,9 @@ final class SimulatedNode {
 
 	private final TimingWheel wheel;
 
-	private final DurableTaskManager durable;
+	private final DurableNode node;
+
+	private final DurableTasks durable;
 
 	private boolean paused;
 
@@ -45,24 +51,28 @@ final class SimulatedNode {
 		HandOverExecutors handOvers = HandOverExecutors.onCallingThread();
 		DelayedTaskRegistry tasks = new DelayedTaskRegistry(this.wheel, time, Clock.systemUTC(), handOvers, null, null,
 				TaskPolicies.none());
-		DurableSettings settings = new TestSettings().nodeId(id)
+		NodeSettings settings = new TestSettings().nodeId(id)
 			.lease(LEASE)
 			.pollInterval(POLL_INTERVAL)
 			.maxLostDeliveries(5)
 			.build();
-		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
-				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel, tasks,
-				handOvers, null, NodeTurns.simulated(this.wheel));
-		names.forEach((name, missed) -> this.durable
-			.register(new NumberHandler(name, missed, body, () -> Runnable::run, SimulatedNode::fail)));
-		this.durable.start();
+		PayloadCodec codec = new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of);
+		DurableHandlers handlers = new DurableHandlers();
+		names.forEach((name, missed) -> handlers
+			.register(new NumberHandler(name, missed, body, () -> Runnable::run, SimulatedNode::fail, codec)));
+		this.node = new DurableNode(store, settings, handlers, this.wheel,
+				new Services(tasks::recorder, tasks.policies(), tasks.runningBodies(), handOvers, null, () -> true),
+				new SimulatedLoops(this.wheel));
+		this.durable = new DurableTasks(
+				new CallParts(store, handlers, tasks::recorder, this.wheel::nanoTime, this.node::expect), codec, null);
+		this.node.start();
 	}
 
 	private static void fail(Throwable error) {
 		throw new IllegalStateException(error);
 	}
 
-	DurableTaskManager durable() {
+	DurableTasks durable() {
 		return this.durable;
 	}
 
@@ -72,16 +82,16 @@ final class SimulatedNode {
 
 	void pause() {
 		this.paused = true;
-		this.durable.pause();
+		this.node.pause();
 	}
 
 	void resume() {
 		this.paused = false;
-		this.durable.resume();
+		this.node.resume();
 	}
 
 	void shutdown() throws InterruptedException {
-		this.durable.shutdown(Duration.ZERO);
+		this.node.shutdown(Duration.ZERO);
 		this.wheel.close();
 	}
 

@@ -11,14 +11,24 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.durable.support.DurableHandler;
-import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
-import io.timingwheel.spring.durable.support.DurableSettings;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.PayloadCodec;
+import io.timingwheel.spring.durable.admin.DeadTasks;
+import io.timingwheel.spring.durable.admin.TaskPages;
+import io.timingwheel.spring.durable.call.CallParts;
+import io.timingwheel.spring.durable.call.DurableTasks;
+import io.timingwheel.spring.durable.node.DurableHandler;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.DurableNode.Services;
+import io.timingwheel.spring.durable.node.NodeLoop;
+import io.timingwheel.spring.durable.node.NodeSettings;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
-import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.PolicySettings;
 import io.timingwheel.spring.task.internal.TaskCounts;
@@ -40,35 +50,47 @@ public final class TestNode implements AutoCloseable {
 
 	private final DelayedTaskRegistry tasks;
 
-	private final DurableTaskManager durable;
+	private final HandOverExecutors handOvers = new HandOverExecutors();
 
-	private final DurableHandler handler;
+	private final PayloadCodec codec;
+
+	private final DurableNode node;
+
+	private final DurableTasks durable;
+
+	private final TaskPages pages;
+
+	private final DeadTasks dead;
 
 	private final Map<String, Throwable> finalErrors = new ConcurrentHashMap<>();
 
-	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, NumberBody> bodies, int threads,
+	private TestNode(DelayedTaskStore store, NodeSettings settings, Map<String, NumberBody> bodies, int threads,
 			long maxPending, PolicySettings policy) {
 		this(store, settings, bodies, threads, maxPending, policy, null);
 	}
 
-	private TestNode(DelayedTaskStore store, DurableSettings settings, Map<String, NumberBody> bodies, int threads,
+	private TestNode(DelayedTaskStore store, NodeSettings settings, Map<String, NumberBody> bodies, int threads,
 			long maxPending, PolicySettings policy, @Nullable Duration expireAfter) {
 		this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
 		this.wheel = TimingWheel.builder(this.executor).maxPending(maxPending).build();
-		HandOverExecutors handOvers = new HandOverExecutors();
-		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), handOvers, null,
-				null, new TaskPolicies(overrides(policy), false));
-		this.durable = new DurableTaskManager(store, settings, new DurableHandlerRegistry(),
-				new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of), this.wheel,
-				this.tasks, handOvers, null);
-		this.handler = handler(NAME, bodies.get(NAME), expireAfter);
-		bodies.forEach(
-				(name, body) -> this.durable.register(name.equals(NAME) ? this.handler : handler(name, body, null)));
+		this.codec = new PayloadCodec(JsonMapper.builder().build(), settings.maxPayloadBytes(), List::of);
+		TaskPolicies policies = new TaskPolicies(overrides(policy), false);
+		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), this.handOvers,
+				null, null, policies);
+		DurableHandlers handlers = new DurableHandlers();
+		bodies.forEach((name, body) -> handlers.register(handler(name, body, name.equals(NAME) ? expireAfter : null)));
+		this.node = new DurableNode(store, settings, handlers, this.wheel, new Services(this.tasks::recorder, policies,
+				this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
+		this.durable = new DurableTasks(
+				new CallParts(store, handlers, this.tasks::recorder, this.wheel::nanoTime, this.node::expect),
+				this.codec, null);
+		this.pages = new TaskPages(store, handlers);
+		this.dead = new DeadTasks(store, this.pages, this.node::wake);
 	}
 
 	private DurableHandler handler(String name, @Nullable NumberBody body, @Nullable Duration expireAfter) {
 		return new NumberHandler(name, List.of(), Missed.ONCE, body, () -> this.executor,
-				(error) -> this.finalErrors.put(name, error), expireAfter);
+				(error) -> this.finalErrors.put(name, error), expireAfter, this.codec);
 	}
 
 	public static TestNode start(DelayedTaskStore store, NumberBody body) {
@@ -93,7 +115,7 @@ public final class TestNode implements AutoCloseable {
 	static TestNode start(DelayedTaskStore store, Map<String, NumberBody> bodies, TestSettings settings,
 			long maxPending) {
 		TestNode node = new TestNode(store, settings.build(), bodies, 4, maxPending, PolicySettings.NONE);
-		node.durable.start();
+		node.node.start();
 		return node;
 	}
 
@@ -105,7 +127,7 @@ public final class TestNode implements AutoCloseable {
 			Duration pollInterval) {
 		TestNode node = new TestNode(store, new TestSettings().pollInterval(pollInterval).build(), bodies, threads,
 				Long.MAX_VALUE, policy);
-		node.durable.start();
+		node.node.start();
 		return node;
 	}
 
@@ -115,7 +137,7 @@ public final class TestNode implements AutoCloseable {
 	static TestNode start(DelayedTaskStore store, NumberBody body, PolicySettings policy, Duration expireAfter) {
 		TestNode node = new TestNode(store, new TestSettings().build(), Map.of(NAME, body), 4, Long.MAX_VALUE, policy,
 				expireAfter);
-		node.durable.start();
+		node.node.start();
 		return node;
 	}
 
@@ -141,8 +163,23 @@ public final class TestNode implements AutoCloseable {
 		return new TestNode(store, new TestSettings().build(), Map.of(), 1, Long.MAX_VALUE, PolicySettings.NONE);
 	}
 
-	public DurableTaskManager durable() {
+	public DurableTasks durable() {
 		return this.durable;
+	}
+
+	public DurableNode node() {
+		return this.node;
+	}
+
+	DeadTasks deadTasks() {
+		return this.dead;
+	}
+
+	/**
+	 * The dead tasks of a name, at most 10.
+	 */
+	List<StoredTask> dead() {
+		return this.pages.first(NAME, Order.DEAD_LATEST_FIRST, null, 10);
 	}
 
 	public TaskCounts counts() {
@@ -157,9 +194,9 @@ public final class TestNode implements AutoCloseable {
 		return this.executor.getActiveCount();
 	}
 
-	public DelayedTask<?> enqueue(@Nullable Object key, Duration delay, int argument) {
-		return this.durable.enqueue(this.handler, key, IfPending.REPLACE, null, DueTime.after(delay),
-				new Object[] { argument });
+	public DelayedTask<?> enqueue(@Nullable String key, Duration delay, int argument) {
+		return (key != null) ? this.durable.enqueue(new TaskId(NAME, key), delay, argument)
+				: this.durable.enqueueAll(List.of(DurableCall.of(NAME, delay, argument))).get(0);
 	}
 
 	@Nullable Throwable finalError() {
@@ -167,7 +204,8 @@ public final class TestNode implements AutoCloseable {
 	}
 
 	public void shutdown(Duration period) throws InterruptedException {
-		this.durable.shutdown(period);
+		this.durable.stopAccepting();
+		this.node.shutdown(period);
 	}
 
 	/**
@@ -190,9 +228,10 @@ public final class TestNode implements AutoCloseable {
 
 	@Override
 	public void close() throws InterruptedException {
-		this.durable.shutdown(Duration.ZERO);
+		shutdown(Duration.ZERO);
 		this.wheel.close();
 		this.executor.shutdownNow();
+		this.handOvers.close();
 	}
 
 }

@@ -2,7 +2,7 @@ package io.timingwheel.spring.durable;
 
 import java.time.Duration;
 
-import io.timingwheel.spring.durable.support.DurableSettings;
+import io.timingwheel.spring.durable.node.NodeSettings;
 import io.timingwheel.spring.task.internal.Backoff;
 import org.jspecify.annotations.Nullable;
 
@@ -86,8 +86,8 @@ public final class TestSettings {
 		return this;
 	}
 
-	DurableSettings build() {
-		return new DurableSettings(this.nodeId, this.lease, this.lookAhead, this.pollInterval, BATCH_SIZE,
+	NodeSettings build() {
+		return new NodeSettings(this.nodeId, this.lease, this.lookAhead, this.pollInterval, BATCH_SIZE,
 				this.maxInFlight, this.maxAttempts, this.maxLostDeliveries, this.backoff, this.maxPayloadBytes,
 				this.deadRetention);
 	}

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.DurableCall;
@@ -54,7 +54,7 @@ public abstract class VirtualTimeContractTests {
 	private DelayedTaskOperations operations;
 
 	@Autowired
-	private DurableTaskManager manager;
+	private StoredTasks storedTasks;
 
 	/**
 	 * Only the test of the recurring methods wants their schedules.
@@ -185,10 +185,10 @@ public abstract class VirtualTimeContractTests {
 		this.time.reset();
 		Instant start = this.time.now();
 		this.time.advance(Duration.ofMinutes(1));
-		this.manager.pause();
+		this.storedTasks.node().pause();
 		this.time.advance(Duration.ofMinutes(51));
 		Instant back = this.time.now();
-		this.manager.resume();
+		this.storedTasks.node().resume();
 		this.time.advance(Duration.ofMinutes(5));
 		Instant next = start.plus(Duration.ofMinutes(55));
 		List<String> expected = new ArrayList<>(List.of("once " + start, "skip " + start, "all " + start,
@@ -200,7 +200,7 @@ public abstract class VirtualTimeContractTests {
 	@Test
 	protected void whatIsDeclaredComesBackAfterTheStoreHasLostIt() {
 		this.time.reset();
-		this.manager.setPaused("remind", true);
+		this.storedTasks.setPaused("remind", true);
 		this.operations.cancel(TaskId.of("skip", "recurring"));
 		this.time.advance(Duration.ofMinutes(1));
 		this.operations.find(TaskId.of("all", "recurring")).orElseThrow().cancel(false);
@@ -216,7 +216,7 @@ public abstract class VirtualTimeContractTests {
 		this.reminders.remind("a", Duration.ZERO);
 		this.time.advance(HOUR);
 		assertThat(this.reminders.log()).isEmpty();
-		this.manager.setPaused("remind", false);
+		this.storedTasks.setPaused("remind", false);
 		this.time.advance(HOUR);
 		assertThat(this.reminders.log()).hasSize(1);
 	}

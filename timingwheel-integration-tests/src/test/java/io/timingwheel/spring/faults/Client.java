@@ -12,14 +12,15 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued;
-import io.timingwheel.spring.durable.NewTask;
-import io.timingwheel.spring.durable.PendingQuery;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredTask;
-import io.timingwheel.spring.durable.support.PayloadCodec;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
@@ -149,13 +150,15 @@ final class Client implements AutoCloseable {
 		}
 		jdbc().update(
 				"insert into timingwheel_task (id, name, payload, due_at, next_at, status, fence, attempt,"
-						+ " deliveries, lost_deliveries, created_at) values (?, ?, ?, 0, 0, 0, 1, 1, 0, 0, 0)",
+						+ " deliveries, lost, created_at) values (?, ?, ?, 0, 0, 0, 1, 1, 0, 0, 0)",
 				UUID.randomUUID().toString(), name, payload);
 	}
 
 	private Enqueued store(String name, String key, String payload, DueTime due) {
 		return this.store
-			.enqueue(new NewTask(UUID.randomUUID().toString(), name, key, payload, due, IfPending.REPLACE, null));
+			.enqueue(List
+				.of(new NewTask(UUID.randomUUID().toString(), name, key, payload, null, due, IfPending.REPLACE, null)))
+			.get(0);
 	}
 
 	/**
@@ -181,22 +184,29 @@ final class Client implements AutoCloseable {
 	List<StoredTask> pending() {
 		List<StoredTask> all = new ArrayList<>();
 		StoredTask.Position last = null;
-		List<StoredTask> page;
+		ListQuery.Page page;
 		do {
-			page = this.store.pending(new PendingQuery(Worker.NAME, last, PER_PAGE));
-			all.addAll(page);
+			page = this.store.list(new ListQuery(Worker.NAME, Order.PENDING, last, PER_PAGE));
+			all.addAll(page.tasks());
 			last = all.isEmpty() ? null : all.get(all.size() - 1).position();
 		}
-		while (page.size() == PER_PAGE);
+		while (page.more());
 		return all;
 	}
 
+	/**
+	 * The dead tasks, the one that died last first.
+	 */
+	List<StoredTask> dead() {
+		return this.store.list(new ListQuery(Worker.NAME, Order.DEAD_LATEST_FIRST, null, PER_PAGE)).tasks();
+	}
+
 	StoredCounts counts() {
-		return this.store.counts().getOrDefault(Worker.NAME, StoredCounts.NONE);
+		return this.store.counts(List.of()).getOrDefault(Worker.NAME, StoredCounts.NONE);
 	}
 
 	boolean isEmpty() {
-		return this.store.counts().isEmpty();
+		return this.store.counts(List.of()).isEmpty();
 	}
 
 	void clear() {

@@ -18,10 +18,12 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued.Outcome;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.faults.Executions.Execution;
 import org.junit.jupiter.api.Test;
 
@@ -112,7 +114,7 @@ abstract class FaultContractTests extends FaultTestSupport {
 		}
 		startNode("last", List.of(), properties);
 		await(() -> this.executions.numbersEnded() == 9 && this.client.counts().equals(new StoredCounts(0, 0, 0, 1)));
-		assertThat(this.client.store().dead(Worker.NAME, 10)).singleElement()
+		assertThat(this.client.dead()).singleElement()
 			.matches((task) -> "0".equals(task.key()) && task.error().contains("max-lost-deliveries"));
 		assertThat(runs().get(0L)).hasSize(3);
 	}
@@ -382,7 +384,7 @@ abstract class FaultContractTests extends FaultTestSupport {
 	private boolean race(long number, Instant at, AtomicInteger offset) throws InterruptedException {
 		long millis = at.toEpochMilli() + ThreadLocalRandom.current().nextInt(-3, 4) - System.currentTimeMillis();
 		Thread.sleep(Math.max(0, millis));
-		boolean won = (number % 2 == 0) ? this.client.store().cancel(key(number))
+		boolean won = (number % 2 == 0) ? this.client.store().cancel(Target.of(key(number), Kind.EITHER))
 				: this.client.replace(key(number), DueTime.after(Duration.ZERO), -number).outcome() == Outcome.REPLACED;
 		offset.updateAndGet((current) -> Math.max(-20, Math.min(current + (won ? 1 : -1), 500)));
 		return won;
@@ -411,11 +413,11 @@ abstract class FaultContractTests extends FaultTestSupport {
 				&& this.client.counts().pending() == 0);
 		assertThat(singleRuns()).hasSize(50);
 		assertThat(nodes).allSatisfy((node) -> assertThat(node.ask("trips")).isZero());
-		List<StoredTask> dead = this.client.store().dead(Worker.NAME, 100);
+		List<StoredTask> dead = this.client.dead();
 		assertThat(dead).hasSize(hostile.size()).allSatisfy((task) -> assertThat(task.error()).isNotBlank());
 		assertThat(dead).filteredOn((task) -> task.error().contains("max-payload-size")).hasSize(1);
 		for (String name : unknown) {
-			assertThat(this.client.store().counts().get(name).pending()).isEqualTo(1);
+			assertThat(this.client.store().counts(List.of()).get(name).pending()).isEqualTo(1);
 		}
 	}
 

@@ -14,8 +14,10 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.faults.Executions.Execution;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
@@ -125,7 +127,7 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 		long progress = this.executions.started();
 		await(() -> this.executions.started() > progress + 20L * schedules);
 		for (int i = 0; i < schedules; i++) {
-			assertThat(this.client.store().cancel(key(i))).isTrue();
+			assertThat(this.client.store().cancel(Target.of(key(i), Kind.EITHER))).isTrue();
 		}
 		awaitEmptyStore();
 		assertThat(this.executions.all()).extracting(Execution::node).contains("killed", "stopped", "fast", "slow");
@@ -186,7 +188,8 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 		List<Integer> soon = numbers(schedules, TimesOfUser.SOON);
 		awaitProgress(this.executions::numbersEnded, frequent.size() + soon.size());
 		awaitProgress(() -> this.executions.numbersEnded(2), frequent.size());
-		frequent.forEach((number) -> assertThat(this.client.store().cancel(key(number))).isTrue());
+		frequent
+			.forEach((number) -> assertThat(this.client.store().cancel(Target.of(key(number), Kind.ONCE))).isTrue());
 		await(() -> this.client.counts().running() == 0);
 		assertNeverEarly();
 		Map<Long, List<Execution>> runs = runs();

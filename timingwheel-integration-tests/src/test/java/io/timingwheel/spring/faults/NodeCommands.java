@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.NodeFigures;
+import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
 
@@ -23,7 +23,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 class NodeCommands {
 
-	private final DurableTaskManager tasks;
+	private final DurableNode node;
 
 	private final DelayedTaskTemplate template;
 
@@ -35,9 +35,9 @@ class NodeCommands {
 
 	private final ObjectProvider<PlatformTransactionManager> transactionManager;
 
-	NodeCommands(DurableTaskManager tasks, DelayedTaskTemplate template, Worker worker, ClaimRecorder claims,
+	NodeCommands(DurableNode node, DelayedTaskTemplate template, Worker worker, ClaimRecorder claims,
 			HeapBeforeStart heapBeforeStart, ObjectProvider<PlatformTransactionManager> transactionManager) {
-		this.tasks = tasks;
+		this.node = node;
 		this.template = template;
 		this.worker = worker;
 		this.claims = claims;
@@ -55,16 +55,15 @@ class NodeCommands {
 	}
 
 	private String reply(String command, String[] words, PrintStream replies) {
-		NodeFigures figures = this.tasks.figures();
 		return switch (command) {
-			case "pause" -> done(this.tasks::pause);
-			case "resume" -> done(this.tasks::resume);
+			case "pause" -> done(this.node::pause);
+			case "resume" -> done(this.node::resume);
 			case "hold" -> done(this.worker::hold);
 			case "let-go" -> done(this.worker::letGo);
-			case "in-flight" -> String.valueOf(this.tasks.inFlight());
-			case "claims" -> String.valueOf(figures.claims());
-			case "lost-leases" -> String.valueOf(figures.lostLeases());
-			case "refused-begins" -> String.valueOf(figures.refusedBegins());
+			case "in-flight" -> String.valueOf(this.node.inFlight());
+			case "claims" -> String.valueOf(this.node.figure(Figure.CLAIMS));
+			case "lost-leases" -> String.valueOf(this.node.figure(Figure.LOST_LEASES));
+			case "refused-begins" -> String.valueOf(this.node.figure(Figure.REFUSED_BEGINS));
 			case "largest-claim" -> String.valueOf(this.claims.largest());
 			case "unordered-claims" -> String.valueOf(this.claims.unordered());
 			case "heap-growth" -> String.valueOf(HeapBeforeStart.used() - this.heapBeforeStart.bytes());

@@ -1,8 +1,8 @@
 package io.timingwheel.spring.actuate;
 
+import java.util.List;
 import java.util.Set;
 
-import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -10,10 +10,11 @@ import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelHealthContributorAutoConfiguration;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
+import io.timingwheel.spring.durable.autoconfigure.StoreMetrics;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.PartialOutage;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.junit.jupiter.api.Test;
 
@@ -46,7 +47,7 @@ class StoreHealthTests {
 			.run((context) -> {
 				HealthIndicator indicator = context.getBean(TimingWheelHealthIndicator.class);
 				store.insert("remind", "k", "no payload");
-				await().until(() -> store.counts().getOrDefault("remind", StoredCounts.NONE).dead() == 1);
+				await().until(() -> store.counts(List.of()).getOrDefault("remind", StoredCounts.NONE).dead() == 1);
 				await().until(() -> Long.valueOf(1).equals(indicator.health().getDetails().get("dead")));
 				assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
 			});

@@ -13,7 +13,7 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
-import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.task.DelayedTask;
 import org.junit.jupiter.api.Test;
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -20,9 +21,9 @@ import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -115,10 +116,10 @@ class StoredNameEndpointTests {
 	}
 
 	@Test
-	void nodesReportLessOftenThanTheyPoll() {
+	void nodesReportNotMoreOftenThanTheyPoll() {
 		this.runner.withPropertyValues("timingwheel.store.poll-interval=1m")
 			.run((context) -> assertThat(context.getBean(StoredTasks.class).node().reportInterval())
-				.isEqualTo(Duration.ofSeconds(65)));
+				.isEqualTo(Duration.ofMinutes(1)));
 	}
 
 	@Test
@@ -186,9 +187,12 @@ class StoredNameEndpointTests {
 	 */
 	private void bury(String name, String key, String error) {
 		this.store.insert(name, key, "[1]");
-		ClaimRequest claim = new ClaimRequest("other", Set.of(name), 10, Duration.ZERO, Duration.ofDays(1), 1000);
+		ClaimRequest claim = new ClaimRequest("other", Map.of(name, new ClaimRequest.Share(10, 0)), 10, false,
+				Duration.ZERO, Duration.ofDays(1), 1000);
 		this.store.setClockOffset(Duration.ofSeconds(++this.seconds));
-		this.store.claim(claim).tasks().forEach((task) -> this.store.bury(List.of(new Burial(task.ref(), error))));
+		this.store.claim(claim)
+			.tasks()
+			.forEach((task) -> this.store.settle(List.of(new Settlement.Bury(task.ref(), error))));
 	}
 
 	private static List<GroupDescriptor> groups(DelayedTasksEndpointWebExtension endpoint, String name) {

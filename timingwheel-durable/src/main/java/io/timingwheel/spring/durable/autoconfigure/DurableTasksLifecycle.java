@@ -3,7 +3,8 @@ package io.timingwheel.spring.durable.autoconfigure;
 import java.time.Duration;
 
 import io.timingwheel.spring.autoconfigure.internal.AbstractTasksLifecycle;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.call.DurableTasks;
+import io.timingwheel.spring.durable.node.DurableNode;
 
 import org.springframework.context.ApplicationContext;
 
@@ -14,7 +15,11 @@ import org.springframework.context.ApplicationContext;
  */
 class DurableTasksLifecycle extends AbstractTasksLifecycle {
 
-	private final DurableTaskManager tasks;
+	private final Runnable check;
+
+	private final DurableTasks tasks;
+
+	private final DurableNode node;
 
 	private final boolean claims;
 
@@ -22,12 +27,15 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle {
 
 	/**
 	 * Creates the lifecycle of a node.
+	 * @param check runs at the start, when all methods are known
 	 * @param claims whether the node claims tasks from its start on
 	 */
-	DurableTasksLifecycle(DurableTaskManager tasks, boolean claims, Duration awaitTerminationPeriod,
-			ApplicationContext applicationContext) {
+	DurableTasksLifecycle(Runnable check, DurableTasks tasks, DurableNode node, boolean claims,
+			Duration awaitTerminationPeriod, ApplicationContext applicationContext) {
 		super(applicationContext, DURABLE_PHASE);
+		this.check = check;
 		this.tasks = tasks;
+		this.node = node;
 		this.claims = claims;
 		this.awaitTerminationPeriod = awaitTerminationPeriod;
 	}
@@ -35,27 +43,30 @@ class DurableTasksLifecycle extends AbstractTasksLifecycle {
 	@Override
 	protected void onStart() {
 		if (!this.claims) {
-			this.tasks.pause();
+			this.node.pause();
 		}
-		this.tasks.start();
+		this.check.run();
+		this.tasks.lookAfterSchedules();
+		this.node.start();
 		if (this.claims) {
-			this.tasks.resume();
+			this.node.resume();
 		}
 	}
 
 	@Override
 	protected void onPause() {
-		this.tasks.pause();
+		this.node.pause();
 	}
 
 	@Override
 	protected void onClosing() {
-		this.tasks.stopClaiming();
+		this.node.stopClaiming();
 	}
 
 	@Override
 	protected void onEnd(boolean executorsRun) throws InterruptedException {
-		this.tasks.shutdown(executorsRun ? this.awaitTerminationPeriod : Duration.ZERO);
+		this.tasks.stopAccepting();
+		this.node.shutdown(executorsRun ? this.awaitTerminationPeriod : Duration.ZERO);
 	}
 
 }

@@ -1,7 +1,9 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
+import java.util.List;
+
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.core.NestedExceptionUtils;
@@ -27,7 +29,7 @@ public class TaskStoreCheck implements InitializingBean {
 	@Override
 	public void afterPropertiesSet() {
 		try {
-			this.store.check();
+			this.store.check(List.of());
 		}
 		catch (RuntimeException ex) {
 			throw unusable(ex);

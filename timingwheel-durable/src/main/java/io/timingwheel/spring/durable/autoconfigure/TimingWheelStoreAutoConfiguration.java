@@ -1,22 +1,33 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
+import java.time.Duration;
+
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties;
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.PayloadMigration;
-import io.timingwheel.spring.durable.call.MethodHandlers;
-import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
-import io.timingwheel.spring.durable.support.DurableSettings;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.NodeTurns;
-import io.timingwheel.spring.durable.support.PayloadCodec;
+import io.timingwheel.spring.durable.admin.DeadTasks;
+import io.timingwheel.spring.durable.admin.OperatedNode;
+import io.timingwheel.spring.durable.admin.OperatedTasks;
+import io.timingwheel.spring.durable.admin.TaskCounts;
+import io.timingwheel.spring.durable.admin.TaskPages;
+import io.timingwheel.spring.durable.call.CallParts;
+import io.timingwheel.spring.durable.call.DurableTasks;
+import io.timingwheel.spring.durable.call.MethodCalls;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.NodeLoop;
+import io.timingwheel.spring.durable.node.NodeSettings;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.internal.Backoff;
 import io.timingwheel.spring.task.internal.CompositeTaskExecutionInterceptor;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.ManualTime;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -30,6 +41,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.DependsOn;
 import org.springframework.util.StringUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Auto-configuration of durable tasks, if there is a store.
@@ -48,8 +60,8 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	DurableHandlerRegistry timingWheelDurableHandlers() {
-		return new DurableHandlerRegistry();
+	DurableHandlers timingWheelDurableHandlers() {
+		return new DurableHandlers();
 	}
 
 	@Bean
@@ -60,41 +72,98 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	@DependsOn("timingWheelTaskStoreCheck")
-	DurableTaskManager timingWheelDurableTasks(DelayedTaskStore store, TimingWheelStoreProperties properties,
-			DurableHandlerRegistry handlers, PayloadCodec codec, TimingWheel wheel, DelayedTaskRegistry tasks,
-			HandOverExecutors handOvers, ObjectProvider<TaskExecutionInterceptor> interceptors,
-			ObjectProvider<NodeTurns> turns) {
-		return new DurableTaskManager(store, settings(properties), handlers, codec, wheel, tasks, handOvers,
-				CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList()),
-				turns.getIfAvailable(NodeTurns::onThreads));
-	}
-
-	@Bean
-	StoredTasks timingWheelStoredTasks(DurableTaskManager tasks, DelayedTaskStore store) {
-		return new ManagedStoredTasks(tasks, store);
-	}
-
-	@Bean
-	MethodHandlers timingWheelDurableMethods(DurableTaskManager tasks, ConfigurableListableBeanFactory beanFactory) {
-		return new MethodHandlers(tasks, beanFactory);
-	}
-
-	private static DurableSettings settings(TimingWheelStoreProperties properties) {
+	NodeSettings timingWheelNodeSettings(TimingWheelStoreProperties properties) {
 		String nodeId = properties.getNodeId();
 		TimingWheelStoreProperties.Backoff backoff = properties.getBackoff();
-		return new DurableSettings(StringUtils.hasText(nodeId) ? nodeId : NodeId.generate(), properties.getLease(),
+		return new NodeSettings(StringUtils.hasText(nodeId) ? nodeId : NodeId.generate(), properties.getLease(),
 				properties.getLookAhead(), properties.getPollInterval(), properties.getBatchSize(),
 				properties.getMaxInFlight(), properties.getMaxAttempts(), properties.getMaxLostDeliveries(),
 				new Backoff(backoff.getInitial(), backoff.getMultiplier(), backoff.getMax(), backoff.getJitter()),
 				properties.getMaxPayloadSize().toBytes(), properties.getDead().getRetention());
 	}
 
+	/**
+	 * The node looks after the schedules of the tasks, and the tasks tell the node what
+	 * is due. So the tasks look up the node at their first call.
+	 */
 	@Bean
-	DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTaskManager tasks, TimingWheelProperties properties,
-			TimingWheelStoreProperties storeProperties, ApplicationContext applicationContext) {
-		return new DurableTasksLifecycle(tasks, storeProperties.isClaimTasks(),
-				properties.getShutdown().getAwaitTerminationPeriod(), applicationContext);
+	@DependsOn("timingWheelTaskStoreCheck")
+	DurableTasks timingWheelDurableTasks(DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
+			TimingWheel wheel, DelayedTaskRegistry tasks, ObjectProvider<TaskExecutionInterceptor> interceptors,
+			ObjectProvider<DurableNode> nodes) {
+		SingletonSupplier<DurableNode> node = SingletonSupplier.of(nodes::getObject);
+		CallParts parts = new CallParts(store, handlers, tasks::recorder, wheel::nanoTime,
+				(name, dueAt, now) -> node.obtain().expect(name, dueAt, now));
+		return new DurableTasks(parts, codec, interceptor(interceptors));
+	}
+
+	private static @Nullable TaskExecutionInterceptor interceptor(
+			ObjectProvider<TaskExecutionInterceptor> interceptors) {
+		return CompositeTaskExecutionInterceptor.of(interceptors.orderedStream().toList());
+	}
+
+	@Bean
+	NodeStore timingWheelNodeStore(DelayedTaskStore store, ObjectProvider<NodeStore.Decorator> decorators) {
+		NodeStore.Decorator decorator = decorators.getIfAvailable(() -> (same) -> same);
+		return new NodeStore(decorator.decorate(store));
+	}
+
+	@Bean
+	MethodCalls timingWheelDurableMethods(DurableTasks tasks, NodeStore store, DurableHandlers handlers,
+			PayloadCodec codec, ConfigurableListableBeanFactory beanFactory) {
+		return new MethodCalls(tasks, store.store(), handlers, codec, beanFactory);
+	}
+
+	@Bean
+	DurableNode.Services timingWheelNodeServices(DelayedTaskRegistry tasks, HandOverExecutors handOvers,
+			ObjectProvider<TaskExecutionInterceptor> interceptors, DurableTasks durableTasks) {
+		return new DurableNode.Services(tasks::recorder, tasks.policies(), tasks.runningBodies(), handOvers,
+				interceptor(interceptors), durableTasks::lookAfterSchedules);
+	}
+
+	@Bean
+	DurableNode timingWheelDurableNode(NodeStore store, NodeSettings settings, DurableHandlers handlers,
+			TimingWheel wheel, DurableNode.Services services, ObjectProvider<NodeLoop.Factory> loops) {
+		return new DurableNode(store.store(), settings, handlers, wheel, services,
+				loops.getIfAvailable(NodeLoop.Factory::onThreads));
+	}
+
+	@Bean
+	TaskPages timingWheelTaskPages(DelayedTaskStore store, DurableHandlers handlers) {
+		return new TaskPages(store, handlers);
+	}
+
+	@Bean
+	TaskCounts timingWheelTaskCounts(DelayedTaskStore store, DurableHandlers handlers, DurableNode node,
+			TaskPages pages, ObjectProvider<ManualTime> manualTime) {
+		return new TaskCounts(store, handlers, node, pages,
+				(manualTime.getIfAvailable() != null) ? Duration.ZERO : TaskCounts.RECENT);
+	}
+
+	@Bean
+	DeadTasks timingWheelDeadTasks(DelayedTaskStore store, TaskPages pages, DurableNode node) {
+		return new DeadTasks(store, pages, node::wake);
+	}
+
+	@Bean
+	OperatedNode timingWheelOperatedNode(DelayedTaskStore store, DurableHandlers handlers, DurableNode node,
+			NodeSettings settings, TaskPages pages, DeadTasks dead) {
+		return new OperatedNode(store, handlers, node, settings.nodeId(), pages, dead);
+	}
+
+	@Bean
+	StoredTasks timingWheelStoredTasks(DurableTasks tasks, DurableHandlers handlers, OperatedNode node,
+			TaskCounts counts, TaskPages pages, DeadTasks dead) {
+		return new OperatedTasks(tasks, handlers, node, counts, pages, dead);
+	}
+
+	@Bean
+	DurableTasksLifecycle timingWheelDurableTasksLifecycle(DurableTasks tasks, DurableNode node,
+			TimingWheelProperties properties, TimingWheelStoreProperties storeProperties, PayloadCodec codec,
+			DurableHandlers handlers, ApplicationContext applicationContext) {
+		return new DurableTasksLifecycle(() -> codec.checkMigrations(handlers.names()), tasks, node,
+				storeProperties.isClaimTasks(), properties.getShutdown().getAwaitTerminationPeriod(),
+				applicationContext);
 	}
 
 	/**

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.durable.autoconfigure;
 
 import io.timingwheel.spring.autoconfigure.internal.AbstractStoreFailureAnalyzer;
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;

@@ -83,12 +83,13 @@ final class Beginner {
 	private void giveBack(Run run) {
 		if (run.window().removeQueued(run)) {
 			this.settler.giveBack(run);
+			this.held.expectRoom();
 		}
 	}
 
 	private void begin(List<Run> runs) {
 		Duration lease = this.parts.settings().lease();
-		LeaseTerm term = new LeaseTerm(this.parts.nanoTime(), lease.toNanos());
+		LeaseKeeper.Term term = new LeaseKeeper.Term(this.parts.nanoTime(), lease.toNanos());
 		List<Reply> replies = this.parts.store().begin(runs.stream().map(Run::ref).toList(), lease);
 		List<Run> busy = new ArrayList<>();
 		for (int i = 0; i < replies.size(); i++) {

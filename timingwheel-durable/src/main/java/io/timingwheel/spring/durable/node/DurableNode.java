@@ -240,11 +240,11 @@ public final class DurableNode {
 	}
 
 	/**
-	 * How often a node reports its state.
+	 * How often this node reports its state.
 	 * @return the longest time between two reports of a node that runs
 	 */
-	public static Duration reportInterval() {
-		return Housekeeping.HEARTBEAT;
+	public Duration reportInterval() {
+		return this.housekeeping.reportInterval();
 	}
 
 	/**

@@ -142,6 +142,14 @@ final class Held {
 	}
 
 	/**
+	 * Makes the poller claim again when a window is half free, since this node has given
+	 * back tasks that are due.
+	 */
+	void expectRoom() {
+		this.expectsRoom = true;
+	}
+
+	/**
 	 * Records that a window is half free.
 	 */
 	void windowHasRoom() {

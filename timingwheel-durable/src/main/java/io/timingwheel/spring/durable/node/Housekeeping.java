@@ -21,8 +21,8 @@ final class Housekeeping {
 
 	private static final Log logger = LogFactory.getLog(Housekeeping.class);
 
-	/** The time between two reports. */
-	static final Duration HEARTBEAT = Duration.ofSeconds(5);
+	/** The time between two reports, unless the node polls less often. */
+	private static final Duration HEARTBEAT = Duration.ofSeconds(5);
 
 	/** The time between two looks for lost schedules. */
 	private static final long SCHEDULES_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -74,13 +74,18 @@ final class Housekeeping {
 		return this.loop;
 	}
 
+	Duration reportInterval() {
+		Duration poll = this.parts.settings().pollInterval();
+		return (poll.compareTo(HEARTBEAT) > 0) ? poll : HEARTBEAT;
+	}
+
 	private void round() {
 		if (isDue(this.schedulesAt)) {
 			this.schedulesAt = this.parts.nanoTime() + (lookAfterSchedules() ? SCHEDULES_NANOS : RETRY_NANOS);
 		}
 		if (isDue(this.heartbeatAt)) {
 			heartbeat(this.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
-			this.heartbeatAt = this.parts.nanoTime() + HEARTBEAT.toNanos();
+			this.heartbeatAt = this.parts.nanoTime() + TimeUnit.NANOSECONDS.convert(reportInterval());
 		}
 		if (isDue(this.retentionAt)) {
 			this.retentionAt = this.parts.nanoTime()

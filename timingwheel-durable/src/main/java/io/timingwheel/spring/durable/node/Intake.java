@@ -41,7 +41,7 @@ final class Intake {
 	 * @param term how long the node trusts the lease, if the task has begun
 	 * @param ahead by how many nanoseconds the node's clock is ahead of the store's
 	 */
-	void accept(LeasedTask task, LeaseTerm term, long ahead) {
+	void accept(LeasedTask task, LeaseKeeper.Term term, long ahead) {
 		DurableHandler handler = this.names.policies().handlers().find(task.name());
 		if (handler == null) {
 			// The application has removed the handler. The lease brings the task back.
@@ -62,7 +62,7 @@ final class Intake {
 		}
 	}
 
-	private void accept(Run run, LeaseTerm term) {
+	private void accept(Run run, LeaseKeeper.Term term) {
 		int lost = run.task().lost();
 		if (!this.held.isOpen() || this.names.policies().isPaused(run.handler(), run.task().name())) {
 			// The node or the name was paused during the claim.

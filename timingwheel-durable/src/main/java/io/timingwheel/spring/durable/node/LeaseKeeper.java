@@ -6,6 +6,7 @@ import java.util.List;
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.task.internal.TaskLog;
 import org.apache.commons.logging.LogFactory;
 
 /**
@@ -116,7 +117,7 @@ final class LeaseKeeper {
 
 	private void renew(List<Run> runs) {
 		Duration lease = this.parts.settings().lease();
-		LeaseTerm term = new LeaseTerm(this.parts.nanoTime(), lease.toNanos());
+		Term term = new Term(this.parts.nanoTime(), lease.toNanos());
 		List<Reply> replies;
 		try {
 			replies = this.parts.store().renew(runs.stream().map(Run::ref).toList(), lease);
@@ -136,6 +137,35 @@ final class LeaseKeeper {
 				}
 			}
 		}
+	}
+
+	/**
+	 * How long a node trusts a lease, by its own monotonic clock: from before the request
+	 * for the lease until a margin before the end of the lease.
+	 *
+	 * @param requestedAt the time before the request, in nanoseconds
+	 * @param nanos how long the lease lasts
+	 */
+	record Term(long requestedAt, long nanos) {
+
+		static final Term NONE = new Term(0, 0);
+
+		/** The margin is a tenth of the lease. */
+		private static final int MARGIN = 10;
+
+		/**
+		 * A lease is renewed after a third of its time, so that two renewals may fail.
+		 */
+		private static final int RENEWALS = 3;
+
+		boolean isOver(long now) {
+			return now - this.requestedAt >= this.nanos - this.nanos / MARGIN;
+		}
+
+		boolean isToBeRenewed(long now) {
+			return now - this.requestedAt >= this.nanos / RENEWALS;
+		}
+
 	}
 
 }

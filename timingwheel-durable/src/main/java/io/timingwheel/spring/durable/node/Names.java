@@ -159,6 +159,13 @@ final class Names {
 	}
 
 	/**
+	 * Whether tasks of limited names wait in the store until others of their name end.
+	 */
+	boolean waitForSingleEnds() {
+		return this.more && this.full.isEmpty() && !this.atLimit;
+	}
+
+	/**
 	 * After how many ends a claim is worth it. Tasks of limited names may wait for a
 	 * single one to end. Where the room is used up, one claim of many tasks costs less
 	 * than many claims of few.
@@ -166,7 +173,7 @@ final class Names {
 	 * @return the number, {@link Integer#MAX_VALUE} if no task waits for an end
 	 */
 	int endsToWaitFor(int free) {
-		if (this.more && this.full.isEmpty() && !this.atLimit) {
+		if (waitForSingleEnds()) {
 			return 1;
 		}
 		boolean roomIsUsedUp = mayHaveMore() && (free == 0

@@ -42,7 +42,9 @@ final class Poller {
 	/** How long the ends of tasks gather in a backlog, so that no claim is tiny. */
 	private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-	/** The same without a backlog, for the tasks that this node stores. */
+	/**
+	 * The same for the tasks that this node stores, and for the places of a limited name.
+	 */
 	private static final long SHORT_REST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	/** How long before its due time a task is claimed that this node has stored. */
@@ -163,9 +165,14 @@ final class Poller {
 		}
 		learn(request, claimed);
 		expect(ends);
-		long rest = (claimed.tasks().size() >= this.parts.settings().batchSize()) ? 0
-				: claimed.more() ? REST_NANOS : SHORT_REST_NANOS;
-		this.loop.await(rest, waitNanos(claimed, lookAhead, ends));
+		this.loop.await(restNanos(claimed), waitNanos(claimed, lookAhead, ends));
+	}
+
+	private long restNanos(Claimed claimed) {
+		if (claimed.tasks().size() >= this.parts.settings().batchSize()) {
+			return 0;
+		}
+		return (claimed.more() && !this.names.waitForSingleEnds()) ? REST_NANOS : SHORT_REST_NANOS;
 	}
 
 	/**
@@ -197,13 +204,16 @@ final class Poller {
 		this.parts.count(Figure.CLAIMS, 1);
 		this.parts.count(Figure.CLAIMED, claimed.tasks().size());
 		this.intake.giveBack(this.names.policies().learn(claimed.pausedNames(), changes));
-		LeaseTerm term = new LeaseTerm(sent, request.lease().toNanos());
+		LeaseKeeper.Term term = new LeaseKeeper.Term(sent, request.lease().toNanos());
 		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
 		return claimed;
 	}
 
 	private void learn(ClaimRequest request, Claimed claimed) {
 		this.claimedAt = this.parts.nanoTime();
+		if (request.names().isEmpty()) {
+			return;
+		}
 		this.lastWasSuspect = claimed.hasSuspect();
 		if (!this.lastWasSuspect) {
 			this.names.learn(request, claimed);

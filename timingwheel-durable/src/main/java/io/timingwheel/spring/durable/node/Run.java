@@ -51,7 +51,7 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private Interruption interruption = Interruption.NONE;
 
-	private volatile LeaseTerm term = LeaseTerm.NONE;
+	private volatile LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
 
 	/** When the task has begun, by the clock of the window. */
 	private long begunAt;
@@ -130,11 +130,11 @@ final class Run implements RoutedTask, TaskExecution {
 		return this.unknownSchedule;
 	}
 
-	LeaseTerm term() {
+	LeaseKeeper.Term term() {
 		return this.term;
 	}
 
-	void renewed(LeaseTerm term) {
+	void renewed(LeaseKeeper.Term term) {
 		this.term = term;
 	}
 
@@ -159,7 +159,7 @@ final class Run implements RoutedTask, TaskExecution {
 	 * @param term how long the node trusts the lease
 	 * @return whether the task goes to its executor; {@code false} if it was withdrawn
 	 */
-	synchronized boolean begin(LeaseTerm term) {
+	synchronized boolean begin(LeaseKeeper.Term term) {
 		if (this.state != State.WAITING) {
 			return false;
 		}

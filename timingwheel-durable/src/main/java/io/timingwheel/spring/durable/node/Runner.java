@@ -62,7 +62,7 @@ final class Runner {
 	 * Hands a task to its executor, after the store has begun the task.
 	 * @param term how long the node trusts the lease
 	 */
-	void submit(Run run, LeaseTerm term) {
+	void submit(Run run, LeaseKeeper.Term term) {
 		if (!run.begin(term)) {
 			return;
 		}

@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.autoconfigure;
 import java.time.Duration;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreProperties;
 import io.timingwheel.spring.task.internal.Backoff;
 import org.junit.jupiter.api.Test;
 

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableNodeContractTests;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.Order;
 
 @Order(2)

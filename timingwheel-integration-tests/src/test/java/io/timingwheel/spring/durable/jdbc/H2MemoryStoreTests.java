@@ -1,20 +1,67 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DelayedTaskStoreContractTests;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.test.ClusterContractTests;
+import io.timingwheel.spring.durable.store.test.DeliveryContractTests;
+import io.timingwheel.spring.durable.store.test.ModelContractTests;
+import io.timingwheel.spring.durable.store.test.OperatorContractTests;
+import io.timingwheel.spring.durable.store.test.ScheduleContractTests;
+import io.timingwheel.spring.durable.store.test.StartLimitContractTests;
+import io.timingwheel.spring.durable.store.test.StoreFixture;
+import io.timingwheel.spring.durable.store.test.StoreRaceContractTests;
+import io.timingwheel.spring.durable.store.test.StoringContractTests;
+import org.junit.jupiter.api.Nested;
 
-class H2MemoryStoreTests extends DelayedTaskStoreContractTests {
+class H2MemoryStoreTests {
 
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.H2_MEMORY, getClass());
+	interface Fixture extends StoreFixture {
 
-	@Override
-	protected void clear() {
-		this.nodes.clear();
+		@Override
+		default DelayedTaskStore openStore() {
+			return JdbcStores.open(TestDatabase.H2_MEMORY, H2MemoryStoreTests.class);
+		}
+
 	}
 
-	@Override
-	protected DelayedTaskStore node() {
-		return this.nodes.node();
+	@Nested
+	class Storing extends StoringContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Delivery extends DeliveryContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Schedules extends ScheduleContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class StartLimits extends StartLimitContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Operators extends OperatorContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Races extends StoreRaceContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Cluster extends ClusterContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Model extends ModelContractTests implements Fixture {
+
 	}
 
 }

@@ -31,14 +31,11 @@ final class JdbcNodes {
 	}
 
 	void clear() {
-		JdbcTemplate jdbc = new JdbcTemplate(this.pool);
-		jdbc.update("delete from timingwheel_task");
-		jdbc.update("delete from timingwheel_task_limit");
-		jdbc.update("delete from timingwheel_task_node");
+		node().testing().deleteAll();
 	}
 
 	JdbcDelayedTaskStore node() {
-		return new JdbcDelayedTaskStore(this.pool, this.pool, TableName.DEFAULT);
+		return JdbcStores.open(this.pool);
 	}
 
 }

@@ -1,46 +1,67 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import com.zaxxer.hikari.HikariDataSource;
-import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DelayedTaskStoreContractTests;
-import io.timingwheel.spring.durable.LeasedTask;
-import org.junit.jupiter.api.Test;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.test.ClusterContractTests;
+import io.timingwheel.spring.durable.store.test.DeliveryContractTests;
+import io.timingwheel.spring.durable.store.test.ModelContractTests;
+import io.timingwheel.spring.durable.store.test.OperatorContractTests;
+import io.timingwheel.spring.durable.store.test.ScheduleContractTests;
+import io.timingwheel.spring.durable.store.test.StartLimitContractTests;
+import io.timingwheel.spring.durable.store.test.StoreFixture;
+import io.timingwheel.spring.durable.store.test.StoreRaceContractTests;
+import io.timingwheel.spring.durable.store.test.StoringContractTests;
+import org.junit.jupiter.api.Nested;
 
-import org.springframework.jdbc.core.JdbcTemplate;
+class MariaDbStoreTests {
 
-import static org.assertj.core.api.Assertions.assertThat;
+	interface Fixture extends StoreFixture {
 
-class MariaDbStoreTests extends DelayedTaskStoreContractTests {
-
-	private final JdbcNodes nodes = new JdbcNodes(TestDatabase.MARIADB, getClass());
-
-	@Override
-	protected void clear() {
-		this.nodes.clear();
-	}
-
-	@Override
-	protected DelayedTaskStore node() {
-		return this.nodes.node();
-	}
-
-	@Override
-	protected boolean sharesRequests() {
-		return false;
-	}
-
-	@Test
-	void aRetryLeavesTheConnectionWithTheSettingsOfItsPool() {
-		LeasedTask task = begun("k");
-		try (HikariDataSource pool = TestDatabase.newPool(this.nodes.url(), 1)) {
-			JdbcTemplate connection = new JdbcTemplate(pool);
-			connection.execute("set session innodb_lock_wait_timeout = 7");
-			JdbcDelayedTaskStore node = new JdbcDelayedTaskStore(pool, pool, TableName.DEFAULT);
-			assertThat(retry(node, task.ref(), 2, HOUR)).isEqualTo(Reply.DONE);
-			assertThat(connection.queryForObject("select @@session.innodb_lock_wait_timeout", Integer.class))
-				.isEqualTo(7);
+		@Override
+		default DelayedTaskStore openStore() {
+			return JdbcStores.open(TestDatabase.MARIADB, MariaDbStoreTests.class);
 		}
+
+	}
+
+	@Nested
+	class Storing extends StoringContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Delivery extends DeliveryContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Schedules extends ScheduleContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class StartLimits extends StartLimitContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Operators extends OperatorContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Races extends StoreRaceContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Cluster extends ClusterContractTests implements Fixture {
+
+	}
+
+	@Nested
+	class Model extends ModelContractTests implements Fixture {
+
 	}
 
 }

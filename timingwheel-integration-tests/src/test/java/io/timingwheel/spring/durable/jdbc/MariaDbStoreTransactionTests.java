@@ -2,7 +2,7 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.util.Set;
 
-import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 
 class MariaDbStoreTransactionTests extends JdbcStoreTransactionContractTests {
 

@@ -24,7 +24,7 @@ class MariaDbVirtualTimeTests extends VirtualTimeContractTests {
 	@Override
 	protected void loseEverything() {
 		this.jdbc.execute("truncate table timingwheel_task");
-		this.jdbc.execute("truncate table timingwheel_task_limit");
+		this.jdbc.execute("truncate table timingwheel_task_name");
 	}
 
 }

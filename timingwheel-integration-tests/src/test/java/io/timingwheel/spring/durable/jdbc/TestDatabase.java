@@ -13,11 +13,8 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timingwheel.spring.MariaDb;
 import io.timingwheel.spring.Postgres;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelDataSourceScriptDatabaseInitializer;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreProperties;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -132,10 +129,7 @@ public enum TestDatabase {
 	}
 
 	static HikariDataSource withTable(HikariDataSource pool) {
-		TimingWheelJdbcStoreProperties properties = new TimingWheelJdbcStoreProperties();
-		properties.setInitializeSchema(DatabaseInitializationMode.ALWAYS);
-		new TimingWheelDataSourceScriptDatabaseInitializer(pool, properties).initializeDatabase();
-		return pool;
+		return JdbcStores.withTables(pool);
 	}
 
 	/**

@@ -2,19 +2,17 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.StoreTestSupport;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredTask;
 import io.timingwheel.spring.durable.TestLog;
-import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,21 +20,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The dead tasks do not fill the memory of Redis.
  */
-class RedisDeadLimitTests extends StoreTestSupport {
+class RedisDeadLimitTests extends RedisTestSupport {
 
 	private static final int MAX_DEAD = 10;
 
 	private final RedisStores stores = TestRedis.STANDALONE.stores(getClass());
 
-	@Override
-	protected void clear() {
-		this.stores.clear();
-	}
+	private final AtomicLong clock = new AtomicLong(System.currentTimeMillis());
 
-	@Override
-	protected DelayedTaskStore node() {
-		return this.stores.node(
-				RedisStores.OPTIONS.withNamespace(getClass().getSimpleName()).withPartitions(1).withMaxDead(MAX_DEAD));
+	private RedisDelayedTaskStore store;
+
+	@BeforeEach
+	void open() {
+		this.stores.clear();
+		RedisStoreOptions defaults = RedisStoreOptions.DEFAULTS;
+		this.store = this.stores
+			.node(new RedisStoreOptions(getClass().getSimpleName(), 1, 0, defaults.waitTimeout(), MAX_DEAD));
+		this.store.testing().setClock(this.clock::get);
 	}
 
 	@Test
@@ -44,7 +44,7 @@ class RedisDeadLimitTests extends StoreTestSupport {
 		TestLog log = new TestLog();
 		bury("few", 3, "few");
 		for (int i = 0; i < 4; i++) {
-			clockAhead(SOON.multipliedBy(i));
+			this.clock.addAndGet(1000);
 			String reason = "death " + i;
 			log.of(() -> {
 				bury(NAME, 4, reason);
@@ -52,8 +52,8 @@ class RedisDeadLimitTests extends StoreTestSupport {
 			});
 			assertThat(dead()).isLessThanOrEqualTo(MAX_DEAD);
 		}
-		assertThat(this.store.dead("few", 100)).hasSize(3);
-		assertThat(this.store.dead(NAME, 100)).hasSize(7)
+		assertThat(dead("few")).hasSize(3);
+		assertThat(dead(NAME)).hasSize(7)
 			.extracting(StoredTask::error)
 			.contains("death 3", "death 2")
 			.doesNotContain("death 0");
@@ -63,36 +63,35 @@ class RedisDeadLimitTests extends StoreTestSupport {
 
 	@Test
 	void oneCallMayBuryMoreThanTheLimit() {
-		enqueue("pending", HOUR);
+		enqueue(this.store, "pending", HOUR);
 		bury(NAME, 500, "all at once");
-		assertThat(this.store.counts()).containsEntry(NAME, new StoredCounts(1, 0, 0, MAX_DEAD));
-		assertThat(this.store.requeueAll(this.store.dead(NAME, 100).stream().map(StoredTask::id).toList()))
-			.hasSize(MAX_DEAD)
+		assertThat(this.store.counts(List.of())).containsEntry(NAME, new StoredCounts(1, 0, 0, MAX_DEAD));
+		assertThat(this.store.requeue(dead(NAME).stream().map(StoredTask::id).toList())).hasSize(MAX_DEAD)
 			.containsOnly(DelayedTaskStore.Requeue.REQUEUED);
 	}
 
 	@Test
 	void pendingTasksAreNotDropped() {
-		this.store.enqueueAll(IntStream.range(0, 50).mapToObj((i) -> task("k" + i, HOUR)).toList());
+		this.store.enqueue(IntStream.range(0, 50).mapToObj((i) -> task("k" + i, HOUR)).toList());
 		bury("few", 2, "few");
-		assertThat(this.store.counts()).containsEntry(NAME, new StoredCounts(50, 0, 0, 0))
+		assertThat(this.store.counts(List.of())).containsEntry(NAME, new StoredCounts(50, 0, 0, 0))
 			.containsEntry("few", new StoredCounts(0, 0, 0, 2));
 		assertThat(this.store.droppedDead()).isZero();
 	}
 
 	private long dead() {
-		return this.store.counts().values().stream().mapToLong(StoredCounts::dead).sum();
+		return this.store.counts(List.of()).values().stream().mapToLong(StoredCounts::dead).sum();
+	}
+
+	private List<StoredTask> dead(String name) {
+		return this.store.list(new ListQuery(name, ListQuery.Order.DEAD_LATEST_FIRST, null, 100)).tasks();
 	}
 
 	private void bury(String name, int tasks, String reason) {
-		this.store.enqueueAll(IntStream.range(0, tasks)
-			.mapToObj((i) -> task(name, null, DueTime.after(Duration.ZERO), IfPending.REPLACE, null))
-			.toList());
-		List<LeasedTask> claimed = this.store
-			.claim(new ClaimRequest("a", Set.of(name), tasks, LOOK_AHEAD, LEASE, ANY_SIZE))
-			.tasks();
+		this.store.enqueue(IntStream.range(0, tasks).mapToObj((i) -> task(name, null, Duration.ZERO)).toList());
+		List<LeasedTask> claimed = this.store.claim(request(tasks, name)).tasks();
 		assertThat(claimed).hasSize(tasks);
-		this.store.bury(claimed.stream().map((task) -> new Burial(task.ref(), reason)).toList());
+		this.store.settle(claimed.stream().<Settlement>map((task) -> new Settlement.Bury(task.ref(), reason)).toList());
 	}
 
 }

@@ -26,15 +26,17 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.Enqueued;
-import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.NewTask;
-import io.timingwheel.spring.durable.StoreTestSupport;
-import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoredTask;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -49,10 +51,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Redis loses its scripts, restarts, is full, or loses connections.
  */
-class RedisFailureTests extends StoreTestSupport {
+class RedisFailureTests extends RedisTestSupport {
 
-	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
-		.withWaitTimeout(Duration.ofMillis(1));
+	private static final RedisStoreOptions WAITING = RedisStores.waiting(Duration.ofMillis(1));
 
 	@RegisterExtension
 	static final RedisProcess server = RedisProcess.with();
@@ -75,37 +76,38 @@ class RedisFailureTests extends StoreTestSupport {
 		client.shutdown();
 	}
 
-	@Override
-	protected void clear() {
-		stores.clear();
-	}
+	private DelayedTaskStore store;
 
-	@Override
-	protected DelayedTaskStore node() {
-		return stores.node();
+	private DelayedTaskStore other;
+
+	@BeforeEach
+	void open() {
+		stores.clear();
+		this.store = stores.node();
+		this.other = stores.node();
 	}
 
 	@Test
 	void goesOnWhenTheScriptsAreForgotten() {
 		for (int i = 0; i < 5; i++) {
-			LeasedTask task = begun("k");
+			LeasedTask task = running(this.store, "k");
 			flushScripts();
-			assertThat(acknowledge(this.other, task.ref())).isEqualTo(Reply.DONE);
+			assertThat(acknowledge(this.other, task)).isEqualTo(Reply.DONE);
 			flushScripts();
 		}
-		assertThat(this.store.counts()).isEmpty();
+		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test
 	void nothingIsLostByARestart() {
 		List<Enqueued> tasks = new ArrayList<>();
 		for (int i = 0; i < 200; i++) {
-			tasks.add(enqueue((i % 2 == 0) ? "k" + i : null, Duration.ZERO));
+			tasks.add(enqueue(this.store, (i % 2 == 0) ? "k" + i : null, NOW));
 		}
-		List<LeasedTask> claimed = claim(this.store, "a", 50).tasks();
+		List<LeasedTask> claimed = claim(this.store, 50).tasks();
 		server.close();
 		try {
-			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k", HOUR));
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(this.store, "k", HOUR));
 		}
 		finally {
 			server.start();
@@ -114,8 +116,8 @@ class RedisFailureTests extends StoreTestSupport {
 		awaitUp(this.other);
 		Set<String> ids = new HashSet<>();
 		claimed.forEach((task) -> ids.add(task.id()));
-		assertThat(this.store.acknowledge(claimed.stream().map(LeasedTask::ref).toList())).containsOnly(Reply.DONE);
-		claim(this.other, "b", 1000).tasks().forEach((task) -> assertThat(ids.add(task.id())).isTrue());
+		assertThat(acknowledge(this.store, claimed)).containsOnly(Reply.DONE);
+		claim(this.other, 1000).tasks().forEach((task) -> assertThat(ids.add(task.id())).isTrue());
 		assertThat(ids).containsExactlyInAnyOrderElementsOf(tasks.stream().map(Enqueued::id).toList());
 	}
 
@@ -130,7 +132,7 @@ class RedisFailureTests extends StoreTestSupport {
 				for (int i = 0; i < 2000 || (unknown.isEmpty() && i < 100_000); i++) {
 					NewTask task = task(null, HOUR);
 					try {
-						this.store.enqueue(task);
+						this.store.enqueue(List.of(task));
 						answered.incrementAndGet();
 					}
 					catch (DataAccessException ex) {
@@ -152,7 +154,7 @@ class RedisFailureTests extends StoreTestSupport {
 			});
 		}
 		awaitUp(this.store);
-		List<StoredTask> stored = this.store.pending(NAME, Integer.MAX_VALUE);
+		List<StoredTask> stored = allPending();
 		long unanswered = stored.stream().filter((task) -> unknown.contains(task.id().substring(0, 36))).count();
 		assertThat(stored).hasSize((int) (answered.get() + unanswered));
 		assertThat(unknown).isNotEmpty();
@@ -162,7 +164,7 @@ class RedisFailureTests extends StoreTestSupport {
 	void aCallOnAConnectionThatBreaksIsNotSentAgain() throws Exception {
 		assertThat(this.store.now()).isPositive();
 		client("PAUSE", "60000", "WRITE");
-		CompletableFuture<Enqueued> enqueued = CompletableFuture.supplyAsync(() -> enqueue("k", HOUR),
+		CompletableFuture<Enqueued> enqueued = CompletableFuture.supplyAsync(() -> enqueue(this.store, "k", HOUR),
 				(task) -> new Thread(task).start());
 		try {
 			await().until(() -> admin.sync().clientList().contains("cmd=evalsha"));
@@ -178,14 +180,14 @@ class RedisFailureTests extends StoreTestSupport {
 	}
 
 	@Test
-	void anInterruptOfTheCallerThatSendsForOthersHarmsNoneOfThem() throws Exception {
+	void anInterruptDoesNotEndACallWhoseReplyIsUnderWay() throws Exception {
 		assertThat(this.store.now()).isPositive();
 		client("PAUSE", "60000", "WRITE");
 		List<NewTask> tasks = List.of(task(null, HOUR), task(null, HOUR));
 		AtomicBoolean flag = new AtomicBoolean();
 		FutureTask<List<Enqueued>> stored = new FutureTask<>(() -> {
 			try {
-				return this.store.enqueueShared(tasks);
+				return this.store.enqueue(tasks);
 			}
 			finally {
 				flag.set(Thread.currentThread().isInterrupted());
@@ -203,7 +205,7 @@ class RedisFailureTests extends StoreTestSupport {
 		}
 		assertThat(stored.get(1, TimeUnit.MINUTES)).hasSize(2);
 		assertThat(flag).isTrue();
-		assertThat(this.store.pending(NAME, 10)).hasSize(2);
+		assertThat(pending(this.store)).hasSize(2);
 	}
 
 	@Test
@@ -219,8 +221,7 @@ class RedisFailureTests extends StoreTestSupport {
 			server.close();
 			try {
 				for (int attempt = 0; attempt < 2; attempt++) {
-					assertThatExceptionOfType(DataAccessException.class)
-						.isThrownBy(() -> waiting.enqueue(task(null, HOUR)));
+					assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR));
 				}
 			}
 			finally {
@@ -238,27 +239,21 @@ class RedisFailureTests extends StoreTestSupport {
 
 	@Test
 	void aConnectionThatWaitsForReplicasIsClosedIfACommandIsNotAnswered() throws Exception {
-		DelayedTaskStore waiting = stores.node(WAITING);
-		enqueueUncertain(waiting);
-		String id = waitingConnection();
-		client("PAUSE", "60000", "WRITE");
-		try {
-			FutureTask<Enqueued> stored = new FutureTask<>(() -> waiting.enqueue(task(null, HOUR)));
-			Thread caller = new Thread(stored);
-			caller.start();
-			await().until(() -> admin.sync()
-				.clientList()
-				.lines()
-				.anyMatch((line) -> line.startsWith(id + " ") && line.contains(" cmd=evalsha ")));
-			caller.interrupt();
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> stored.get(1, TimeUnit.MINUTES))
-				.withCauseInstanceOf(DataAccessException.class);
+		try (RedisStores impatient = new RedisStores(() -> RedisStores.configuration(server), Duration.ofSeconds(2))) {
+			DelayedTaskStore waiting = impatient.node(WAITING);
+			enqueueUncertain(waiting);
+			String id = waitingConnection();
+			client("PAUSE", "60000", "WRITE");
+			try {
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR))
+					.withMessageContaining("timed out");
+			}
+			finally {
+				client("UNPAUSE");
+			}
+			await().until(() -> admin.sync().clientList().lines().noneMatch((line) -> line.startsWith(id + " ")));
+			enqueueUncertain(waiting);
 		}
-		finally {
-			client("UNPAUSE");
-		}
-		await().until(() -> admin.sync().clientList().lines().noneMatch((line) -> line.startsWith(id + " ")));
-		enqueueUncertain(waiting);
 	}
 
 	/**
@@ -281,7 +276,7 @@ class RedisFailureTests extends StoreTestSupport {
 		String id = waitingConnection();
 		admin.sync().replicaof("127.0.0.1", 1);
 		try {
-			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> waiting.enqueue(task(null, HOUR)))
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(waiting, null, HOUR))
 				.withStackTraceContaining("READONLY");
 		}
 		finally {
@@ -295,23 +290,23 @@ class RedisFailureTests extends StoreTestSupport {
 	@Test
 	void aFullRedisRefusesNewTasksAndWorksOffTheOldOnes() {
 		for (int i = 0; i < 200; i++) {
-			enqueue("k" + i, Duration.ZERO);
+			enqueue(this.store, "k" + i, NOW);
 		}
 		redis((connection) -> {
 			connection.serverCommands().setConfig("maxmemory", "1");
 			return null;
 		});
 		try {
-			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue("k1", HOUR))
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(this.store, "k1", HOUR))
 				.withStackTraceContaining("OOM");
 			assertThat(this.store.find(key("k1"))).isPresent();
-			List<LeasedTask> tasks = claim(this.store, "a", 300).tasks();
+			List<LeasedTask> tasks = claim(this.store, 300).tasks();
 			assertThat(tasks).hasSize(200);
 			assertThat(this.store.renew(List.of(tasks.get(0).ref()), LEASE)).containsOnly(Reply.DONE);
-			assertThat(retry(this.store, tasks.get(1).ref(), 2, HOUR)).isEqualTo(Reply.DONE);
-			assertThat(bury(this.store, tasks.get(2).ref())).isEqualTo(Reply.DONE);
-			assertThat(this.store.acknowledge(tasks.stream().skip(3).map(LeasedTask::ref).toList()))
-				.containsOnly(Reply.DONE);
+			assertThat(settle(this.store, new Settlement.Retry(tasks.get(1).ref(), 2, HOUR, "it failed")))
+				.isEqualTo(Reply.DONE);
+			assertThat(bury(this.store, tasks.get(2))).isEqualTo(Reply.DONE);
+			assertThat(acknowledge(this.store, tasks.subList(3, 200))).containsOnly(Reply.DONE);
 		}
 		finally {
 			redis((connection) -> {
@@ -319,14 +314,27 @@ class RedisFailureTests extends StoreTestSupport {
 				return null;
 			});
 		}
-		assertThat(this.store.counts().get(NAME).pending()).isEqualTo(1);
+		assertThat(this.store.counts(List.of()).get(NAME).pending()).isEqualTo(1);
 	}
 
 	/**
 	 * Stores a task. The call fails, because this server has no replica.
 	 */
 	private static void enqueueUncertain(DelayedTaskStore waiting) {
-		assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> waiting.enqueue(task(null, HOUR)));
+		assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> enqueue(waiting, null, HOUR));
+	}
+
+	private List<StoredTask> allPending() {
+		List<StoredTask> tasks = new ArrayList<>();
+		ListQuery.Page page;
+		StoredTask.Position after = null;
+		do {
+			page = this.store.list(new ListQuery(NAME, ListQuery.Order.PENDING, after, 1000));
+			tasks.addAll(page.tasks());
+			after = tasks.get(tasks.size() - 1).position();
+		}
+		while (page.more());
+		return tasks;
 	}
 
 	private static void awaitUp(DelayedTaskStore store) {

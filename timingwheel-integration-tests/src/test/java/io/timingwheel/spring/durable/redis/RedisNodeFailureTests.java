@@ -15,7 +15,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -226,7 +226,7 @@ class RedisNodeFailureTests extends RedisNodeTestSupport {
 	 * fails for this reason.
 	 */
 	private void awaitDownAndRefused(String reason) {
-		await().until(() -> this.node.durable().storeError().isPresent());
+		await().until(() -> this.node.node().storeError().isPresent());
 		await().untilAsserted(
 				() -> assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> enqueue(-1, Duration.ZERO))
 					.withMessageContaining(reason));

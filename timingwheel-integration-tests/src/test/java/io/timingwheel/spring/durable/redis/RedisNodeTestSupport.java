@@ -90,14 +90,14 @@ abstract class RedisNodeTestSupport extends StoreTestSupport {
 
 	final void awaitUp() {
 		await().untilAsserted(() -> {
-			assertThat(this.node.durable().storeError()).isEmpty();
-			assertThat(this.node.durable().storeDownSince()).isEmpty();
-			assertThat(this.node.durable().missingStoreParts()).isEmpty();
+			assertThat(this.node.node().storeError()).isEmpty();
+			assertThat(this.node.node().storeDownSince()).isEmpty();
+			assertThat(this.node.node().missingStoreParts()).isEmpty();
 		});
 	}
 
 	final void awaitEmptyStore() {
-		await().until(() -> this.store.counts().isEmpty());
+		await().until(() -> this.store.counts(List.of()).isEmpty());
 	}
 
 	final int timesLogged(String text) {

@@ -1,17 +1,14 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.List;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued.Outcome;
-import io.timingwheel.spring.durable.StoreTestSupport;
-import io.timingwheel.spring.durable.TestNode;
-import io.timingwheel.spring.durable.TestSettings;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.task.IfPending;
-import io.timingwheel.spring.task.TaskId;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -24,13 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Calls that wait for a replica, with and without a replica.
  */
-class RedisReplicationTests extends StoreTestSupport {
-
-	private static final RedisStoreOptions WAITING = RedisStores.OPTIONS.withWaitReplicas(1)
-		.withWaitTimeout(Duration.ofSeconds(30));
-
-	/** A timeout for tests that have stopped the replica. */
-	private static final RedisStoreOptions IMPATIENT = WAITING.withWaitTimeout(Duration.ofMillis(500));
+class RedisReplicationTests extends RedisTestSupport {
 
 	@RegisterExtension
 	static final RedisProcess primary = RedisProcess.with("repl-diskless-sync yes", "repl-diskless-sync-delay 0");
@@ -41,37 +32,35 @@ class RedisReplicationTests extends StoreTestSupport {
 	@RegisterExtension
 	static final RedisStores stores = RedisStores.on(primary);
 
+	private final DelayedTaskStore store = stores.node(RedisStores.waiting(Duration.ofSeconds(30)));
+
 	@BeforeAll
 	static void start() {
 		awaitReplica();
 	}
 
-	@Override
-	protected void clear() {
+	@AfterEach
+	void clear() {
 		stores.clear();
-	}
-
-	@Override
-	protected DelayedTaskStore node() {
-		return stores.node(WAITING);
 	}
 
 	@Test
 	void aWriteIsDoneOnceAReplicaHasIt() {
-		assertThat(enqueue("k", HOUR).outcome()).isEqualTo(Outcome.INSERTED);
-		assertThat(this.store.reschedule(key("k"), DueTime.after(Duration.ofMinutes(1)), null)).isNotNull();
-		assertThat(this.store.enqueue(task("k", HOUR, IfPending.KEEP)).outcome()).isEqualTo(Outcome.PENDING);
+		assertThat(enqueue(this.store, "k", HOUR).outcome()).isEqualTo(Outcome.INSERTED);
+		assertThat(this.store.move(key("k"), DueTime.after(Duration.ofMinutes(1)))).isNotNull();
+		NewTask task = task("k", HOUR);
+		NewTask kept = new NewTask(task.id(), NAME, "k", "kept", null, task.due(), IfPending.KEEP, null);
+		assertThat(this.store.enqueue(List.of(kept)).get(0).outcome()).isEqualTo(Outcome.PENDING);
 		assertThat(this.store.cancel(key("k"))).isTrue();
 		assertThat(this.store.cancel(key("k"))).isFalse();
 	}
 
 	@Test
 	void withoutAReplicaAWriteIsUncertain() {
-		DelayedTaskStore impatient = stores.node(IMPATIENT);
+		DelayedTaskStore impatient = stores.node(RedisStores.waiting(Duration.ofMillis(500)));
 		replica.close();
 		try {
-			assertThatExceptionOfType(UncertainWriteException.class)
-				.isThrownBy(() -> impatient.enqueue(task("k", HOUR)))
+			assertThatExceptionOfType(UncertainWriteException.class).isThrownBy(() -> enqueue(impatient, "k", HOUR))
 				.withMessageContaining("0 of 1 replicas")
 				.withMessageContaining("may run");
 			assertThat(this.store.find(key("k"))).isPresent();
@@ -81,32 +70,6 @@ class RedisReplicationTests extends StoreTestSupport {
 		}
 		finally {
 			replica.start();
-			awaitReplica();
-		}
-	}
-
-	@Test
-	void aTaskWhoseWriteIsUncertainWaitsForNoLeaseToEnd() throws Exception {
-		Set<Integer> runs = ConcurrentHashMap.newKeySet();
-		TestNode node = TestNode.start(stores.node(IMPATIENT), (argument, context) -> runs.add(argument),
-				new TestSettings().lease(HOUR));
-		TaskId far = TaskId.of(TestNode.NAME, "far");
-		try (TestNode storing = TestNode.withoutHandler(this.other)) {
-			storing.durable().enqueue(far, HOUR, 2);
-		}
-		replica.close();
-		try {
-			assertThatExceptionOfType(UncertainWriteException.class)
-				.isThrownBy(() -> node.enqueue("k", Duration.ofMillis(1500), 1));
-			assertThatExceptionOfType(UncertainWriteException.class)
-				.isThrownBy(() -> node.durable().reschedule(far, Duration.ofMillis(1500)));
-			await().until(() -> runs.equals(Set.of(1, 2)));
-			await().until(() -> node.durable().inFlight() == 0);
-			assertThat(this.store.counts()).isEmpty();
-		}
-		finally {
-			replica.start();
-			node.close();
 			awaitReplica();
 		}
 	}

@@ -8,16 +8,16 @@ import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 
-import io.timingwheel.spring.durable.ClaimRequest.Limit;
-import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued.Outcome;
-import io.timingwheel.spring.durable.Enqueued;
-import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.NewSchedule;
 import io.timingwheel.spring.durable.TestLog;
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -36,15 +36,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Which settings of Redis the store refuses at the start, and for which it logs a
  * warning.
  */
-class RedisRequirementsTests {
-
-	private static final Duration HOUR = Duration.ofHours(1);
+class RedisRequirementsTests extends RedisTestSupport {
 
 	@RegisterExtension
 	static final RedisProcess server = RedisProcess.with();
 
 	@RegisterExtension
 	static final RedisStores stores = RedisStores.on(server);
+
+	private static final List<String> NAMES = List.of(NAME);
 
 	private final TestLog log = new TestLog();
 
@@ -67,7 +67,7 @@ class RedisRequirementsTests {
 	@ValueSource(strings = { "allkeys-lru", "volatile-ttl" })
 	void refusesToShareARedisThatEvicts(String policy) {
 		configure("maxmemory-policy", policy);
-		assertThatIllegalStateException().isThrownBy(stores.node()::check)
+		assertThatIllegalStateException().isThrownBy(() -> stores.node().check(NAMES))
 			.withMessageContaining("'" + policy + "'")
 			.withMessageContaining("maxmemory-policy noeviction");
 	}
@@ -81,33 +81,57 @@ class RedisRequirementsTests {
 
 	@Test
 	void refusesAnotherNumberOfPartitionsThanAtFirst() {
-		stores.node().check();
-		assertThatIllegalStateException().isThrownBy(stores.node(RedisStores.OPTIONS.withPartitions(8))::check)
+		stores.node().check(NAMES);
+		assertThatIllegalStateException().isThrownBy(() -> stores.node(eightPartitions("test")).check(NAMES))
 			.withMessageContaining("16 partitions, not 8")
 			.withMessageContaining("timingwheel.store.redis.partitions=16")
 			.withMessageContaining("timingwheel.store.redis.namespace");
-		stores.node(RedisStores.OPTIONS.withPartitions(8).withNamespace("other")).check();
+		stores.node(eightPartitions("other")).check(NAMES);
+	}
+
+	private static RedisStoreOptions eightPartitions(String namespace) {
+		RedisStoreOptions defaults = RedisStoreOptions.DEFAULTS;
+		return new RedisStoreOptions(namespace, 8, 0, defaults.waitTimeout(), defaults.maxDead());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "0", "2" })
+	void refusesTasksOfAnotherFormat(String format) {
+		stores.node().check(NAMES);
+		try (RedisConnection connection = stores.connection()) {
+			byte[] key = Partitions.bytes("timingwheel:{" + RedisStores.OPTIONS.namespace() + "}:meta");
+			connection.hashCommands().hSet(key, Partitions.bytes("format"), Partitions.bytes(format));
+		}
+		assertThatExceptionOfType(UnusableTaskStoreException.class).isThrownBy(() -> stores.node().check(NAMES))
+			.withMessageContaining("format " + format)
+			.withMessageContaining("timingwheel.store.redis.namespace");
 	}
 
 	@Test
-	void refusesTasksOfANewerFormat() {
-		stores.node().check();
+	void theSettingsAndPausesOfALostRedisAreStoredAgain() throws Exception {
+		RedisDelayedTaskStore store = stores.node();
+		store.check(NAMES);
+		store.setPaused("paused", true);
+		assertThat(claim(store, 10).pausedNames()).containsExactly("paused");
 		try (RedisConnection connection = stores.connection()) {
-			byte[] key = Partitions.bytes("timingwheel:{" + RedisStores.OPTIONS.namespace() + "}:meta");
-			connection.hashCommands().hSet(key, Partitions.bytes("format"), Partitions.bytes("3"));
+			connection.serverCommands().flushAll();
 		}
-		assertThatIllegalStateException().isThrownBy(stores.node()::check)
-			.withMessageContaining("format 3")
-			.withMessageContaining("newer version of timingwheel");
+		this.log.of(() -> {
+			assertThat(claim(store, 10).pausedNames()).containsExactly("paused");
+			return null;
+		});
+		assertThat(this.log).containsOnlyOnce("Redis had lost data").contains("[paused]");
+		assertThat(claim(stores.node(), 10).pausedNames()).containsExactly("paused");
+		assertThatIllegalStateException().isThrownBy(() -> stores.node(eightPartitions("test")).check(NAMES));
 	}
 
 	@Test
 	void acceptsAFullRedisThatIsInUse() throws Exception {
 		DelayedTaskStore first = stores.node();
-		first.check();
+		first.check(NAMES);
 		Enqueued pending = first.recur(schedule("pending", "payload", HOUR));
 		Enqueued running = first.recur(schedule("running", "payload", Duration.ZERO));
-		ClaimRequest request = new ClaimRequest("a", Map.of("schedules", new Limit(1, 0)), 1, false, Duration.ZERO,
+		ClaimRequest request = new ClaimRequest("a", Map.of("schedules", new Share(1, 0)), 1, false, Duration.ZERO,
 				HOUR, 1000);
 		assertThat(first.claim(request).tasks()).extracting(LeasedTask::id).containsExactly(running.id());
 		configure("maxmemory", "1");
@@ -163,7 +187,7 @@ class RedisRequirementsTests {
 		configuration.setPassword("secret");
 		try (RedisStores ofUser = new RedisStores(() -> configuration, RedisStores.PATIENCE)) {
 			this.log.of(() -> {
-				ofUser.node().check();
+				ofUser.node().check(NAMES);
 				return null;
 			});
 		}
@@ -171,7 +195,7 @@ class RedisRequirementsTests {
 
 	private static NewSchedule schedule(String key, String payload, Duration first) {
 		return new NewSchedule(UUID.randomUUID().toString(), "schedules", key, payload, null, "every PT1H",
-				DueTime.after(first));
+				DueTime.after(first), false);
 	}
 
 	@ParameterizedTest
@@ -190,7 +214,7 @@ class RedisRequirementsTests {
 
 	private void check() throws Exception {
 		this.log.of(() -> {
-			stores.node().check();
+			stores.node().check(NAMES);
 			return null;
 		});
 	}

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -11,15 +12,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued;
-import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.StoreTestSupport;
-import io.timingwheel.spring.durable.TaskRef;
-import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.Target;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,13 +30,13 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tasks still run while a Cluster moves their slot to another primary.
  */
 @Tag("faults")
-class RedisReshardingTests extends StoreTestSupport {
+class RedisReshardingTests extends RedisTestSupport {
 
 	@RegisterExtension
 	static final RedisCluster cluster = RedisCluster.startPatient();
 
 	@RegisterExtension
-	static final RedisStores stores = cluster.stores();
+	static final RedisStores stores = RedisStores.on(cluster, RedisStores.PATIENCE);
 
 	private final Set<String> stored = ConcurrentHashMap.newKeySet();
 
@@ -48,14 +48,16 @@ class RedisReshardingTests extends StoreTestSupport {
 
 	private final AtomicBoolean allExecuted = new AtomicBoolean();
 
-	@Override
-	protected void clear() {
-		stores.clear();
-	}
+	private DelayedTaskStore store;
 
-	@Override
-	protected DelayedTaskStore node() {
-		return stores.node();
+	private DelayedTaskStore other;
+
+	@BeforeEach
+	void open() {
+		stores.clear();
+		this.store = stores.node();
+		this.store.check(List.of(NAME));
+		this.other = stores.node();
 	}
 
 	@Test
@@ -85,7 +87,7 @@ class RedisReshardingTests extends StoreTestSupport {
 		}
 		assertThat(this.executed).isEqualTo(this.stored);
 		assertThat(this.twice).isEmpty();
-		assertThat(this.store.find(far.id())).isPresent();
+		assertThat(this.store.find(Target.of(far.id()))).isPresent();
 		assertThat(this.stored).filteredOn((id) -> id.endsWith(".0")).hasSizeGreaterThan(20);
 	}
 
@@ -99,9 +101,9 @@ class RedisReshardingTests extends StoreTestSupport {
 	}
 
 	private Enqueued farTaskIn(int partition) {
-		Enqueued enqueued = enqueue("far", HOUR);
+		Enqueued enqueued = enqueue(this.store, "far", HOUR);
 		while (!enqueued.id().endsWith("." + partition)) {
-			enqueued = enqueue("far" + this.stored.size() + enqueued.id(), HOUR);
+			enqueued = enqueue(this.store, "far" + this.stored.size() + enqueued.id(), HOUR);
 		}
 		return enqueued;
 	}
@@ -109,19 +111,18 @@ class RedisReshardingTests extends StoreTestSupport {
 	private void store() {
 		for (int i = 0; !this.over.get(); i++) {
 			String key = (i % 2 == 0) ? "k" + i : null;
-			this.stored.add(this.store
-				.enqueue(task(NAME, key, DueTime.after(Duration.ofMillis(i % 5)), IfPending.REPLACE, null))
-				.id());
+			this.stored.add(enqueue(this.store, key, Duration.ofMillis(i % 5)).id());
 		}
 	}
 
 	private void execute() {
-		ClaimRequest due = new ClaimRequest("b", NAMES, 50, Duration.ZERO, LEASE, ANY_SIZE);
+		ClaimRequest due = new ClaimRequest("b", Map.of(NAME, new Share(50, 0)), 50, false, Duration.ZERO, LEASE,
+				Long.MAX_VALUE);
 		while (!this.allExecuted.get()) {
-			List<TaskRef> tasks = this.other.claim(due).tasks().stream().map(LeasedTask::ref).toList();
+			List<LeasedTask> tasks = this.other.claim(due).tasks();
 			while (!tasks.isEmpty()) {
-				List<Reply> replies = this.other.acknowledge(tasks);
-				List<TaskRef> asked = tasks;
+				List<Reply> replies = acknowledge(this.other, tasks);
+				List<LeasedTask> asked = tasks;
 				tasks = asked.stream().filter((task) -> replies.get(asked.indexOf(task)) == Reply.BUSY).toList();
 				asked.stream()
 					.filter((task) -> replies.get(asked.indexOf(task)) == Reply.DONE)

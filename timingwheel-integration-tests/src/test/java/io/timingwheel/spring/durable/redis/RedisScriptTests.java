@@ -1,28 +1,31 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.Claimed;
-import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued.Outcome;
-import io.timingwheel.spring.durable.Enqueued;
-import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.NewTask;
-import io.timingwheel.spring.durable.StoreTestSupport;
-import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.IfPending;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,14 +33,14 @@ import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.ReturnType;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * What the scripts find, read, write and leave behind, on a server of their own.
  */
-class RedisScriptTests extends StoreTestSupport {
+class RedisScriptTests extends RedisTestSupport {
 
 	private static final int PARTITIONS = RedisStores.OPTIONS.partitions();
 
@@ -47,36 +50,34 @@ class RedisScriptTests extends StoreTestSupport {
 	@RegisterExtension
 	static final RedisStores stores = RedisStores.on(server);
 
-	@Override
-	protected void clear() {
-		stores.clear();
-	}
+	private RedisDelayedTaskStore store;
 
-	@Override
-	protected DelayedTaskStore node() {
-		return stores.node();
+	private RedisDelayedTaskStore other;
+
+	@BeforeEach
+	void open() {
+		stores.clear();
+		this.store = stores.node();
+		this.other = stores.node();
 	}
 
 	@Test
 	void aClaimWithManyNamesLooksUpOnlyThoseThatAreThere() {
-		Set<String> names = new HashSet<>();
-		for (int i = 0; i < 100; i++) {
-			names.add("name" + i);
-		}
-		names.add("\u00e4\u00f6\u00fc");
-		ClaimRequest request = new ClaimRequest("a", names, 100, LOOK_AHEAD, LEASE, ANY_SIZE);
+		List<String> names = new ArrayList<>(List.of("\u00e4\u00f6\u00fc"));
+		IntStream.range(0, 100).forEach((i) -> names.add("name" + i));
+		ClaimRequest request = request(100, names.toArray(String[]::new));
 		assertThat(this.store.claim(request).tasks()).isEmpty();
-		assertThat(lookUps(request)).isEqualTo(2L * PARTITIONS);
+		assertThat(lookUps(request)).isEqualTo(PARTITIONS);
 
 		for (int i = 0; i < 20 * PARTITIONS; i++) {
-			store("name7", HOUR);
-			store("name50", HOUR);
-			store("before", HOUR);
-			store("nobody", HOUR);
+			for (String name : List.of("name7", "name50", "before", "nobody")) {
+				this.store.enqueue(List.of(task(name, null, HOUR)));
+			}
 		}
 		assertThat(this.store.claim(request).tasks()).isEmpty();
-		// Each of the two scripts looks up two names, and three gaps beside them.
-		assertThat(lookUps(request)).isBetween(2L * 2 * PARTITIONS, 2L * 5 * PARTITIONS);
+		// Each script looks up the two names and their first tasks, and three gaps beside
+		// them.
+		assertThat(lookUps(request)).isBetween(2L * PARTITIONS, 10L * PARTITIONS);
 	}
 
 	@Test
@@ -86,24 +87,23 @@ class RedisScriptTests extends StoreTestSupport {
 		for (int i = 0; i < 300; i++) {
 			String name = ((i % 2 == 0) ? "n" : "\u00e9") + "x".repeat(i % 7) + i % 11;
 			names.add(name);
-			ids.add(store(name, Duration.ofSeconds(i % 3)));
-			store(name + "y", Duration.ZERO);
+			this.store.enqueue(List.of(task(name, null, Duration.ofSeconds(i % 3))))
+				.forEach((task) -> ids.add(task.id()));
+			this.store.enqueue(List.of(task(name + "y", null, NOW)));
 		}
-		List<LeasedTask> claimed = this.store.claim(new ClaimRequest("a", names, 1000, LOOK_AHEAD, LEASE, ANY_SIZE))
-			.tasks();
-		assertThat(claimed).extracting(LeasedTask::id).containsExactlyInAnyOrderElementsOf(ids);
+		assertThat(this.store.claim(request(1000, names.toArray(String[]::new))).tasks()).extracting(LeasedTask::id)
+			.containsExactlyInAnyOrderElementsOf(ids);
 	}
 
 	@Test
 	void theNextTimeOfAClaimIsNotWithinTheLookAheadThoughThePartitionsAreReadOneAfterAnother() {
 		Duration lookAhead = Duration.ofSeconds(1);
-		List<NewTask> tasks = IntStream.range(0, 1500)
-			.mapToObj((i) -> task(null, Duration.ofMillis(i + 1000), IfPending.KEEP))
-			.toList();
-		this.store.enqueueAll(tasks);
+		this.store.enqueue(IntStream.range(0, 1500).mapToObj((i) -> task(null, Duration.ofMillis(i + 1000))).toList());
+		ClaimRequest request = new ClaimRequest("a", Map.of(NAME, new Share(10_000, 10_000)), 10_000, false, lookAhead,
+				HOUR, Long.MAX_VALUE);
 		int claimed = 0;
-		while (claimed < tasks.size()) {
-			Claimed claim = this.other.claim(new ClaimRequest("a", NAMES, 10_000, lookAhead, HOUR, ANY_SIZE));
+		while (claimed < 1500) {
+			Claimed claim = this.other.claim(request);
 			claimed += claim.tasks().size();
 			assertThat(claim.nextAt() - claim.now()).isGreaterThan(lookAhead.toMillis());
 		}
@@ -114,131 +114,120 @@ class RedisScriptTests extends StoreTestSupport {
 		int tasks = 50;
 		String payload = "x".repeat(40_000);
 		for (int i = 0; i < tasks; i++) {
-			this.store.enqueue(new NewTask(UUID.randomUUID().toString(), NAME, null, payload, DueTime.after(SOON),
-					IfPending.REPLACE, null));
+			this.store.enqueue(List.of(new NewTask(UUID.randomUUID().toString(), NAME, null, payload, null,
+					DueTime.after(Duration.ofSeconds(90)), IfPending.REPLACE, null)));
 		}
 		long stored = appendedBytes();
-		List<TaskRef> refs = claim().stream().map(LeasedTask::ref).toList();
+		List<TaskRef> refs = claim(this.store, 100).tasks().stream().map(LeasedTask::ref).toList();
 		assertThat(refs).hasSize(tasks);
 		assertThat(this.store.begin(refs, LEASE)).containsOnly(Reply.DONE);
 		assertThat(this.store.renew(refs, LEASE)).containsOnly(Reply.DONE);
-		refs.forEach((task) -> retry(this.store, task, 2, Duration.ZERO));
-		List<LeasedTask> again = claim();
+		refs.forEach((task) -> settle(this.store, new Settlement.Retry(task, 2, Duration.ZERO, "it failed")));
+		List<LeasedTask> again = claim(this.store, 100).tasks();
 		assertThat(again).hasSize(tasks).allMatch((task) -> payload.equals(task.payload()));
-		assertThat(this.store.release(again.stream().map(LeasedTask::ref).toList())).containsOnly(Reply.DONE);
+		again.forEach((task) -> assertThat(settle(this.store, new Settlement.Release(task.ref(), true)))
+			.isEqualTo(Reply.DONE));
 		assertThat(appendedBytes() - stored).isPositive().isLessThan(tasks * 5_000L);
-	}
-
-	@Test
-	void tasksOfAnOlderFormatAreReadAsTheyAre() {
-		LeasedTask running = begun("running");
-		LeasedTask leased = leased("leased");
-		LeasedTask dead = begun("dead");
-		bury(this.store, dead.ref());
-		for (int partition = 0; partition < PARTITIONS; partition++) {
-			writeAsFormatOne(partition);
-		}
-		assertThat(stored(dead.id()).error()).isEqualTo("hopeless");
-		assertThat(this.store.renew(List.of(running.ref()), LEASE)).containsOnly(Reply.DONE);
-		assertThat(acknowledge(this.store, running.ref())).isEqualTo(Reply.DONE);
-		assertThat(begin(this.store, leased.ref())).isEqualTo(Reply.DONE);
-		assertThat(acknowledge(this.store, leased.ref())).isEqualTo(Reply.DONE);
-		assertThat(this.store.requeue(dead.id())).isEqualTo(Requeue.REQUEUED);
-		LeasedTask again = claim().get(0);
-		assertThat(again.payload()).isEqualTo(dead.payload());
-		assertThat(acknowledge(this.store, again.ref())).isEqualTo(Reply.DONE);
-		assertThat(keys()).isZero();
-	}
-
-	/**
-	 * Writes each task of a partition into one field, as format 1 has it.
-	 */
-	private static void writeAsFormatOne(int partition) {
-		String script = """
-				local fields = redis.call('HGETALL', KEYS[1])
-				for i = 1, #fields, 2 do
-				  if string.sub(fields[i], 1, 1) == '+' then
-				    local id = string.sub(fields[i], 2)
-				    local whole = redis.call('HGET', KEYS[1], id)
-				    local old = { struct.unpack('>c1BI8I8I8I4I4I4Bc0Hc0Hc0', whole) }
-				    local new = { struct.unpack('>c1BI8I8I8I4I4I4Hc0', fields[i + 1]) }
-				    redis.call('HDEL', KEYS[1], fields[i])
-				    redis.call('HSET', KEYS[1], id, struct.pack('>c1BI8I8I8I4I4I4Bc0Hc0Hc0', new[1], new[2], new[3],
-				        new[4], new[5], new[6], new[7], new[8], #old[9], old[9], #old[10], old[10], #new[9], new[9])
-				        .. string.sub(whole, old[12]))
-				  end
-				end
-				return 1
-				""";
-		byte[] key = new Partitions(RedisStores.OPTIONS.namespace(), PARTITIONS).keys(partition)[0];
-		try (RedisConnection connection = stores.connection()) {
-			Long done = connection.scriptingCommands()
-				.eval(Partitions.bytes(script), ReturnType.INTEGER, 1, new byte[][] { key });
-			assertThat(done).isEqualTo(1);
-		}
 	}
 
 	@ParameterizedTest
 	@NullSource
 	@ValueSource(strings = "k")
 	void anInsertThatIsRepeatedIsTheSameInsert(@Nullable String key) {
-		NewTask task = task(NAME, key, DueTime.after(SOON), IfPending.REJECT, OFFER);
-		Enqueued first = this.store.enqueue(task);
-		Enqueued again = this.store.enqueue(task);
+		NewTask task = task(key, Duration.ofSeconds(90));
+		Enqueued first = this.store.enqueue(List.of(task)).get(0);
+		Enqueued again = this.store.enqueue(List.of(task)).get(0);
 		assertThat(again.outcome()).isEqualTo(Outcome.INSERTED);
 		assertThat(again.id()).isEqualTo(first.id());
-		assertThat(again.fence()).isEqualTo(first.fence());
 		assertThat(again.dueAt()).isEqualTo(first.dueAt());
-		assertThat(again.leased()).isTrue();
-		clockAhead(SOON.plus(LEASE).plusSeconds(1));
-		assertThat(claimByOther()).hasSize(1);
-		assertThat(this.store.enqueue(task).leased()).isFalse();
+		assertThat(claim(this.other, 10).tasks()).hasSize(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "\ud83d", "a\0b" })
+	void aKeyThatCannotBeStoredIsRefused(String key) {
+		assertThatIllegalArgumentException().isThrownBy(() -> enqueue(this.store, key, HOUR));
+		assertThatIllegalArgumentException().isThrownBy(() -> enqueue(this.store, "x".repeat(513), HOUR));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.store.enqueue(List.of(task(key, "k", HOUR))));
+		assertThat(this.store.counts(List.of())).isEmpty();
 	}
 
 	@Test
 	void nothingIsLeftBehind() {
+		StartLimits limits = new StartLimits(100, 0, 10_000, 100);
 		for (int i = 0; i < 30; i++) {
-			bury(this.store, begun("dead" + i).ref());
-			assertThat(acknowledge(this.store, begun("run" + i).ref())).isEqualTo(Reply.DONE);
-			enqueue("k", HOUR);
-			enqueue("cancelled" + i, HOUR);
-			leased("leased" + i);
+			bury(this.store, running(this.store, "dead" + i));
+			assertThat(acknowledge(this.store, running(this.store, "run" + i))).isEqualTo(Reply.DONE);
+			enqueue(this.store, "k", HOUR);
+			enqueue(this.store, "cancelled" + i, HOUR);
 			assertThat(this.store.cancel(key("cancelled" + i))).isTrue();
-			assertThat(this.store.cancel(key("leased" + i))).isTrue();
-			retry(this.store, begun("retried" + i).ref(), 2, HOUR);
+			LeasedTask retried = running(this.store, "retried" + i);
+			settle(this.store, new Settlement.Retry(retried.ref(), 2, HOUR, "it failed"));
 			assertThat(this.store.cancel(key("retried" + i))).isTrue();
+			enqueue(this.store, null, NOW);
+			acknowledge(this.store,
+					this.store.claim(request(10, Map.of(NAME, new Share(10, 0, limits, null)))).tasks());
 		}
 		this.store.cancel(key("k"));
-		assertThat(this.store.discardOlder(Duration.ZERO, 500)).isEqualTo(30);
-		assertThat(this.store.counts()).isEmpty();
-		assertThat(keys()).isZero();
+		assertThat(this.store.discardOlder(Duration.ofMillis(-1000), 500)).isEqualTo(30);
+		assertThat(this.store.counts(List.of())).isEmpty();
+		assertThat(keys()).as("the rate of the name").isEqualTo(1);
 	}
 
 	@Test
 	void tasksWithNamesThatNoNodeKnowsDelayNoOtherTask() {
-		this.store.enqueueAll(IntStream.range(0, 3000)
-			.mapToObj((i) -> task("unknown" + i % 3, null, DueTime.after(Duration.ZERO), IfPending.KEEP, null))
-			.toList());
-		Enqueued known = enqueue("k", Duration.ZERO);
-		Claimed claim = claim(this.store, "a", 1);
-		assertThat(claim.tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
-		assertThat(this.store.counts()).hasSize(4);
+		this.store.enqueue(IntStream.range(0, 3000).mapToObj((i) -> task("unknown" + i % 3, null, NOW)).toList());
+		Enqueued known = enqueue(this.store, "k", NOW);
+		assertThat(claim(this.store, 1).tasks()).singleElement().extracting(LeasedTask::id).isEqualTo(known.id());
+		assertThat(this.store.counts(List.of())).hasSize(4);
 	}
 
 	@Test
 	void allPartitionsGetTheirTurnHoweverManyTasksOneHas() {
-		for (int i = 0; i < 640; i++) {
-			enqueue("k" + i, Duration.ZERO);
-		}
+		IntStream.range(0, 640).forEach((i) -> enqueue(this.store, "k" + i, NOW));
 		Set<String> partitions = new HashSet<>();
-		claim(this.store, "a", 64).tasks().forEach((task) -> partitions.add(task.id().substring(36)));
-		assertThat(partitions).hasSize(RedisStores.OPTIONS.partitions());
-		ClaimRequest rest = new ClaimRequest("a", NAMES, 1000, LOOK_AHEAD, LEASE, ANY_SIZE);
-		assertThat(this.store.claim(rest).tasks()).hasSize(576);
+		claim(this.store, 64).tasks().forEach((task) -> partitions.add(task.id().substring(36)));
+		assertThat(partitions).hasSize(PARTITIONS);
+		assertThat(claim(this.store, 1000).tasks()).hasSize(576);
 	}
 
-	private String store(String name, Duration delay) {
-		return this.store.enqueue(task(name, null, DueTime.after(delay), IfPending.KEEP, null)).id();
+	/**
+	 * A limit for each key counts the running tasks of the key. Their payloads may be
+	 * large.
+	 */
+	@Test
+	void aClaimOfANameWithALimitForEachKeyReadsNoPayloadOfARunningTask() {
+		Map<String, Share> shares = Map.of(NAME, new Share(500, 0, new StartLimits(0, 1, 0, 1), null));
+		String payload = "x".repeat(40_000);
+		this.store.enqueue(IntStream.range(0, 500)
+			.mapToObj((i) -> new NewTask(UUID.randomUUID().toString(), NAME, "k" + i, payload, null, DueTime.after(NOW),
+					IfPending.REPLACE, null))
+			.toList());
+		int running = 0;
+		while (running < 500) {
+			running += this.store.claim(request(500, shares)).tasks().size();
+		}
+		enqueue(this.store, "one", NOW);
+		long before = peakOfScripts();
+		assertThat(this.store.claim(request(500, shares)).tasks()).extracting(LeasedTask::key).containsExactly("one");
+		assertThat(peakOfScripts() - before).isLessThan(10_000_000);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 4, 100 })
+	void whatIsTooLateToStartIsLeasedHoweverLittleRoomTheNodeHas(int limit) {
+		this.store.enqueue(IntStream.range(0, 40)
+			.mapToObj((i) -> new NewTask(UUID.randomUUID().toString(), NAME, null, "late", null,
+					new DueTime(this.store.now() - 120_000, true), IfPending.REPLACE, null))
+			.toList());
+		StartLimits hourly = new StartLimits(0, 0, HOUR.toMillis() * 1000, 1);
+		Map<String, Share> shares = Map.of(NAME, new Share(limit, 0, hourly, Duration.ofMinutes(1)));
+		int leased = 0;
+		while (leased < 40) {
+			List<LeasedTask> tasks = this.store.claim(request(limit, shares)).tasks();
+			assertThat(tasks).hasSizeBetween(1, limit).noneMatch(LeasedTask::begun);
+			leased += tasks.size();
+		}
 	}
 
 	/**
@@ -265,6 +254,13 @@ class RedisScriptTests extends StoreTestSupport {
 
 	private static long appendedBytes() {
 		return Long.parseLong(info("persistence", "aof_current_size"));
+	}
+
+	/**
+	 * The memory of Lua, which grows with what the scripts read.
+	 */
+	private static long peakOfScripts() {
+		return Long.parseLong(info("memory", "used_memory_lua"));
 	}
 
 	private static String info(String section, String field) {

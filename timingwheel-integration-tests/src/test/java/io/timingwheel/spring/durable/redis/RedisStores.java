@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.timingwheel.spring.durable.redis.RedisCluster;
+import io.timingwheel.spring.durable.redis.RedisProcess;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +26,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class RedisStores implements AutoCloseable, AfterAllCallback {
 
-	static final RedisStoreOptions OPTIONS = RedisStoreOptions.DEFAULTS.withNamespace("test");
+	static final RedisStoreOptions OPTIONS = options("test");
 
 	/** A busy machine takes less time than this for a reply. */
 	static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -69,8 +71,27 @@ final class RedisStores implements AutoCloseable, AfterAllCallback {
 		return new RedisStores(() -> configuration(server), PATIENCE);
 	}
 
+	static RedisStores on(RedisCluster cluster, Duration timeout) {
+		return new RedisStores(cluster::configuration, timeout);
+	}
+
 	static RedisStandaloneConfiguration configuration(RedisProcess server) {
 		return new RedisStandaloneConfiguration("127.0.0.1", server.port());
+	}
+
+	/**
+	 * The default options in another namespace.
+	 */
+	static RedisStoreOptions options(String namespace) {
+		RedisStoreOptions defaults = RedisStoreOptions.DEFAULTS;
+		return new RedisStoreOptions(namespace, defaults.partitions(), 0, defaults.waitTimeout(), defaults.maxDead());
+	}
+
+	/**
+	 * Options to wait for a replica.
+	 */
+	static RedisStoreOptions waiting(Duration timeout) {
+		return new RedisStoreOptions(OPTIONS.namespace(), OPTIONS.partitions(), 1, timeout, OPTIONS.maxDead());
 	}
 
 	RedisDelayedTaskStore node() {

@@ -3,28 +3,33 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.LeasedTask;
-import io.timingwheel.spring.durable.NewTask;
-import io.timingwheel.spring.durable.TaskRef;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StartLimits;
 import io.timingwheel.spring.task.IfPending;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Measures the store alone on a Redis of its own: how many tasks a second it stores, how
- * many it claims and acknowledges, and the memory of a task. The arguments are the number
- * of tasks, the number of partitions, and the number of tasks per claim.
+ * many it claims and acknowledges, with and without limits that never bind, and the
+ * memory of a task. The arguments are the number of tasks, the number of partitions, and
+ * the number of tasks per claim.
  */
 final class RedisThroughput {
+
+	private static final String NAME = "close-order";
 
 	private static final String PAYLOAD = "x".repeat(100);
 
@@ -40,8 +45,10 @@ final class RedisThroughput {
 		this.stores = stores;
 		this.backlog = backlog;
 		this.perClaim = perClaim;
-		this.store = stores.node(RedisStoreOptions.DEFAULTS.withNamespace("speed").withPartitions(partitions));
-		this.store.check();
+		RedisStoreOptions defaults = RedisStoreOptions.DEFAULTS;
+		this.store = stores
+			.node(new RedisStoreOptions("speed", partitions, 0, defaults.waitTimeout(), defaults.maxDead()));
+		this.store.check(List.of(NAME));
 	}
 
 	public static void main(String[] arguments) throws Exception {
@@ -53,15 +60,16 @@ final class RedisThroughput {
 			RedisThroughput measurement = new RedisThroughput(stores, backlog, partitions, perClaim);
 			for (int round = 0; round < 3; round++) {
 				for (int threads : new int[] { 1, 2, 8 }) {
-					measurement.run(threads);
+					measurement.run(threads, new Share(perClaim, perClaim));
 				}
+				measurement.run(2, new Share(perClaim, 0, new StartLimits(1_000_000, 0, 0, 1), null));
 			}
 			measurement.memory(false);
 			measurement.memory(true);
 		}
 	}
 
-	private void run(int threads) throws Exception {
+	private void run(int threads, Share share) throws Exception {
 		int stored = this.backlog / (threads == 1 ? 5 : 1);
 		double enqueued = rate(stored, threads, () -> enqueue(stored / threads, null, Duration.ZERO));
 		for (int i = stored; i < this.backlog; i += 1000) {
@@ -71,27 +79,30 @@ final class RedisThroughput {
 		double cpu = info("cpu", "used_cpu_user") + info("cpu", "used_cpu_sys");
 		double executed = rate(this.backlog, threads, () -> {
 			while (left.get() > 0) {
-				left.addAndGet(-execute(this.perClaim));
+				left.addAndGet(-execute(share));
 			}
 		});
 		cpu = info("cpu", "used_cpu_user") + info("cpu", "used_cpu_sys") - cpu;
-		System.out.printf("%d thread(s): %,.0f enqueues/s, %,.0f executions/s (claimed by %d and acknowledged), each"
-				+ " %.1f us of Redis%n", threads, enqueued, executed, this.perClaim, cpu * 1e6 / this.backlog);
+		System.out.printf(
+				"%d thread(s)%s: %,.0f enqueues/s, %,.0f executions/s (claimed by %d and acknowledged), each"
+						+ " %.1f us of Redis%n",
+				threads, (share.limits() != null) ? ", limited" : "", enqueued, executed, this.perClaim,
+				cpu * 1e6 / this.backlog);
 	}
 
-	private void enqueue(int count, String key, Duration delay) {
+	private void enqueue(int count, @Nullable String key, Duration delay) {
 		for (int i = 0; i < count; i++) {
-			this.store.enqueue(new NewTask(UUID.randomUUID().toString(), "close-order", (key != null) ? key + i : null,
-					PAYLOAD, DueTime.after(delay), IfPending.REPLACE, null));
+			this.store.enqueue(List.of(new NewTask(UUID.randomUUID().toString(), NAME, (key != null) ? key + i : null,
+					PAYLOAD, null, DueTime.after(delay), IfPending.REPLACE, null)));
 		}
 	}
 
-	private int execute(int limit) {
+	private int execute(Share share) {
 		List<LeasedTask> tasks = this.store
-			.claim(new ClaimRequest("node", Set.of("close-order"), limit, Duration.ofSeconds(2), Duration.ofSeconds(30),
-					Long.MAX_VALUE))
+			.claim(new ClaimRequest("node", java.util.Map.of(NAME, share), this.perClaim, false, Duration.ofSeconds(2),
+					Duration.ofSeconds(30), Long.MAX_VALUE))
 			.tasks();
-		this.store.acknowledge(tasks.stream().map((task) -> new TaskRef(task.id(), task.fence())).toList());
+		this.store.settle(tasks.stream().<Settlement>map((task) -> new Settlement.Acknowledge(task.ref())).toList());
 		return tasks.size();
 	}
 

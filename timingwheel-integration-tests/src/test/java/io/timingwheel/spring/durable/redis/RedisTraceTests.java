@@ -1,7 +1,7 @@
 package io.timingwheel.spring.durable.redis;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.DurableTraceContractTests;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 
 class RedisTraceTests extends DurableTraceContractTests {
 

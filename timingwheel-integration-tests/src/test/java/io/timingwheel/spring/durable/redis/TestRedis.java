@@ -43,7 +43,7 @@ enum TestRedis {
 		RedisConfiguration server = (this.server != null) ? this.server : start();
 		this.server = server;
 		return this.stores.computeIfAbsent(testClass, (owner) -> new RedisStores(() -> server, RedisStores.PATIENCE,
-				RedisStores.OPTIONS.withNamespace(owner.getSimpleName())));
+				RedisStores.options(owner.getSimpleName())));
 	}
 
 }

@@ -1,200 +1,85 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.time.Duration;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.List;
-import java.util.LongSummaryStatistics;
 import java.util.Map;
-import java.util.function.LongSupplier;
 
-import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Where claims begin to search the index: for each name a time before which earlier
- * claims have left no task. Without this time a claim would walk over the index entries
- * of all tasks that have run since the oldest snapshot of the database was taken, since
- * vacuum cannot remove them.
+ * Where a claim begins to search for the tasks of a name. PostgreSQL keeps the index
+ * entries of tasks that have ended as long as any transaction may see them. A claim that
+ * began with the first entry would walk over all of them. So the store remembers up to
+ * which time a name has been searched.
  *
  * <p>
- * Tasks may still appear before that time: an application commits late, a node releases a
- * task, or a claim skips a task that another claim has locked. Some claims therefore
- * sweep names: they search from the beginning. The cost of a sweep is the time that it
- * takes beyond the average time of the claims since the sweep before it. So a sweep on a
- * busy database, where each claim takes long, costs little. The pause until the next
- * sweep of these names is twenty times the cost, but at least one second and at most ten
- * seconds. A claim that sweeps a name also sweeps its other names that would be due
- * within a second. Otherwise a busy node with many names would sweep in most claims. A
- * sweep neither causes nor delays a sweep of names that are not in the claim.
- * Thread-safe.
+ * Tasks may still appear before that time: an application commits late, a node gives a
+ * task back, or another transaction had locked the task. Each name is therefore swept
+ * about once a second, which means that the claim begins with the first entry and also
+ * looks for runs whose leases have ended. A sweep that takes long makes the next one
+ * wait. Thread-safe.
  */
 final class ClaimFloors {
 
-	/** The floor of a name that has none. */
-	static final long NONE = -DelayedTaskStore.MAX_TIME;
+	/** The floor of a name that a claim sweeps. */
+	static final long SWEEP = -DelayedTaskStore.MAX_TIME;
 
 	/** How far a floor stays behind the time, for transactions that commit late. */
-	static final long LATE_COMMIT_MILLIS = 1000;
+	private static final long LATE_COMMIT_MILLIS = 1000;
 
-	/** The shortest pause after a sweep. */
-	static final Duration SWEEP = Duration.ofSeconds(1);
+	private static final long MIN_PAUSE = Duration.ofSeconds(1).toNanos();
 
+	private static final long MAX_PAUSE = Duration.ofSeconds(10).toNanos();
+
+	/** A claim that sweeps takes at most one of so many parts of the time. */
 	private static final int SHARE = 20;
 
-	private static final Duration MAX_GAP = Duration.ofSeconds(10);
+	private final boolean sweepsAlways;
 
-	private final LongSupplier nanoTime;
-
-	private final long sweepNanos;
-
-	private final Map<String, Long> floors = new HashMap<>();
-
-	/** When the next sweep of a name is due. A name without a floor is swept anyway. */
-	private final Map<String, Long> sweepTimes = new HashMap<>();
-
-	/** By name: how long the claims without a sweep took since the latest sweep. */
-	private final Map<String, LongSummaryStatistics> durations = new HashMap<>();
+	private final Map<String, Floor> floors = new HashMap<>();
 
 	/**
-	 * By name: the earliest time of the tasks that have become claimable since the latest
-	 * claim began. The claim may not see them.
+	 * Creates floors.
+	 * @param sweepsAlways whether each claim is a sweep, since the clock of a test may
+	 * stand still
 	 */
-	private final Map<String, Long> changes = new HashMap<>();
-
-	/** How many claims have begun. */
-	private long searches;
-
-	/**
-	 * Creates floors that begin with a sweep of each name.
-	 * @param nanoTime the clock for the sweeps
-	 * @param sweep the shortest pause after a sweep
-	 */
-	ClaimFloors(LongSupplier nanoTime, Duration sweep) {
-		this.nanoTime = nanoTime;
-		this.sweepNanos = sweep.toNanos();
+	ClaimFloors(boolean sweepsAlways) {
+		this.sweepsAlways = sweepsAlways;
 	}
 
 	/**
-	 * Begins a claim. The caller sends its statement at once: the time until
-	 * {@link #searched} or {@link #looked} is the duration of a sweep.
+	 * The time from which the next claim searches for tasks of a name.
 	 */
-	synchronized Search search(List<String> names) {
-		long number = ++this.searches;
-		this.changes.clear();
-		long now = this.nanoTime.getAsLong();
-		long until = names.stream().anyMatch((name) -> isSweepDue(name, now)) ? now + this.sweepNanos : now;
-		List<String> swept = names.stream()
-			.filter((name) -> !this.floors.containsKey(name) || isSweepDue(name, until))
-			.toList();
-		swept.forEach(this.floors::remove);
-		return new Search(number, names, names.stream().map((name) -> this.floors.getOrDefault(name, NONE)).toList(),
-				swept, now);
+	synchronized long since(String name) {
+		Floor floor = this.floors.get(name);
+		return (this.sweepsAlways || floor == null || System.nanoTime() - floor.sweepAt() >= 0) ? SWEEP : floor.since();
 	}
 
 	/**
-	 * Whether a name that has a floor is due for a sweep by a time.
-	 */
-	private boolean isSweepDue(String name, long time) {
-		return this.floors.containsKey(name) && time - this.sweepTimes.getOrDefault(name, time) >= 0;
-	}
-
-	/**
-	 * Learns from a claim. A name is searched up to the time of the claim if the claim
-	 * took fewer tasks than it could. Otherwise the name is searched up to its last task.
-	 * @param search the claim
-	 * @param found when the tasks were due or their leases ended, by name, in order
+	 * Learns how far a claim has searched.
+	 * @param since where the claim began
+	 * @param last the last task that the claim has found, if there may be more;
+	 * {@code null} if there was no more
 	 * @param now the time of the claim
+	 * @param nanos how long the claim took
 	 */
-	synchronized void searched(Search search, ClaimRequest request, Map<String, List<Long>> found, long now) {
-		long end = now - LATE_COMMIT_MILLIS;
-		int total = found.values().stream().mapToInt(List::size).sum();
-		request.names().forEach((name, limit) -> {
-			if (request.startLimits().containsKey(name)) {
-				// The claim leaves tasks that may not start yet.
-				return;
-			}
-			int due = 0;
-			long last = end;
-			for (long time : found.getOrDefault(name, List.of())) {
-				if (time <= now) {
-					due++;
-					last = time;
-				}
-			}
-			if (total < request.limit() && due < limit.due()) {
-				raise(search, name, end);
-			}
-			else if (due > 0) {
-				raise(search, name, Math.min(last, end));
-			}
-		});
-		ended(search);
+	synchronized void searched(String name, long since, @Nullable Long last, long now, long nanos) {
+		long reached = now - LATE_COMMIT_MILLIS;
+		long floor = (last != null) ? Math.min(last, reached) : reached;
+		Floor earlier = this.floors.get(name);
+		long sweepAt = (since == SWEEP || earlier == null)
+				? System.nanoTime() + Math.max(MIN_PAUSE, Math.min(MAX_PAUSE, SHARE * nanos)) : earlier.sweepAt();
+		this.floors.put(name, new Floor(floor, sweepAt));
 	}
 
 	/**
-	 * Learns from a search for the first task of each name. No name has a task that is
-	 * due before its first one.
-	 */
-	synchronized void looked(Search search, Map<String, FirstTimes> looks) {
-		looks.forEach((name, look) -> raise(search, name, Math.min(look.dueAt(), look.now() - LATE_COMMIT_MILLIS)));
-		ended(search);
-	}
-
-	private void ended(Search search) {
-		long now = this.nanoTime.getAsLong();
-		long duration = now - search.began();
-		for (String name : search.names()) {
-			if (!search.swept().contains(name)) {
-				this.durations.computeIfAbsent(name, (key) -> new LongSummaryStatistics()).accept(duration);
-			}
-		}
-		search.swept().forEach((name) -> this.sweepTimes.put(name, now + pause(name, duration)));
-	}
-
-	/**
-	 * The pause after a sweep. What is known of other claims is used once: if there are
-	 * no claims between this sweep and the next one, the whole time of that one counts.
-	 */
-	private long pause(String name, long duration) {
-		LongSummaryStatistics others = this.durations.remove(name);
-		long cost = (others != null) ? duration - (long) others.getAverage() : duration;
-		return Math.max(this.sweepNanos, Math.min(MAX_GAP.toNanos(), SHARE * cost));
-	}
-
-	private void raise(Search search, String name, long floor) {
-		if (search.number() == this.searches) {
-			this.floors.put(name, Math.min(floor, this.changes.getOrDefault(name, floor)));
-		}
-	}
-
-	/**
-	 * Learns that a task has become claimable. A claim that is under way may not see the
-	 * task.
-	 * @param time the due time of the task
-	 */
-	synchronized void claimable(String name, long time) {
-		this.floors.computeIfPresent(name, (key, floor) -> Math.min(floor, time));
-		this.changes.merge(name, time, Math::min);
-	}
-
-	/**
-	 * Where a claim begins.
+	 * The floor of a name.
 	 *
-	 * @param number the number of the claim
-	 * @param names the names of the claim
-	 * @param floors the times by name, in the order of the names
-	 * @param swept the names that the claim searches from the beginning
-	 * @param began when the claim began, by the clock for the sweeps
+	 * @param since the time up to which the name has been searched
+	 * @param sweepAt when a claim searches from the beginning again
 	 */
-	record Search(long number, List<String> names, List<Long> floors, List<String> swept, long began) {
-
-		/**
-		 * A search that begins with the first task of each name.
-		 */
-		static Search ofAll(List<String> names) {
-			return new Search(0, names, Collections.nCopies(names.size(), NONE), names, 0);
-		}
+	private record Floor(long since, long sweepAt) {
 
 	}
 

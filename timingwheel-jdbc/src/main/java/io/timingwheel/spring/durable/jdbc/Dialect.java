@@ -1,46 +1,204 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
+import java.util.Locale;
 
 import javax.sql.DataSource;
 
-import io.timingwheel.spring.durable.StoredCounts;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
 
 /**
- * The differences between databases.
+ * The differences between databases. A subclass for another database needs
+ * {@link #clock()}, {@link #lockFirst}, {@link #unlessTaken}, and a script with the
+ * tables. The store then locks rows, decides, and writes, in statements that most
+ * databases understand. Implementations are thread-safe.
+ *
+ * @since 0.1
  */
-abstract class Dialect {
+public abstract class Dialect {
+
+	private final String product;
+
+	private final String script;
 
 	/**
-	 * The transitions, in statements of this database.
+	 * Creates a dialect.
+	 * @param product the name of the database in Spring's list of error codes, such as
+	 * {@code Oracle}
+	 * @param script the location of the script that creates the tables, such as
+	 * {@code classpath:schema-oracle.sql}
 	 */
-	abstract Transitions transitions(Database database);
+	protected Dialect(String product, String script) {
+		this.product = product;
+		this.script = script;
+	}
+
+	/**
+	 * The dialect of one of the databases that this library knows.
+	 * @throws UnusableTaskStoreException if the database is another one, is too old, or
+	 * has settings that would damage tasks
+	 */
+	static Dialect of(Connection connection) throws SQLException {
+		DatabaseMetaData database = connection.getMetaData();
+		String product = database.getDatabaseProductName();
+		String version = database.getDatabaseProductVersion();
+		// A driver may name MariaDB only in the version.
+		if (String.valueOf(version).toLowerCase(Locale.ROOT).contains("mariadb")) {
+			product = "MariaDB";
+		}
+		return switch (String.valueOf(product).toLowerCase(Locale.ROOT)) {
+			case "h2" -> H2Dialect.of(connection);
+			case "postgresql" -> PostgresDialect.of(connection);
+			case "mariadb" -> MySqlDialect.of(connection, "MariaDB", 10, 6);
+			case "mysql" -> MySqlDialect.of(connection, "MySQL", 8, 0);
+			default -> throw new UnusableTaskStoreException(
+					"durable tasks can be kept in H2, PostgreSQL, MariaDB and MySQL, but not in %s %s"
+						.formatted(product, version),
+					"declare a DataSource for one of these and qualify it with @TimingWheelDataSource, or set"
+							+ " timingwheel.store.type to redis or none");
+		};
+	}
+
+	/**
+	 * Checks the version of a database. The first one that can run the statements is the
+	 * first with {@code skip locked}, and of PostgreSQL the first that can plan the query
+	 * of a {@code with} together with the statement around it.
+	 */
+	static void checkVersion(Connection connection, String product, int major, int minor) throws SQLException {
+		DatabaseMetaData database = connection.getMetaData();
+		int actual = database.getDatabaseMajorVersion();
+		if (actual < major || (actual == major && database.getDatabaseMinorVersion() < minor)) {
+			throw new UnusableTaskStoreException("durable tasks need %s %d.%d or newer, but this is %d.%d"
+				.formatted(product, major, minor, actual, database.getDatabaseMinorVersion()), "update the database");
+		}
+	}
+
+	/**
+	 * The only text that a query gives.
+	 */
+	static String query(Connection connection, String sql, String... parameters) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(sql)) {
+			for (int i = 0; i < parameters.length; i++) {
+				statement.setString(i + 1, parameters[i]);
+			}
+			try (ResultSet result = statement.executeQuery()) {
+				result.next();
+				return String.valueOf(result.getString(1));
+			}
+		}
+	}
+
+	/**
+	 * The location of the script that creates the tables.
+	 * @return the location
+	 */
+	public final String script() {
+		return this.script;
+	}
 
 	/**
 	 * Creates the access that runs the statements of the store.
 	 */
-	JdbcTemplate statements(DataSource dataSource) {
-		return new JdbcTemplate(dataSource);
+	final JdbcTemplate template(DataSource dataSource) {
+		JdbcTemplate template = new JdbcTemplate(dataSource);
+		template.setExceptionTranslator(new SQLErrorCodeSQLExceptionTranslator(this.product));
+		return template;
 	}
 
 	/**
-	 * The time by the database's clock, in milliseconds since the epoch.
+	 * The expression for the time, in milliseconds since the epoch. The time must go on
+	 * within a transaction, and no second may come twice when the time zone changes.
+	 * @return the expression
 	 */
-	abstract long now(JdbcOperations jdbc);
+	protected abstract String clock();
 
 	/**
-	 * A name or key as the parameter of a statement.
+	 * The time by the database's clock.
+	 * @param jdbc runs statements
+	 * @return milliseconds since the epoch
 	 */
-	abstract Object text(String text);
+	protected long now(JdbcOperations jdbc) {
+		return DataAccessUtils.requiredSingleResult(jdbc.query("select " + clock(), (rs, rowNum) -> rs.getLong(1)));
+	}
+
+	/**
+	 * The statement that locks the first rows in an order, and leaves out the rows that
+	 * another transaction has locked.
+	 * @param columns the columns to read
+	 * @param condition what follows {@code from}: the table, the condition and the order
+	 * @param limit how many rows to lock at most
+	 * @return the statement
+	 */
+	protected String lockFirst(String columns, String condition, int limit) {
+		return "select " + columns + " from " + condition + " limit " + limit + " for update skip locked";
+	}
+
+	/**
+	 * The last clause of an {@code insert}. With this clause the statement does nothing
+	 * if the key is taken.
+	 * @return the clause; empty if the database has none. The statement then fails with a
+	 * {@code DuplicateKeyException}, and the transaction can go on
+	 */
+	protected String unlessTaken() {
+		return "";
+	}
+
+	/**
+	 * The last clause of a {@code select} of the pending task with a key. With this
+	 * clause the statement fails at once if another transaction is storing that task.
+	 * @return the clause; empty if the database does not show such a task. An update that
+	 * takes the key then waits, see {@link #limitLockWait}
+	 */
+	protected String lockNoWait() {
+		return "";
+	}
+
+	/**
+	 * Lets the current transaction wait only briefly for another transaction that is
+	 * storing a task with the same key.
+	 * @param jdbc runs statements in the transaction
+	 */
+	protected void limitLockWait(JdbcOperations jdbc) {
+	}
+
+	/**
+	 * Whether a statement that finds no row may lock the place where the row would be, up
+	 * to the end of the caller's transaction. Nobody can then insert rows in this place.
+	 * @return {@code false} unless the database does so
+	 */
+	protected boolean locksAbsentRows() {
+		return false;
+	}
+
+	/**
+	 * Whether the database is PostgreSQL, which changes any number of rows and gives them
+	 * back in one statement.
+	 */
+	boolean isPostgres() {
+		return false;
+	}
+
+	/**
+	 * A name or key as the parameter of a statement. By default these are the bytes of
+	 * UTF-8, since comparisons of text depend on the settings of a database.
+	 * @param text the name or key
+	 * @return the parameter
+	 * @throws IllegalArgumentException if the database cannot store the text
+	 */
+	protected Object text(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
 
 	final @Nullable Object nullableText(@Nullable String text) {
 		return (text != null) ? text(text) : null;
@@ -48,8 +206,15 @@ abstract class Dialect {
 
 	/**
 	 * A name or key from a column.
+	 * @param rs the row
+	 * @param column the column
+	 * @return the text, {@code null} for none
+	 * @throws SQLException if the driver fails
 	 */
-	abstract @Nullable String text(ResultSet rs, String column) throws SQLException;
+	protected @Nullable String text(ResultSet rs, String column) throws SQLException {
+		byte[] bytes = rs.getBytes(column);
+		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
+	}
 
 	/**
 	 * Whether the database can store a name or key.
@@ -80,108 +245,12 @@ abstract class Dialect {
 	}
 
 	/**
-	 * Whether a statement that finds no row may lock the place where the row would be, up
-	 * to the end of the caller's transaction. Nobody can then insert rows in this place.
+	 * Checks what only this kind of database can have wrong.
+	 * @param jdbc runs statements
+	 * @param table the table of tasks, with its schema if it has one
+	 * @throws UnusableTaskStoreException if the database cannot keep tasks
 	 */
-	boolean locksAbsentRows() {
-		return false;
-	}
-
-	/**
-	 * The last clause of an {@code insert}. With this clause the statement does nothing
-	 * if the key is taken. The clause is empty if the database has none. The statement
-	 * then fails with a {@code DuplicateKeyException}, and the transaction can go on.
-	 * @param column any column of the table
-	 */
-	String unlessTaken(String column) {
-		return "";
-	}
-
-	/**
-	 * The last clause of a {@code select} of the pending task with a key. With this
-	 * clause the statement fails at once if another transaction is storing that task. The
-	 * clause is empty if the database does not show such a task. An update that takes the
-	 * key then waits, see {@link #limitLockWait}.
-	 */
-	String lockNoWait() {
-		return "";
-	}
-
-	/**
-	 * A further column of a {@code select}. With this column the database ends the
-	 * transaction if its node is silent for some seconds. The column is empty if the
-	 * database has no such limit for a transaction.
-	 */
-	String idleTransactionTimeout() {
-		return "";
-	}
-
-	/**
-	 * Lets the current transaction wait only briefly for another transaction that is
-	 * storing a task with the same key.
-	 */
-	void limitLockWait(JdbcOperations jdbc) {
-	}
-
-	/**
-	 * Undoes {@link #limitLockWait} at the end of the transaction.
-	 */
-	void resetLockWait(JdbcOperations jdbc) {
-	}
-
-	/**
-	 * The condition for the tasks of a sample, which has about one task in 256. An index
-	 * of the database contains only the sample.
-	 * @return the condition, {@code null} if the database has no such index
-	 */
-	@Nullable String isSampled() {
-		return null;
-	}
-
-	/**
-	 * Whether the database can count many rows only by a count of all rows. The database
-	 * then has no {@link #count} and no {@link #estimate}.
-	 */
-	boolean countsAll() {
-		return false;
-	}
-
-	/**
-	 * The statement that gives the names of all tasks, each once, and reads few rows of
-	 * each name.
-	 */
-	String names(TableName table) {
-		return "select distinct name from " + table;
-	}
-
-	/**
-	 * Counts the tasks of some names in the order of the index on name, status and due
-	 * time, so that the overdue tasks come first.
-	 * @param names the names, at least one
-	 * @param now the time that makes tasks overdue
-	 * @param limit how many tasks of each name and state are counted at most
-	 * @return the counts by name, of the names that have a task, in a map that can be
-	 * changed
-	 */
-	Map<String, StoredCounts> count(JdbcOperations jdbc, TableName table, List<String> names, long now, int limit) {
-		throw new UnsupportedOperationException("This database counts all tasks");
-	}
-
-	/**
-	 * Estimates how many tasks there are, without reading them.
-	 * @param names the names that matter
-	 * @param now the time that makes tasks overdue
-	 * @return the estimates by name, perhaps also of other names
-	 */
-	Map<String, StoredCounts> estimate(JdbcOperations jdbc, TableName table, Set<String> names, long now) {
-		return Map.of();
-	}
-
-	/**
-	 * The only number that a statement gives.
-	 */
-	static long number(JdbcOperations jdbc, String sql) {
-		return DataAccessUtils.requiredSingleResult(jdbc.query(sql, (rs, rowNum) -> rs.getLong(1)));
+	protected void check(JdbcOperations jdbc, String table) {
 	}
 
 }

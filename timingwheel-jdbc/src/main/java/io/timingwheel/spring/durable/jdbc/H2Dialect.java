@@ -1,13 +1,15 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
+import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.jdbc.core.JdbcOperations;
 
@@ -16,79 +18,78 @@ import org.springframework.jdbc.core.JdbcOperations;
  * transaction. The time of a server is therefore the start of the statement that asks for
  * the time, as H2 shows it in the list of its sessions. The statement runs on the
  * connection of the caller: a second connection may not be free.
+ *
+ * <p>
+ * The names in its statements are in capitals, as H2 has them also if it was told to
+ * leave names as they are.
  */
-final class H2Dialect extends PortableDialect {
+final class H2Dialect extends Dialect {
 
-	/**
-	 * The names are in capitals, as H2 has them also if it does not change the names in a
-	 * statement.
-	 */
-	private static final String NOW = "select cast(floor(extract(epoch from EXECUTING_STATEMENT_START) * 1000) as bigint)"
-			+ " from INFORMATION_SCHEMA.SESSIONS where SESSION_ID = session_id()";
+	private static final String CLOCK = """
+			(select cast(floor(extract(epoch from EXECUTING_STATEMENT_START) * 1000) as bigint)
+				from INFORMATION_SCHEMA.SESSIONS where SESSION_ID = session_id())""";
 
 	/** The compatibility modes in which H2 runs all statements. */
 	private static final Set<String> MODES = new TreeSet<>(
 			Set.of("REGULAR", "LEGACY", "DB2", "HSQLDB", "MariaDB", "MySQL", "PostgreSQL"));
 
-	private final boolean server;
+	private static final Log logger = LogFactory.getLog(H2Dialect.class);
+
+	private final String url;
+
+	private H2Dialect(String url) {
+		super("H2", Schema.script("h2"));
+		this.url = url;
+	}
 
 	/**
 	 * Refuses a compatibility mode that changes the SQL of the statements or what they
 	 * do. For example, in the mode Oracle an empty text is null, and the mode STRICT does
-	 * not know "limit". The names are in capitals, since H2 may have been told to leave
-	 * names as they are.
+	 * not know "limit".
 	 */
-	static void checkMode(Connection connection) throws SQLException {
-		try (Statement statement = connection.createStatement();
-				ResultSet mode = statement.executeQuery(
-						"SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'MODE'")) {
-			if (mode.next() && !MODES.contains(mode.getString(1))) {
-				throw new UnusableTaskStoreException(
-						"the H2 database has the compatibility mode %s, which changes the SQL of the durable tasks"
-							.formatted(mode.getString(1)),
-						("remove MODE from the URL of the database, or use one of the modes %s. Or declare a DataSource for"
-								+ " another database and qualify it with @TimingWheelDataSource")
-							.formatted(String.join(", ", MODES)));
-			}
+	static H2Dialect of(Connection connection) throws SQLException {
+		checkVersion(connection, "H2", 2, 2);
+		String mode = query(connection,
+				"SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'MODE'");
+		if (!MODES.contains(mode)) {
+			throw new UnusableTaskStoreException(
+					"the H2 database has the compatibility mode %s, which changes the SQL of the durable tasks"
+						.formatted(mode),
+					("remove MODE from the URL of the database, or use one of the modes %s. Or declare a DataSource for"
+							+ " another database and qualify it with @TimingWheelDataSource")
+						.formatted(String.join(", ", MODES)));
 		}
+		return new H2Dialect(String.valueOf(connection.getMetaData().getURL()));
 	}
 
 	/**
-	 * Creates the dialect.
-	 * @param server whether the clock is that of an H2 server; {@code false} if H2 runs
-	 * in this JVM and uses the clock of the JVM
+	 * Whether H2 runs in a server, perhaps on another machine. Several processes of one
+	 * machine may share the files of a database (AUTO_SERVER), and then have one clock.
 	 */
-	H2Dialect(boolean server) {
-		this.server = server;
+	private boolean isServer() {
+		String text = this.url.toLowerCase(Locale.ROOT);
+		return text.startsWith("jdbc:h2:tcp:") || text.startsWith("jdbc:h2:ssl:");
 	}
 
 	@Override
-	long now(JdbcOperations jdbc) {
-		return this.server ? number(jdbc, NOW) : System.currentTimeMillis();
+	protected String clock() {
+		return CLOCK;
 	}
 
 	@Override
-	String nowExpression(StoreTime time) {
-		return "cast(? as bigint)";
+	protected long now(JdbcOperations jdbc) {
+		return isServer() ? super.now(jdbc) : System.currentTimeMillis();
 	}
 
 	@Override
-	long nowParameter(StoreTime time, JdbcOperations jdbc) {
-		return time.now(this, jdbc);
-	}
-
-	/**
-	 * H2 parses a statement each time. The parsing of a union of searches takes five
-	 * times as long as the searches themselves.
-	 */
-	@Override
-	boolean joinsNames() {
-		return true;
-	}
-
-	@Override
-	boolean countsAll() {
-		return true;
+	protected void check(JdbcOperations jdbc, String table) {
+		List<String> delays = jdbc
+			.query("SELECT SETTING_VALUE FROM INFORMATION_SCHEMA.SETTINGS WHERE SETTING_NAME = 'WRITE_DELAY'"
+					+ " AND DATABASE_PATH() IS NOT NULL", (rs, rowNum) -> String.valueOf(rs.getString(1)));
+		if (delays.stream().anyMatch((delay) -> !delay.equals("0"))) {
+			logger.warn("The H2 database " + this.url + " writes committed changes with a delay of " + delays
+					+ " ms: a crash loses the durable tasks that were stored in this time. Append ;WRITE_DELAY=0 to its URL.");
+		}
 	}
 
 }

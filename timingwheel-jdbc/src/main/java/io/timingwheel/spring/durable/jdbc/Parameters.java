@@ -26,31 +26,26 @@ final class Parameters {
 
 	/**
 	 * The condition that a column has one of the values in a list.
-	 * @param size the number of values for {@link #list} or {@link #addList}
+	 * @param size the number of values for {@link #and}
 	 */
 	static String isOneOf(int size) {
 		return (size <= 1) ? " = ?" : " in (" + String.join(", ", Collections.nCopies(paddedSize(size), "?")) + ")";
 	}
 
 	/**
-	 * The parameters of a statement that has only the values for {@link #isOneOf}.
+	 * Parameters, and after them the values for {@link #isOneOf}.
+	 * @param list the values for the condition
+	 * @param before the parameters before them
 	 */
-	static Object[] list(Collection<?> values) {
-		List<@Nullable Object> parameters = new ArrayList<>();
-		addList(parameters, values);
-		return parameters.toArray();
-	}
-
-	/**
-	 * Adds the values for {@link #isOneOf}.
-	 */
-	static void addList(List<@Nullable Object> parameters, Collection<?> values) {
+	static Object[] and(Collection<?> list, @Nullable Object... before) {
+		List<@Nullable Object> parameters = new ArrayList<>(Arrays.asList(before));
 		Object last = "";
-		for (Object value : values) {
+		for (Object value : list) {
 			parameters.add(value);
 			last = value;
 		}
-		parameters.addAll(Collections.nCopies(paddedSize(values.size()) - values.size(), last));
+		parameters.addAll(Collections.nCopies(paddedSize(list.size()) - list.size(), last));
+		return parameters.toArray();
 	}
 
 	/**

@@ -1,278 +1,174 @@
 package io.timingwheel.spring.durable.jdbc;
 
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.function.Predicate;
+import java.util.Set;
 
-import io.timingwheel.spring.durable.Claimed;
-import io.timingwheel.spring.durable.ClaimRequest.Limit;
-import io.timingwheel.spring.durable.ClaimRequest;
-import org.jspecify.annotations.Nullable;
+import io.timingwheel.spring.durable.jdbc.ClaimRound.Look;
+import io.timingwheel.spring.durable.jdbc.ClaimedRows.Found;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.LeasedTask;
 
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * Claims tasks in SQL that H2, MariaDB and MySQL understand. A claim first checks,
- * without locks, which names have tasks to claim. It then locks the rows of these tasks,
- * and changes all with one statement.
+ * The claim in SQL that H2, MariaDB and MySQL understand. It first looks, without locks,
+ * at the first tasks of each name. It then locks the rows of the names that have tasks to
+ * claim, decides, and writes.
  */
-final class PortableClaims {
+final class PortableClaims implements ClaimSteps {
 
-	/**
-	 * By time within a name. H2 reads the first row of the index only if the order names
-	 * all columns of the index. Otherwise H2 reads and sorts all rows.
-	 */
-	private static final String BY_INDEX = "order by name, suspect, next_at";
+	private static final String FIRST = "(select next_at from {task} where name = ? and queue = %s"
+			+ " and next_at %s %s order by name, queue, next_at limit 1)";
 
 	private final Database database;
 
-	private final PortableDialect dialect;
+	private final TaskNames names;
 
-	private final TableName table;
+	private final ClaimedRows rows;
 
-	/**
-	 * The result of the latest check if a test moves the time, and there was nothing to
-	 * claim; {@code null} otherwise.
-	 */
-	private volatile @Nullable ClaimableNames expected;
-
-	PortableClaims(Database database, PortableDialect dialect) {
+	PortableClaims(Database database) {
 		this.database = database;
-		this.dialect = dialect;
-		this.table = database.table();
+		this.names = new TaskNames(database);
+		this.rows = new ClaimedRows(database);
 	}
 
-	Claimed claim(ClaimRequest request) {
-		Claimed due = claimExpected(request);
-		if (due != null) {
-			return due;
-		}
-		ClaimableNames claimable = this.database.store().single((jdbc) -> check(jdbc, request));
-		if (claimable.suspects().isEmpty() && claimable.others().isEmpty()) {
-			this.expected = this.database.time().isGiven() ? claimable : null;
-			return new Claimed(List.of(), claimable.now(), claimable.nextAt());
-		}
-		return claim(request, claimable);
+	@Override
+	public ClaimRound claim(ClaimRequest request, Map<String, Long> since) {
+		Looked looked = this.database.node().single((jdbc) -> look(jdbc, request));
+		Map<String, Look> looks = new HashMap<>(looked.looks());
+		looks.keySet().removeIf((name) -> share(request, name).limits() != null);
+		Taken taken = looks.values().stream().allMatch((look) -> isIdle(look, request.suspect()))
+				? new Taken(List.of(), looked.now(), false)
+				: this.database.node().transaction((jdbc) -> take(jdbc, request, looks));
+		long nextAt = looks.values().stream().mapToLong(Look::laterAt).min().orElse(Long.MAX_VALUE);
+		looked.looks().keySet().removeAll(looks.keySet());
+		return new ClaimRound(taken.tasks(), taken.now(), nextAt, taken.newSuspects(), false, looked.paused(),
+				looked.looks());
+	}
+
+	private Looked look(JdbcOperations jdbc, ClaimRequest request) {
+		long now = this.database.now(jdbc);
+		Set<String> paused = this.names.paused(jdbc);
+		List<String> active = request.names().keySet().stream().filter((name) -> !paused.contains(name)).toList();
+		return new Looked(now, paused, look(jdbc, request, active, now));
+	}
+
+	private static Share share(ClaimRequest request, String name) {
+		return Objects.requireNonNull(request.names().get(name));
+	}
+
+	private static boolean isIdle(Look look, boolean suspect) {
+		return look.dueAt() == Long.MAX_VALUE && look.endedAt() == Long.MAX_VALUE
+				&& !(suspect && look.suspectAt() != Long.MAX_VALUE);
 	}
 
 	/**
-	 * Claims without a check if a test moves the time, and the latest check has expected
-	 * the next task now. The node claims again after each of its changes, so it has
-	 * changed nothing since that check.
-	 * @return the tasks, {@code null} if a check is necessary
+	 * The first times of each name. The searches of all names are one statement. The due
+	 * times include the look-ahead of the names without limits.
 	 */
-	private @Nullable Claimed claimExpected(ClaimRequest request) {
-		ClaimableNames expected = this.expected;
-		this.expected = null;
-		long now = this.database.time().parameter();
-		if (expected == null || expected.nextAt() != now || expected.next().isEmpty()
-				|| !request.names().keySet().containsAll(expected.next())) {
-			return null;
+	private Map<String, Look> look(JdbcOperations jdbc, ClaimRequest request, List<String> names, long now) {
+		Map<String, Look> looks = new HashMap<>();
+		if (names.isEmpty()) {
+			return looks;
 		}
-		Claimed claimed = claim(request,
-				new ClaimableNames(now, List.of(), expected.next(), Long.MAX_VALUE, List.of()));
-		boolean found = !claimed.tasks().isEmpty() || claimed.nextAt() <= now;
-		// There may be more to claim now.
-		return found ? new Claimed(claimed.tasks(), now, now) : null;
+		String claimable = "and (owner is null or next_at <= " + now + ")";
+		String select = "select %d as number, " + FIRST.formatted("{pending}", "<= ?", claimable) + " as due_at, "
+				+ FIRST.formatted("{suspect}", "<= " + now, "") + " as suspect_at, "
+				+ FIRST.formatted("{running}", "<= " + now, "") + " as ended_at, "
+				+ FIRST.formatted("{pending}", "> ?", "") + " as later_at, "
+				+ FIRST.formatted("{running}", "> " + now, "") + " as lease_at, "
+				+ FIRST.formatted("{suspect}", "> " + now, "") + " as suspect_lease_at";
+		List<String> searches = new ArrayList<>();
+		List<Object> parameters = new ArrayList<>();
+		for (String name : names) {
+			Object text = this.database.dialect().text(name);
+			long ahead = (share(request, name).limits() != null) ? now
+					: DueTime.after(request.lookAhead()).resolve(now);
+			searches.add(select.formatted(searches.size()));
+			parameters.addAll(List.of(text, ahead, text, text, text, ahead, text, text));
+		}
+		jdbc.query(this.database.sql(String.join(" union all ", searches)), (rs) -> {
+			String name = names.get(rs.getInt("number"));
+			long[] times = new long[6];
+			for (int i = 0; i < times.length; i++) {
+				Long time = rs.getObject(i + 2, Long.class);
+				times[i] = (time != null) ? time : Long.MAX_VALUE;
+			}
+			long laterAt = (share(request, name).limits() != null) ? times[3]
+					: Math.min(times[3], Math.min(times[4], times[5]));
+			looks.put(name, new Look(times[0], times[1], times[2], laterAt));
+		}, parameters.toArray());
+		return looks;
 	}
 
-	private Claimed claim(ClaimRequest request, ClaimableNames claimable) {
-		return this.database.store().<LeasedRows>transaction((jdbc, status) -> {
-			for (String name : claimable.suspects()) {
-				List<FoundRow> suspect = find(jdbc, request, claimable.now(), name, 1, 1);
-				if (!suspect.isEmpty()) {
-					return lease(jdbc, request, claimable, suspect);
+	private Taken take(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks) {
+		long now = this.database.now(jdbc);
+		boolean newSuspects = false;
+		for (Map.Entry<String, Look> look : looks.entrySet()) {
+			newSuspects |= look.getValue().endedAt() != Long.MAX_VALUE && this.rows.lose(jdbc, look.getKey(), now);
+		}
+		List<Found> found = request.suspect() ? lockSuspect(jdbc, request, looks, now) : List.of();
+		if (found.isEmpty()) {
+			found = lockOthers(jdbc, request, looks, now);
+		}
+		return new Taken(this.rows.lease(jdbc, request, found, now, true), now, newSuspects);
+	}
+
+	private List<Found> lockSuspect(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks, long now) {
+		return looks.entrySet()
+			.stream()
+			.filter((look) -> look.getValue().suspectAt() != Long.MAX_VALUE)
+			.sorted(Comparator.comparingLong((look) -> look.getValue().suspectAt()))
+			.map((look) -> this.rows.lockFirst(jdbc, request, look.getKey(), "{suspect}", now, now, 1))
+			.filter((suspect) -> !suspect.isEmpty())
+			.findFirst()
+			.orElse(List.of());
+	}
+
+	private List<Found> lockOthers(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks, long now) {
+		List<Found> found = new ArrayList<>();
+		long until = DueTime.after(request.lookAhead()).resolve(now);
+		looks.forEach((name, look) -> {
+			Share share = share(request, name);
+			int due = share.due();
+			int soon = share.soon();
+			if (look.dueAt() != Long.MAX_VALUE && due + soon > 0) {
+				for (Found task : this.rows.lockFirst(jdbc, request, name, "{pending}", now, until, due + soon)) {
+					if (((task.foundAt() <= now) ? due-- : soon--) > 0) {
+						found.add(task);
+					}
 				}
 			}
-			List<FoundRow> found = new ArrayList<>();
-			for (String name : claimable.others()) {
-				Limit limit = Objects.requireNonNull(request.names().get(name));
-				found.addAll(
-						within(limit, find(jdbc, request, claimable.now(), name, 0, limit.total()), claimable.now()));
-			}
-			found.sort(Comparator.comparingLong(FoundRow::foundAt));
-			return lease(jdbc, request, claimable, found.subList(0, Math.min(request.limit(), found.size())));
-		}).claimed();
+		});
+		found.sort(Comparator.comparingLong(Found::foundAt));
+		return found.subList(0, Math.min(request.limit(), found.size()));
+	}
+
+	@Override
+	public List<LeasedTask> begin(JdbcOperations jdbc, ClaimRequest request, String name, int limit, long since) {
+		long now = this.database.now(jdbc);
+		return this.rows.lease(jdbc, request, this.rows.lockFirst(jdbc, request, name, "{pending}", now, now, limit),
+				now, true);
 	}
 
 	/**
-	 * Looks for the first tasks of each name. The searches of all names are one
-	 * statement.
+	 * What a claim has seen without locks.
 	 */
-	private ClaimableNames check(JdbcOperations jdbc, ClaimRequest request) {
-		List<String> names = List.copyOf(request.names().keySet());
-		if (names.isEmpty()) {
-			return new ClaimableNames(this.database.now(jdbc), List.of(), List.of(), Long.MAX_VALUE, List.of());
-		}
-		boolean joined = this.dialect.joinsNames();
-		String select = selectTimes(joined ? "w.name" : "?");
-		long clock = this.dialect.nowParameter(this.database.time(), jdbc);
-		long lookAhead = LeaseTimes.millis(request.lookAhead());
-		long horizon = LeaseTimes.horizon(request.lookAhead(), request);
-		List<String> parts = new ArrayList<>();
-		List<Object> parameters = new ArrayList<>();
-		if (joined) {
-			parameters.addAll(List.of(clock, clock, lookAhead, clock, clock, clock, clock, lookAhead, clock, horizon));
-		}
-		for (int i = 0; i < names.size(); i++) {
-			Object name = this.dialect.text(names.get(i));
-			if (joined) {
-				parts.add("select %d as number, cast(? as varbinary) as name".formatted(i));
-				parameters.add(name);
-			}
-			else {
-				parts.add(select.formatted(i));
-				parameters.addAll(List.of(clock, name, clock, lookAhead, clock, name, clock, name, clock, clock,
-						lookAhead, clock, horizon));
-			}
-		}
-		String union = String.join(" union all ", parts);
-		return ClaimableNames.of(names, request.suspect(),
-				jdbc.query(joined ? select.formatted("w.number") + " from (" + union + ") w" : union,
-						(rs, rowNum) -> NameTimes.read(rs), parameters.toArray()));
-	}
-
-	/**
-	 * The select list with the searches of one name, and with a format specifier for the
-	 * number of the name.
-	 * @param name the name as the list has it: a parameter or a column
-	 */
-	private String selectTimes(String name) {
-		String now = this.dialect.nowExpression(this.database.time());
-		return ("select %%s as number, %1$s as now_at, (select next_at from %2$s where name = %3$s and suspect = 0"
-				+ " and next_at <= %1$s + ? and (owner is null or next_at <= %1$s) %4$s limit 1) as claimable_at,"
-				+ " (select next_at from %2$s where name = %3$s and suspect = 1 and next_at <= %1$s %4$s limit 1)"
-				+ " as suspect_at, (select next_at from %2$s where name = %3$s and suspect = 0 and next_at > %1$s"
-				+ " and (owner is not null or next_at > %1$s + ?) and next_at <= %1$s + ? %4$s limit 1) as next_at")
-			.formatted(now, this.table, name, BY_INDEX);
-	}
-
-	/**
-	 * Locks the first claimable tasks of a name.
-	 * @param suspect 1 for suspects, 0 for other tasks
-	 */
-	private List<FoundRow> find(JdbcOperations jdbc, ClaimRequest request, long now, String name, int suspect,
-			int limit) {
-		return jdbc.query(
-				"select " + FoundRow.COLUMNS_UP_TO_SIZE + " from " + this.table
-						+ " where name = ? and suspect = ? and next_at <= ?" + " and (owner is null or next_at <= ?) "
-						+ BY_INDEX + " limit ? for update skip locked",
-				(rs, rowNum) -> FoundRow.read(rs, this.dialect), this.dialect.storedBytes(request.maxPayloadBytes()),
-				this.dialect.text(name), suspect, (suspect == 1) ? now : LeaseTimes.plus(now, request.lookAhead()), now,
-				limit);
-	}
-
-	/**
-	 * Leaves out the tasks beyond the limits of their name. Tasks whose delivery was lost
-	 * have no limit.
-	 */
-	private static List<FoundRow> within(Limit limit, List<FoundRow> found, long now) {
-		int due = limit.due();
-		int soon = limit.soon();
-		List<FoundRow> within = new ArrayList<>();
-		for (FoundRow row : found) {
-			if (row.isLost() || ((row.foundAt() <= now) ? due-- : soon--) > 0) {
-				within.add(row);
-			}
-		}
-		return within;
-	}
-
-	/**
-	 * Leases tasks. Those whose delivery was lost become suspects instead.
-	 */
-	private LeasedRows lease(JdbcOperations jdbc, ClaimRequest request, ClaimableNames claimable,
-			List<FoundRow> found) {
-		long now = claimable.now();
-		// The database may have failed over since the time was read in the check.
-		TimeReading time = this.database.readTime(jdbc);
-		long leasedAt = time.millis();
-		List<FoundRow> lost = found.stream().filter(FoundRow::isLost).toList();
-		FoundRow.takeAway(this.database, jdbc, lost.stream().map(FoundRow::id).toList(), leasedAt);
-		List<ClaimedRow> leased = FoundRow.lease(this.database, jdbc, request,
-				found.stream().filter((row) -> !row.isLost()).toList(), now, leasedAt);
-		long nextAt = lost.stream().mapToLong(FoundRow::foundAt).reduce(claimable.nextAt(), Math::min);
-		return new LeasedRows(leased, time, nextAt);
-	}
-
-	/**
-	 * What a claim has leased.
-	 *
-	 * @param time the time of the leases
-	 * @param nextAt when there will be more tasks to claim
-	 */
-	private record LeasedRows(List<ClaimedRow> rows, TimeReading time, long nextAt) {
-
-		/**
-		 * The result when the transaction has ended. A node compares the time in the
-		 * result with its own clock. The less time passes in between, the less late the
-		 * tasks start.
-		 */
-		Claimed claimed() {
-			return ClaimedRow.claim(this.rows, this.time.now(), this.nextAt);
-		}
+	private record Looked(long now, Set<String> paused, Map<String, Look> looks) {
 
 	}
 
 	/**
-	 * The names that have tasks to claim, by a check without locks.
-	 *
-	 * @param now the time of the check
-	 * @param suspects the names with a suspect, the earliest first; empty if the request
-	 * is not for suspects
-	 * @param others the names with other tasks to claim
-	 * @param nextAt when there will be more tasks to claim, {@link Long#MAX_VALUE} for
-	 * none
-	 * @param next the names that have more tasks at that time; empty if there is a
-	 * suspect, which a claim may take first
+	 * What a claim has taken.
 	 */
-	private record ClaimableNames(long now, List<String> suspects, List<String> others, long nextAt,
-			List<String> next) {
-
-		static ClaimableNames of(List<String> names, boolean suspects, List<NameTimes> all) {
-			long nextAt = all.stream()
-				.map(NameTimes::nextAt)
-				.filter(Objects::nonNull)
-				.mapToLong(Long::longValue)
-				.min()
-				.orElse(Long.MAX_VALUE);
-			return new ClaimableNames(all.get(0).now(),
-					all.stream()
-						.filter((times) -> suspects && times.suspectAt() != null)
-						.sorted(Comparator.comparing((times) -> Objects.requireNonNull(times.suspectAt())))
-						.map((times) -> names.get(times.number()))
-						.toList(),
-					names(names, all, (times) -> times.claimableAt() != null), nextAt,
-					all.stream().anyMatch((times) -> times.suspectAt() != null) ? List.of()
-							: names(names, all, (times) -> Objects.equals(times.nextAt(), nextAt)));
-		}
-
-		private static List<String> names(List<String> names, List<NameTimes> all, Predicate<NameTimes> condition) {
-			return all.stream().filter(condition).map((times) -> names.get(times.number())).toList();
-		}
-
-	}
-
-	/**
-	 * The {@code next_at} of the first tasks of a name, {@code null} if there are none.
-	 *
-	 * @param number the position of the name in the request
-	 * @param now the time of the check
-	 * @param claimableAt of the tasks to claim
-	 * @param suspectAt of the suspects to claim
-	 * @param nextAt of the tasks to claim later
-	 */
-	private record NameTimes(int number, long now, @Nullable Long claimableAt, @Nullable Long suspectAt,
-			@Nullable Long nextAt) {
-
-		static NameTimes read(ResultSet rs) throws SQLException {
-			return new NameTimes(rs.getInt("number"), rs.getLong("now_at"), rs.getObject("claimable_at", Long.class),
-					rs.getObject("suspect_at", Long.class), rs.getObject("next_at", Long.class));
-		}
+	private record Taken(List<LeasedTask> tasks, long now, boolean newSuspects) {
 
 	}
 

@@ -5,29 +5,20 @@ import java.util.regex.Pattern;
 import org.springframework.util.Assert;
 
 /**
- * The name of the table of tasks. The name becomes part of statements, and may therefore
- * contain no special characters.
+ * The name of the table of tasks. The names of the other tables begin with it. The name
+ * becomes part of statements, and may therefore contain no special characters.
  *
  * @param qualified the name as it is in statements, with its schema if it has one
  */
 record TableName(String qualified) {
 
-	static final String DEFAULT = "timingwheel_task";
-
 	/**
 	 * The greatest length of the name without its schema. PostgreSQL cuts a name after 63
-	 * characters, and the longest of the derived names ends with {@code _pending_key}.
+	 * characters, and the longest of the derived names ends with {@code _listing}.
 	 */
-	static final int MAX_LENGTH = 51;
+	static final int MAX_LENGTH = 55;
 
-	private static final String VERSION = "_version";
-
-	private static final String LIMIT = "_limit";
-
-	private static final String NODE = "_node";
-
-	private static final Pattern IN_SCRIPT = Pattern
-		.compile("\\b" + DEFAULT + "(" + VERSION + "\\b|" + LIMIT + "\\b|" + NODE + "\\b|_|\\b)");
+	private static final Pattern IN_SCRIPT = Pattern.compile("\\btimingwheel_task(_(?:name|node|version)\\b|_|\\b)");
 
 	private static final Pattern PLAIN = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
@@ -40,29 +31,29 @@ record TableName(String qualified) {
 	}
 
 	/**
+	 * The table with what the store knows of names.
+	 */
+	String names() {
+		return this.qualified + "_name";
+	}
+
+	/**
+	 * The table with the reports of the nodes.
+	 */
+	String nodes() {
+		return this.qualified + "_node";
+	}
+
+	/**
 	 * The table with the version of the schema.
 	 */
-	String versionTable() {
-		return this.qualified + VERSION;
+	String version() {
+		return this.qualified + "_version";
 	}
 
 	/**
-	 * The table with the names that are paused or have limits.
-	 */
-	String limitTable() {
-		return this.qualified + LIMIT;
-	}
-
-	/**
-	 * The table with what the nodes report about themselves.
-	 */
-	String nodeTable() {
-		return this.qualified + NODE;
-	}
-
-	/**
-	 * Replaces the names of the default tables in a script. The names of the indexes
-	 * begin with the name of the table of tasks.
+	 * Replaces the names of the default tables in a script. An index has no schema in its
+	 * name.
 	 * @param script a script for the default table
 	 */
 	String appliedTo(String script) {

@@ -5,14 +5,12 @@ import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-import io.timingwheel.spring.durable.support.StorableText;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
 /**
- * The characters that a database can store in a column of text. Immutable and
- * thread-safe.
+ * The characters that a PostgreSQL database can store. Immutable and thread-safe.
  *
  * @param name the name of the encoding, as the database has it
  * @param charset the characters that texts may have without escapes, {@code null} for all
@@ -20,19 +18,17 @@ import org.springframework.util.Assert;
  */
 record TextEncoding(String name, @Nullable Charset charset, boolean checked) {
 
-	static final TextEncoding UNICODE = new TextEncoding("UTF8", null, false);
-
 	/** ISO 8859 has another number for some alphabets. */
 	private static final Map<String, String> LATIN = Map.of("5", "9", "6", "10", "7", "13", "8", "14", "9", "15", "10",
 			"16");
 
 	/**
-	 * The encoding of a PostgreSQL database.
+	 * Finds an encoding.
 	 * @param name the setting {@code server_encoding}
 	 */
-	static TextEncoding ofPostgres(String name) {
+	static TextEncoding of(String name) {
 		return switch (name) {
-			case "UTF8" -> UNICODE;
+			case "UTF8" -> new TextEncoding(name, null, false);
 			// The database keeps any bytes, and counts bytes as characters.
 			case "SQL_ASCII" -> new TextEncoding(name, StandardCharsets.US_ASCII, false);
 			default -> new TextEncoding(name, charset(name), true);
@@ -69,14 +65,22 @@ record TextEncoding(String name, @Nullable Charset charset, boolean checked) {
 	}
 
 	/**
-	 * A text with escapes for the characters that the database does not have.
+	 * A text with escapes, such as <code>&#92;u2192</code>, for the characters that the
+	 * database does not have. If the text is JSON, the result means the same.
 	 */
 	String escaped(String text) {
 		if (this.charset == null) {
 			return text;
 		}
 		CharsetEncoder encoder = this.charset.newEncoder();
-		return StorableText.escaped(text, (c) -> encoder.canEncode((char) c));
+		if (encoder.canEncode(text)) {
+			return text;
+		}
+		StringBuilder escaped = new StringBuilder();
+		for (char c : text.toCharArray()) {
+			escaped.append(encoder.canEncode(c) ? String.valueOf(c) : "\\u%04x".formatted((int) c));
+		}
+		return escaped.toString();
 	}
 
 	/**

@@ -1,20 +1,51 @@
 create table if not exists timingwheel_task (
+	due_at bigint not null,
+	next_at bigint,
+	fence bigint not null,
+	created_at bigint not null,
+	first_at bigint,
+	scheduled_at bigint,
+	died_at bigint,
+	attempt integer not null,
+	deliveries integer not null,
+	lost integer not null,
+	status smallint not null,
+	queue smallint generated always as (case when status = 1 then 1 when lost > 0 then 2 else 0 end),
 	id varchar(64) not null primary key,
 	name varbinary(255) not null,
 	task_key varbinary(512),
-	pending_key varbinary(512),
-	payload character large object not null,
-	due_at bigint not null,
-	next_at bigint,
-	status smallint not null,
+	held_key varbinary(513),
 	owner varchar(255),
-	fence bigint not null,
-	attempt integer not null,
-	deliveries integer not null,
-	lost_deliveries integer not null,
+	schedule varchar(255),
+	traceparent varchar(55),
 	error varchar(2000),
-	created_at bigint not null,
-	died_at bigint
+	payload character large object not null
 );
 
-create unique index if not exists timingwheel_task_pending_key on timingwheel_task (name, pending_key);
+create unique index if not exists timingwheel_task_held on timingwheel_task (name, held_key);
+
+create index if not exists timingwheel_task_claim on timingwheel_task (name, queue, next_at);
+
+create index if not exists timingwheel_task_listing on timingwheel_task (name, status, due_at, id);
+
+create index if not exists timingwheel_task_dead on timingwheel_task (name, died_at, id);
+
+create table if not exists timingwheel_task_name (
+	name varbinary(255) not null primary key,
+	paused smallint default 0 not null,
+	next_start bigint default 0 not null,
+	cancelled smallint default 0 not null
+);
+
+create table if not exists timingwheel_task_node (
+	id varchar(64) not null primary key,
+	claiming smallint not null,
+	in_flight integer not null,
+	reported_at bigint not null
+);
+
+create table if not exists timingwheel_task_version (
+	version integer not null primary key
+);
+
+merge into timingwheel_task_version (version) key (version) values (1);

@@ -7,9 +7,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -55,7 +55,7 @@ class DurableBeanExpressionTests {
 			.run((context) -> {
 				assertThat(context.getBean(OrderProperties.class).getName()).isEqualTo("close");
 				assertThat(context.getBean(DelayedTaskStore.class)).isInstanceOf(MemoryStore.class);
-				assertThat(context.getBean(DurableTaskManager.class).isSame("close-order", "close")).isTrue();
+				assertThat(context.getBean(DurableHandlers.class).canonicalName("close")).isEqualTo("close-order");
 			});
 	}
 

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.aop.delayed;
 
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.durable.call.MemoryStore;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;

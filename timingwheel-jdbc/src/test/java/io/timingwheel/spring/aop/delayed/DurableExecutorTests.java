@@ -1,7 +1,6 @@
 package io.timingwheel.spring.aop.delayed;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -10,11 +9,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.support.DurableHandler;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.MemoryStore;
-import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.node.DurableHandler;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.task.DelayedTaskOperations;
+import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
@@ -100,9 +99,9 @@ class DurableExecutorTests {
 	}
 
 	private static void enqueue(ApplicationContext context, Handler handler) {
-		DurableTaskManager tasks = context.getBean(DurableTaskManager.class);
-		tasks.register(handler);
-		tasks.enqueue(handler, null, IfPending.REPLACE, null, DueTime.after(Duration.ofMillis(1)), new Object[0]);
+		context.getBean(DurableHandlers.class).register(handler);
+		context.getBean(DelayedTaskOperations.class)
+			.enqueueAll(List.of(DurableCall.of(handler.name(), Duration.ofMillis(1))));
 	}
 
 	private static long failed(ApplicationContext context, Handler handler) {
@@ -148,8 +147,8 @@ class DurableExecutorTests {
 		}
 
 		@Override
-		public List<Type> argumentTypes() {
-			return List.of();
+		public Object[] arguments(String payload) {
+			return new Object[0];
 		}
 
 		@Override

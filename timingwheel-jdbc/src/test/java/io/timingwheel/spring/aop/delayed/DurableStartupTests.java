@@ -4,14 +4,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-import io.timingwheel.spring.autoconfigure.StartFailures;
 import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.support.DurableHandlerRegistry;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.autoconfigure.StartFailures;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
 import jakarta.persistence.Entity;
@@ -38,10 +37,10 @@ class DurableStartupTests {
 		this.runner.withBean("good", Good.class, Good::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
-				assertThat(context.getBean(DurableHandlerRegistry.class).names()).containsExactlyInAnyOrder("good",
-						"better", "best", "good.unnamed");
-				assertThat(context.getBean(DurableHandlerRegistry.class).find("best"))
-					.isSameAs(context.getBean(DurableTaskManager.class).handler("good"));
+				assertThat(context.getBean(DurableHandlers.class).names()).containsExactlyInAnyOrder("good", "better",
+						"best", "good.unnamed");
+				assertThat(context.getBean(DurableHandlers.class).find("best"))
+					.isSameAs(context.getBean(DurableHandlers.class).find("good"));
 				assertThat(context.getBean(DelayedTaskRegistry.class).names()).containsExactly("good", "good.unnamed");
 				assertThat(context.getBeanFactory().containsSingleton("good")).isFalse();
 			});
@@ -143,9 +142,9 @@ class DurableStartupTests {
 	void aMethodThatTheTypeOfTheBeanHidesIsRegisteredWhenTheBeanIsMade() {
 		this.runner.withBean("hidden", Marker.class, Hidden::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
-				assertThat(context.getBean(DurableHandlerRegistry.class).names()).isEmpty();
+				assertThat(context.getBean(DurableHandlers.class).names()).isEmpty();
 				context.getBean("hidden");
-				assertThat(context.getBean(DurableHandlerRegistry.class).names()).containsExactly("hidden");
+				assertThat(context.getBean(DurableHandlers.class).names()).containsExactly("hidden");
 			});
 	}
 

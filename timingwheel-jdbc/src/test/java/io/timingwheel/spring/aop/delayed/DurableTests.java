@@ -18,11 +18,13 @@ import io.timingwheel.spring.annotation.CancelDelayed;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.MethodTimeoutException;
 import io.timingwheel.spring.annotation.Timeout;
-import io.timingwheel.spring.durable.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
-import io.timingwheel.spring.durable.support.MemoryStore;
-import io.timingwheel.spring.durable.StoredTask;
+import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
@@ -177,9 +179,9 @@ class DurableTests {
 			context.getSourceApplicationContext(ConfigurableApplicationContext.class).stop();
 			service.later(Duration.ofMillis(1), new Order(7, List.of()));
 			// As if a claim had been under way when the pause began.
-			context.getBean(DurableTaskManager.class).resume();
+			context.getBean(DurableNode.class).resume();
 			await().untilAsserted(
-					() -> assertThat(context.getBean(DurableTaskManager.class).figures().released()).isPositive());
+					() -> assertThat(context.getBean(DurableNode.class).figure(Figure.RELEASED)).isPositive());
 			assertThat(service.work().events).isEmpty();
 			context.getSourceApplicationContext(ConfigurableApplicationContext.class).start();
 			assertThat(take(service)).isEqualTo("later 7 on task-");
@@ -289,7 +291,7 @@ class DurableTests {
 			assertThat(admin.deleteDead(dead.id())).isFalse();
 			admin.setPaused("failing", false);
 			await().until(() -> admin.deleteDead(dead.id()));
-			assertThat(this.store.find(dead.id())).isEmpty();
+			assertThat(this.store.find(Target.of(dead.id()))).isEmpty();
 		});
 	}
 

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.distribution.DistributionStatisticConfig;
@@ -28,12 +28,14 @@ import io.timingwheel.spring.annotation.Backoff;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Recurring;
 import io.timingwheel.spring.annotation.TaskPolicy;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelMetricsAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelObservationAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreMetricsAutoConfiguration;
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
@@ -117,12 +119,12 @@ class SettlementTests {
 				bodies.stored(hostile.name());
 			}
 			DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
-			await().atMost(SOON).until(() -> store.dead("stored", 10).size() == Hostile.values().length);
-			assertThat(store.dead("stored", 10))
+			await().atMost(SOON).until(() -> dead(store).size() == Hostile.values().length);
+			assertThat(dead(store))
 				.allSatisfy((dead) -> assertThat(dead.error()).contains(HostileException.class.getName()));
 			bodies.stored("next");
 			await().atMost(SOON).until(() -> bodies.ran().contains("next"));
-			await().atMost(SOON).until(() -> store.counts().get("stored").running() == 0);
+			await().atMost(SOON).until(() -> store.counts(List.of()).get("stored").running() == 0);
 		});
 	}
 
@@ -180,7 +182,7 @@ class SettlementTests {
 				context.getBean(StoredBodies.class).stored("once");
 				assertSettled(context);
 				DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
-				await().atMost(SOON).until(() -> store.counts().isEmpty());
+				await().atMost(SOON).until(() -> store.counts(List.of()).isEmpty());
 				assertThat(context.getBean(StoredBodies.class).ran()).containsExactly("once");
 				// The observation of one task does not leak into the next one.
 				ObservationRegistry registry = context.getBean(ObservationRegistry.class);
@@ -503,6 +505,10 @@ class SettlementTests {
 			return executor;
 		}
 
+	}
+
+	private static List<StoredTask> dead(DelayedTaskStore store) {
+		return store.list(new ListQuery("stored", ListQuery.Order.DEAD_LATEST_FIRST, null, 10)).tasks();
 	}
 
 }

@@ -11,11 +11,12 @@ import javax.sql.DataSource;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.Timeout;
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
+import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import io.timingwheel.spring.task.DelayedTaskTemplate;
 import io.timingwheel.spring.task.TaskId;
@@ -127,7 +128,7 @@ class TransactionalTests {
 			awaitEnd(context);
 			assertThat(effects(context)).containsExactly("lose the lease");
 			assertThat(context.getBean(Bodies.class).seen()).hasSize(2);
-			assertThat(context.getBean(DurableTaskManager.class).figures().lostLeases()).isOne();
+			assertThat(context.getBean(DurableNode.class).figure(Figure.LOST_LEASES)).isOne();
 			assertThat(DelayedContexts.counts(context, "plain").failed()).isZero();
 		});
 	}
@@ -223,12 +224,12 @@ class TransactionalTests {
 
 	private static void awaitEnd(BeanFactory context) {
 		DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
-		DurableTaskManager tasks = context.getBean(DurableTaskManager.class);
-		await().until(() -> store.counts().isEmpty() && tasks.inFlight() == 0);
+		DurableNode tasks = context.getBean(DurableNode.class);
+		await().until(() -> store.counts(List.of()).isEmpty() && tasks.inFlight() == 0);
 	}
 
 	private static StoredCounts counts(BeanFactory context, String name) {
-		return context.getBean(DelayedTaskStore.class).counts().getOrDefault(name, StoredCounts.NONE);
+		return context.getBean(DelayedTaskStore.class).counts(List.of()).getOrDefault(name, StoredCounts.NONE);
 	}
 
 	private static List<String> effects(BeanFactory context) {

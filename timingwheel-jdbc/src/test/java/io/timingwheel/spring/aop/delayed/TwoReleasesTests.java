@@ -5,11 +5,11 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.annotation.Delayed;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.durable.PayloadMigration;
-import io.timingwheel.spring.durable.support.DurableTaskManager;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.task.DelayedTaskContext;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -49,7 +49,7 @@ class TwoReleasesTests {
 	@Test
 	void theNewReleaseReadsPayloadsOfTheOldOneWithADefault() {
 		this.first.run((old) -> this.added.run((next) -> {
-			tasks(old).pause();
+			tasks(old).node().pause();
 			old.getBean(FirstRelease.class).close(7);
 			assertThat(take()).isEqualTo("added 7 null, attempt 1");
 			awaitNothingStored(next);
@@ -59,10 +59,10 @@ class TwoReleasesTests {
 	@Test
 	void theOldReleaseLeavesPayloadsOfTheNewOneToIt() {
 		this.first.run((old) -> this.added.run((next) -> {
-			tasks(next).pause();
+			tasks(next).node().pause();
 			next.getBean(ParameterAdded.class).close(7, "unpaid");
 			awaitFailure(old);
-			tasks(next).resume();
+			tasks(next).node().resume();
 			assertThat(take()).startsWith("added 7 unpaid, attempt ");
 			awaitNothingStored(next);
 		}));
@@ -71,7 +71,7 @@ class TwoReleasesTests {
 	@Test
 	void aMigrationReadsPayloadsOfTheOldRelease() {
 		this.first.run((old) -> this.changed.run((next) -> {
-			tasks(old).pause();
+			tasks(old).node().pause();
 			old.getBean(FirstRelease.class).close(7);
 			assertThat(take()).isEqualTo("changed order-7 0, attempt 1");
 			awaitNothingStored(next);
@@ -81,10 +81,10 @@ class TwoReleasesTests {
 	@Test
 	void theOldReleaseLeavesPayloadsOfAChangedSignatureToTheNewOne() {
 		this.first.run((old) -> this.changed.run((next) -> {
-			tasks(next).pause();
+			tasks(next).node().pause();
 			next.getBean(ParametersChanged.class).close("order-8", 5);
 			awaitFailure(old);
-			tasks(next).resume();
+			tasks(next).node().resume();
 			assertThat(take()).startsWith("changed order-8 5, attempt ");
 			awaitNothingStored(next);
 		}));
@@ -125,8 +125,8 @@ class TwoReleasesTests {
 					"timingwheel.store.poll-interval=20ms", "timingwheel.store.backoff.initial=10ms");
 	}
 
-	private static DurableTaskManager tasks(ApplicationContext context) {
-		return context.getBean(DurableTaskManager.class);
+	private static StoredTasks tasks(ApplicationContext context) {
+		return context.getBean(StoredTasks.class);
 	}
 
 	private static void awaitFailure(ApplicationContext context) {
@@ -138,9 +138,9 @@ class TwoReleasesTests {
 	 */
 	private static void awaitNothingStored(ApplicationContext context) {
 		await().untilAsserted(() -> {
-			assertThat(tasks(context).storedTasks().dead(NAME, 100)).isEmpty();
-			assertThat(tasks(context).storedTasks().pending(NAME, 100)).isEmpty();
-			assertThat(tasks(context).inFlight()).isZero();
+			assertThat(tasks(context).dead(NAME, 100)).isEmpty();
+			assertThat(tasks(context).pending(NAME, null, 100)).isEmpty();
+			assertThat(tasks(context).node().inFlight()).isZero();
 		});
 	}
 

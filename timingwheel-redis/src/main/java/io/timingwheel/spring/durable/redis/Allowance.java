@@ -11,16 +11,18 @@ import java.util.function.IntUnaryOperator;
  */
 final class Allowance {
 
-	private int total;
+	/**
+	 * The total, and for each name the tasks that are due and those that are due soon.
+	 */
+	private final int[] values;
 
-	private final int[] due;
+	Allowance(int total, int names) {
+		this.values = new int[1 + 2 * names];
+		this.values[0] = total;
+	}
 
-	private final int[] soon;
-
-	Allowance(int total, int[] due, int[] soon) {
-		this.total = total;
-		this.due = due;
-		this.soon = soon;
+	private Allowance(int[] values) {
+		this.values = values;
 	}
 
 	/**
@@ -28,28 +30,34 @@ final class Allowance {
 	 * @param change gives a new number for each number of this allowance
 	 */
 	Allowance map(IntUnaryOperator change) {
-		return new Allowance(change.applyAsInt(this.total), Arrays.stream(this.due).map(change).toArray(),
-				Arrays.stream(this.soon).map(change).toArray());
+		return new Allowance(Arrays.stream(this.values).map(change).toArray());
+	}
+
+	void set(int name, int due, int soon) {
+		this.values[index(name, true)] = due;
+		this.values[index(name, false)] = soon;
 	}
 
 	int total() {
-		return this.total;
+		return this.values[0];
 	}
 
 	int due(int name) {
-		return this.due[name];
+		return this.values[index(name, true)];
 	}
 
 	int soon(int name) {
-		return this.soon[name];
+		return this.values[index(name, false)];
 	}
 
-	/**
-	 * Subtracts a task that was claimed.
-	 */
+	void add(int name, boolean due) {
+		this.values[0]++;
+		this.values[index(name, due)]++;
+	}
+
 	void subtract(int name, boolean due) {
-		this.total--;
-		of(due)[name]--;
+		this.values[0]--;
+		this.values[index(name, due)]--;
 	}
 
 	/**
@@ -57,23 +65,15 @@ final class Allowance {
 	 * @return whether there was one
 	 */
 	boolean trySubtract(int name, boolean due) {
-		if (this.total <= 0 || of(due)[name] <= 0) {
-			return false;
+		boolean has = this.values[0] > 0 && this.values[index(name, due)] > 0;
+		if (has) {
+			subtract(name, due);
 		}
-		subtract(name, due);
-		return true;
+		return has;
 	}
 
-	/**
-	 * Adds a task.
-	 */
-	void add(int name, boolean due) {
-		this.total++;
-		of(due)[name]++;
-	}
-
-	private int[] of(boolean due) {
-		return due ? this.due : this.soon;
+	private static int index(int name, boolean due) {
+		return 1 + 2 * name + (due ? 0 : 1);
 	}
 
 }

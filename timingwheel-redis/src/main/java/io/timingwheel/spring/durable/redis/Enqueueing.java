@@ -1,23 +1,20 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
-import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued.Outcome;
-import io.timingwheel.spring.durable.Enqueued;
-import io.timingwheel.spring.durable.NewSchedule;
-import io.timingwheel.spring.durable.NewTask;
-import io.timingwheel.spring.durable.PartlyStoredException;
-import io.timingwheel.spring.durable.TaskLimits;
-import io.timingwheel.spring.durable.TaskRef;
-import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.redis.TaskBatch.Answer;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.EnqueueCombiner;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.PartlyStoredException;
+import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
@@ -26,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Enqueueing {
 
-	/** How many values each script replies for each task. */
-	private static final int WIDTH = 6;
+	/** How many values the script replies for each task. */
+	private static final int WIDTH = 4;
 
-	private static final Object ANY_PARTITION = "any";
+	/** So many tasks without keys share a partition. A call for each would cost more. */
+	private static final int NEIGHBOURS = 32;
 
 	private final Partitions partitions;
 
@@ -37,76 +35,49 @@ final class Enqueueing {
 
 	private final boolean severalClocks;
 
-	private final Consumer<List<TaskRef>> giveBack;
+	private final List<EnqueueCombiner> combiners;
 
 	/**
 	 * Creates an object that stores tasks.
 	 * @param partitions the partitions
-	 * @param writes runs the script
+	 * @param writes runs the scripts
 	 * @param severalClocks whether the partitions have several servers
-	 * @param giveBack called with the tasks that a write has leased, if too few replicas
-	 * have acknowledged the write
 	 */
-	Enqueueing(Partitions partitions, ReplicatedWrites writes, boolean severalClocks,
-			Consumer<List<TaskRef>> giveBack) {
+	Enqueueing(Partitions partitions, ReplicatedWrites writes, boolean severalClocks) {
 		this.partitions = partitions;
 		this.writes = writes;
 		this.severalClocks = severalClocks;
-		this.giveBack = giveBack;
+		// A server that hangs must not hold up the tasks of another one.
+		this.combiners = IntStream.range(0, severalClocks ? partitions.count() : 1)
+			.mapToObj((i) -> new EnqueueCombiner(this::store, (task) -> store(List.of(task)).get(0)))
+			.toList();
 	}
 
 	/**
-	 * Stores tasks. Each call on a partition stores all its tasks or none.
+	 * Stores tasks. A task that comes alone shares a request with those of other callers.
+	 * Each call on a partition stores all its tasks or none.
 	 * @throws PartlyStoredException if some tasks are stored and others are not
 	 * @throws RuntimeException if no task is known to be stored
 	 */
 	List<Enqueued> enqueue(List<NewTask> tasks) {
-		return enqueue(tasks, this::partition, Waiting.ALONE);
-	}
-
-	/**
-	 * Gives equal values for tasks that can share a request: the tasks of one partition.
-	 * A task without a key can be in any partition. With one server all tasks without a
-	 * key can therefore share a request, which goes to one partition.
-	 */
-	Object sharedRequest(NewTask task) {
-		return (task.key() == null && !this.severalClocks) ? ANY_PARTITION : partition(task);
-	}
-
-	/**
-	 * Stores tasks with equal values of {@link #sharedRequest} in the partition of the
-	 * first task.
-	 */
-	List<Enqueued> enqueueShared(List<NewTask> tasks) {
-		int partition = partition(tasks.get(0));
-		return enqueue(tasks, (task) -> partition, Waiting.FOR_OTHERS);
-	}
-
-	private int partition(NewTask task) {
-		String key = task.key();
-		return this.partitions
-			.of((key != null) ? Partitions.holderField(new TaskId(task.name(), key)) : Partitions.bytes(task.id()));
-	}
-
-	private List<Enqueued> enqueue(List<NewTask> tasks, ToIntFunction<NewTask> partition, Waiting waiting) {
-		boolean plain = tasks.stream().allMatch((task) -> task.key() == null && task.maxWait() == null);
-		TaskBatch batch = new TaskBatch(this.partitions, plain ? Script.INSERT : Script.ENQUEUE);
 		for (NewTask task : tasks) {
-			int number = partition.applyAsInt(task);
-			(plain ? addPlain(batch, task, number) : add(batch, task, number)).withLease(task.lease());
+			TaskLimits.checkName(task.name());
+			TaskLimits.checkKey(task.key());
 		}
-		@Nullable Enqueued[] enqueued = new Enqueued[batch.size()];
+		if (tasks.size() == 1) {
+			NewTask task = tasks.get(0);
+			int combiner = this.severalClocks ? partitions(tasks)[0] : 0;
+			return List.of(this.combiners.get(combiner).enqueue(task));
+		}
+		return store(tasks);
+	}
+
+	private List<Enqueued> store(List<NewTask> tasks) {
+		@Nullable Enqueued[] enqueued = new Enqueued[tasks.size()];
+		int[] partitions = partitions(tasks);
 		RuntimeException failure = null;
-		for (Answer answer : batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored,
-				(reply) -> this.giveBack.accept(leased(read(reply))), waiting))) {
-			if (answer.reply().failure() != null) {
-				failure = answer.reply().failure();
-				continue;
-			}
-			List<Enqueued> stored = read(answer.reply());
-			for (int i = 0; i < stored.size(); i++) {
-				enqueued[answer.positions().get(i)] = stored.get(i);
-			}
+		for (List<Integer> part : TaskBatch.cut(IntStream.range(0, tasks.size()).boxed().toList())) {
+			failure = (failure != null) ? failure : enqueue(tasks, part, partitions, enqueued);
 		}
 		if (this.severalClocks) {
 			setEarliestClock(enqueued);
@@ -117,60 +88,60 @@ final class Enqueueing {
 		return Stream.of(enqueued).<Enqueued>map(Objects::requireNonNull).toList();
 	}
 
-	/**
-	 * Stores a schedule.
-	 */
-	Enqueued recur(NewSchedule schedule) {
-		ScriptReply reply = recur(schedule, false);
-		return new Enqueued(outcome(reply.integer(0)), reply.publicId(1), reply.number(2), reply.number(3),
-				reply.number(4), false);
+	private int[] partitions(List<NewTask> tasks) {
+		int[] partitions = new int[tasks.size()];
+		int first = -1;
+		int count = 0;
+		for (int i = 0; i < partitions.length; i++) {
+			NewTask task = tasks.get(i);
+			String key = task.key();
+			if (key != null) {
+				partitions[i] = this.partitions.of(new TaskId(task.name(), key));
+			}
+			else {
+				first = (first < 0) ? this.partitions.of(task.id()) : first;
+				partitions[i] = (first + count++ / NEIGHBOURS) % this.partitions.count();
+			}
+		}
+		return partitions;
 	}
 
 	/**
-	 * Stores a declared schedule, unless a task has the schedule, or it was cancelled.
-	 * @return whether the schedule was stored
+	 * Stores some of the tasks.
+	 * @param positions which ones
+	 * @param partitions the partition of each task
+	 * @param enqueued takes the result of each task
+	 * @return why some of them are not stored, {@code null} if all are
 	 */
-	boolean restore(NewSchedule schedule) {
-		return !recur(schedule, true).isAbsent();
-	}
-
-	private ScriptReply recur(NewSchedule schedule, boolean ifLost) {
-		TaskLimits.checkName(schedule.name());
-		TaskLimits.checkKey(schedule.key());
-		int partition = this.partitions.of(Partitions.holderField(new TaskId(schedule.name(), schedule.key())));
-		return this.writes.run(List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(), schedule.key(),
-				schedule.payload(), schedule.traceparent(), schedule.schedule(), schedule.first().millis(),
-				schedule.first().absolute(), ifLost)), (stored) -> !stored.isAbsent(), (stored) -> {
-				})
-			.get(0);
-	}
-
-	/**
-	 * Adds a task without a key and without a longest wait.
-	 */
-	private static Call addPlain(TaskBatch batch, NewTask task, int partition) {
-		return batch.add(partition, task.id(), task.name(), task.payload(), task.traceparent(), task.due().millis(),
-				task.due().absolute());
-	}
-
-	private static Call add(TaskBatch batch, NewTask task, int partition) {
-		String key = task.key();
-		return batch.add(partition, task.id(), task.name(), key != null, key, task.payload(), task.traceparent(),
-				task.due().millis(), task.due().absolute(), task.ifPending(),
-				(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null);
+	private @Nullable RuntimeException enqueue(List<NewTask> tasks, List<Integer> positions, int[] partitions,
+			@Nullable Enqueued[] enqueued) {
+		TaskBatch batch = new TaskBatch(Script.ENQUEUE);
+		for (int position : positions) {
+			NewTask task = tasks.get(position);
+			batch.add(partitions[position], position)
+				.with(task.id(), task.name(), task.key() != null, task.key(), task.payload(), task.traceparent(),
+						task.due().millis(), task.due().absolute(), task.ifPending(),
+						(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null);
+		}
+		RuntimeException failure = null;
+		for (Answer answer : batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored))) {
+			ScriptReply reply = answer.reply();
+			failure = (reply.failure() != null) ? reply.failure() : failure;
+			for (int i = 0; reply.failure() == null && i < answer.positions().size(); i++) {
+				enqueued[answer.positions().get(i)] = enqueued(reply, i * WIDTH);
+			}
+		}
+		return failure;
 	}
 
 	private static boolean hasStored(ScriptReply reply) {
-		return read(reply).stream().anyMatch((task) -> task.outcome() != Outcome.PENDING);
+		return IntStream.range(0, reply.size() / WIDTH)
+			.anyMatch((i) -> outcome(reply.integer(i * WIDTH)) != Outcome.PENDING);
 	}
 
-	private static List<Enqueued> read(ScriptReply reply) {
-		List<Enqueued> enqueued = new ArrayList<>(reply.size() / WIDTH);
-		for (int i = 0; i < reply.size(); i += WIDTH) {
-			enqueued.add(new Enqueued(outcome(reply.integer(i)), reply.publicId(i + 1), reply.number(i + 2),
-					reply.number(i + 3), reply.number(i + 4), reply.flag(i + 5)));
-		}
-		return enqueued;
+	private static Enqueued enqueued(ScriptReply reply, int from) {
+		return new Enqueued(outcome(reply.integer(from)), reply.publicId(from + 1), reply.number(from + 2),
+				reply.number(from + 3));
 	}
 
 	private static Outcome outcome(int code) {
@@ -181,16 +152,12 @@ final class Enqueueing {
 		};
 	}
 
-	private static List<TaskRef> leased(List<Enqueued> enqueued) {
-		return enqueued.stream().filter(Enqueued::leased).map((task) -> new TaskRef(task.id(), task.fence())).toList();
-	}
-
 	private static void setEarliestClock(@Nullable Enqueued[] enqueued) {
 		long now = Stream.of(enqueued).flatMap(Stream::ofNullable).mapToLong(Enqueued::now).min().orElse(0);
 		for (int i = 0; i < enqueued.length; i++) {
 			Enqueued one = enqueued[i];
 			if (one != null) {
-				enqueued[i] = new Enqueued(one.outcome(), one.id(), one.fence(), one.dueAt(), now, one.leased());
+				enqueued[i] = new Enqueued(one.outcome(), one.id(), one.dueAt(), now);
 			}
 		}
 	}
@@ -199,6 +166,23 @@ final class Enqueueing {
 	@SuppressWarnings("NullAway")
 	private static PartlyStoredException partlyStored(@Nullable Enqueued[] enqueued, RuntimeException failure) {
 		return new PartlyStoredException(Arrays.asList(enqueued), failure);
+	}
+
+	/**
+	 * Stores a schedule.
+	 */
+	Enqueued recur(NewSchedule schedule) {
+		TaskLimits.checkName(schedule.name());
+		TaskLimits.checkKey(schedule.key());
+		int partition = this.partitions.of(new TaskId(schedule.name(), schedule.key()));
+		ScriptReply reply = this.writes.run(
+				List.of(Script.RECUR.on(partition, schedule.id(), schedule.name(), schedule.key(), schedule.payload(),
+						schedule.traceparent(), schedule.schedule(), schedule.first().millis(),
+						schedule.first().absolute(), schedule.onlyIfLost())),
+				(stored) -> !schedule.onlyIfLost() || stored.integer(0) == 0)
+			.get(0);
+		return reply.text(1).isEmpty() ? new Enqueued(Outcome.PENDING, "", reply.number(2), reply.number(3))
+				: enqueued(reply, 0);
 	}
 
 }

@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.lettuce.core.RedisFuture;
-import io.timingwheel.spring.durable.PartialOutage;
 import io.timingwheel.spring.durable.redis.Script.Call;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the scripts of the nodes (claim to bury). On a Cluster this class remembers which
+ * Runs the scripts of nodes and operators. On a Cluster this class remembers which
  * partitions do not answer. A call on such a partition fails at once, until the partition
  * has answered a probe. Thread-safe.
  *
@@ -31,7 +31,7 @@ final class PartitionOutages {
 
 	private static final Duration PROBE_INTERVAL = Duration.ofMillis(500);
 
-	private final ScriptRunner scripts;
+	private final Scripts scripts;
 
 	private final StoreConnection connection;
 
@@ -43,7 +43,7 @@ final class PartitionOutages {
 
 	private volatile @Nullable PartialOutage partial;
 
-	PartitionOutages(ScriptRunner scripts, StoreConnection connection, Partitions partitions) {
+	PartitionOutages(Scripts scripts, StoreConnection connection, Partitions partitions) {
 		this.scripts = scripts;
 		this.connection = connection;
 		this.partitions = partitions;
@@ -54,15 +54,6 @@ final class PartitionOutages {
 	 */
 	@Nullable PartialOutage partial() {
 		return this.partial;
-	}
-
-	/**
-	 * Whether the primary of a Cluster that has a key is known not to answer.
-	 */
-	boolean isMissing(byte[] key) {
-		PartialOutage outage = this.partial;
-		String server = (outage != null) ? this.connection.server(key) : null;
-		return outage != null && server != null && outage.parts().contains(server);
 	}
 
 	/**
@@ -90,6 +81,25 @@ final class PartitionOutages {
 	}
 
 	/**
+	 * Runs scripts on partitions whose answers do not depend on each other.
+	 * @return the replies of the partitions that have answered
+	 * @throws RuntimeException if none has answered
+	 */
+	List<ScriptReply> answers(List<Call> calls) {
+		List<ScriptReply> replies = run(calls);
+		List<ScriptReply> answers = replies.stream().filter((reply) -> reply.failure() == null).toList();
+		RuntimeException failure = replies.stream()
+			.map(ScriptReply::failure)
+			.filter((one) -> one != null && (answers.isEmpty() || RedisErrors.isRefusal(one)))
+			.findFirst()
+			.orElse(null);
+		if (failure != null) {
+			throw failure;
+		}
+		return answers;
+	}
+
+	/**
 	 * The partitions that get calls now.
 	 */
 	List<Integer> open() {
@@ -110,25 +120,28 @@ final class PartitionOutages {
 		}
 		Map<Integer, ScriptReply> refused = new HashMap<>();
 		synchronized (this) {
-			if (this.partial == null) {
-				return refused;
+			if (this.partial != null) {
+				this.outages.forEach((partition, outage) -> {
+					if (!outage.isOver()) {
+						refused.put(partition, ScriptReply.notSent(partition, outage.failure));
+					}
+				});
 			}
-			this.outages.forEach((partition, outage) -> {
-				if (!outage.isOver(this.partitions.keys(partition))) {
-					refused.put(partition, ScriptReply.notSent(partition, outage.failure));
-				}
-			});
 		}
 		return refused;
 	}
 
+	/**
+	 * Learns whether a partition has answered. An error of Redis is an answer.
+	 */
 	private void note(int partition, @Nullable RuntimeException failure) {
-		if (failure == null && this.allAnswer) {
+		boolean answered = failure == null || RedisErrors.isRefusal(failure);
+		if (answered && this.allAnswer) {
 			return;
 		}
 		synchronized (this) {
-			if (failure != null) {
-				this.outages.put(partition, new Outage(failure, server(partition)));
+			if (failure != null && !answered) {
+				this.outages.put(partition, new Outage(partition, failure));
 			}
 			else {
 				this.outages.remove(partition);
@@ -142,14 +155,11 @@ final class PartitionOutages {
 		if (this.outages.isEmpty() || this.outages.size() == this.partitions.count()) {
 			return null;
 		}
-		Set<String> servers = new TreeSet<>();
-		this.outages.values().forEach((outage) -> servers.add(outage.server));
+		Set<String> servers = this.outages.values()
+			.stream()
+			.map((outage) -> outage.server)
+			.collect(Collectors.toUnmodifiableSet());
 		return new PartialOutage(servers, this.outages.values().iterator().next().failure);
-	}
-
-	private String server(int partition) {
-		String server = this.connection.server(this.partitions.keys(partition)[0]);
-		return (server != null) ? server : "partition " + partition;
 	}
 
 	/**
@@ -159,25 +169,29 @@ final class PartitionOutages {
 
 		private final RuntimeException failure;
 
+		private final byte[] key;
+
 		private final String server;
 
 		private @Nullable RedisFuture<Long> probe;
 
 		private long probedNanos;
 
-		Outage(RuntimeException failure, String server) {
+		Outage(int partition, RuntimeException failure) {
 			this.failure = failure;
-			this.server = server;
+			this.key = PartitionOutages.this.partitions.key(partition, "probe");
+			String server = PartitionOutages.this.connection.server(this.key);
+			this.server = (server != null) ? server : "partition " + partition;
 		}
 
 		/**
 		 * Whether the partition has answered a probe. Sends a probe if none is under way,
 		 * and does not wait for the answer.
 		 */
-		boolean isOver(byte[][] keys) {
+		boolean isOver() {
 			RedisFuture<Long> probe = this.probe;
 			if (probe == null || isStale(probe)) {
-				probe(keys);
+				probe();
 				return false;
 			}
 			return probe.isDone() && !probe.toCompletableFuture().isCompletedExceptionally();
@@ -194,14 +208,14 @@ final class PartitionOutages {
 		 * Sends a write that changes nothing. A read is not enough, since a server that
 		 * refuses writes may still answer reads.
 		 */
-		private void probe(byte[][] keys) {
+		private void probe() {
 			if (this.probe != null) {
 				this.probe.cancel(true);
 			}
 			PartitionOutages.this.connection.refresh();
 			this.probedNanos = System.nanoTime();
 			try {
-				this.probe = PartitionOutages.this.connection.commands().zrem(keys[1], new byte[0]);
+				this.probe = PartitionOutages.this.connection.commands().zrem(this.key, new byte[0]);
 			}
 			catch (RuntimeException ex) {
 				// No server has the partition. The next call probes again.

@@ -1,22 +1,20 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * The partitions of a namespace, their keys in Redis, and the partition of each task. The
@@ -27,7 +25,7 @@ import org.springframework.util.Assert;
 final class Partitions {
 
 	/** The id in the partition, a point, and the number of the partition. */
-	private static final Pattern ID = Pattern.compile("([^+].*)\\.(\\d{1,4})", Pattern.DOTALL);
+	private static final Pattern ID = Pattern.compile("(.+)\\.(\\d{1,4})", Pattern.DOTALL);
 
 	private final int count;
 
@@ -40,9 +38,10 @@ final class Partitions {
 		this.namespace = namespace;
 		this.keys = new byte[count][][];
 		for (int partition = 0; partition < count; partition++) {
-			String prefix = prefix(namespace, partition);
-			this.keys[partition] = new byte[][] { bytes(prefix + "tasks"), bytes(prefix + "index"),
-					bytes(prefix + "holders") };
+			int number = partition;
+			this.keys[partition] = Stream.of("heads", "bodies", "index", "holders", "paused")
+				.map((name) -> key(number, name))
+				.toArray(byte[][]::new);
 		}
 	}
 
@@ -51,39 +50,48 @@ final class Partitions {
 	}
 
 	/**
-	 * The keys of a partition in the order that {@code parts/model.lua} expects: tasks,
-	 * index, holders.
+	 * The keys of a partition in the order that {@code prelude.lua} expects.
 	 */
 	byte[][] keys(int partition) {
 		return this.keys[partition];
 	}
 
 	/**
-	 * The keys of a name whose starts are limited, in the slot of a partition: its
-	 * places, and the hash with the rates of such names.
+	 * The set with the paused names, of which each partition has a copy.
 	 */
-	List<byte[]> limitKeys(int partition, String name) {
-		String prefix = prefix(this.namespace, partition);
-		return List.of(bytes(prefix + "places:" + name), bytes(prefix + "limits"));
+	byte[] paused(int partition) {
+		return this.keys[partition][4];
 	}
 
 	/**
-	 * A key in the slot of a partition that holds nothing.
+	 * A key in the slot of a partition.
 	 */
-	byte[] unusedKey(int partition) {
-		return bytes(prefix(this.namespace, partition) + "check");
-	}
-
-	private static String prefix(String namespace, int partition) {
-		return "timingwheel:{" + namespace + ":" + partition + "}:";
+	byte[] key(int partition, String name) {
+		return bytes("timingwheel:{" + this.namespace + ":" + partition + "}:" + name);
 	}
 
 	/**
-	 * The partition for a value.
-	 * @param value the {@link #holderField} of a task with a key, the id of a task
-	 * without a key, or a limited name
+	 * A key in the slot of what all partitions have in common.
 	 */
-	int of(byte[] value) {
+	byte[] key(String name) {
+		return bytes("timingwheel:{" + this.namespace + "}:" + name);
+	}
+
+	/**
+	 * The partition of a task with a key.
+	 */
+	int of(TaskId task) {
+		return of(bytes(task.name().length() + ":" + task.name() + task.key()));
+	}
+
+	/**
+	 * The partition of the id of a task without a key, of a limited name, or of a node.
+	 */
+	int of(String value) {
+		return of(bytes(value));
+	}
+
+	private int of(byte[] value) {
 		CRC32 hash = new CRC32();
 		hash.update(value);
 		return (int) (hash.getValue() % this.count);
@@ -91,8 +99,7 @@ final class Partitions {
 
 	/**
 	 * Splits an id that callers see.
-	 * @return {@code null} for an id that this store never gave. No id in a partition
-	 * begins with a plus sign, which marks the field of what has changed of a task
+	 * @return {@code null} for an id that this store never gave
 	 */
 	@Nullable StoredId locate(String id) {
 		Matcher matcher = ID.matcher(id);
@@ -104,25 +111,10 @@ final class Partitions {
 	}
 
 	/**
-	 * The field of the hash {@code holders} for a name and key: the length of the name in
-	 * one byte, the name, the key.
-	 * @throws IllegalArgumentException if the name is longer than the name of any task
-	 */
-	static byte[] holderField(TaskId id) {
-		byte[] name = bytes(id.name());
-		byte[] key = bytes(id.key());
-		Assert.isTrue(name.length <= DelayedTaskStore.MAX_NAME_BYTES,
-				() -> "The name of a task has %d bytes of UTF-8, and may have %d".formatted(name.length,
-						DelayedTaskStore.MAX_NAME_BYTES));
-		return ByteBuffer.allocate(1 + name.length + key.length).put((byte) name.length).put(name).put(key).array();
-	}
-
-	/**
 	 * Sorts names as the index does: by the number of their bytes, then by the bytes.
 	 */
 	static List<String> inIndexOrder(Collection<String> names) {
-		Map<String, byte[]> bytes = new HashMap<>();
-		names.forEach((name) -> bytes.put(name, bytes(name)));
+		Map<String, byte[]> bytes = names.stream().collect(Collectors.toMap(Function.identity(), Partitions::bytes));
 		return bytes.entrySet()
 			.stream()
 			.sorted(Map.Entry.comparingByValue(

@@ -1,96 +1,135 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.TaskLimits;
+import io.lettuce.core.RedisFuture;
+import io.timingwheel.spring.durable.store.TaskLimits;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
+
 /**
- * The names that are paused for all nodes: a set beside the partitions. While the primary
- * of a Cluster that has the set does not answer, the names are those that were read last,
- * so that the tasks of the other primaries run. If Redis has lost its data, the names
- * that were read last are stored again, with the values that the nodes of the namespace
- * agree on, which are in the same slot. Thread-safe.
+ * The names that are paused for all nodes. Each partition has a copy of the set, so that
+ * a claim leaves their tasks out and brings the names, without another request. A name is
+ * paused if one of the partitions that answer says so. A copy without {@link #MARK} is
+ * new, or has lost its data. Then this class stores it again, with the names that this
+ * node has read last and the values that the nodes of the namespace agree on.
+ * Thread-safe.
  */
 final class PausedNames {
+
+	/** A member of each copy. No name is like this. */
+	static final String MARK = "\0";
 
 	private static final Log logger = LogFactory.getLog(PausedNames.class);
 
 	private final StoreConnection connection;
 
-	private final PartitionOutages outages;
-
-	private final byte[] key;
+	private final Partitions partitions;
 
 	private volatile Set<String> known = Set.of();
 
 	/** Knows the values that all nodes agree on, once this node has checked them. */
 	private volatile @Nullable Requirements requirements;
 
-	PausedNames(StoreConnection connection, PartitionOutages outages, String namespace) {
+	PausedNames(StoreConnection connection, Partitions partitions) {
 		this.connection = connection;
-		this.outages = outages;
-		this.key = Partitions.bytes("timingwheel:{" + namespace + "}:paused");
+		this.partitions = partitions;
 	}
 
+	/**
+	 * Pauses or resumes a name in all partitions.
+	 * @throws RuntimeException if one of them has failed; the others have the change
+	 */
 	void set(String name, boolean paused) {
 		TaskLimits.checkName(name);
 		byte[] member = Partitions.bytes(name);
-		this.connection.get(paused ? this.connection.commands().sadd(this.key, member)
-				: this.connection.commands().srem(this.key, member));
+		List<RedisFuture<Long>> replies = new ArrayList<>();
+		for (int partition = 0; partition < this.partitions.count(); partition++) {
+			byte[] key = this.partitions.paused(partition);
+			replies.add(paused ? this.connection.commands().sadd(key, member)
+					: this.connection.commands().srem(key, member));
+		}
+		replies.forEach(this.connection::get);
 	}
 
 	/**
-	 * Restores the set from now on if Redis has lost it.
+	 * Stores the mark where it is missing, and restores lost copies from now on.
 	 * @param requirements has found or stored the values that all nodes agree on
 	 */
 	void restoreIfLost(Requirements requirements) {
+		List<Integer> unmarked = new ArrayList<>();
+		for (int partition = 0; partition < this.partitions.count(); partition++) {
+			byte[] key = this.partitions.paused(partition);
+			if (!this.connection.get(this.connection.commands().sismember(key, Partitions.bytes(MARK)))) {
+				unmarked.add(partition);
+			}
+		}
+		store(unmarked, Set.of());
 		this.requirements = requirements;
 	}
 
-	Set<String> read() {
-		if (!this.connection.isCluster()) {
-			this.known = ask();
-			return this.known;
+	/**
+	 * Learns the names from the copies that a claim has read.
+	 * @return the paused names
+	 */
+	Set<String> learn(Map<Integer, List<String>> copies) {
+		Set<String> names = new HashSet<>();
+		copies.values().forEach(names::addAll);
+		names.remove(MARK);
+		Requirements requirements = this.requirements;
+		List<Integer> lost = copies.keySet().stream().filter((one) -> !isMarked(copies, one)).toList();
+		if (requirements != null && !lost.isEmpty()) {
+			names.addAll(this.known);
+			restore(requirements, lost, names);
 		}
-		if (!this.outages.isMissing(this.key)) {
-			try {
-				this.known = ask();
-			}
-			catch (RuntimeException ex) {
-				// The next claims show whether the other primaries answer.
-			}
-		}
+		this.known = Set.copyOf(names);
 		return this.known;
 	}
 
-	private Set<String> ask() {
-		Requirements requirements = this.requirements;
-		if (requirements != null && requirements.restoreAgreed()) {
-			Set<String> lost = this.known;
-			lost.forEach((name) -> set(name, true));
-			if (lost.isEmpty()) {
-				logger.info("Redis had lost its data, and the settings of the namespace are stored again");
-			}
-			else {
-				logger.warn("Redis had lost its data, and the pauses of " + lost + " are stored again");
-			}
+	private static boolean isMarked(Map<Integer, List<String>> copies, int partition) {
+		return copies.getOrDefault(partition, List.of()).contains(MARK);
+	}
+
+	private void restore(Requirements requirements, List<Integer> lost, Set<String> names) {
+		try {
+			requirements.checkAgreed();
+			store(lost, names);
+			logger.warn("Redis had lost data, and the settings of the namespace are stored again"
+					+ (names.isEmpty() ? "" : ", with the pauses of " + names));
 		}
-		return this.connection.get(this.connection.commands().smembers(this.key))
-			.stream()
-			.map((member) -> new String(member, StandardCharsets.UTF_8))
-			.collect(Collectors.toUnmodifiableSet());
+		catch (DataAccessException ex) {
+			logger.debug("The next claim finds the lost data again", ex);
+		}
 	}
 
 	/**
-	 * Resumes all names. Only tests do this.
+	 * Resumes all names, once the copies are deleted. Only tests do this.
 	 */
-	void deleteAll() {
-		this.connection.get(this.connection.commands().del(this.key));
+	void clear() {
+		this.known = Set.of();
+		store(IntStream.range(0, this.partitions.count()).boxed().toList(), Set.of());
+	}
+
+	/**
+	 * Stores the mark and the names in partitions.
+	 */
+	private void store(Collection<Integer> partitions, Set<String> names) {
+		List<byte[]> members = new ArrayList<>(List.of(Partitions.bytes(MARK)));
+		names.forEach((name) -> members.add(Partitions.bytes(name)));
+		partitions.stream()
+			.map((partition) -> this.connection.commands()
+				.sadd(this.partitions.paused(partition), members.toArray(byte[][]::new)))
+			.toList()
+			.forEach(this.connection::get);
 	}
 
 }

@@ -1,50 +1,44 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.LongSupplier;
 
-import io.timingwheel.spring.durable.Burial;
-import io.timingwheel.spring.durable.Claimed;
-import io.timingwheel.spring.durable.ClaimRequest;
-import io.timingwheel.spring.durable.DeadQuery;
-import io.timingwheel.spring.durable.DeadTasks;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.DueTime;
-import io.timingwheel.spring.durable.Enqueued;
-import io.timingwheel.spring.durable.Forecast;
-import io.timingwheel.spring.durable.ForecastQuery;
-import io.timingwheel.spring.durable.LeaseOffer;
-import io.timingwheel.spring.durable.NewSchedule;
-import io.timingwheel.spring.durable.NewTask;
-import io.timingwheel.spring.durable.NextRun;
-import io.timingwheel.spring.durable.NodeState;
-import io.timingwheel.spring.durable.PartialOutage;
-import io.timingwheel.spring.durable.PendingQuery;
-import io.timingwheel.spring.durable.ReportedNode;
-import io.timingwheel.spring.durable.Rescheduled;
-import io.timingwheel.spring.durable.Retry;
-import io.timingwheel.spring.durable.StoredCounts;
-import io.timingwheel.spring.durable.StoredTask;
-import io.timingwheel.spring.durable.TaskRef;
-import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Forecast;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.Moved;
+import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoreTesting;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * Keeps durable tasks in Redis 6.2 or newer: standalone, behind Sentinel, or a Cluster.
- * The package description shows the keys and the transitions. The store takes part in no
+ * The package description shows the keys and the scripts. The store takes part in no
  * transaction. Thread-safe.
  *
  * <p>
  * On a Cluster an unreachable server affects only its own partitions: a claim gives the
  * tasks of the other partitions, the reply for a task of such a partition is
- * {@link Reply#BUSY}, and {@link #partialOutage()} names the server.
+ * {@link Reply#BUSY}, operators read what the others have, and {@link #partialOutage()}
+ * names the server.
  *
  * <p>
  * The clocks of the primaries of a Cluster must agree as well as a time service keeps
@@ -66,7 +60,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	private final Partitions partitions;
 
-	private final ScriptRunner scripts;
+	private final Scripts scripts;
 
 	private final PartitionOutages outages;
 
@@ -74,23 +68,15 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 
 	private final Enqueueing enqueueing;
 
-	private final TaskClaims claims;
+	private final PendingAndDead pendingAndDead;
 
-	private final RedisLimitedClaims limitedClaims;
+	private final Claims claims;
 
-	private final LeasedEntries leased;
+	private final LeasedTasks leased;
 
-	private final PendingEntries pending;
-
-	private final DeadEntries dead;
-
-	private final TaskCounts counts;
-
-	private final DueForecasts forecasts;
+	private final Reads reads;
 
 	private final PausedNames pausedNames;
-
-	private final ReportedNodes nodes;
 
 	/**
 	 * Creates a store and opens its own connection.
@@ -110,41 +96,26 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.options = options;
 		this.connection = new StoreConnection(connectionFactory, maxTimeout);
 		this.partitions = new Partitions(options.namespace(), options.partitions());
-		this.scripts = new ScriptRunner(this.connection, this.partitions);
+		this.scripts = new Scripts(this.connection, this.partitions);
 		this.outages = new PartitionOutages(this.scripts, this.connection, this.partitions);
 		this.writes = new ReplicatedWrites(this.scripts, this.connection, this.partitions, options);
 		boolean severalClocks = this.connection.isCluster();
 		Places places = new Places(this.partitions, this.outages);
-		this.dead = new DeadEntries(this.partitions, this.scripts, this.outages, options.maxDead());
-		this.leased = new LeasedEntries(this.partitions, this.outages, places, this.dead);
-		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks, this.leased::giveBack);
-		this.pending = new PendingEntries(this.partitions, this.scripts, this.writes, this.leased::giveBack);
-		this.claims = new TaskClaims(this.outages, options.partitions(), severalClocks);
-		this.limitedClaims = new RedisLimitedClaims(this.outages, options.partitions(), this.claims, places);
-		this.counts = new TaskCounts(this.partitions, this.scripts);
-		this.forecasts = new DueForecasts(this.partitions, this.scripts);
-		this.pausedNames = new PausedNames(this.connection, this.outages, options.namespace());
-		this.nodes = new ReportedNodes(this.connection, this.outages, options.namespace(), this::now);
+		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks);
+		this.pendingAndDead = new PendingAndDead(this.partitions, this.outages, this.writes);
+		this.pausedNames = new PausedNames(this.connection, this.partitions);
+		this.claims = new Claims(this.outages, severalClocks, new Limits(this.outages, places), this.pausedNames);
+		this.leased = new LeasedTasks(this.partitions, this.outages, places, options.maxDead());
+		this.reads = new Reads(this.partitions, this.outages);
 	}
 
 	/**
 	 * Stores tasks in calls of up to 500 tasks of one partition. Each call stores all its
-	 * tasks or none. If a call fails, the calls on other partitions have stored their
-	 * tasks.
+	 * tasks or none. If a call fails, other calls may have stored their tasks.
 	 */
 	@Override
-	public List<Enqueued> enqueueAll(List<NewTask> tasks) {
+	public List<Enqueued> enqueue(List<NewTask> tasks) {
 		return this.enqueueing.enqueue(tasks);
-	}
-
-	@Override
-	public Object sharedRequest(NewTask task) {
-		return this.enqueueing.sharedRequest(task);
-	}
-
-	@Override
-	public List<Enqueued> enqueueShared(List<NewTask> tasks) {
-		return this.enqueueing.enqueueShared(tasks);
 	}
 
 	@Override
@@ -153,13 +124,28 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public boolean restore(NewSchedule schedule) {
-		return this.enqueueing.restore(schedule);
+	public boolean cancel(Target target) {
+		return this.pendingAndDead.cancel(target);
+	}
+
+	@Override
+	public @Nullable Moved move(Target target, DueTime due) {
+		return this.pendingAndDead.move(target, due);
+	}
+
+	@Override
+	public Optional<StoredTask> find(Target target) {
+		return this.pendingAndDead.find(target);
+	}
+
+	@Override
+	public boolean joinsTransaction() {
+		return false;
 	}
 
 	@Override
 	public Claimed claim(ClaimRequest request) {
-		return request.startLimits().isEmpty() ? this.claims.claim(request) : this.limitedClaims.claim(request);
+		return this.claims.claim(request);
 	}
 
 	@Override
@@ -173,113 +159,48 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public List<Reply> acknowledge(List<TaskRef> tasks) {
-		return this.leased.acknowledge(tasks);
+	public List<Reply> settle(List<Settlement> settlements) {
+		return this.leased.settle(settlements);
 	}
 
 	@Override
-	public List<Reply> repeat(List<NextRun> runs) {
-		return this.leased.repeat(runs);
+	public void heartbeat(NodeState state) {
+		this.reads.heartbeat(state);
 	}
 
 	@Override
-	public List<Reply> retry(List<Retry> retries) {
-		return this.leased.retry(retries);
+	public ListQuery.Page list(ListQuery query) {
+		return this.reads.list(query);
 	}
 
 	@Override
-	public List<Reply> release(List<TaskRef> tasks) {
-		return this.leased.release(tasks, true);
+	public List<Requeue> requeue(List<String> ids) {
+		return this.pendingAndDead.requeue(ids);
 	}
 
 	@Override
-	public List<Reply> releaseUnstarted(List<TaskRef> tasks) {
-		return this.leased.release(tasks, false);
-	}
-
-	@Override
-	public List<Reply> bury(List<Burial> burials) {
-		return this.leased.bury(burials);
-	}
-
-	@Override
-	public boolean cancel(TaskId taskId, Kind kind) {
-		return this.pending.cancel(taskId, kind);
-	}
-
-	@Override
-	public boolean cancel(String id) {
-		return this.pending.cancel(id);
-	}
-
-	@Override
-	public @Nullable Rescheduled reschedule(TaskId taskId, Kind kind, DueTime due, @Nullable LeaseOffer lease) {
-		return this.pending.reschedule(taskId, kind, due, lease);
-	}
-
-	@Override
-	public @Nullable Rescheduled reschedule(String id, DueTime due, @Nullable LeaseOffer lease) {
-		return this.pending.reschedule(id, due, lease);
-	}
-
-	@Override
-	public List<Requeue> requeueAll(List<String> ids) {
-		return this.dead.requeue(ids);
-	}
-
-	@Override
-	public int discardAll(List<String> ids) {
-		return this.dead.discard(ids);
+	public int discard(List<String> ids) {
+		return this.pendingAndDead.discard(ids);
 	}
 
 	@Override
 	public int discardOlder(Duration age, int limit) {
-		return this.dead.discardOlder(age, limit);
+		return this.pendingAndDead.discardOlder(age, limit);
 	}
 
 	@Override
 	public long droppedDead() {
-		return this.dead.dropped();
-	}
-
-	@Override
-	public Optional<StoredTask> find(TaskId taskId, Kind kind) {
-		return this.pending.find(taskId, kind);
-	}
-
-	@Override
-	public Optional<StoredTask> find(String id) {
-		return this.pending.find(id);
-	}
-
-	@Override
-	public List<StoredTask> pending(PendingQuery query) {
-		return this.pending.read(query);
-	}
-
-	@Override
-	public List<StoredTask> dead(String name, int limit) {
-		return this.dead.latest(name, limit);
-	}
-
-	@Override
-	public DeadTasks dead(DeadQuery query) {
-		return this.dead.read(query);
-	}
-
-	@Override
-	public Map<String, StoredCounts> counts() {
-		return this.counts.read();
+		return this.leased.dropped();
 	}
 
 	@Override
 	public Map<String, StoredCounts> counts(Collection<String> names) {
-		return names.isEmpty() ? Map.of() : this.counts.read(Set.copyOf(names).toArray());
+		return this.reads.counts(names);
 	}
 
 	@Override
-	public Forecast forecast(ForecastQuery query) {
-		return this.forecasts.read(query);
+	public Forecast forecast(Forecast.Query query) {
+		return this.reads.forecast(query);
 	}
 
 	@Override
@@ -288,35 +209,20 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public Set<String> pausedNames() {
-		return this.pausedNames.read();
+	public List<NodeState.Reported> nodes() {
+		return this.reads.nodes();
 	}
 
 	@Override
-	public void report(NodeState state) {
-		this.nodes.report(state);
+	public long now() {
+		return this.reads.now();
 	}
 
 	@Override
-	public void forget(String nodeId) {
-		this.nodes.forget(nodeId);
-	}
-
-	@Override
-	public List<ReportedNode> nodes() {
-		return this.nodes.read();
-	}
-
-	@Override
-	public void check() {
-		Requirements requirements = new Requirements(this.connection, this.scripts, this.partitions, this.options);
+	public void check(Collection<String> names) {
+		Requirements requirements = new Requirements(this.connection, this.outages, this.partitions, this.options);
 		requirements.check();
 		this.pausedNames.restoreIfLost(requirements);
-	}
-
-	@Override
-	public @Nullable PartialOutage partialOutage() {
-		return this.outages.partial();
 	}
 
 	@Override
@@ -325,34 +231,34 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	}
 
 	@Override
-	public boolean joinsTransaction() {
-		return false;
+	public @Nullable PartialOutage partialOutage() {
+		return this.outages.partial();
 	}
 
 	@Override
-	public long now() {
-		return this.scripts.run(Script.NOW.on(0)).number(0);
+	public StoreTesting testing() {
+		return new StoreTesting() {
+
+			@Override
+			public void setClock(@Nullable LongSupplier millis) {
+				RedisDelayedTaskStore.this.scripts.setClock(millis);
+			}
+
+			@Override
+			public void deleteAll() {
+				RedisDelayedTaskStore.this.deleteAll();
+			}
+
+		};
 	}
 
-	@Override
-	public void setClockOffset(Duration offset) {
-		this.scripts.setClockOffset(offset);
-	}
-
-	@Override
-	public void setClock(@Nullable LongSupplier millis) {
-		this.scripts.setClock(millis);
-	}
-
-	@Override
-	public void deleteAll() {
-		this.pausedNames.deleteAll();
-		this.scripts
-			.run(Script.DELETE_ALL.onEach(this.partitions.count())
-				.stream()
-				.map((call) -> call.withKeys(this.partitions.limitKeys(call.partition(), "")))
-				.toList())
-			.forEach(ScriptReply::check);
+	private void deleteAll() {
+		for (int partition = 0; partition < this.partitions.count(); partition++) {
+			String keys = new String(this.partitions.key(partition, ""), StandardCharsets.UTF_8);
+			this.connection.get(this.connection.commands().keys(keys.replaceAll("[*?\\[\\]^\\\\]", "\\\\$0") + "*"))
+				.forEach((key) -> this.connection.get(this.connection.commands().del(key)));
+		}
+		this.pausedNames.clear();
 	}
 
 	/**

@@ -3,6 +3,11 @@ package io.timingwheel.spring.durable.redis;
 import java.util.Set;
 
 import io.lettuce.core.RedisCommandExecutionException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.RedisSystemException;
+import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 
 /**
  * Tells what an exception of Redis means.
@@ -15,6 +20,8 @@ final class RedisErrors {
 	 */
 	private static final Set<String> OUTAGES = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN",
 			"UNKILLABLE", "MOVED", "ASK");
+
+	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
 
 	private RedisErrors() {
 	}
@@ -32,6 +39,36 @@ final class RedisErrors {
 		}
 		// A value that this store refuses.
 		return error instanceof IllegalArgumentException;
+	}
+
+	/**
+	 * Whether the server refuses writes because it has become a replica. Redis before
+	 * version 7 gives the reason in the middle of the message.
+	 */
+	static boolean isReadOnly(@Nullable RuntimeException failure) {
+		return message(failure).contains("READONLY ");
+	}
+
+	/**
+	 * What Redis or Lettuce has said, an empty text if nothing has failed.
+	 */
+	static String message(@Nullable RuntimeException failure) {
+		Throwable cause = (failure != null) ? failure.getCause() : null;
+		return (cause != null) ? String.valueOf(cause.getMessage()) : "";
+	}
+
+	/**
+	 * Translates an exception as Spring does. The message of an exception that Spring has
+	 * no type for contains the message of Redis or Lettuce, because health shows only the
+	 * message.
+	 */
+	static RuntimeException translated(Exception cause) {
+		if (cause instanceof DataAccessException known) {
+			return known;
+		}
+		RuntimeException translated = EXCEPTIONS.convert(cause);
+		return (translated == null || translated.getClass() == RedisSystemException.class)
+				? new RedisSystemException("Redis failed: " + cause.getMessage(), cause) : translated;
 	}
 
 }

@@ -16,9 +16,7 @@ final class RedisStoreHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		hints.resources()
-			.registerPattern("io/timingwheel/spring/durable/redis/*.lua")
-			.registerPattern("io/timingwheel/spring/durable/redis/parts/*.lua");
+		hints.resources().registerPattern("io/timingwheel/spring/durable/redis/*.lua");
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, FACTORY,
 					(type) -> type.onReachableType(TypeReference.of(StoreConnection.class)).withField("configuration"));

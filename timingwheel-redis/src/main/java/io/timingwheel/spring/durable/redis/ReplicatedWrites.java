@@ -1,21 +1,17 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
-import java.util.Deque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingDeque;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -29,17 +25,16 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.ClusterStateFailureException;
-import org.springframework.data.redis.RedisSystemException;
 import org.springframework.util.Assert;
 
 /**
- * Runs the scripts that users call (enqueue, cancel, reschedule), and then waits for the
- * replicas if the options ask for that. {@code WAIT} counts only the writes of its own
- * connection, and blocks all later commands on this connection. Each write that waits
- * therefore has a connection that no other call uses at the same time. The writes on each
- * primary have connections of their own. So a primary that hangs holds up another write
- * only if this write needs a new connection: the client may then try the primary that
- * hangs first. Thread-safe.
+ * Runs the scripts that applications call (enqueue, recur, cancel, move), and then waits
+ * for the replicas if the options ask for that. {@code WAIT} counts only the writes of
+ * its own connection, and blocks all later commands on this connection. Each write that
+ * waits therefore has a connection that no other call uses at the same time. The writes
+ * on each primary have connections of their own. So a primary that hangs holds up another
+ * write only if this write needs a new connection: the client may then try the primary
+ * that hangs first. Thread-safe.
  */
 final class ReplicatedWrites implements AutoCloseable {
 
@@ -49,7 +44,7 @@ final class ReplicatedWrites implements AutoCloseable {
 	/** The only primary, if there is no Cluster. */
 	private static final String STANDALONE = "";
 
-	private final ScriptRunner scripts;
+	private final Scripts scripts;
 
 	private final StoreConnection connection;
 
@@ -57,11 +52,10 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	private final RedisStoreOptions options;
 
-	/** By host and port of the primary. */
-	private final Map<String, Pool> pools = new ConcurrentHashMap<>();
+	/** By host and port of the primary: the connections that no write uses. */
+	private final Map<String, BlockingDeque<Slot>> slots = new ConcurrentHashMap<>();
 
-	ReplicatedWrites(ScriptRunner scripts, StoreConnection connection, Partitions partitions,
-			RedisStoreOptions options) {
+	ReplicatedWrites(Scripts scripts, StoreConnection connection, Partitions partitions, RedisStoreOptions options) {
 		this.scripts = scripts;
 		this.connection = connection;
 		this.partitions = partitions;
@@ -71,92 +65,99 @@ final class ReplicatedWrites implements AutoCloseable {
 	/**
 	 * Runs scripts. Scripts that wait for replicas run one after another.
 	 * @param changed tells by a reply whether the script has changed anything
-	 * @param uncertain called with each reply that the caller does not get because too
-	 * few replicas have the change
 	 * @return a reply for each call, in the same order; its failure is an
 	 * {@link UncertainWriteException} if too few replicas have the change
 	 */
-	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain) {
-		return run(calls, changed, uncertain, Waiting.ALONE);
-	}
-
-	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain,
-			Waiting waiting) {
+	List<ScriptReply> run(List<Call> calls, Predicate<ScriptReply> changed) {
 		if (this.options.waitReplicas() == 0) {
-			return this.scripts.run(calls, waiting);
+			return this.scripts.run(calls);
 		}
 		return calls.stream().map((call) -> {
 			try {
-				return replicated(call, changed, uncertain, waiting);
+				return replicated(call, changed);
 			}
 			catch (RuntimeException ex) {
-				return ScriptReply.failed(call.partition(), ScriptRunner.translated(ex));
+				return ScriptReply.failed(call.partition(), RedisErrors.translated(ex));
 			}
 		}).toList();
 	}
 
-	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed, Consumer<ScriptReply> uncertain,
-			Waiting waiting) {
-		Pool pool = pool(call.partition());
-		pool.acquire(waiting);
+	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed) {
+		BlockingDeque<Slot> slots = slots(call.partition());
+		Slot slot = take(slots);
+		boolean usable = false;
 		try {
-			StatefulConnection<byte[], byte[]> own = pool.take();
-			boolean usable = false;
-			try {
-				ScriptReply reply = replicated(own, call, changed, uncertain, waiting);
-				usable = isAnswered(reply.failure());
-				if (ScriptRunner.isReadOnly(reply.failure())) {
-					usable = false;
-					pool.closeIdle(StatefulConnection::closeAsync);
-				}
-				return reply;
+			StatefulConnection<byte[], byte[]> own = slot.open();
+			ScriptReply reply = replicated(own, call, changed);
+			usable = isAnswered(reply.failure());
+			if (RedisErrors.isReadOnly(reply.failure())) {
+				usable = false;
+				closeIdle(slots);
 			}
-			catch (UncertainWriteException ex) {
-				usable = isAnswered(ex.getCause());
-				throw ex;
-			}
-			finally {
-				pool.giveBack(own, usable);
-			}
+			return reply;
+		}
+		catch (UncertainWriteException ex) {
+			usable = isAnswered(ex.getCause());
+			throw ex;
 		}
 		finally {
-			pool.permits.release();
+			// A connection that is not used again is closed. Otherwise the client would
+			// connect it again each time that it breaks.
+			if (!usable) {
+				slot.close();
+			}
+			slots.addFirst(slot);
 		}
 	}
 
 	/**
-	 * Whether Redis has answered all commands on a connection. After a timeout or an
-	 * interrupt a command may be under way, which blocks all later ones.
+	 * Whether Redis has answered all commands on a connection. After a timeout a command
+	 * may be under way, which blocks all later ones.
 	 * @param failure the failure of the last command, {@code null} if it has not failed
 	 */
 	private static boolean isAnswered(@Nullable Throwable failure) {
 		return failure == null || failure.getCause() instanceof RedisCommandExecutionException;
 	}
 
-	private Pool pool(int partition) {
+	private BlockingDeque<Slot> slots(int partition) {
 		String server = this.connection.isCluster() ? this.connection.server(this.partitions.keys(partition)[0])
 				: STANDALONE;
-		return this.pools.computeIfAbsent((server != null) ? server : STANDALONE, Pool::new);
+		return this.slots.computeIfAbsent((server != null) ? server : STANDALONE, (any) -> {
+			BlockingDeque<Slot> slots = new LinkedBlockingDeque<>();
+			for (int i = 0; i < MAX_CONNECTIONS; i++) {
+				slots.add(new Slot());
+			}
+			return slots;
+		});
 	}
 
-	private ScriptReply replicated(StatefulConnection<byte[], byte[]> own, Call call, Predicate<ScriptReply> changed,
-			Consumer<ScriptReply> uncertain, Waiting waiting) {
+	/**
+	 * Waits for a connection, but no longer than a call waits for its reply.
+	 */
+	private Slot take(BlockingDeque<Slot> slots) {
+		Duration limit = this.connection.timeout().plus(this.options.waitTimeout());
+		long deadline = System.nanoTime() + limit.toNanos();
+		Slot slot = Waiting
+			.uninterruptibly(() -> slots.poll(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS));
+		if (slot == null) {
+			throw new QueryTimeoutException(("The write was not sent: %d other writes have waited for %s for the"
+					+ " replicas of Redis (timingwheel.store.redis.wait-replicas)")
+				.formatted(MAX_CONNECTIONS, limit));
+		}
+		return slot;
+	}
+
+	private ScriptReply replicated(StatefulConnection<byte[], byte[]> own, Call call, Predicate<ScriptReply> changed) {
 		long start = System.nanoTime();
 		while (true) {
 			RedisAsyncCommands<byte[], byte[]> server = server(own, call.partition());
-			ScriptReply reply = this.scripts.run(server, List.of(call), waiting).get(0);
-			if (isElsewhere(reply) && System.nanoTime() - start < ScriptRunner.MAX_MOVE.toNanos()) {
+			ScriptReply reply = this.scripts.run(server, List.of(call)).get(0);
+			if (isElsewhere(reply) && System.nanoTime() - start < Scripts.MAX_MOVE.toNanos()) {
 				((RedisClusterClient) this.connection.client()).refreshPartitions();
 				continue;
 			}
 			if (reply.failure() == null && changed.test(reply)) {
-				try {
-					await(server, waiting);
-				}
-				catch (UncertainWriteException ex) {
-					uncertain.accept(reply);
-					throw ex;
-				}
+				await(server);
 			}
 			return reply;
 		}
@@ -167,28 +168,20 @@ final class ReplicatedWrites implements AutoCloseable {
 	 * it.
 	 */
 	private static boolean isElsewhere(ScriptReply reply) {
-		Throwable cause = (reply.failure() != null) ? reply.failure().getCause() : null;
-		String message = (cause != null) ? String.valueOf(cause.getMessage()) : "";
+		String message = RedisErrors.message(reply.failure());
 		return message.startsWith("MOVED ") || message.startsWith("ASK ");
 	}
 
-	private void await(RedisAsyncCommands<byte[], byte[]> server, Waiting waiting) {
+	private void await(RedisAsyncCommands<byte[], byte[]> server) {
 		Duration timeout = this.options.waitTimeout();
 		int expected = this.options.waitReplicas();
 		long acknowledged = 0;
-		Throwable cause = null;
+		RuntimeException cause = null;
 		try {
-			Duration replyTimeout = timeout.plus(this.connection.timeout());
-			RedisFuture<Long> reply = server.waitForReplication(expected, timeout.toMillis());
-			long deadline = System.nanoTime() + replyTimeout.toNanos();
-			acknowledged = waiting
-				.call(() -> reply.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS));
+			long deadline = System.nanoTime() + timeout.plus(this.connection.timeout()).toNanos();
+			acknowledged = Waiting.until(deadline, server.waitForReplication(expected, timeout.toMillis()));
 		}
-		catch (ExecutionException | TimeoutException ex) {
-			cause = ex;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+		catch (RuntimeException ex) {
 			cause = ex;
 		}
 		if (acknowledged < expected) {
@@ -197,12 +190,6 @@ final class ReplicatedWrites implements AutoCloseable {
 					+ " primary fails now")
 				.formatted(acknowledged, expected, timeout), cause);
 		}
-	}
-
-	private StatefulConnection<byte[], byte[]> connect() {
-		return (this.connection.client() instanceof RedisClusterClient cluster)
-				? cluster.connect(ByteArrayCodec.INSTANCE)
-				: ((RedisClient) this.connection.client()).connect(ByteArrayCodec.INSTANCE);
 	}
 
 	private RedisAsyncCommands<byte[], byte[]> server(StatefulConnection<byte[], byte[]> own, int partition) {
@@ -220,80 +207,46 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.pools.values().forEach((pool) -> pool.closeIdle(StatefulConnection::close));
+		this.slots.values().forEach(ReplicatedWrites::closeIdle);
+	}
+
+	private static void closeIdle(BlockingDeque<Slot> slots) {
+		List<Slot> idle = new ArrayList<>();
+		slots.drainTo(idle);
+		idle.forEach(Slot::close);
+		slots.addAll(idle);
 	}
 
 	/**
-	 * The connections for the writes on one primary.
+	 * The place of a connection. One thread at a time has it.
 	 */
-	private final class Pool {
+	private final class Slot {
 
-		private final String server;
-
-		private final Semaphore permits = new Semaphore(MAX_CONNECTIONS, true);
-
-		private final Deque<StatefulConnection<byte[], byte[]>> idle = new ConcurrentLinkedDeque<>();
-
-		Pool(String server) {
-			this.server = server;
-		}
+		private @Nullable StatefulConnection<byte[], byte[]> connection;
 
 		/**
-		 * Waits for a connection, but no longer than a call waits for its reply.
-		 */
-		void acquire(Waiting waiting) {
-			ReplicatedWrites writes = ReplicatedWrites.this;
-			Duration limit = writes.connection.timeout().plus(writes.options.waitTimeout());
-			long deadline = System.nanoTime() + limit.toNanos();
-			try {
-				if (!waiting.call(() -> this.permits.tryAcquire(Math.max(0, deadline - System.nanoTime()),
-						TimeUnit.NANOSECONDS))) {
-					throw new QueryTimeoutException(
-							("The write was not sent: %d other writes have waited for %s for the"
-									+ " replicas of Redis%s (timingwheel.store.redis.wait-replicas)")
-								.formatted(MAX_CONNECTIONS, limit, this.server.isEmpty() ? "" : " " + this.server));
-				}
-			}
-			catch (InterruptedException | ExecutionException | TimeoutException ex) {
-				Thread.currentThread().interrupt();
-				throw new RedisSystemException("Interrupted before the write was sent", ex);
-			}
-		}
-
-		/**
-		 * Takes an idle connection, or opens one. The connection to a Cluster has a
+		 * The connection, which is opened if necessary. The connection to a Cluster has a
 		 * connection to each server, and {@code isOpen} tells only whether the one to the
 		 * default server is open. If the one to another server has broken, the next write
-		 * on it fails, and {@link #giveBack} closes the whole connection.
+		 * on it fails, and the whole connection is closed.
 		 */
-		StatefulConnection<byte[], byte[]> take() {
-			StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
-			while (own != null && !own.isOpen()) {
-				own.closeAsync();
-				own = this.idle.pollFirst();
+		StatefulConnection<byte[], byte[]> open() {
+			StatefulConnection<byte[], byte[]> own = this.connection;
+			if (own == null || !own.isOpen()) {
+				close();
+				own = (ReplicatedWrites.this.connection.client() instanceof RedisClusterClient cluster)
+						? cluster.connect(ByteArrayCodec.INSTANCE)
+						: ((RedisClient) ReplicatedWrites.this.connection.client()).connect(ByteArrayCodec.INSTANCE);
+				this.connection = own;
 			}
-			return (own != null) ? own : connect();
+			return own;
 		}
 
-		/**
-		 * Gives back a connection after a write. A connection that is not used again is
-		 * closed. Otherwise the client would connect it again each time that it breaks.
-		 * @param usable whether the connection may be used again if it is open
-		 */
-		void giveBack(StatefulConnection<byte[], byte[]> own, boolean usable) {
-			if (usable && own.isOpen()) {
-				this.idle.addFirst(own);
-			}
-			else {
+		void close() {
+			StatefulConnection<byte[], byte[]> own = this.connection;
+			this.connection = null;
+			if (own != null) {
 				own.closeAsync();
-			}
-		}
-
-		void closeIdle(Consumer<StatefulConnection<byte[], byte[]>> closing) {
-			@Nullable StatefulConnection<byte[], byte[]> own = this.idle.pollFirst();
-			while (own != null) {
-				closing.accept(own);
-				own = this.idle.pollFirst();
 			}
 		}
 

@@ -3,17 +3,19 @@ package io.timingwheel.spring.durable.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
-import io.timingwheel.spring.durable.redis.Script.Call;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -33,11 +35,15 @@ final class Requirements {
 
 	private static final String SAFE_POLICY = "noeviction";
 
-	/** How the tasks are written: a field for each task, and one for what has changed. */
-	private static final int FORMAT = 2;
+	/** How the tasks are written, as {@code prelude.lua} says. */
+	private static final int FORMAT = 1;
 
-	/** The field of a random value, which tells whether Redis has lost its data since. */
-	private static final String INSTANCE = "instance";
+	/** The commands of the scripts, on a key that nobody uses. */
+	private static final List<String> COMMANDS = List.of("HSET KEY field 1", "HGET KEY field", "HMGET KEY field",
+			"HGETALL KEY", "HDEL KEY field", "ZADD KEY 0 member", "ZCARD KEY", "ZSCORE KEY member", "ZLEXCOUNT KEY - +",
+			"ZRANGEBYLEX KEY - +", "ZREVRANGEBYLEX KEY + -", "ZREMRANGEBYSCORE KEY 1 1", "ZREM KEY member",
+			"SADD KEY member", "SMEMBERS KEY", "SISMEMBER KEY member", "SREM KEY member", "HSETNX KEY field 1",
+			"HDEL KEY field");
 
 	/**
 	 * What Redis says to a user without a right, and to all users of a command that is
@@ -49,17 +55,16 @@ final class Requirements {
 
 	private final StoreConnection connection;
 
-	private final ScriptRunner scripts;
+	private final PartitionOutages outages;
 
 	private final Partitions partitions;
 
 	private final RedisStoreOptions options;
 
-	private volatile String instance = "";
-
-	Requirements(StoreConnection connection, ScriptRunner scripts, Partitions partitions, RedisStoreOptions options) {
+	Requirements(StoreConnection connection, PartitionOutages outages, Partitions partitions,
+			RedisStoreOptions options) {
 		this.connection = connection;
-		this.scripts = scripts;
+		this.outages = outages;
 		this.partitions = partitions;
 		this.options = options;
 	}
@@ -69,7 +74,7 @@ final class Requirements {
 		checkSettings(commands);
 		try {
 			checkCommands(commands);
-			checkAgreed(commands);
+			checkAgreed();
 		}
 		catch (DataAccessException ex) {
 			throw isRefusal(ex) ? refused(String.valueOf(ex.getMostSpecificCause().getMessage())) : ex;
@@ -98,26 +103,50 @@ final class Requirements {
 	}
 
 	/**
-	 * Runs each command that a node runs. A Redis that is full refuses to write, and a
-	 * node may start nevertheless.
+	 * Runs each command that a node runs, so that a user without the right to run it is
+	 * found at the start and not with the first task. A Redis that is full refuses to
+	 * write, and a node may start nevertheless.
 	 */
 	private void checkCommands(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		List<Call> calls = IntStream.range(0, this.partitions.count())
-			.mapToObj((partition) -> Script.CHECK.on(partition).withKeys(List.of(this.partitions.unusedKey(partition))))
-			.toList();
-		for (ScriptReply reply : this.scripts.run(calls)) {
-			for (int i = 0; i < reply.size(); i++) {
-				String error = reply.text(i);
-				if (REFUSED.matcher(error).find()) {
-					throw refused(error);
+		List<RedisFuture<?>> replies = new ArrayList<>();
+		for (int partition = 0; partition < this.partitions.count(); partition++) {
+			byte[] key = this.partitions.key(partition, "check");
+			for (String command : COMMANDS) {
+				replies.add(dispatch(commands, command, key));
+			}
+			// The scripts need EVAL only if Redis does not know them yet.
+			replies.add(commands.eval("return redis.call('TIME')", ScriptOutputType.MULTI, new byte[][] { key }));
+		}
+		for (RedisFuture<?> reply : replies) {
+			try {
+				this.connection.get(reply);
+			}
+			catch (DataAccessException ex) {
+				if (!RedisErrors.message(ex).contains("OOM ")) {
+					throw ex;
 				}
 			}
 		}
-		// The runner needs EVAL only for a script that Redis does not know yet.
-		this.connection.get(commands.eval("return 1", ScriptOutputType.INTEGER));
+		this.outages.answers(Script.CLAIM.onEach(this.partitions, Claim.NOTHING));
 		if (this.options.waitReplicas() > 0) {
 			this.connection.get(commands.waitForReplication(0, 1));
 		}
+	}
+
+	private static RedisFuture<?> dispatch(RedisClusterAsyncCommands<byte[], byte[]> commands, String command,
+			byte[] key) {
+		String[] words = command.split(" ");
+		CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE);
+		for (int i = 1; i < words.length; i++) {
+			if (words[i].equals("KEY")) {
+				arguments.addKey(key);
+			}
+			else {
+				arguments.add(words[i]);
+			}
+		}
+		return commands.dispatch(CommandType.valueOf(words[0]), new NestedMultiOutput<>(ByteArrayCodec.INSTANCE),
+				arguments);
 	}
 
 	private static boolean isRefusal(DataAccessException failure) {
@@ -193,45 +222,25 @@ final class Requirements {
 		}
 	}
 
-	/**
-	 * Checks the format. This version reads the data of older formats. Nodes of older
-	 * versions do not check the format, and do not see the changes that this version
-	 * makes. They must be stopped before.
-	 */
 	private void checkFormat(RedisClusterAsyncCommands<byte[], byte[]> commands) {
 		String found = agreed(commands, "format", String.valueOf(FORMAT));
 		if (!found.equals(String.valueOf(FORMAT))) {
 			throw new UnusableTaskStoreException(
-					"the tasks in the Redis namespace '%s' have format %s, and this version of timingwheel writes format %d"
+					"the tasks in the Redis namespace '%s' have format %s, and this version of timingwheel uses format %d"
 						.formatted(this.options.namespace(), found, FORMAT),
-					"use a newer version of timingwheel, or another timingwheel.store.redis.namespace");
+					"use the version of timingwheel that has stored them, or another timingwheel.store.redis.namespace");
 		}
 	}
 
 	/**
-	 * Stores the values that all nodes of the namespace agree on, if Redis has lost them
-	 * since this node checked them. A node with other values could otherwise start beside
-	 * this one.
-	 * @return whether Redis had lost them, also if another node has stored them since
+	 * Reads the values that all nodes of the namespace agree on, and stores those that
+	 * are missing.
+	 * @throws UnusableTaskStoreException if this node has other values
 	 */
-	boolean restoreAgreed() {
+	void checkAgreed() {
 		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
-		byte[] found = this.connection.get(commands.hget(meta(), Partitions.bytes(INSTANCE)));
-		if (found != null && new String(found, StandardCharsets.UTF_8).equals(this.instance)) {
-			return false;
-		}
-		checkAgreed(commands);
-		return true;
-	}
-
-	private void checkAgreed(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		checkPartitions(commands);
 		checkFormat(commands);
-		this.instance = agreed(commands, INSTANCE, UUID.randomUUID().toString());
-	}
-
-	private byte[] meta() {
-		return Partitions.bytes("timingwheel:{" + this.options.namespace() + "}:meta");
+		checkPartitions(commands);
 	}
 
 	/**
@@ -240,7 +249,7 @@ final class Requirements {
 	 * full.
 	 */
 	private String agreed(RedisClusterAsyncCommands<byte[], byte[]> commands, String name, String expected) {
-		byte[] key = meta();
+		byte[] key = this.partitions.key("meta");
 		byte[] field = Partitions.bytes(name);
 		byte[] found = this.connection.get(commands.hget(key, field));
 		if (found == null) {

@@ -1,5 +1,8 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,27 +11,31 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.lettuce.core.codec.Base16;
-import io.timingwheel.spring.durable.DelayedTaskStore;
-import io.timingwheel.spring.durable.LeaseOffer;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.io.ClassPathResource;
+
 /**
- * The Lua scripts: first the transitions of a task in the order of the protocol, then the
- * places of limited names, then the queries. {@link ScriptSource} puts the source of each
- * script together.
+ * The Lua scripts. The source of each one is {@code prelude.lua} and the file with its
+ * name.
  */
 enum Script {
 
-	ENQUEUE, INSERT, RECUR, CLAIM, CLAIM_LIMITED, CLAIM_EXPIRED, CLAIM_SUSPECT, BEGIN, RENEW, ACKNOWLEDGE, REPEAT,
-	RETRY, RELEASE, BURY, CANCEL, RESCHEDULE, REQUEUE, DISCARD, EXPIRE,
+	ENQUEUE, RECUR, CLAIM, HOLD, END, CANCEL, MOVE, REQUEUE, DISCARD, PLACES, FIND, LIST, COUNTS, FORECAST, NODES;
 
-	TAKE_PLACES, KEEP_PLACES, FREE_PLACES, LOOK_LIMITED,
-
-	FIND, PENDING, LATEST_DEAD, DEAD, COUNTS, FORECAST, NOW, DELETE_ALL, CHECK;
-
-	private final byte[] source = Partitions.bytes(ScriptSource.of(name().toLowerCase(Locale.ROOT)));
+	private final byte[] source = Partitions.bytes(read("prelude") + read(name().toLowerCase(Locale.ROOT)));
 
 	private final String digest = Base16.digest(this.source);
+
+	private static String read(String name) {
+		try {
+			return new ClassPathResource(name + ".lua", Script.class).getContentAsString(StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
 
 	byte[] source() {
 		return this.source;
@@ -50,10 +57,9 @@ enum Script {
 
 	/**
 	 * A call of this script on each partition.
-	 * @param partitions the number of partitions
 	 */
-	List<Call> onEach(int partitions, @Nullable Object... arguments) {
-		return IntStream.range(0, partitions).mapToObj((partition) -> on(partition, arguments)).toList();
+	List<Call> onEach(Partitions partitions, @Nullable Object... arguments) {
+		return IntStream.range(0, partitions.count()).mapToObj((partition) -> on(partition, arguments)).toList();
 	}
 
 	/**
@@ -61,17 +67,13 @@ enum Script {
 	 *
 	 * @param script the script
 	 * @param partition the partition
-	 * @param arguments the arguments after the clock offset; {@link ScriptRunner} adds
-	 * the offset
-	 * @param keys further keys after those of the partition
+	 * @param arguments the arguments after the clock, which {@link Scripts} adds
+	 * @param keys further keys after those of the partition, in its slot
 	 */
 	record Call(Script script, int partition, List<byte[]> arguments, List<byte[]> keys) {
 
-		/**
-		 * A call with further keys, which are in the slot of the partition.
-		 */
-		Call withKeys(List<byte[]> keys) {
-			return new Call(this.script, this.partition, this.arguments, keys);
+		Call withKeys(byte[]... keys) {
+			return new Call(this.script, this.partition, this.arguments, List.of(keys));
 		}
 
 		/**
@@ -83,14 +85,6 @@ enum Script {
 				this.arguments.add(bytes(value));
 			}
 			return this;
-		}
-
-		/**
-		 * Adds the two arguments of an offer: look-ahead and lease. A negative look-ahead
-		 * stands for no offer.
-		 */
-		Call withLease(@Nullable LeaseOffer lease) {
-			return (lease != null) ? with(lease.lookAhead(), lease.lease()) : with(-1, 0);
 		}
 
 		private static byte[] bytes(@Nullable Object value) {

@@ -3,9 +3,7 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.lettuce.core.AbstractRedisClient;
@@ -125,19 +123,7 @@ final class StoreConnection implements AutoCloseable {
 	 * Waits for the reply to a command.
 	 */
 	<T> T get(CompletionStage<T> reply) {
-		try {
-			return reply.toCompletableFuture().get(timeout().toMillis(), TimeUnit.MILLISECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw ScriptRunner.translated((ex.getCause() instanceof Exception cause) ? cause : ex);
-		}
-		catch (TimeoutException ex) {
-			throw ScriptRunner.translated(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw ScriptRunner.translated(ex);
-		}
+		return Waiting.until(System.nanoTime() + timeout().toNanos(), reply.toCompletableFuture());
 	}
 
 	/**

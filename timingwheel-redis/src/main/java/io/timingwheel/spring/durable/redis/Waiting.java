@@ -1,34 +1,56 @@
 package io.timingwheel.spring.durable.redis;
 
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Whether an interrupt ends the wait of a thread for Redis.
+ * Waits that end with a deadline, and not with an interrupt. The thread is interrupted
+ * after the wait.
  */
-enum Waiting {
+final class Waiting {
 
-	/** The thread waits only for its own call. An interrupt ends the wait. */
-	ALONE,
+	private Waiting() {
+	}
 
 	/**
-	 * The thread waits for the calls of other threads too. An interrupt does not end the
-	 * wait. The thread is interrupted after the wait.
+	 * Waits for a reply of Redis. After the deadline the command is cancelled.
+	 * @param deadline as {@link System#nanoTime()} gives it
+	 * @throws RuntimeException if there is no reply, or an error
 	 */
-	FOR_OTHERS;
+	static <T> T until(long deadline, Future<T> reply) {
+		return uninterruptibly(() -> {
+			try {
+				return reply.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
+			}
+			catch (TimeoutException ex) {
+				reply.cancel(true);
+				throw ex;
+			}
+		});
+	}
 
-	<T> T call(Wait<T> wait) throws InterruptedException, ExecutionException, TimeoutException {
+	/**
+	 * Calls a method that waits with a deadline, and calls it again after an interrupt.
+	 * @throws RuntimeException the exception of the call, as Spring translates it
+	 */
+	static <T> T uninterruptibly(Callable<T> wait) {
 		boolean interrupted = false;
 		try {
 			while (true) {
 				try {
-					return wait.run();
+					return wait.call();
 				}
 				catch (InterruptedException ex) {
-					if (this == ALONE) {
-						throw ex;
-					}
 					interrupted = true;
+				}
+				catch (ExecutionException ex) {
+					throw RedisErrors.translated((ex.getCause() instanceof Exception cause) ? cause : ex);
+				}
+				catch (Exception ex) {
+					throw RedisErrors.translated(ex);
 				}
 			}
 		}
@@ -37,16 +59,6 @@ enum Waiting {
 				Thread.currentThread().interrupt();
 			}
 		}
-	}
-
-	/**
-	 * A wait with a deadline. After an interrupt, a second call waits for the rest of the
-	 * time.
-	 */
-	interface Wait<T> {
-
-		T run() throws InterruptedException, ExecutionException, TimeoutException;
-
 	}
 
 }

@@ -1,32 +1,21 @@
--- needs: model, find_pending, find_recurring, delete, set, store_whole, change, save
--- scheduled or leased -> deleted; running with a schedule -> running without one; a declared schedule leaves a mark
--- ARGV: offset, 'id', 'once', 'schedule' or 'key', the id or the field of HOLDERS
--- Returns: 1 if the task was pending, or had a schedule
-
--- Ends the schedule of a running task. The task goes on to its end, and is not tried again.
-local function end_schedule(task)
-  holders[schedule_field(holder_field(task))] = false
-  set(task, RECURRING, false)
-  set(task, ENDED, true)
-  task.schedule = nil
-  store_whole(task)
-  if task.has_head then
-    store_head(task)
-  end
-end
-
-local task = find_pending(ARGV[2], ARGV[3]) or find_recurring(ARGV[2], ARGV[3])
-if not task then
+-- scheduled, leased -> gone
+-- running, with a schedule -> running, without its schedule. A declared schedule leaves a mark
+-- ARGV: clock, 'id' or the kind, the id or the name, the key
+-- Returns: 1 if there was a task
+local task = target(ARGV[2], ARGV[3], ARGV[4])
+if not task or not is_pending(task) and not task.schedule then
   return 0
 end
-local recurring = has(task, RECURRING)
+local declared = task.schedule and task.key == DECLARED_KEY
 if is_pending(task) then
   delete(task)
 else
-  end_schedule(task)
+  free_holder(task)
+  task.schedule = false
+  store_head(task)
 end
-if recurring and task.key == DECLARED_KEY then
-  holders[schedule_field(holder_field(task))] = CANCELLED
+if declared then
+  holders[field(task.name, SCHEDULE, task.key)] = CANCELLED
 end
 save()
 return 1

@@ -1,86 +1,245 @@
--- needs: model, clock, known_names, entries, sort_by_time, make_suspects, times_of, load_claimable, raise_fence,
--- needs: give_up_key, change, leased_task, save
--- scheduled and due within the look-ahead, or leased with an ended lease -> leased, or running if due now;
--- running with an ended lease -> running suspect that no node has
--- ARGV: offset, limit, the number of further tasks of each name whose due times (for leased tasks: the ends of their
--- leases) to return, look-ahead, lease, largest payload,
--- then for each name, in the order of INDEX: name, limit of the tasks that are due, limit of those that are due soon
--- Returns: now, the earliest time of the tasks that cannot be claimed yet and of the new suspects (-1 for none), a list
--- of the earliest times of the tasks that could be claimed too (each followed by the number of its name), tasks...
-local limit, max_further = tonumber(ARGV[2]), tonumber(ARGV[3])
-local ahead, lease, max_payload = now + ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
-local chosen, lost, more, later = {}, {}, {}, math.huge
+-- scheduled: due soon, or lost > 0 -> leased; due, lost = 0 -> running, without its key
+-- leased, lease over -> as from scheduled
+-- running, lease over -> scheduled, without its key, lost + 1
+-- A limited name leases none of its tasks before they are due, but those that are too late to start.
+-- ARGV: clock, '1' to lease the first suspect and nothing else, look-ahead, lease, largest payload, how many tasks, the
+-- last time at which tasks may begin (nothing: any time), what the ids of the places begin with (nothing if the tasks need
+-- none), the number of the first place, then for each name, in the order of INDEX: name, how many tasks may begin, how
+-- many may be leased, of how many further tasks to return the times, '1' if it is limited, how many tasks of a key may run
+-- (0: any number), by how much a task may be late (nothing: any time)
+-- Returns: now; the names in PAUSED; when the next task can be claimed, of names without limits and of limited names (-1
+-- for never); the numbers of the names with deliveries that this call has found lost; 1 if tasks wait for others with
+-- their keys; the times of further tasks, and of the first suspects, each after the number of its name; tasks...
+local WIDTH, FIRST = 7, 10
+local MAX_LOST = 200 -- of one name
+local wants_suspect = ARGV[2] == '1'
+local ahead, lease, max_payload = at_most(now + ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+-- After the last time, the node has stalled since it took places or starts.
+local limit = now <= (tonumber(ARGV[7]) or math.huge) and tonumber(ARGV[6]) or 0
+local places, place = ARGV[8], tonumber(ARGV[9])
 
--- The entries of a section up to a time; first is the first entry of the section, or nil.
-local function up_to(time, name, state, first, max)
-  if not first then
-    return {}
-  elseif first.at > time then
-    later = math.min(later, first.at)
-    return {}
-  end
-  local claimable = {}
-  for _, one in ipairs(entries(name, state, max)) do
-    if one.at > time then
-      later = math.min(later, one.at)
-      break
-    end
-    claimable[#claimable + 1] = one
-  end
-  return claimable
+local paused, is_paused = call('SMEMBERS', PAUSED), {}
+for _, one in ipairs(paused) do
+  is_paused[one] = true
 end
 
-local STATES = { LEASED, RUNNING, SCHEDULED } -- in the order of INDEX
+local chosen, further, suspects, later, lost, waits = {}, {}, {}, { math.huge, math.huge }, {}, false
 
-local function choose(number, name, due, soon, first)
-  local max = due + soon + max_further + 1
-  local firsts = first_entries(name, STATES, first)
-  local found = up_to(ahead, name, SCHEDULED, firsts[SCHEDULED], max)
-  for _, one in ipairs(up_to(now, name, LEASED, firsts[LEASED], max)) do
-    found[#found + 1] = one
+-- The name that the script looks at, its number, its sections that are not empty, and its limits. The class is 1 without
+-- limits, and 2 with limits.
+local name, number, has, class, per_key
+
+-- The entries of a section up to a time.
+local function up_to(letter, time, max, bound)
+  local found = has[letter] and entries(name, letter, max, bound) or {}
+  for i, one in ipairs(found) do
+    if one.at > time then
+      later[class] = math.min(later[class], one.at)
+      return { unpack(found, 1, i - 1) }
+    end
   end
-  for _, one in ipairs(up_to(now, name, RUNNING, firsts[RUNNING], max)) do
-    lost[#lost + 1] = one
+  return found
+end
+
+local function by_time(found, others)
+  for _, one in ipairs(others) do
+    append(found, one)
   end
-  sort_by_time(found)
-  local left = max_further
+  table.sort(found, function(one, other) return one.at < other.at end)
+  return found
+end
+
+-- How many tasks of each key run. A suspect counts for other suspects from its claim on, and for other tasks from its
+-- loss on.
+local function busy_keys(for_suspects)
+  local keys, sum = {}, 0
+  for _, letter in ipairs({ RUNNING, 'u', 'v' }) do
+    for _, task in ipairs(tasks_in(name, letter, 10000)) do
+      if task.key and (letter == RUNNING or not for_suspects or letter == 'v' and task.at > now) then
+        keys[task.key] = (keys[task.key] or 0) + 1
+        sum = sum + 1
+      end
+    end
+  end
+  return keys, sum
+end
+
+-- Leaves out the entries that wait for running tasks with their keys, or for those before them.
+local function with_free_keys(found, keys)
+  local ids, free, taken = {}, {}, {}
+  for i, one in ipairs(found) do
+    ids[i] = one.id
+  end
+  load(ids)
+  for _, one in ipairs(found) do
+    local key = tasks[one.id] and tasks[one.id].key or false
+    if not key or (keys[key] or 0) + (taken[key] or 0) < per_key then
+      append(free, one)
+      taken[key] = (taken[key] or 0) + 1
+    end
+  end
+  waits = waits or #free < #found
+  return free
+end
+
+local function first_suspect()
+  local max = per_key > 0 and 1000 or 1
+  local found = by_time(up_to('u', now, max), up_to('v', now, max))
+  return (per_key > 0 and #found > 0 and with_free_keys(found, busy_keys(true)) or found)[1]
+end
+
+-- Makes the running tasks scheduled whose leases have ended.
+local function lose()
+  for _, one in ipairs(up_to(RUNNING, now, MAX_LOST)) do
+    local task = find(one.id)
+    if task then
+      give_up_key(task)
+      raise_fence(task)
+      task.lost, task.place = task.lost + 1, nil
+      put(task, SCHEDULED, task.due)
+      lost[#lost + (lost[#lost] == number and 0 or 1)] = number
+    end
+  end
+end
+
+-- The first tasks that are due, or due soon if the name has no limits. If each key has a limit, without those that wait.
+-- Of the tasks with a key at most two are pending, so at most twice as many wait as run, and are chosen.
+local function claimable(size, bound)
+  local keys, running = {}, 0
+  if per_key > 0 and (has[SCHEDULED] or has[LEASED]) then
+    keys, running = busy_keys(false)
+  end
+  local most = 2 * (size + running)
+  while true do
+    local all = by_time(up_to(SCHEDULED, class == 1 and ahead or now, size, bound), up_to(LEASED, now, size))
+    local free = per_key > 0 and with_free_keys(all, keys) or all
+    if per_key == 0 or #free >= size or #all < size or size >= most then
+      return free
+    end
+    size = math.min(most, 4 * size)
+  end
+end
+
+-- Chooses tasks of the name.
+local function choose(may_begin, may_lease, may_tell, late)
+  local suspect = first_suspect()
+  if suspect then
+    append(suspects, number, suspect.at)
+  end
+  if wants_suspect then
+    append(chosen, suspect)
+    return
+  end
+  lose()
+  local bound
+  if late then -- the first tasks are too late
+    bound = index_time(math.max(0, now - late))
+    for position, one in ipairs(up_to(SCHEDULED, now - late - 1, may_lease + may_tell)) do
+      one.number, one.expired = number, true
+      append(position <= may_lease and chosen or further, one)
+    end
+  end
+  local found = claimable(may_begin + (class == 1 and may_lease or 0) + may_tell + 1, bound)
+  if class == 2 and #found > 0 then -- they may end before the first task that is not due
+    up_to(SCHEDULED, now, 1, index_time(now + 1))
+  end
   for _, one in ipairs(found) do
     one.number = number
-    if one.at <= now and due > 0 then
-      due = due - 1
-      chosen[#chosen + 1] = one
-    elseif one.at > now and soon > 0 then
-      soon = soon - 1
-      chosen[#chosen + 1] = one
-    elseif left > 0 then
-      left = left - 1
-      more[#more + 1] = one
+    if one.at <= now and may_begin > 0 then
+      may_begin = may_begin - 1
+      append(chosen, one)
+    elseif one.at > now and may_lease > 0 then
+      may_lease = may_lease - 1
+      append(chosen, one)
+    elseif may_tell > 0 then
+      may_tell = may_tell - 1
+      append(further, one)
     end
   end
 end
 
-for_each_known_name(7, 3, STATES[1], function(i, first)
-  choose((i - 7) / 3, ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), first)
-end)
-
-sort_by_time(chosen)
-for i = limit + 1, math.min(limit + max_further, #chosen) do
-  more[#more + 1] = chosen[i]
+-- Looks which sections the name has. The argument is its first member from LEASED on. The letters have the order of
+-- INDEX, and a look-up that passes a section shows that it is empty.
+local function look(first)
+  has = {}
+  for _, letter in ipairs({ LEASED, RUNNING, SCHEDULED, 'u', 'v' }) do
+    if first and byte(first, #name + 2) < byte(letter) then
+      first = call('ZRANGEBYLEX', INDEX, '[' .. section(name, letter), '(' .. section(name, '\255'), 'LIMIT', 0, 1)[1]
+    end
+    has[letter] = first and byte(first, #name + 2) == byte(letter)
+  end
 end
-later = math.min(later, make_suspects(lost))
-local reply = { now, later < math.huge and later or -1, times_of(more) }
-for _, task in ipairs(load_claimable(chosen, limit, false)) do
-  local found_at = task.at
+
+-- Whether a name comes before another in INDEX. The operator < of texts depends on the locale of Redis.
+local function precedes(one, other)
+  local i = 1
+  while #one == #other and i < #one and byte(one, i) == byte(other, i) do
+    i = i + 1
+  end
+  return #one < #other or #one == #other and (byte(one, i) or 0) < (byte(other, i) or 0)
+end
+
+-- Visits the names in ARGV that have tasks. Makes at most two look-ups for each name in INDEX, and one more.
+local i = FIRST
+while i <= #ARGV do
+  local first = call('ZRANGEBYLEX', INDEX, '[' .. section(ARGV[i], LEASED), '+', 'LIMIT', 0, 1)[1]
+  local known = first and sub(first, 2, 1 + byte(first))
+  while i <= #ARGV and (not known or precedes(ARGV[i], known)) do
+    i = i + WIDTH
+  end
+  name = ARGV[i]
+  if name and name == known then
+    if not is_paused[name] then
+      number, class, per_key = (i - FIRST) / WIDTH, ARGV[i + 4] == '1' and 2 or 1, tonumber(ARGV[i + 5])
+      look(first)
+      choose(tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), tonumber(ARGV[i + 6]))
+    end
+    i = i + WIDTH
+  end
+end
+
+local ids = {}
+for position, one in ipairs(by_time(chosen, {})) do
+  if position <= limit then
+    append(ids, one.id)
+  elseif one.number then
+    append(further, one)
+  end
+end
+load(ids)
+local times = {}
+for _, one in ipairs(further) do
+  append(times, one.number, one.at)
+end
+
+-- Leases or begins a task.
+local function take(task, expired)
   raise_fence(task)
-  take_out(task)
-  if task.due <= now then
+  if places ~= '' then
+    task.place = places .. place
+    place = place + 1
+  end
+  if task.lost == 0 and task.due <= now and not expired then
     give_up_key(task)
     task.deliveries = task.deliveries + 1
-    put_in(task, RUNNING, now + lease)
+    put(task, RUNNING, at_most(now + lease))
   else
-    put_in(task, LEASED, task.due + lease)
+    put(task, LEASED, at_most(math.max(task.due, now) + lease))
   end
-  reply[#reply + 1] = leased_task(task, found_at, max_payload)
+  local payload, trace = cmsgpack.unpack(call('HGET', BODIES, task.id))
+  return { task.id, task.fence, task.name, task.key or false, #payload <= max_payload and payload, trace or false,
+    task.due, task.state == RUNNING and 1 or 0, task.attempt, task.deliveries, task.lost, task.schedule or false,
+    task.scheduled or 0 }
+end
+
+local reply = { now, paused, later[1] < math.huge and later[1] or -1, later[2] < math.huge and later[2] or -1, lost,
+  waits and 1 or 0, times, suspects }
+for position, id in ipairs(ids) do
+  if tasks[id] then
+    append(reply, take(tasks[id], chosen[position].expired))
+  else -- an entry without a task
+    append(removed, chosen[position].member)
+  end
 end
 save()
 return reply

@@ -1,33 +1,24 @@
--- needs: model, clock, count, all_names, pending_letters
--- Counts the tasks of each name in INDEX, or of some names, without reading the tasks.
--- ARGV: offset, names...
+-- Counts the tasks of each name in INDEX, or of some names.
+-- ARGV: clock, names...
 -- Returns, for each name: name, pending, overdue, running, dead
-
-local function count_pending(name, up_to)
-  local pending = 0
-  for _, letter in ipairs(PENDING_LETTERS) do
-    pending = pending + count(name, letter, up_to)
-  end
-  return pending
-end
-
 local reply = {}
+
 local function add(name)
-  reply[#reply + 1] = name
-  reply[#reply + 1] = count_pending(name)
-  reply[#reply + 1] = count_pending(name, now)
-  reply[#reply + 1] = count(name, RUNNING) + count(name, 'R')
-  reply[#reply + 1] = count(name, DEAD)
+  local pending = count(name, SCHEDULED) + count(name, SUSPECT[SCHEDULED])
+  local overdue = count(name, SCHEDULED, now) + count(name, SUSPECT[SCHEDULED], now)
+  for_each_leased(name, function(task)
+    pending = pending + 1
+    overdue = overdue + (task.due <= now and 1 or 0)
+  end)
+  append(reply, name)
+  append(reply, pending, overdue)
+  append(reply, count(name, RUNNING), count(name, DEAD))
 end
 
-if ARGV[2] then
-  for i = 2, #ARGV do
-    -- No task has a longer name: its length is one byte of the index.
-    if #ARGV[i] < 256 then
-      add(ARGV[i])
-    end
-  end
-else
+if not ARGV[2] then
   for_each_name(add)
+end
+for i = 2, #ARGV do
+  add(ARGV[i])
 end
 return reply

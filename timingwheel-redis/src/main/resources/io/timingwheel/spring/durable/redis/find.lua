@@ -1,11 +1,5 @@
--- needs: find_pending, find_recurring, find, stored_task
--- Reads a task by its id, or the pending or recurring task by its name and key.
--- ARGV: offset, 'id', 'once', 'schedule' or 'key', the id or the field of HOLDERS
+-- Reads the task that has an id, in any state, or that a name and key mean.
+-- ARGV: clock, 'id' or the kind, the id or the name, the key
 -- Returns: the task, or nothing
-local task
-if ARGV[2] == 'id' then
-  task = find(ARGV[3])
-else
-  task = find_pending(ARGV[2], ARGV[3]) or find_recurring(ARGV[2], ARGV[3])
-end
-return task and stored_task(task)
+local task = target(ARGV[2], ARGV[3], ARGV[4])
+return task and stored_task(task) or false

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +20,9 @@ import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.internal.BackoffSettings;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
+import io.timingwheel.spring.task.internal.PolicySettings;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -136,6 +139,11 @@ class RunningTaskTests extends NodeTestSupport {
 		assertThat(begun()).isLessThan(20);
 		assertThat(list(Order.PENDING).stream().filter((task) -> task.state() == State.SCHEDULED).count())
 			.isGreaterThan(180);
+		this.end.countDown();
+		await().until(() -> {
+			advanceMillis(1);
+			return counts().completed() == 200;
+		});
 	}
 
 	@Test
@@ -166,6 +174,31 @@ class RunningTaskTests extends NodeTestSupport {
 	}
 
 	@Test
+	void aFullNodeLearnsOfPausesAndUsesEachFreePlace() {
+		this.maxInFlight = 2;
+		Semaphore ends = new Semaphore(0);
+		handleOnThreads(NAME, (number) -> {
+			this.started.incrementAndGet();
+			ends.acquire();
+		});
+		IntStream.range(0, 6).forEach((number) -> enqueue(number, Duration.ZERO));
+		DurableNode node = node();
+		advanceMillis(10);
+		await().until(() -> this.started.get() == 2);
+		this.store.setPaused("other", true);
+		advance(POLL.multipliedBy(2));
+		assertThat(node.isPaused("other")).isTrue();
+		ends.release();
+		await().until(() -> {
+			advanceMillis(0);
+			return counts().completed() == 1;
+		});
+		advanceMillis(5);
+		await().until(() -> this.started.get() == 3);
+		ends.release(5);
+	}
+
+	@Test
 	void noNameStarvesAnother() {
 		this.maxInFlight = 40;
 		handleOnThreads(NAME, this::waitForEnd);
@@ -179,6 +212,25 @@ class RunningTaskTests extends NodeTestSupport {
 			return quick.get() == 100;
 		});
 		assertThat(list(Order.PENDING)).as("slow tasks that wait").hasSizeGreaterThan(950);
+	}
+
+	@Test
+	void aFreePlaceOfALimitedNameIsUsedAtOnce() {
+		this.policies.declare(NAME, new PolicySettings(null, BackoffSettings.NONE, 2, null, null, null));
+		AtomicInteger running = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		handleOnThreads(NAME, (number) -> {
+			most.accumulateAndGet(running.incrementAndGet(), Math::max);
+			this.started.incrementAndGet();
+			running.decrementAndGet();
+		});
+		IntStream.range(0, 200).forEach((number) -> enqueue(number, Duration.ZERO));
+		long start = System.nanoTime();
+		nodeOnThreads();
+		await().until(() -> this.started.get() == 200);
+		assertThat(most.get()).isLessThanOrEqualTo(2);
+		// Without a look at the store for each free place, a poll would start only two.
+		assertThat(System.nanoTime() - start).isLessThan(POLL.toNanos() * 30);
 	}
 
 	@Test

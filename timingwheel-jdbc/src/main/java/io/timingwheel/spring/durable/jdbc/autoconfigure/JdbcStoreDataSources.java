@@ -2,7 +2,7 @@ package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
 import javax.sql.DataSource;
 
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 
 import org.springframework.beans.factory.ObjectProvider;
 

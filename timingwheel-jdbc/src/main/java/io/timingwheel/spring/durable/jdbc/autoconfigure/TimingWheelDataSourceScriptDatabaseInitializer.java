@@ -6,13 +6,17 @@ import java.util.stream.StreamSupport;
 
 import javax.sql.DataSource;
 
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.durable.autoconfigure.TaskStoreCheck;
-import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
+import io.timingwheel.spring.durable.jdbc.Dialect;
+import io.timingwheel.spring.durable.jdbc.Schema;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.Resource;
@@ -21,9 +25,8 @@ import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.util.StringUtils;
 
 /**
- * Creates the table of durable tasks if the table does not exist, and brings the table of
- * an earlier release to the version of this one. Several nodes may do this at the same
- * time.
+ * Creates the tables of durable tasks if they do not exist. Several nodes may do this at
+ * the same time.
  *
  * @since 0.1
  */
@@ -33,29 +36,29 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 
 	private static final int ATTEMPTS = 10;
 
-	private final JdbcStoreSchema schema;
+	private final Schema schema;
 
-	private final boolean ownScripts;
-
-	/** How many connections the data source can give at the same time. */
-	private int maxConnections = Integer.MAX_VALUE;
+	private final boolean ownScript;
 
 	/**
 	 * Creates an initializer.
 	 * @param dataSource the data source of the database
-	 * @param properties the name of the table, and when and how to create the table
+	 * @param properties the name of the table, and when and how to create the tables
+	 * @param dialect the dialect of a database that this library does not know,
+	 * {@code null} for the others
 	 * @throws IllegalArgumentException if the name of the table is not valid
 	 * @throws UnusableTaskStoreException if the database is of a kind that cannot keep
 	 * tasks, or does not answer
 	 */
 	public TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource,
-			TimingWheelJdbcStoreProperties properties) {
-		this(dataSource, properties, schema(dataSource, properties));
+			TimingWheelJdbcStoreProperties properties, @Nullable Dialect dialect) {
+		this(dataSource, properties, schema(dataSource, properties, dialect));
 	}
 
-	private static JdbcStoreSchema schema(DataSource dataSource, TimingWheelJdbcStoreProperties properties) {
+	private static Schema schema(DataSource dataSource, TimingWheelJdbcStoreProperties properties,
+			@Nullable Dialect dialect) {
 		try {
-			return JdbcStoreSchema.of(dataSource, properties.getTableName());
+			return Schema.of(dataSource, dialect, properties.getTableName());
 		}
 		catch (DataAccessException ex) {
 			throw TaskStoreCheck.unusable(ex);
@@ -63,95 +66,79 @@ public class TimingWheelDataSourceScriptDatabaseInitializer extends DataSourceSc
 	}
 
 	private TimingWheelDataSourceScriptDatabaseInitializer(DataSource dataSource,
-			TimingWheelJdbcStoreProperties properties, JdbcStoreSchema schema) {
-		super(dataSource, settings(properties, schema));
+			TimingWheelJdbcStoreProperties properties, Schema schema) {
+		super(dataSource, settings(dataSource, properties, schema));
 		this.schema = schema;
-		this.ownScripts = hasOwnScripts(properties);
+		this.ownScript = hasOwnScript(properties);
 	}
 
 	/**
-	 * Whether the scripts are those of the store, and not those of the application.
+	 * Whether the script is that of the store, and not one of the application.
 	 */
-	private static boolean hasOwnScripts(TimingWheelJdbcStoreProperties properties) {
+	private static boolean hasOwnScript(TimingWheelJdbcStoreProperties properties) {
 		return properties.getSchema().equals(properties.getDefaultSchemaLocation());
 	}
 
-	void setMaxConnections(int maxConnections) {
-		this.maxConnections = maxConnections;
-	}
-
-	private static DatabaseInitializationSettings settings(TimingWheelJdbcStoreProperties properties,
-			JdbcStoreSchema schema) {
-		String platform = properties.getPlatform();
-		String inName = StringUtils.hasText(platform) ? platform : schema.platform();
+	private static DatabaseInitializationSettings settings(DataSource dataSource,
+			TimingWheelJdbcStoreProperties properties, Schema schema) {
 		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-		settings.setSchemaLocations(hasOwnScripts(properties) ? JdbcStoreSchema.scripts(inName, 0)
-				: List.of(properties.getSchema().replace("@@platform@@", inName)));
+		settings.setSchemaLocations(locations(dataSource, properties, schema));
 		settings.setMode(properties.getInitializeSchema());
 		settings.setContinueOnError(properties.isContinueOnError());
 		return settings;
 	}
 
+	private static List<String> locations(DataSource dataSource, TimingWheelJdbcStoreProperties properties,
+			Schema schema) {
+		PlatformPlaceholderDatabaseDriverResolver platforms = new PlatformPlaceholderDatabaseDriverResolver()
+			.withDriverPlatform(DatabaseDriver.MARIADB, "mysql");
+		if (StringUtils.hasText(properties.getPlatform())) {
+			return platforms.resolveAll(properties.getPlatform(), properties.getSchema());
+		}
+		return hasOwnScript(properties) ? List.of(schema.script())
+				: platforms.resolveAll(dataSource, properties.getSchema());
+	}
+
 	/**
-	 * Runs the scripts of the versions that the database does not have yet. Another node
-	 * may run the same script at the same time. The script then fails on one node, which
-	 * looks for the version again.
+	 * Runs the script if the tables do not exist. Another node may run the same script at
+	 * the same time. The script then fails on one node, which looks for the tables again.
 	 */
 	@Override
 	protected void runScripts(Scripts scripts) {
 		try {
-			if (this.ownScripts) {
-				checkConnections(this.schema.upgradeConnections());
-				this.schema.upgrade(() -> runMissing(scripts));
+			for (int i = 1; i < ATTEMPTS; i++) {
+				try {
+					runIfMissing(scripts);
+					return;
+				}
+				catch (ScriptException ex) {
+					logger.debug("Failed to create the tables of durable tasks. Another node may be creating them.",
+							ex);
+				}
 			}
-			else {
-				runMissing(scripts);
-			}
+			runIfMissing(scripts);
 		}
 		catch (DataAccessException ex) {
 			throw new UnusableTaskStoreException(
-					"the table of the durable tasks cannot be created or brought to version %d (%s)"
-						.formatted(JdbcStoreSchema.VERSION, NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
-					("give the user of the DataSource the rights to create and alter tables and indexes. Or let another user"
-							+ " run these scripts, in this order: %s, and set timingwheel.store.jdbc.initialize-schema=never")
-						.formatted(String.join(", ", JdbcStoreSchema.scripts(this.schema.platform(), 0))),
+					"the tables of the durable tasks cannot be created (%s)"
+						.formatted(NestedExceptionUtils.getMostSpecificCause(ex).getMessage()),
+					("give the user of the DataSource the rights to create tables and indexes. Or let another user run the"
+							+ " script %s, and set timingwheel.store.jdbc.initialize-schema=never")
+						.formatted(this.schema.script()),
 					ex);
 		}
 	}
 
-	private void checkConnections(int needed) {
-		if (this.maxConnections < needed) {
-			throw new UnusableTaskStoreException(
-					"the connection pool has %d connection, and the creation of the table needs %d at the same time"
-						.formatted(this.maxConnections, needed),
-					("set the maximum size of the pool to at least %d (with HikariCP: spring.datasource.hikari.maximum-pool-size)."
-							+ " A node uses up to 5 connections at the same time, and each thread of the application"
-							+ " that stores tasks uses another one")
-						.formatted(needed));
+	private void runIfMissing(Scripts scripts) {
+		if (this.ownScript && !this.schema.isMissing()) {
+			return;
 		}
-	}
-
-	private void runMissing(Scripts scripts) {
-		for (int i = 1; i < ATTEMPTS; i++) {
-			try {
-				super.runScripts(missing(scripts));
-				return;
-			}
-			catch (ScriptException ex) {
-				logger.debug("Failed to create the table of durable tasks. Another node may be creating it.", ex);
-			}
-		}
-		super.runScripts(missing(scripts));
-	}
-
-	private Scripts missing(Scripts scripts) {
 		List<Resource> resources = StreamSupport.stream(scripts.spliterator(), false)
-			.skip(this.ownScripts ? this.schema.version() : 0)
 			.map(this.schema::forTable)
 			.toList();
-		return new Scripts(resources).continueOnError(scripts.isContinueOnError())
+		super.runScripts(new Scripts(resources).continueOnError(scripts.isContinueOnError())
 			.separator(scripts.getSeparator())
-			.encoding(StandardCharsets.UTF_8);
+			.encoding(StandardCharsets.UTF_8));
 	}
 
 }

@@ -7,8 +7,9 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
 import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreProperties;
+import io.timingwheel.spring.durable.jdbc.Dialect;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
 
@@ -18,9 +19,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
-import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
-import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
-import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.boot.sql.autoconfigure.init.OnDatabaseInitializationCondition;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
@@ -49,8 +47,9 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	@Bean
 	@DependsOnDatabaseInitialization
 	JdbcDelayedTaskStore timingWheelDelayedTaskStore(JdbcStoreDataSources dataSources,
-			TimingWheelJdbcStoreProperties properties) {
-		return new JdbcDelayedTaskStore(dataSources.application(), dataSources.store(), properties.getTableName());
+			TimingWheelJdbcStoreProperties properties, ObjectProvider<Dialect> dialect) {
+		return new JdbcDelayedTaskStore(dataSources.application(), dataSources.store(), properties.getTableName(),
+				dialect.getIfAvailable());
 	}
 
 	@Bean
@@ -58,17 +57,9 @@ public final class TimingWheelJdbcStoreAutoConfiguration {
 	@Conditional(OnSchemaInitialization.class)
 	TimingWheelDataSourceScriptDatabaseInitializer timingWheelDataSourceScriptDatabaseInitializer(
 			JdbcStoreDataSources dataSources, TimingWheelJdbcStoreProperties properties,
-			ObjectProvider<DataSourcePoolMetadataProvider> pools) {
-		TimingWheelDataSourceScriptDatabaseInitializer initializer = new TimingWheelDataSourceScriptDatabaseInitializer(
-				dataSources.store(), properties);
-		// A pool knows its size once it has given a connection.
-		DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(pools.orderedStream().toList())
-			.getDataSourcePoolMetadata(dataSources.store());
-		Integer size = (pool != null) ? pool.getMax() : null;
-		if (size != null && size > 0) {
-			initializer.setMaxConnections(size);
-		}
-		return initializer;
+			ObjectProvider<Dialect> dialect) {
+		return new TimingWheelDataSourceScriptDatabaseInitializer(dataSources.store(), properties,
+				dialect.getIfAvailable());
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -1,7 +1,7 @@
 package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
 import io.timingwheel.spring.autoconfigure.internal.PropertyChecks;
-import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
+import io.timingwheel.spring.durable.jdbc.Schema;
 
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -44,12 +44,12 @@ public final class TimingWheelJdbcStoreProperties extends DatabaseInitialization
 	 */
 	@Override
 	public void afterPropertiesSet() {
-		PropertyChecks.pass("timingwheel.store.jdbc.table-name", this.tableName, JdbcStoreSchema::checkTableName);
+		PropertyChecks.pass("timingwheel.store.jdbc.table-name", this.tableName, Schema::checkTableName);
 	}
 
 	@Override
 	public String getDefaultSchemaLocation() {
-		return JdbcStoreSchema.FIRST_SCRIPT;
+		return "classpath:io/timingwheel/spring/durable/jdbc/schema-@@platform@@.sql";
 	}
 
 }

@@ -1,23 +1,22 @@
 package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
-import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.autoconfigure.StartFailures;
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.jdbc.autoconfigure.TimingWheelJdbcStoreAutoConfiguration;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.annotation.TaskPolicy;
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.autoconfigure.StartFailures;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.call.MemoryStore;
 import io.timingwheel.spring.durable.jdbc.JdbcDelayedTaskStore;
-import io.timingwheel.spring.durable.jdbc.JdbcStoreSchema;
 import io.timingwheel.spring.durable.jdbc.TimingWheelDataSource;
-import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,9 +44,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 class JdbcStoreTests {
 
-	private static final String TABLE_OF_VERSION_1 = "spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
-			+ ";INIT=RUNSCRIPT FROM 'classpath:io/timingwheel/spring/durable/jdbc/schema-h2.sql'";
-
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(
 				AutoConfigurations.of(TimingWheelJdbcStoreAutoConfiguration.class, DataSourceAutoConfiguration.class))
@@ -64,8 +60,8 @@ class JdbcStoreTests {
 	void isReadyOnAnEmbeddedDatabase() {
 		this.runner.run((context) -> {
 			DelayedTaskStore store = context.getBean(DelayedTaskStore.class);
-			store.check();
-			assertThat(store.counts()).isEmpty();
+			store.check(List.of());
+			assertThat(store.counts(List.of())).isEmpty();
 		});
 	}
 
@@ -86,14 +82,13 @@ class JdbcStoreTests {
 	@Test
 	void createsATableOfAnotherName() {
 		this.runner.withPropertyValues("timingwheel.store.jdbc.table-name=public.later").run((context) -> {
-			context.getBean(DelayedTaskStore.class).check();
+			context.getBean(DelayedTaskStore.class).check(List.of());
 			JdbcTemplate jdbc = new JdbcTemplate(context.getBean(DataSource.class));
 			assertThat(jdbc.queryForObject("select count(*) from later", Long.class)).isZero();
 			assertThat(jdbc.queryForList("select index_name from information_schema.indexes where table_name = 'LATER'",
 					String.class))
-				.contains("LATER_PENDING_KEY", "LATER_CLAIM", "LATER_PENDING");
-			assertThat(jdbc.queryForList("select version from later_version", Integer.class))
-				.contains(JdbcStoreSchema.VERSION);
+				.contains("LATER_HELD", "LATER_CLAIM", "LATER_LISTING", "LATER_DEAD");
+			assertThat(jdbc.queryForList("select version from later_version", Integer.class)).contains(1);
 		});
 	}
 
@@ -101,30 +96,23 @@ class JdbcStoreTests {
 	void createsNoTableIfInitializationIsOffAndTheCheckNamesTheScript() {
 		this.runner.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never").run((context) -> {
 			assertThat(context).doesNotHaveBean(DataSourceScriptDatabaseInitializer.class);
-			assertThatIllegalStateException().isThrownBy(context.getBean(DelayedTaskStore.class)::check)
+			assertThatIllegalStateException().isThrownBy(() -> context.getBean(DelayedTaskStore.class).check(List.of()))
 				.withMessageContaining("io/timingwheel/spring/durable/jdbc/schema-h2.sql")
 				.withMessageContaining("timingwheel.store.jdbc.initialize-schema=always");
 		});
 	}
 
 	@Test
-	void bringsTheTableOfAnEarlierReleaseToThisVersion() {
-		this.runner.withPropertyValues(TABLE_OF_VERSION_1).run((context) -> {
-			context.getBean(DelayedTaskStore.class).check();
-			assertThat(JdbcStoreSchema.of(context.getBean(DataSource.class), "timingwheel_task").version())
-				.isEqualTo(JdbcStoreSchema.VERSION);
-		});
-	}
-
-	@Test
-	void namesTheScriptForTheTableOfAnEarlierRelease() {
-		this.withTimingWheel.withPropertyValues(TABLE_OF_VERSION_1, "timingwheel.store.jdbc.initialize-schema=never")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOf(IllegalStateException.class)
-				.hasMessageContaining("has version 1, and this release needs version " + JdbcStoreSchema.VERSION)
-				.hasMessageContaining(": classpath:io/timingwheel/spring/durable/jdbc/schema-h2-2.sql")
-				.hasMessageContaining("timingwheel.store.jdbc.initialize-schema=always"));
+	void refusesATableOfAFormatThatWasNeverReleased() {
+		this.withTimingWheel
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:" + UUID.randomUUID()
+					+ ";INIT=create table if not exists timingwheel_task (id varchar(40), pending_key varchar(10))")
+			.run((context) -> {
+				FailureAnalysis analysis = StartFailures.ofStore(context);
+				assertThat(analysis.getDescription()).containsIgnoringCase("before release 0.1");
+				assertThat(analysis.getAction()).containsIgnoringCase("drop the tables")
+					.contains("timingwheel.store.jdbc.table-name", "schema-h2.sql");
+			});
 	}
 
 	@Test
@@ -140,24 +128,19 @@ class JdbcStoreTests {
 
 	@Test
 	void createsTheTableWithOneConnection() {
-		this.poolOfOne.run((context) -> context.getBean(DelayedTaskStore.class).check());
+		this.poolOfOne.run((context) -> context.getBean(DelayedTaskStore.class).check(List.of()));
 	}
 
 	@Test
-	void namesTheSizeOfThePoolIfOneConnectionCannotCreateTheTable(@TempDir Path folder) {
-		h2InAFile(this.poolOfOne, folder).run((context) -> {
-			FailureAnalysis analysis = StartFailures.ofStore(context);
-			assertThat(analysis.getDescription()).contains("The connection pool has 1 connection", "needs 2");
-			assertThat(analysis.getAction()).contains("spring.datasource.hikari.maximum-pool-size", "at least 2",
-					"up to 5 connections");
-		});
+	void createsTheTableInAFileWithOneConnection(@TempDir Path folder) {
+		h2InAFile(this.poolOfOne, folder).run((context) -> context.getBean(DelayedTaskStore.class).check(List.of()));
 	}
 
 	@Test
 	void startsWithOneConnectionOnATableThatIsThere(@TempDir Path folder) {
 		h2InAFile(this.runner, folder).run((first) -> h2InAFile(this.poolOfOne, folder)
 			.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never")
-			.run((context) -> context.getBean(DelayedTaskStore.class).check()));
+			.run((context) -> context.getBean(DelayedTaskStore.class).check(List.of())));
 	}
 
 	/**
@@ -213,7 +196,7 @@ class JdbcStoreTests {
 			DataSource store = context.getBean("storeDataSource", DataSource.class);
 			assertThat(new JdbcTemplate(store).queryForObject("select count(*) from timingwheel_task", Long.class))
 				.isZero();
-			context.getBean(DelayedTaskStore.class).check();
+			context.getBean(DelayedTaskStore.class).check(List.of());
 		});
 	}
 
@@ -324,7 +307,7 @@ class JdbcStoreTests {
 
 		@Bean
 		DelayedTaskStore mine(DataSource dataSource) {
-			return new JdbcDelayedTaskStore(dataSource, dataSource, "mine");
+			return new JdbcDelayedTaskStore(dataSource, dataSource, "mine", null);
 		}
 
 	}

@@ -3,7 +3,7 @@ package io.timingwheel.spring.durable.jdbc.autoconfigure;
 import io.timingwheel.spring.autoconfigure.TimingWheelTaskSchedulerAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.durable.call.MemoryStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

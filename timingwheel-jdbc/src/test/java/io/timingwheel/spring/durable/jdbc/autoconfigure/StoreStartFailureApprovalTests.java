@@ -1,17 +1,15 @@
 package io.timingwheel.spring.durable.jdbc.autoconfigure;
 
-import java.nio.file.Path;
 import java.util.List;
 
-import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.redis.autoconfigure.TimingWheelRedisStoreAutoConfiguration;
 import io.timingwheel.spring.annotation.Delayed;
 import io.timingwheel.spring.autoconfigure.StartFailureLines;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
-import io.timingwheel.spring.durable.support.MemoryStore;
+import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
+import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.redis.autoconfigure.TimingWheelRedisStoreAutoConfiguration;
 import io.timingwheel.support.Approved;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
@@ -89,13 +87,8 @@ class StoreStartFailureApprovalTests {
 	}
 
 	@Test
-	void theTextsAboutStoresAreTheApprovedOnes(@TempDir Path folder) {
+	void theTextsAboutStoresAreTheApprovedOnes() {
 		this.failures.fail("no DataSource", this.jdbc);
-		this.failures.fail("a pool of one connection",
-				this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:file:" + folder.resolve("tasks"),
-						"timingwheel.store.jdbc.initialize-schema=always",
-						"spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
-						"spring.datasource.hikari.maximum-pool-size=1"));
 		this.failures.fail("no table", this.h2.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
 		this.failures.fail("a table of an earlier release",
 				h2WithInit("schema-h2.sql").withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));

@@ -1,6 +1,6 @@
 package io.timingwheel.spring.durable.redis.autoconfigure;
 
-import io.timingwheel.spring.durable.UnusableTaskStoreException;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.data.redis.connection.RedisConnectionFactory;

@@ -5,7 +5,7 @@ import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
 import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
-import io.timingwheel.spring.durable.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.redis.RedisDelayedTaskStore;
 import io.timingwheel.spring.durable.redis.RedisStoreOptions;
 

@@ -92,13 +92,19 @@ public class TimingWheelRedisStoreProperties implements InitializingBean {
 	 */
 	@Override
 	public void afterPropertiesSet() {
-		RedisStoreOptions options = RedisStoreOptions.DEFAULTS;
+		RedisStoreOptions defaults = RedisStoreOptions.DEFAULTS;
+		Duration timeout = defaults.waitTimeout();
 		String prefix = "timingwheel.store.redis.";
-		PropertyChecks.pass(prefix + "namespace", this.namespace, options::withNamespace);
-		PropertyChecks.pass(prefix + "partitions", this.partitions, options::withPartitions);
-		PropertyChecks.pass(prefix + "wait-replicas", this.waitReplicas, options::withWaitReplicas);
-		PropertyChecks.pass(prefix + "wait-timeout", this.waitTimeout, options::withWaitTimeout);
-		PropertyChecks.pass(prefix + "max-dead", this.maxDead, options::withMaxDead);
+		PropertyChecks.pass(prefix + "namespace", this.namespace,
+				(value) -> new RedisStoreOptions(value, 1, 0, timeout, 1));
+		PropertyChecks.pass(prefix + "partitions", this.partitions,
+				(value) -> new RedisStoreOptions(defaults.namespace(), value, 0, timeout, 1));
+		PropertyChecks.pass(prefix + "wait-replicas", this.waitReplicas,
+				(value) -> new RedisStoreOptions(defaults.namespace(), 1, value, timeout, 1));
+		PropertyChecks.pass(prefix + "wait-timeout", this.waitTimeout,
+				(value) -> new RedisStoreOptions(defaults.namespace(), 1, 0, value, 1));
+		PropertyChecks.pass(prefix + "max-dead", this.maxDead,
+				(value) -> new RedisStoreOptions(defaults.namespace(), 1, 0, timeout, value));
 	}
 
 }

@@ -1,11 +1,10 @@
 package io.timingwheel.spring.durable.redis.autoconfigure;
 
-import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.StartFailures;
+import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.durable.autoconfigure.TimingWheelStoreAutoConfiguration;
-import io.timingwheel.spring.durable.redis.autoconfigure.TimingWheelRedisStoreAutoConfiguration;
-import io.timingwheel.spring.durable.DelayedTaskStore;
 import io.timingwheel.spring.durable.redis.RedisDelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -152,6 +152,15 @@ public abstract class StartLimitContractTests extends StoreContract {
 	}
 
 	@Test
+	void aClaimOfOneTaskTakesOneAlsoIfOnlySomeNamesAreLimited() {
+		Map<String, Share> shares = Map.of(NAME, new Share(1, 1, TWO, null), "other", new Share(1, 1));
+		for (int i = 0; i < 4; i++) {
+			this.a.enqueue(taskOf("other", NOW));
+			assertThat(this.a.claim(shares, 1).tasks()).extracting(LeasedTask::name).containsExactly("other");
+		}
+	}
+
+	@Test
 	void aRenewedRunKeepsItsPlace() {
 		enqueueDue(3);
 		List<LeasedTask> tasks = this.a.claim(TWO).tasks();

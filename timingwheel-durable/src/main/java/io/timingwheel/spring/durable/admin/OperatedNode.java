@@ -1,0 +1,148 @@
+package io.timingwheel.spring.durable.admin;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.timingwheel.spring.actuate.internal.StoreNode;
+import io.timingwheel.spring.durable.DurableTaskAdmin;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.node.DurableNode.Figure;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.NodeState.Activity;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.TaskLimits;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+
+/**
+ * This node and the dead tasks, as operators know them. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class OperatedNode implements StoreNode, DurableTaskAdmin {
+
+	private final DelayedTaskStore store;
+
+	private final DurableHandlers handlers;
+
+	private final DurableNode node;
+
+	private final String nodeId;
+
+	private final TaskPages pages;
+
+	private final DeadTasks dead;
+
+	/**
+	 * Creates an object for operators.
+	 * @param store the store
+	 * @param handlers know the earlier names
+	 * @param node the node
+	 * @param nodeId its id
+	 * @param pages reads dead tasks
+	 * @param dead requeues and deletes dead tasks
+	 */
+	public OperatedNode(DelayedTaskStore store, DurableHandlers handlers, DurableNode node, String nodeId,
+			TaskPages pages, DeadTasks dead) {
+		this.store = store;
+		this.handlers = handlers;
+		this.node = node;
+		this.nodeId = nodeId;
+		this.pages = pages;
+		this.dead = dead;
+	}
+
+	/**
+	 * The name of the type of the store.
+	 */
+	String storeName() {
+		return AopUtils.getTargetClass(this.store).getSimpleName();
+	}
+
+	@Override
+	public void pause() {
+		this.node.pause();
+	}
+
+	@Override
+	public void resume() {
+		this.node.resume();
+	}
+
+	@Override
+	public boolean isClaiming() {
+		return this.node.isClaiming();
+	}
+
+	@Override
+	public void setPaused(String name, boolean paused) {
+		TaskLimits.checkName(name);
+		this.node.setPaused(this.handlers.allNames(name), paused);
+	}
+
+	@Override
+	public boolean isPaused(String name) {
+		return this.node.isPaused(this.handlers.canonicalName(name));
+	}
+
+	boolean isPausedByPolicy(String name) {
+		return this.node.isPausedByPolicy(this.handlers.canonicalName(name));
+	}
+
+	@Override
+	public List<StoredTask> findDead(String name, int limit) {
+		return this.pages.first(name, Order.DEAD_LATEST_FIRST, null, limit);
+	}
+
+	@Override
+	public Requeue requeueDead(String id) {
+		return this.dead.requeue(id);
+	}
+
+	@Override
+	public boolean deleteDead(String id) {
+		return this.dead.delete(id);
+	}
+
+	@Override
+	public int inFlight() {
+		return this.node.inFlight();
+	}
+
+	@Override
+	public Figures figures() {
+		return new Figures(this.node.figure(Figure.CLAIMS), this.node.figure(Figure.CLAIMED),
+				this.node.figure(Figure.RETRIED), this.node.figure(Figure.RELEASED),
+				this.node.figure(Figure.REFUSED_BEGINS), this.node.figure(Figure.LOST_LEASES),
+				this.node.figure(Figure.EXPIRED_DEAD), this.dead.dropped());
+	}
+
+	@Override
+	public @Nullable Outage outage() {
+		return this.node.storeError()
+			.map((error) -> new Outage(error, this.node.storeDownSince().orElse(null), this.node.missingStoreParts()))
+			.orElse(null);
+	}
+
+	@Override
+	public List<Reported> nodes() {
+		if (this.node.storeError().isPresent()) {
+			return List.of();
+		}
+		return this.store.nodes()
+			.stream()
+			.map((node) -> new Reported(node.state().nodeId(), node.state().nodeId().equals(this.nodeId),
+					node.state().activity() == Activity.CLAIMING, node.state().inFlight(), node.age()))
+			.toList();
+	}
+
+	@Override
+	public Duration reportInterval() {
+		return this.node.reportInterval();
+	}
+
+}

@@ -1,0 +1,209 @@
+package io.timingwheel.spring.durable.admin;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.node.DurableNode;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.Forecast;
+import io.timingwheel.spring.durable.store.Forecast.DueCounts;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts the stored tasks of all nodes, and adds up the names of each method. Counting
+ * many tasks takes a while, so meters get counts that are a few seconds old. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class TaskCounts {
+
+	/** How long meters get the same counts. */
+	public static final Duration RECENT = Duration.ofSeconds(5);
+
+	private static final Log logger = LogFactory.getLog(TaskCounts.class);
+
+	private static final int PAGE = 500;
+
+	private final DelayedTaskStore store;
+
+	private final DurableHandlers handlers;
+
+	private final DurableNode node;
+
+	private final TaskPages pages;
+
+	private final Duration recent;
+
+	private @Nullable Map<String, StoredCounts> latest;
+
+	private long readNanos;
+
+	/**
+	 * Creates an object that counts.
+	 * @param store the store
+	 * @param handlers the methods of this application
+	 * @param node tells which names this node may start, and whether the store answers
+	 * @param pages reads the tasks
+	 * @param recent how long meters get the same counts
+	 */
+	public TaskCounts(DelayedTaskStore store, DurableHandlers handlers, DurableNode node, TaskPages pages,
+			Duration recent) {
+		this.store = store;
+		this.handlers = handlers;
+		this.node = node;
+		this.pages = pages;
+		this.recent = recent;
+	}
+
+	/**
+	 * Counts the stored tasks of each name, over all nodes. While the store is known not
+	 * to answer, these are the latest counts.
+	 * @return the counts by name, of all names that have a task or a method here
+	 */
+	public Map<String, StoredCounts> all() {
+		return isStoreDown() ? recent() : byMethod(this.store.counts(List.of()));
+	}
+
+	/**
+	 * Counts the stored tasks of one name, over all nodes. Where {@link #all()} estimates
+	 * the figures of a name with many tasks, these may be exact.
+	 * @param name the name
+	 * @return the counts, {@code null} if the name has no task and no method here
+	 */
+	public @Nullable StoredCounts of(String name) {
+		return (isStoreDown() ? recent() : byMethod(this.store.counts(this.handlers.allNames(name)))).get(name);
+	}
+
+	/**
+	 * The counts of {@link #all()}, at most five seconds old. Does not call a store that
+	 * is known not to answer.
+	 * @return the counts by name; without those of the store if it has never answered
+	 */
+	public Map<String, StoredCounts> recent() {
+		return byMethod(latest());
+	}
+
+	private boolean isStoreDown() {
+		return this.node.storeError().isPresent();
+	}
+
+	private synchronized Map<String, StoredCounts> latest() {
+		Map<String, StoredCounts> latest = this.latest;
+		if (latest == null || (System.nanoTime() - this.readNanos >= this.recent.toNanos() && !isStoreDown())) {
+			try {
+				latest = this.store.counts(List.of());
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The stored tasks could not be counted", ex);
+				latest = (latest != null) ? latest : Map.of();
+			}
+			this.latest = latest;
+			this.readNanos = System.nanoTime();
+		}
+		return latest;
+	}
+
+	/**
+	 * The counts of each method, with those of its earlier names, and of each other name
+	 * that has a task.
+	 */
+	private Map<String, StoredCounts> byMethod(Map<String, StoredCounts> counts) {
+		Map<String, StoredCounts> result = new TreeMap<>();
+		this.handlers.names().forEach((name) -> result.put(this.handlers.canonicalName(name), StoredCounts.NONE));
+		counts.forEach((name, count) -> result.merge(this.handlers.canonicalName(name),
+				this.node.mayHoldBack(name) ? count.heldBack() : count, StoredCounts::plus));
+		return result;
+	}
+
+	/**
+	 * Counts the pending tasks that this application has no method for.
+	 * @return the number, at most five seconds old
+	 */
+	public long unknown() {
+		Set<String> known = this.handlers.names();
+		return recent().entrySet()
+			.stream()
+			.filter((entry) -> !known.contains(entry.getKey()))
+			.mapToLong((entry) -> entry.getValue().pending())
+			.sum();
+	}
+
+	/**
+	 * Counts how many pending tasks fall due in equal spans of the time ahead. The names
+	 * are at most a few seconds old.
+	 * @param span the length of a span, at least a millisecond
+	 * @param spans the number of spans
+	 * @param maxNames for how many names at most, those with the most pending tasks; no
+	 * more than {@link Forecast.Query#MAX_NAMES}
+	 * @return the counts, which are estimates for names with many tasks
+	 */
+	public Forecast forecast(Duration span, int spans, int maxNames) {
+		Map<String, Long> names = new HashMap<>();
+		latest().forEach((name, counts) -> names.put(name, counts.pending()));
+		// The latest counts may be from before the first tasks of these names.
+		this.handlers.names().forEach((name) -> names.putIfAbsent(name, 0L));
+		Map<String, Long> pending = new LinkedHashMap<>();
+		names.entrySet()
+			.stream()
+			.sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+			.limit(maxNames)
+			.forEach((entry) -> pending.put(entry.getKey(), entry.getValue()));
+		Forecast forecast = this.store.forecast(new Forecast.Query(pending, span, spans));
+		Map<String, DueCounts> byMethod = new TreeMap<>();
+		forecast.names()
+			.forEach((name, counts) -> byMethod.merge(this.handlers.canonicalName(name), counts, TaskCounts::plus));
+		return new Forecast(forecast.from(), byMethod);
+	}
+
+	private static DueCounts plus(DueCounts one, DueCounts other) {
+		int size = Math.min(one.counts().size(), other.counts().size());
+		return new DueCounts(
+				IntStream.range(0, size).mapToObj((i) -> one.counts().get(i) + other.counts().get(i)).toList(),
+				one.estimated() || other.estimated());
+	}
+
+	/**
+	 * Tells whether a task that runs once is pending, and this node may start its name,
+	 * or whether any task is running. Reads all recurring tasks, which takes a while if
+	 * there are many.
+	 * @return whether there is one
+	 */
+	public boolean hasUnfinishedOnce() {
+		return this.store.counts(List.of())
+			.entrySet()
+			.stream()
+			.anyMatch((entry) -> entry.getValue().running() > 0
+					|| (entry.getValue().pending() > 0 && mayStart(entry.getKey()) && hasPendingOnce(entry.getKey())));
+	}
+
+	private boolean mayStart(String name) {
+		return this.node.isClaiming() && this.handlers.find(name) != null && !this.node.isPaused(name);
+	}
+
+	private boolean hasPendingOnce(String name) {
+		StoredTask.Position after = null;
+		List<StoredTask> page;
+		do {
+			page = this.pages.first(name, Order.PENDING, after, PAGE);
+			if (page.stream().anyMatch((task) -> task.schedule() == null)) {
+				return true;
+			}
+			after = page.isEmpty() ? null : page.get(page.size() - 1).position();
+		}
+		while (page.size() == PAGE);
+		return false;
+	}
+
+}

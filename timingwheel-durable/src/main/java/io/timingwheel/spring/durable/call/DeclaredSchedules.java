@@ -1,0 +1,137 @@
+package io.timingwheel.spring.durable.call;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.task.Schedule;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The schedules that the methods of this application declare. Stores each of them once,
+ * when the node starts. If the store, or a part of it, does not answer then, the node
+ * tries again until it does. A schedule that is stored is not changed again: a newer node
+ * may have changed it since. But if the store loses schedules while the node runs, they
+ * are stored again. Thread-safe.
+ */
+final class DeclaredSchedules {
+
+	private static final Log logger = LogFactory.getLog(DeclaredSchedules.class);
+
+	private final List<Declared> declared = new ArrayList<>();
+
+	private final Schedules schedules;
+
+	private boolean warned;
+
+	private boolean started;
+
+	DeclaredSchedules(Schedules schedules) {
+		this.schedules = schedules;
+	}
+
+	/**
+	 * Declares a schedule. Stores it at once if the node has started.
+	 * @param call gives what to run
+	 */
+	synchronized void add(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
+		Declared one = new Declared(call, schedule, initialDelay);
+		this.declared.add(one);
+		if (this.started) {
+			store(one);
+		}
+	}
+
+	/**
+	 * Stores all schedules, also those that are stored already.
+	 */
+	synchronized void store() {
+		this.declared.forEach(this::store);
+	}
+
+	private void store(Declared one) {
+		this.schedules.store(one.call.get(), one.schedule, one.initialDelay);
+		one.stored = true;
+	}
+
+	/**
+	 * Stores the schedules that are not stored yet. If all are, stores those again that
+	 * the store has lost.
+	 * @return {@code false} if some schedules are not stored yet
+	 */
+	synchronized boolean lookAfter() {
+		this.started = true;
+		List<Declared> missing = this.declared.stream().filter((one) -> !one.stored).toList();
+		if (missing.isEmpty()) {
+			restoreLost();
+			return true;
+		}
+		return storeMissing(missing);
+	}
+
+	/**
+	 * A part of the store may answer while another does not, so a failure does not keep
+	 * the other schedules from being stored. The first time it does, since the start of
+	 * the application waits.
+	 */
+	private boolean storeMissing(List<Declared> missing) {
+		boolean complete = true;
+		for (Declared one : missing) {
+			try {
+				store(one);
+			}
+			catch (RuntimeException ex) {
+				complete = false;
+				if (!this.warned) {
+					this.warned = true;
+					logger.warn("The schedules of the recurring tasks could not be stored; trying again until they are",
+							ex);
+					return false;
+				}
+				logger.debug("The schedule of a recurring task could not be stored", ex);
+			}
+		}
+		return complete;
+	}
+
+	private void restoreLost() {
+		List<String> lost = new ArrayList<>();
+		for (Declared one : this.declared) {
+			try {
+				Submission call = one.call.get();
+				if (this.schedules.restore(call, one.schedule, one.initialDelay)) {
+					lost.add(call.name());
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("A look for a lost schedule failed; the next one follows", ex);
+			}
+		}
+		if (!lost.isEmpty()) {
+			logger.warn("The store had lost the schedules of " + lost + ", and they are stored again. It may have"
+					+ " lost other tasks too");
+		}
+	}
+
+	private static final class Declared {
+
+		private final Supplier<Submission> call;
+
+		private final Schedule schedule;
+
+		private final @Nullable Duration initialDelay;
+
+		private boolean stored;
+
+		Declared(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
+			this.call = call;
+			this.schedule = schedule;
+			this.initialDelay = initialDelay;
+		}
+
+	}
+
+}

@@ -1,0 +1,256 @@
+package io.timingwheel.spring.durable.call;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+import io.timingwheel.spring.durable.call.Submission.Content;
+import io.timingwheel.spring.durable.call.Submission.Rules;
+import io.timingwheel.spring.durable.node.DurableHandler;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.TaskLimits;
+import io.timingwheel.spring.task.DelayedTask;
+import io.timingwheel.spring.task.DurableCall;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
+import io.timingwheel.spring.task.support.DurableTaskOperations;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.TaskRejectedException;
+import org.springframework.util.Assert;
+
+/**
+ * The durable tasks of a store, as the application stores, cancels, moves and finds them.
+ * If the store cannot be reached, its exception goes to the caller. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class DurableTasks implements DurableTaskOperations {
+
+	private static final DueTime NOW = DueTime.after(Duration.ZERO);
+
+	private static final Object[] NO_ARGUMENTS = {};
+
+	private final CallParts parts;
+
+	private final PayloadCodec codec;
+
+	private final @Nullable TaskExecutionInterceptor interceptor;
+
+	private final Storing storing;
+
+	private final Pending pending;
+
+	private final Schedules schedules;
+
+	private final DeclaredSchedules declaredSchedules;
+
+	private volatile boolean accepting = true;
+
+	/**
+	 * Creates an object for the calls to a store.
+	 * @param parts what all calls have in common
+	 * @param codec writes the arguments of methods that this application does not have
+	 * @param interceptor gives the trace of the caller; {@code null} for none
+	 */
+	public DurableTasks(CallParts parts, PayloadCodec codec, @Nullable TaskExecutionInterceptor interceptor) {
+		this.parts = parts;
+		this.codec = codec;
+		this.interceptor = interceptor;
+		CallerTransaction transaction = new CallerTransaction(parts);
+		this.storing = new Storing(parts, transaction);
+		this.pending = new Pending(parts, transaction);
+		this.schedules = new Schedules(parts, transaction);
+		this.declaredSchedules = new DeclaredSchedules(this.schedules);
+	}
+
+	@Override
+	public boolean owns(String name) {
+		return this.parts.handlers().find(name) != null;
+	}
+
+	/**
+	 * Stores a call of a method of this application.
+	 */
+	DelayedTask<@Nullable Void> enqueue(StoredMethod method, @Nullable String key, Rules rules, DueTime due,
+			@Nullable Object[] arguments) {
+		return enqueue(submission(method, key, rules, due, arguments));
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> enqueue(TaskId id, Duration delay, @Nullable Object... arguments) {
+		return enqueue(submission(id.name(), id.key(), Rules.REPLACE, DueTime.after(delay), arguments));
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> enqueue(TaskId id, Instant due, @Nullable Object... arguments) {
+		return enqueue(submission(id.name(), id.key(), Rules.REPLACE, DueTime.at(due), arguments));
+	}
+
+	private DelayedTask<@Nullable Void> enqueue(Submission submission) {
+		checkAccepting(submission.name());
+		this.storing.enqueue(List.of(submission));
+		return submission.task();
+	}
+
+	@Override
+	public List<DelayedTask<@Nullable Void>> enqueueAll(Collection<DurableCall> calls) {
+		List<Submission> submissions = calls.stream().map(this::submission).toList();
+		if (submissions.isEmpty()) {
+			return List.of();
+		}
+		checkAccepting(submissions.get(0).name());
+		this.storing.enqueue(submissions);
+		return submissions.stream().<DelayedTask<@Nullable Void>>map(Submission::task).toList();
+	}
+
+	@Override
+	public DelayedTask<@Nullable Void> recur(TaskId id, Schedule schedule, @Nullable Object... arguments) {
+		Submission submission = submission(id.name(), id.key(), Rules.REPLACE, NOW, arguments);
+		checkAccepting(id.name());
+		this.schedules.recur(submission, schedule);
+		return submission.task();
+	}
+
+	/**
+	 * Declares the schedule of a method without arguments.
+	 */
+	void declare(StoredMethod method, String key, Schedule schedule, @Nullable Duration initialDelay) {
+		this.declaredSchedules.add(() -> submission(method, key, Rules.REPLACE, NOW, NO_ARGUMENTS), schedule,
+				initialDelay);
+	}
+
+	/**
+	 * Stores the declared schedules, also those that are stored already.
+	 */
+	public void storeSchedules() {
+		this.declaredSchedules.store();
+	}
+
+	/**
+	 * Stores the declared schedules that are not stored yet or, if all are, those that
+	 * the store has lost.
+	 * @return {@code false} if some schedules are not stored yet
+	 */
+	public boolean lookAfterSchedules() {
+		return this.declaredSchedules.lookAfter();
+	}
+
+	/**
+	 * Ends the acceptance of new tasks, since the application shuts down.
+	 */
+	public void stopAccepting() {
+		this.accepting = false;
+	}
+
+	private void checkAccepting(String name) {
+		if (!this.accepting) {
+			throw new TaskRejectedException(
+					"The task \"%s\" was not accepted: the application is shutting down".formatted(name));
+		}
+	}
+
+	private Submission submission(DurableCall call) {
+		Instant due = call.due();
+		// A call has either a due time or a delay.
+		DueTime time = (due != null) ? DueTime.at(due) : DueTime.after(Objects.requireNonNull(call.delay()));
+		return submission(call.name(), call.key(), new Rules(call.ifPending(), call.maxWait()), time,
+				call.arguments().toArray());
+	}
+
+	private Submission submission(String name, @Nullable String key, Rules rules, DueTime due,
+			@Nullable Object[] arguments) {
+		DurableHandler handler = this.parts.handlers().find(name);
+		if (handler instanceof StoredMethod method) {
+			Assert.isTrue(!method.durable().recurring(),
+					() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
+							+ " tasks and schedules. To run it at another time, move its next run with reschedule")
+						.formatted(name));
+			return submission(method, key, rules, due, arguments);
+		}
+		TaskLimits.checkName(name);
+		TaskLimits.checkKey(key);
+		return new Submission(new Handle(this.pending, name, key, due), handler, rules, due,
+				new Content(this.codec.encode(name, arguments), traceparent()), arguments);
+	}
+
+	private Submission submission(StoredMethod method, @Nullable String key, Rules rules, DueTime due,
+			@Nullable Object[] arguments) {
+		TaskLimits.checkKey(key);
+		return new Submission(new Handle(this.pending, method.name(), key, due), method, rules, due,
+				new Content(method.payloads().encode(arguments), traceparent()), arguments);
+	}
+
+	private @Nullable String traceparent() {
+		return (this.interceptor != null) ? this.interceptor.traceparent() : null;
+	}
+
+	@Override
+	public boolean cancel(TaskId id) {
+		return this.pending.cancel(id);
+	}
+
+	/**
+	 * Cancels a pending task.
+	 * @param name its name
+	 * @param id its id
+	 * @return whether it was pending
+	 */
+	public boolean cancel(String name, String id) {
+		return this.pending.cancel(name, id);
+	}
+
+	/**
+	 * Finds the pending task with a key, for a cancellation later.
+	 * @param id its name and key
+	 * @return cancels the task that has been found, if it is still pending
+	 */
+	public Runnable cancellation(TaskId id) {
+		return this.pending.cancellation(id);
+	}
+
+	@Override
+	public boolean reschedule(TaskId id, Duration delay) {
+		return this.pending.reschedule(id, delay);
+	}
+
+	/**
+	 * Moves a pending task.
+	 * @param id its id
+	 * @param delay how long from now; zero and negative: as soon as possible
+	 * @return whether it was pending
+	 */
+	public boolean reschedule(String id, Duration delay) {
+		return this.pending.reschedule(id, delay);
+	}
+
+	@Override
+	public Optional<DelayedTask<?>> find(TaskId id) {
+		return findStored(id).map((task) -> new Handle(this.pending, task));
+	}
+
+	/**
+	 * Finds the pending task with a key or, if there is none, the schedule with this key.
+	 * @param id name and key
+	 * @return the task as it is stored
+	 */
+	public Optional<StoredTask> findStored(TaskId id) {
+		return this.pending.find(id);
+	}
+
+	/**
+	 * Finds a task in any state.
+	 * @param id its id
+	 * @return the task, empty if it does not exist (any more)
+	 */
+	public Optional<StoredTask> findStored(String id) {
+		return this.pending.find(id);
+	}
+
+}

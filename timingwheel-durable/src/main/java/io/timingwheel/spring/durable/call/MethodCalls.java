@@ -1,0 +1,162 @@
+package io.timingwheel.spring.durable.call;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.aop.delayed.CallTime;
+import io.timingwheel.spring.aop.delayed.DurableMethod;
+import io.timingwheel.spring.aop.delayed.DurableMethods;
+import io.timingwheel.spring.durable.call.Submission.Rules;
+import io.timingwheel.spring.durable.node.DurableHandler;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.payload.MethodPayloads;
+import io.timingwheel.spring.durable.payload.PayloadCodec;
+import io.timingwheel.spring.durable.payload.UnsupportedArgumentException;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.TaskLimits;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
+import io.timingwheel.spring.task.Schedule;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * Makes annotated methods the handlers of their stored calls. Thread-safe.
+ *
+ * @since 0.1
+ */
+public final class MethodCalls implements DurableMethods {
+
+	private final DurableTasks tasks;
+
+	private final DelayedTaskStore store;
+
+	private final DurableHandlers handlers;
+
+	private final PayloadCodec codec;
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	/** {@code null} until a method needs it. */
+	private @Nullable StoreTransactions transactions;
+
+	/**
+	 * Creates an object without methods.
+	 * @param tasks stores the calls
+	 * @param store keeps and settles them
+	 * @param handlers takes the methods
+	 * @param codec writes and reads the arguments
+	 * @param beanFactory has the transaction managers
+	 */
+	public MethodCalls(DurableTasks tasks, DelayedTaskStore store, DurableHandlers handlers, PayloadCodec codec,
+			ConfigurableListableBeanFactory beanFactory) {
+		this.tasks = tasks;
+		this.store = store;
+		this.handlers = handlers;
+		this.codec = codec;
+		this.beanFactory = beanFactory;
+	}
+
+	@Override
+	public boolean owns(String name) {
+		return this.tasks.owns(name);
+	}
+
+	@Override
+	public StoredCalls register(DurableMethod method) {
+		StoredMethod stored = stored(method);
+		return (key, ifPending, maxWait, due, arguments) -> this.tasks.enqueue(stored,
+				(key != null) ? String.valueOf(key) : null, new Rules(ifPending, maxWait), dueTime(due), arguments);
+	}
+
+	private static DueTime dueTime(CallTime due) {
+		if (due.time() != null) {
+			return DueTime.at(due.time());
+		}
+		return DueTime.after((due.delay() != null) ? due.delay() : Duration.ZERO);
+	}
+
+	@Override
+	public void registerSchedule(DurableMethod method, Schedule schedule, @Nullable Duration initialDelay) {
+		this.tasks.declare(stored(method), DelayedTaskStore.DECLARED_KEY, schedule, initialDelay);
+	}
+
+	/**
+	 * Makes a method known, unless it is known already.
+	 */
+	private StoredMethod stored(DurableMethod method) {
+		if (this.handlers.find(method.name()) instanceof StoredMethod known && known.method().equals(method.method())) {
+			return known;
+		}
+		List<String> names = Stream.concat(Stream.of(method.name()), method.aliases().stream()).toList();
+		names.forEach((name) -> checkName(method, name));
+		MethodPayloads payloads;
+		try {
+			payloads = this.codec.payloads(names, method.method(), method.argumentTypes());
+		}
+		catch (UnsupportedArgumentException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);
+		}
+		StoredMethod stored = new StoredMethod(method, payloads,
+				method.transactional() ? transactions().find(method.method()) : null);
+		return (StoredMethod) this.handlers.register(stored);
+	}
+
+	private void checkName(DurableMethod method, String name) {
+		if (!TaskLimits.isStorableName(name)) {
+			throw new InvalidAnnotatedMethodException(method.method(),
+					"the %s \"%s\" of the durable %s has %d bytes of UTF-8, or holds the character NUL or half of a surrogate pair"
+						.formatted(name.equals(method.name()) ? "name" : "alias", name,
+								method.recurring() ? "@Recurring" : "@Delayed",
+								name.getBytes(StandardCharsets.UTF_8).length),
+					"use at most %d bytes".formatted(TaskLimits.MAX_NAME_BYTES));
+		}
+		// The start has checked the store. Each one can keep names in ASCII.
+		if (!StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
+			checkWithStore(method, name);
+		}
+	}
+
+	private void checkWithStore(DurableMethod method, String name) {
+		try {
+			this.store.check(List.of(name));
+		}
+		catch (UnusableTaskStoreException ex) {
+			throw new InvalidAnnotatedMethodException(method.method(), "its tasks cannot be stored: " + ex.getProblem(),
+					ex.getRemedy(), ex);
+		}
+	}
+
+	private synchronized StoreTransactions transactions() {
+		StoreTransactions transactions = this.transactions;
+		if (transactions == null) {
+			transactions = new StoreTransactions(this.store, this.beanFactory);
+			this.transactions = transactions;
+		}
+		return transactions;
+	}
+
+	@Override
+	public void unregister(DurableMethod method) {
+		DurableHandler handler = this.handlers.find(method.name());
+		if (handler instanceof StoredMethod stored && stored.durable() == method) {
+			this.handlers.unregister(stored);
+		}
+	}
+
+	@Override
+	public boolean cancel(TaskId taskId) {
+		return this.tasks.cancel(taskId);
+	}
+
+	@Override
+	public Runnable cancellation(TaskId taskId) {
+		return this.tasks.cancellation(taskId);
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.timingwheel.spring.durable.call;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.node.TransactionalBodies;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Finds the transaction manager for transactional tasks, once, since the search begins
+ * transactions: the first caller of a method may be in a transaction and hold the last
+ * connection of its pool. This class is loaded only if there is such a task, since
+ * {@code spring-tx} is optional. Thread-safe.
+ */
+final class StoreTransactions {
+
+	private static final String REMEDY = "or remove transactional = true";
+
+	private final DelayedTaskStore store;
+
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private @Nullable TransactionalBodies found;
+
+	StoreTransactions(DelayedTaskStore store, ConfigurableListableBeanFactory beanFactory) {
+		this.store = store;
+		this.beanFactory = beanFactory;
+	}
+
+	/**
+	 * Finds the manager whose transactions the store takes part in.
+	 * @param method a method that needs it
+	 * @throws InvalidAnnotatedMethodException if there is none, or more than one
+	 */
+	synchronized TransactionalBodies find(Method method) {
+		TransactionalBodies found = this.found;
+		if (found == null) {
+			found = search(method);
+			this.found = found;
+		}
+		return found;
+	}
+
+	/**
+	 * Begins a transaction with each manager to find out, since the resource of a manager
+	 * need not be the {@code DataSource}: a {@code JpaTransactionManager} also offers its
+	 * JDBC connection. The primary manager comes before all others.
+	 */
+	private TransactionalBodies search(Method method) {
+		if (!this.store.canJoinTransactions()) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is transactional, but the store of its tasks takes part in no transaction",
+					"set timingwheel.store.type to jdbc, " + REMEDY);
+		}
+		ObjectProvider<PlatformTransactionManager> managers = this.beanFactory
+			.getBeanProvider(PlatformTransactionManager.class);
+		PlatformTransactionManager primary = managers.getIfUnique();
+		if (primary != null) {
+			TransactionalBodies transactions = new TransactionalBodies(primary, this.store);
+			if (transactions.reachTheStore()) {
+				return transactions;
+			}
+		}
+		List<TransactionalBodies> found = new ArrayList<>();
+		for (PlatformTransactionManager manager : managers) {
+			TransactionalBodies transactions = new TransactionalBodies(manager, this.store);
+			if (manager != primary && transactions.reachTheStore()) {
+				found.add(transactions);
+			}
+		}
+		if (found.isEmpty()) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is transactional, but no PlatformTransactionManager has transactions on the DataSource"
+							+ " of the stored tasks",
+					"declare a JdbcTransactionManager or a JpaTransactionManager for this DataSource, " + REMEDY);
+		}
+		if (found.size() > 1) {
+			throw new InvalidAnnotatedMethodException(method,
+					"@Delayed is transactional, and several PlatformTransactionManagers have transactions on the"
+							+ " DataSource of the stored tasks",
+					"mark one of them as @Primary");
+		}
+		return found.get(0);
+	}
+
+}

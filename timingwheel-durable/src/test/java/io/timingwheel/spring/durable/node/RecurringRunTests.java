@@ -1,0 +1,86 @@
+package io.timingwheel.spring.durable.node;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.StoredSchedule;
+import io.timingwheel.spring.task.Missed;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The next time after runs of a schedule that is due every second.
+ */
+class RecurringRunTests {
+
+	private static final long TIME = 1_000_000;
+
+	private static final long NEXT = TIME + 1000;
+
+	@Test
+	void aRetryThatWasStoredLateLeavesTheNextTimeItsRun() {
+		// The retry was to come after 999 ms, and the request took 5 ms.
+		assertThat(next(Missed.ALL, 2, NEXT + 4, 1)).isEqualTo(NEXT);
+		assertThat(next(Missed.ONCE, 2, NEXT + 4, 1)).as("one run for all times that have passed")
+			.isEqualTo(NEXT + 1000);
+		assertThat(next(Missed.SKIP, 2, NEXT + 4, 1)).isEqualTo(NEXT + 1000);
+	}
+
+	@Test
+	void aRunThatWasPutOffStandsForTheTimesBeforeItUntilAnAttemptFails() {
+		assertThat(next(Missed.ALL, 2, TIME + 500, 1)).isEqualTo(NEXT);
+		assertThat(next(Missed.ALL, 1, NEXT + 2004, 1)).as("put off").isEqualTo(NEXT + 3000);
+		assertThat(next(Missed.ALL, 2, NEXT + 2004, 1)).as("a retry of a run that was put off").isEqualTo(NEXT);
+		assertThat(next(Missed.ALL, 2, TIME - 500, 1)).as("a retry of an additional run").isEqualTo(TIME);
+	}
+
+	private static long next(Missed missed, int attempt, long dueAt, long latenessMillis) {
+		LeasedTask task = new LeasedTask("id", 1, "name", "key", "{}", null, dueAt, true, attempt, attempt, 0,
+				new StoredSchedule("every(PT1S)", TIME));
+		DueTime due = RecurringRun.of(task, new Handler(missed))
+			.end(Duration.ofMillis(latenessMillis), Instant.ofEpochMilli(dueAt + latenessMillis + 1), null)
+			.next();
+		assertThat(due.absolute()).isTrue();
+		return due.millis();
+	}
+
+	private record Handler(Missed missed) implements DurableHandler {
+
+		@Override
+		public String name() {
+			return "name";
+		}
+
+		@Override
+		public Method method() {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Object[] arguments(String payload) {
+			return new Object[0];
+		}
+
+		@Override
+		public Supplier<? extends Executor> executor() {
+			return () -> Runnable::run;
+		}
+
+		@Override
+		public Object invoke(Object[] arguments) {
+			return null;
+		}
+
+		@Override
+		public void handleError(Throwable error, Object[] arguments) {
+		}
+
+	}
+
+}

@@ -1,0 +1,128 @@
+package io.timingwheel.spring.durable.node;
+
+import java.util.List;
+import java.util.TreeSet;
+
+import io.timingwheel.spring.durable.store.DelayedTaskStore.PartialOutage;
+import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ExtendWith(OutputCaptureExtension.class)
+class StoreAvailabilityTests {
+
+	private static final IllegalStateException GONE = new IllegalStateException("gone");
+
+	private static final IllegalStateException PARTLY_GONE = new IllegalStateException("partly gone");
+
+	private static final IllegalStateException REFUSED = new IllegalStateException("refused");
+
+	private @Nullable PartialOutage partialOutage;
+
+	private final StoreAvailability availability = new StoreAvailability(() -> this.partialOutage, REFUSED::equals);
+
+	@Test
+	void isBackWhenAllCallersThatFailedHaveSucceeded() {
+		this.availability.failed(Caller.CLAIM, GONE);
+		this.availability.failed(Caller.SETTLE, GONE);
+		assertThat(this.availability.downSince()).isNotNull();
+		this.availability.succeeded(Caller.CLAIM);
+		assertThat(this.availability.error()).isSameAs(GONE);
+		this.availability.succeeded(Caller.SETTLE);
+		assertIsBack();
+	}
+
+	@Test
+	void isBackWhenACallerThatFailedIsIdleAndTheOthersHaveSucceeded() {
+		this.availability.failed(Caller.RENEW, GONE);
+		this.availability.failed(Caller.CLAIM, GONE);
+		this.availability.idle(Caller.RENEW);
+		assertThat(this.availability.error()).isSameAs(GONE);
+		this.availability.succeeded(Caller.CLAIM);
+		assertIsBack();
+	}
+
+	@Test
+	void aRefusalIsNoOutage(CapturedOutput output) {
+		this.availability.failed(Caller.CLAIM, REFUSED);
+		this.availability.failed(Caller.CLAIM, REFUSED);
+		this.availability.succeeded(Caller.CLAIM);
+		assertIsBack();
+		assertThat(output).containsOnlyOnce("refuses a request (claiming tasks)")
+			.contains("accepts all requests again")
+			.doesNotContain("cannot be reached", "is back");
+	}
+
+	@Test
+	void isNotBackUntilACallerHasSucceeded() {
+		this.availability.failed(Caller.RENEW, GONE);
+		this.availability.idle(Caller.RENEW);
+		assertThat(this.availability.downSince()).isNotNull();
+		this.availability.succeeded(Caller.CLAIM);
+		assertIsBack();
+	}
+
+	@Test
+	void isDownWhileAPartDoesNotAnswerAndLogsEachPartOnce(CapturedOutput output) {
+		partsAreMissing("a");
+		this.availability.succeeded(Caller.CLAIM);
+		this.availability.succeeded(Caller.BEGIN);
+		assertThat(this.availability.error()).isSameAs(PARTLY_GONE);
+		assertThat(this.availability.downSince()).isNotNull();
+		assertThat(this.availability.missingParts()).containsExactly("a");
+		partsAreMissing("a", "b");
+		this.availability.succeeded(Caller.CLAIM);
+		partsAreMissing("b");
+		this.availability.succeeded(Caller.CLAIM);
+		assertThat(this.availability.missingParts()).containsExactly("b");
+		this.partialOutage = null;
+		this.availability.succeeded(Caller.CLAIM);
+		assertIsBack();
+		assertThat(output.toString().lines().filter((line) -> line.contains("does not answer"))).hasSize(2);
+		assertThat(output).containsOnlyOnce("does not answer (a)").containsOnlyOnce("does not answer (a, b)");
+	}
+
+	@Test
+	void aStoreThatDoesNotAnswerAtAllHasNoMissingParts() {
+		partsAreMissing("a");
+		this.availability.succeeded(Caller.CLAIM);
+		this.availability.failed(Caller.CLAIM, GONE);
+		assertThat(this.availability.missingParts()).isEmpty();
+		assertThat(this.availability.error()).isSameAs(GONE);
+		this.availability.succeeded(Caller.CLAIM);
+		assertThat(this.availability.missingParts()).containsExactly("a");
+		this.partialOutage = null;
+		this.availability.succeeded(Caller.SETTLE);
+		assertIsBack();
+	}
+
+	@Test
+	void aMissingPartIsForgottenWhenTheNodeDoesNotClaim() {
+		partsAreMissing("a");
+		this.availability.succeeded(Caller.CLAIM);
+		this.availability.idle(Caller.RENEW);
+		assertThat(this.availability.missingParts()).containsExactly("a");
+		this.availability.idle(Caller.CLAIM);
+		assertThat(this.availability.missingParts()).isEmpty();
+		assertThat(this.availability.error()).isNull();
+		this.availability.succeeded(Caller.CLAIM);
+		assertThat(this.availability.missingParts()).containsExactly("a");
+	}
+
+	private void partsAreMissing(String... parts) {
+		this.partialOutage = new PartialOutage(new TreeSet<>(List.of(parts)), PARTLY_GONE);
+	}
+
+	private void assertIsBack() {
+		assertThat(this.availability.error()).isNull();
+		assertThat(this.availability.missingParts()).isEmpty();
+		assertThat(this.availability.downSince()).isNull();
+	}
+
+}

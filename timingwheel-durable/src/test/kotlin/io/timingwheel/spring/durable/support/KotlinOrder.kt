@@ -1,4 +1,0 @@
-package io.timingwheel.spring.durable.support
-
-/** A data class. Jackson finds its constructor through the Kotlin module. */
-data class KotlinOrder(val id: Long, val note: String?, val lines: List<String> = listOf())

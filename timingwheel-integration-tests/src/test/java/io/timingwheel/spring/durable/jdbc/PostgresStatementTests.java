@@ -1,0 +1,264 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.jdbc.ExplainedDataSource;
+import io.timingwheel.spring.durable.jdbc.ExplainedDataSource.Execution;
+import io.timingwheel.spring.durable.jdbc.TestDatabase;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.TaskRef;
+import io.timingwheel.spring.task.IfPending;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The statements of a node read a few pages, however large the table is. PostgreSQL keeps
+ * the plan of a statement after about ten executions. Autovacuum is off, so that a test
+ * says when PostgreSQL learns that the table has grown.
+ */
+class PostgresStatementTests {
+
+	private static final int EXECUTIONS = 12;
+
+	private static final int TASKS = 20_000;
+
+	private static final String NAME = "close-order";
+
+	private static final String OTHER_NAME = "of-another-application";
+
+	private static final Duration HOUR = Duration.ofHours(1);
+
+	private static final Duration LEASE = Duration.ofMinutes(5);
+
+	private HikariDataSource pool;
+
+	private ExplainedDataSource explained;
+
+	private JdbcTemplate jdbc;
+
+	private DelayedTaskStore store;
+
+	@BeforeEach
+	void open() {
+		this.pool = JdbcStores.withTables(TestDatabase.POSTGRESQL.newDatabase());
+		this.jdbc = new JdbcTemplate(this.pool);
+		this.jdbc.execute("alter table timingwheel_task set (autovacuum_enabled = false)");
+		this.jdbc.execute("vacuum analyze timingwheel_task");
+		this.explained = new ExplainedDataSource(this.pool.getJdbcUrl(), 1);
+		this.store = JdbcStores.open(this.explained);
+		this.store.now();
+	}
+
+	@AfterEach
+	void close() {
+		this.explained.close();
+		this.pool.close();
+	}
+
+	@Test
+	void noStatementReadsMoreInALargeTable() {
+		for (int i = 0; i < EXECUTIONS; i++) {
+			useEachStatement();
+		}
+		insert(NAME, TASKS, HOUR, HOUR);
+		insert(OTHER_NAME, TASKS, HOUR.negated(), HOUR.multipliedBy(2));
+		this.jdbc.execute("analyze timingwheel_task");
+		this.explained.executions();
+		for (int i = 0; i < EXECUTIONS; i++) {
+			useEachStatement();
+		}
+		List<Execution> executions = this.explained.executions();
+		assertThat(executions.size()).isGreaterThan(20 * EXECUTIONS);
+		assertCheap(executions);
+	}
+
+	/**
+	 * A burst comes before PostgreSQL analyzes the table.
+	 */
+	@Test
+	void aPlanForASmallTableIsGivenUpOnceItHasTakenLong() {
+		for (int i = 0; i < EXECUTIONS; i++) {
+			enqueue(1, null);
+			acknowledge(claim(10).tasks());
+		}
+		insert(NAME, 5 * TASKS, HOUR, HOUR);
+		enqueue(300, null);
+		List<LeasedTask> tasks = claim(300).tasks();
+		assertThat(tasks).hasSize(300);
+		acknowledge(tasks.subList(0, 200));
+		this.explained.executions();
+		acknowledge(tasks.subList(200, 300));
+		assertCheap(this.explained.executions());
+	}
+
+	@Test
+	void statementsOnManyTasksAreNotPlannedForEachExecution() {
+		for (int i = 0; i < EXECUTIONS; i++) {
+			enqueue(1, null);
+			acknowledge(claim(10).tasks());
+		}
+		assertThat(new JdbcTemplate(this.explained).queryForList(
+				"select generic_plans from pg_prepared_statements where statement like '%for update% skip locked%'",
+				Integer.class))
+			.hasSizeGreaterThanOrEqualTo(2)
+			.allSatisfy((plans) -> assertThat(plans).isPositive());
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1 })
+	void aClaimReadsNoTasksOfALimitedNameThatWait(int perKey) {
+		insert(NAME, TASKS, HOUR.negated(), HOUR);
+		this.jdbc.execute("analyze timingwheel_task");
+		StartLimits one = new StartLimits(1, perKey, 0, 1);
+		ClaimRequest request = new ClaimRequest("a",
+				Map.of(NAME, new Share(100, 0, one, null), OTHER_NAME, new Share(100, 100)), 100, true,
+				Duration.ofSeconds(1), LEASE, Long.MAX_VALUE);
+		assertThat(this.store.claim(request).tasks()).hasSize(1);
+		for (int i = 0; i < EXECUTIONS; i++) {
+			this.store.claim(request);
+		}
+		this.explained.executions();
+		Claimed claimed = this.store.claim(request);
+		assertThat(claimed.tasks()).isEmpty();
+		assertThat(claimed.more()).isTrue();
+		assertCheap(this.explained.executions());
+	}
+
+	/**
+	 * The dead versions of 20,000 tasks that have run stay as long as another transaction
+	 * may see them.
+	 */
+	@Test
+	void aClaimBesideAnOldTransactionDoesNotReadWhatHasRun() throws Exception {
+		try (Connection old = this.pool.getConnection()) {
+			old.setAutoCommit(false);
+			old.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+			old.createStatement().execute("select 1 from timingwheel_task");
+			insert(NAME, 4000, HOUR.negated(), HOUR.dividedBy(2));
+			for (int i = 0; i < 8; i++) {
+				acknowledge(claim(500).tasks());
+			}
+			claim(500);
+			this.explained.executions();
+			enqueue(5, null);
+			assertThat(claim(500).tasks()).hasSize(5);
+			assertThat(this.explained.executions()).allSatisfy((each) -> assertThat(each.pagesRead()).isLessThan(200));
+		}
+	}
+
+	private void useEachStatement() {
+		enqueue(6, null);
+		enqueue(6, "key");
+		List<LeasedTask> tasks = new ArrayList<>(claim(100).tasks());
+		assertThat(tasks).hasSize(12);
+		List<TaskRef> refs = tasks.stream().map(LeasedTask::ref).toList();
+		assertThat(this.store.begin(refs, LEASE)).containsOnly(Reply.DONE);
+		assertThat(this.store.renew(refs, LEASE)).containsOnly(Reply.DONE);
+		List<Settlement> settlements = new ArrayList<>();
+		for (int i = 0; i < refs.size(); i++) {
+			settlements.add(switch (i % 4) {
+				case 0 -> new Settlement.Acknowledge(refs.get(i));
+				case 1 -> new Settlement.Retry(refs.get(i), 2, HOUR, "it failed");
+				case 2 -> new Settlement.Release(refs.get(i), true);
+				default -> new Settlement.Bury(refs.get(i), "it was given up");
+			});
+		}
+		assertThat(this.store.settle(settlements)).containsOnly(Reply.DONE);
+		acknowledge(claim(100).tasks());
+		List<String> dead = ids(Order.DEAD_LATEST_FIRST);
+		assertThat(dead).hasSize(3);
+		this.store.requeue(dead.subList(0, 1));
+		this.store.discard(dead.subList(1, 2));
+		this.store.discardOlder(Duration.ZERO, 10);
+		acknowledge(claim(100).tasks());
+		assertThat(this.store.discardOlder(Duration.ZERO, 10)).isLessThan(2);
+		for (String id : refs.stream().map(TaskRef::id).toList()) {
+			this.store.find(Target.of(id));
+			this.store.move(Target.of(id), DueTime.after(HOUR));
+			this.store.cancel(Target.of(id));
+		}
+		this.store.nodes();
+	}
+
+	private List<String> ids(Order order) {
+		return this.store.list(new ListQuery(NAME, order, null, 10)).tasks().stream().map((task) -> task.id()).toList();
+	}
+
+	private void enqueue(int count, @Nullable String key) {
+		this.store.enqueue(IntStream.range(0, count)
+			.mapToObj((i) -> new NewTask(UUID.randomUUID().toString(), NAME, (key != null) ? key + i : null, "{}", null,
+					DueTime.after(Duration.ZERO), IfPending.REPLACE, null))
+			.toList());
+	}
+
+	private Claimed claim(int limit) {
+		return this.store.claim(new ClaimRequest("a", Map.of(NAME, new Share(limit, 0)), limit, false,
+				Duration.ofSeconds(1), LEASE, Long.MAX_VALUE));
+	}
+
+	private void acknowledge(List<LeasedTask> tasks) {
+		if (!tasks.isEmpty()) {
+			assertThat(this.store
+				.settle(tasks.stream().<Settlement>map((task) -> new Settlement.Acknowledge(task.ref())).toList()))
+				.containsOnly(Reply.DONE);
+		}
+	}
+
+	/**
+	 * A statement is cheap if it searches indexes for a few tasks. A statement that
+	 * changes a hundred tasks visits the pages of the indexes for each.
+	 */
+	private static void assertCheap(List<Execution> executions) {
+		assertThat(executions).isNotEmpty();
+		assertThat(executions.stream()
+			.filter((each) -> each.scanTypes(JdbcStores.TABLE).contains("Seq Scan")
+					|| each.rowsRead(JdbcStores.TABLE) >= 1000 || each.pagesRead() >= 3000)
+			.limit(3)).isEmpty();
+	}
+
+	/**
+	 * Inserts tasks whose due times lie between two times.
+	 * @param from when the first one is due, from now
+	 * @param span how long after the first one the last one is due
+	 */
+	private void insert(String name, int count, Duration from, Duration span) {
+		this.jdbc.update(
+				"""
+						insert into timingwheel_task (id, name, task_key, payload, due_at, next_at, status, fence, attempt,
+							deliveries, lost, created_at)
+						select gen_random_uuid()::text, ?, 'key ' || number, '{"v":1,"args":[' || number || ']}', due, due, 0, 1, 1,
+							0, 0, due
+						from (select number, extract(epoch from now())::bigint * 1000 + ? + number::bigint * 7919 % ? as due
+							from generate_series(1, ?) as g (number)) as numbers
+						""",
+				name, from.toMillis(), span.toMillis(), count);
+	}
+
+}

@@ -1,0 +1,246 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Set;
+
+import javax.sql.DataSource;
+
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
+
+/**
+ * The tables of durable tasks in one database, and the version of their schema. Immutable
+ * and thread-safe.
+ *
+ * <p>
+ * A script creates the tables. It can run again after it has failed. A later version has
+ * a further script, which adds tables, indexes, and columns that may be null or have a
+ * default. So nodes of the release before can use the new schema, and a node accepts a
+ * schema that is newer than its own. The last statement of each script stores the version
+ * in the table {@code timingwheel_task_version}.
+ *
+ * @since 0.1
+ */
+public final class Schema {
+
+	/** The version of the schema that this release needs. */
+	static final int VERSION = 1;
+
+	/** The SQL states for a table that is missing: of PostgreSQL, and of the others. */
+	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
+
+	/** The SQL states for a column that is missing: of PostgreSQL, and of the others. */
+	private static final Set<String> NO_COLUMN = Set.of("42703", "42S22");
+
+	private final ConnectionSettings settings;
+
+	private final TableName table;
+
+	Schema(ConnectionSettings settings, TableName table) {
+		this.settings = settings;
+		this.table = table;
+	}
+
+	/**
+	 * Connects to a database to find out which kind of database it is.
+	 * @param dataSource the data source that leads to the database
+	 * @param dialect the dialect of a database that this library does not know,
+	 * {@code null} for the others
+	 * @param tableName the table, such as {@code timingwheel_task} or
+	 * {@code schema.table}
+	 * @return the schema for this kind of database
+	 * @throws IllegalArgumentException if the name is too long, or has other characters
+	 * than letters, digits and underscores
+	 * @throws UnusableTaskStoreException if the database is of a kind that cannot keep
+	 * tasks
+	 * @throws DataAccessException if there is no connection
+	 */
+	public static Schema of(DataSource dataSource, @Nullable Dialect dialect, String tableName) {
+		TableName table = new TableName(tableName);
+		return new Schema(ConnectionSettings.read(dataSource, dialect), table);
+	}
+
+	/**
+	 * Checks the name of a table.
+	 * @param tableName the name, such as {@code timingwheel_task} or {@code schema.table}
+	 * @throws IllegalArgumentException if the name is too long, or has other characters
+	 * than letters, digits and underscores
+	 */
+	public static void checkTableName(String tableName) {
+		new TableName(tableName);
+	}
+
+	/**
+	 * The location of a script of this package.
+	 * @param platform the kind of database in its name
+	 */
+	static String script(String platform) {
+		return "classpath:io/timingwheel/spring/durable/jdbc/schema-%s.sql".formatted(platform);
+	}
+
+	/**
+	 * The location of the script that creates the tables, for the default name.
+	 * @return the location
+	 */
+	public String script() {
+		return this.settings.dialect().script();
+	}
+
+	/**
+	 * Whether the script has to run, since its tables are missing.
+	 * @return {@code false} if the database has a version of the schema
+	 * @throws UnusableTaskStoreException if the tables have a format that was never
+	 * released
+	 * @throws DataAccessException if the database does not answer, or the user may not
+	 * read the tables
+	 */
+	public boolean isMissing() {
+		return version() < VERSION;
+	}
+
+	private int version() {
+		if (!exists(this.table.qualified(), "id", NO_TABLE)) {
+			return 0;
+		}
+		if (!exists(this.table.qualified(), "held_key", NO_COLUMN)) {
+			throw new UnusableTaskStoreException(
+					"the table %s has the format of durable tasks before release 0.1, which this release cannot read"
+						.formatted(this.table),
+					("drop the tables %1$s, %1$s_version, %1$s_limit and %1$s_node if you no longer need their tasks, or set"
+							+ " timingwheel.store.jdbc.table-name to another name. Then run the script %2$s")
+						.formatted(this.table, script()));
+		}
+		if (!exists(this.table.version(), "version", NO_TABLE)) {
+			return 0;
+		}
+		return this.settings.transactions()
+			.single((jdbc) -> jdbc.queryForList("select version from " + this.table.version(), Integer.class))
+			.stream()
+			.mapToInt(Integer::intValue)
+			.max()
+			.orElse(0);
+	}
+
+	/**
+	 * Whether the database has a table or a column.
+	 * @param missing the SQL states that say that it has not
+	 */
+	private boolean exists(String table, String column, Set<String> missing) {
+		try {
+			this.settings.transactions()
+				.single((jdbc) -> jdbc.queryForList("select %s from %s where 1 = 0".formatted(column, table)));
+			return true;
+		}
+		catch (BadSqlGrammarException ex) {
+			if (ex.getCause() instanceof SQLException cause && missing.contains(String.valueOf(cause.getSQLState()))) {
+				return false;
+			}
+			// For example, the user may not read the table.
+			throw ex;
+		}
+	}
+
+	/**
+	 * Replaces the default name in a script by the name of this table.
+	 * @param script a script for the table {@code timingwheel_task}, in UTF-8
+	 * @return the script with the name of this table
+	 * @throws UncheckedIOException if the script cannot be read
+	 */
+	public Resource forTable(Resource script) {
+		try {
+			String text = this.table.appliedTo(script.getContentAsString(StandardCharsets.UTF_8));
+			return new ByteArrayResource(text.getBytes(StandardCharsets.UTF_8), script.getDescription());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Checks that the database and the tables can keep tasks, and that the user may do
+	 * what a node does.
+	 * @throws UnusableTaskStoreException if they cannot
+	 */
+	void check() {
+		ShortTransactions transactions = this.settings.transactions();
+		try {
+			if (isMissing()) {
+				throw new UnusableTaskStoreException(
+						"the table %s of the durable tasks is missing, or a table beside it".formatted(this.table),
+						("run the script %s. Or set timingwheel.store.jdbc.initialize-schema=always to have the tables"
+								+ " created at the start")
+							.formatted(script()));
+			}
+			checkRights(transactions, this.table.qualified(),
+					TaskRow.COLUMNS + ", held_key, payload, traceparent, created_at");
+			checkRights(transactions, this.table.names(), "name, paused, next_start, cancelled");
+			checkRights(transactions, this.table.nodes(), "id, claiming, in_flight, reported_at");
+		}
+		catch (DataAccessException ex) {
+			throw unlessOutage(ex);
+		}
+		transactions.single((jdbc) -> {
+			this.settings.dialect().check(jdbc, this.table.qualified());
+			return null;
+		});
+	}
+
+	/**
+	 * Tries the statements of a node on no rows.
+	 */
+	private static void checkRights(ShortTransactions transactions, String table, String columns) {
+		String key = columns.substring(0, columns.indexOf(','));
+		String none = table + " where 1 = 0";
+		transactions.transaction((jdbc) -> {
+			jdbc.queryForList("select %s from %s for update skip locked".formatted(columns, none));
+			for (String change : List.of("insert into %s (%s) select %2$s from %s",
+					"update %s set %4$s = %4$s where 1 = 0", "delete from %3$s")) {
+				jdbc.update(change.formatted(table, columns, none, key));
+			}
+			return null;
+		});
+	}
+
+	/**
+	 * Translates a failure of the check. During an outage nobody can tell whether the
+	 * tables are right.
+	 */
+	private RuntimeException unlessOutage(DataAccessException failure) {
+		if (failure instanceof TransientDataAccessException || failure instanceof RecoverableDataAccessException
+				|| failure instanceof DataAccessResourceFailureException) {
+			return failure;
+		}
+		return new UnusableTaskStoreException(
+				"the table %s of the durable tasks, or a table beside it, cannot be used as in version %d of their schema: %s"
+					.formatted(this.table, VERSION, message(failure)),
+				("give the user of the node the rights to select, insert, update and delete in the tables %s, %s and %s, and to"
+						+ " select in the table %s, on a server that is not read-only. If they have the rights, or a table"
+						+ " is missing, compare the tables with the script %s")
+					.formatted(this.table, this.table.names(), this.table.nodes(), this.table.version(), script()),
+				failure);
+	}
+
+	/**
+	 * What the database says. H2 adds the statement in further lines.
+	 */
+	private static String message(DataAccessException failure) {
+		return String.valueOf(failure.getMostSpecificCause().getMessage())
+			.lines()
+			.findFirst()
+			.orElse("")
+			.replaceFirst("[.;:]? *(SQL statement:)?$", "");
+	}
+
+}

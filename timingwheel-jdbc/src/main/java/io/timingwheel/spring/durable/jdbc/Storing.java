@@ -1,0 +1,370 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.EnqueueCombiner;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.Enqueued.Outcome;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.task.IfPending;
+import io.timingwheel.spring.task.TaskId;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.ConcurrencyFailureException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.CannotGetJdbcConnectionException;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Enqueue: stores tasks. On PostgreSQL, one statement stores any number of tasks whose
+ * row does not depend on the pending task with their key. All other tasks are stored in
+ * one way: lock the pending tasks, decide, and write.
+ */
+final class Storing {
+
+	private static final int MAX_ATTEMPTS = 100;
+
+	private static final int MAX_BATCH = 1000;
+
+	/**
+	 * How long a statement with the tasks of several callers waits for the lock of
+	 * another transaction.
+	 */
+	private static final String SHARED_LOCK_TIMEOUT = "20ms";
+
+	private static final String UPSERT_NEW = """
+			with clock as (
+				select {now} as now, set_config('lock_timeout', coalesce(?, current_setting('lock_timeout')), true)
+			), given as (
+				select *, least(case when absolute then 0 else now end + millis, {max}) as due_at
+				from clock, unnest(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::boolean[], ?::bigint[])
+					as given (id, name, task_key, payload, traceparent, absolute, millis)
+			)
+			insert into {task} as t (id, name, task_key, held_key, payload, traceparent, due_at, next_at, status, fence,
+				attempt, deliveries, lost, created_at)
+			select id, name, task_key, 'o' || task_key, payload, traceparent, due_at, due_at, {pending}, 1, 1, 0, 0, now
+			from given
+			""";
+
+	private static final String UPSERT_PENDING = """
+			on conflict (name, held_key) where held_key is not null do update set
+				id = excluded.id, payload = excluded.payload, traceparent = excluded.traceparent,
+				due_at = excluded.due_at, next_at = excluded.next_at, owner = null,
+				first_at = case when t.deliveries = 0 then t.first_at end,
+				fence = greatest(t.fence + 1, excluded.created_at * 1000), attempt = 1, deliveries = 0, lost = 0,
+				error = null, created_at = excluded.created_at
+			""";
+
+	private static final String UPSERT_RESULT = "returning id, due_at, created_at, fence > 1 as replaced";
+
+	private static final String INSERT = """
+			insert into {task} (id, name, task_key, held_key, payload, traceparent, due_at, next_at, first_at, status,
+				fence, attempt, deliveries, lost, created_at)
+			values (?, ?, ?, ?, ?, ?, ?, ?, ?, {pending}, 1, 1, 0, 0, ?)""";
+
+	private static final String REPLACE = """
+			update {task} set id = ?, payload = ?, traceparent = ?, due_at = ?, next_at = ?, first_at = ?, owner = null,
+				fence = ?, attempt = 1, deliveries = 0, lost = 0, error = null, created_at = ?
+			where id = ?""";
+
+	private static final Comparator<NewTask> BY_KEY = Comparator.comparing(NewTask::name)
+		.thenComparing(NewTask::key, Comparator.nullsFirst(Comparator.naturalOrder()));
+
+	private final Database database;
+
+	private final Dialect dialect;
+
+	private final boolean combines;
+
+	private final String insertAll;
+
+	private final String upsert;
+
+	private final String find;
+
+	private final String lock;
+
+	private final String replace;
+
+	private final String insert;
+
+	private final String exists;
+
+	private final EnqueueCombiner combiner = new EnqueueCombiner(this::storeTogether,
+			(task) -> store(List.of(task)).get(0));
+
+	/**
+	 * Creates an object for one database.
+	 * @param combines whether the calls of several callers may share a request. A data
+	 * source that chooses the database by the caller does not allow that
+	 */
+	Storing(Database database, boolean combines) {
+		this.database = database;
+		this.dialect = database.dialect();
+		this.combines = combines;
+		this.insertAll = database.sql(UPSERT_NEW + UPSERT_RESULT);
+		this.upsert = database.sql(UPSERT_NEW + UPSERT_PENDING + UPSERT_RESULT);
+		this.find = database.sql("select id from {task} where name = ? and held_key");
+		this.lock = database.sql("select " + TaskRow.COLUMNS + " from {task} where status = {pending} and id");
+		this.replace = database.sql(REPLACE);
+		this.insert = database.sql(INSERT);
+		this.exists = database.sql("select id from {task} where id");
+	}
+
+	/**
+	 * Stores tasks, in the caller's transaction if there is one. Callers without a
+	 * transaction share requests if no lock of another transaction can hold up their
+	 * tasks for long.
+	 */
+	List<Enqueued> enqueue(List<NewTask> tasks) {
+		boolean shares = this.combines && tasks.size() == 1 && overwrites(tasks.get(0))
+				&& !TransactionSynchronizationManager.isSynchronizationActive();
+		return shares ? List.of(this.combiner.enqueue(tasks.get(0))) : store(tasks);
+	}
+
+	private List<Enqueued> store(List<NewTask> tasks) {
+		Access caller = this.database.caller();
+		if (tasks.size() > 1) {
+			return inOrder(tasks, caller.allOrNone((jdbc) -> storeBatches(jdbc, batches(tasks))));
+		}
+		return inOrder(tasks, overwrites(tasks.get(0)) ? caller.single((jdbc) -> upsert(jdbc, tasks, null))
+				: caller.transaction((jdbc) -> lockAndWrite(jdbc, tasks)));
+	}
+
+	/**
+	 * Stores tasks of several callers.
+	 * @return {@code null} if no task was stored, since one of the tasks cannot be
+	 * stored, or waits for a lock
+	 */
+	private @Nullable List<Enqueued> storeTogether(List<NewTask> tasks) {
+		List<List<NewTask>> batches = batches(tasks);
+		if (batches.size() > 1) {
+			// Two tasks have the same key.
+			return null;
+		}
+		try {
+			return inOrder(tasks, this.database.application()
+				.once(true, (jdbc) -> upsert(jdbc, batches.get(0), SHARED_LOCK_TIMEOUT)));
+		}
+		catch (IllegalArgumentException | DataIntegrityViolationException | ConcurrencyFailureException ex) {
+			// The database has undone the statement.
+			return null;
+		}
+		catch (CannotGetJdbcConnectionException ex) {
+			if (Thread.currentThread().isInterrupted()) {
+				// The interrupt of one caller ended the wait for a connection.
+				return null;
+			}
+			throw ex;
+		}
+	}
+
+	private static List<Enqueued> inOrder(List<NewTask> tasks, Map<String, Enqueued> stored) {
+		return tasks.stream().map((task) -> Objects.requireNonNull(stored.get(task.id()))).toList();
+	}
+
+	/**
+	 * Cuts tasks into batches. The second task with a key comes in a later batch, so that
+	 * no statement changes a row twice. The tasks of a batch are in the order of their
+	 * keys, so that two transactions with the same keys have no deadlock.
+	 */
+	private static List<List<NewTask>> batches(List<NewTask> tasks) {
+		Map<Integer, List<NewTask>> rounds = new TreeMap<>();
+		Map<TaskId, Integer> seen = new HashMap<>();
+		for (NewTask task : tasks) {
+			int round = (task.key() != null) ? seen.merge(new TaskId(task.name(), task.key()), 1, Integer::sum) : 1;
+			rounds.computeIfAbsent(round, (key) -> new ArrayList<>()).add(task);
+		}
+		List<List<NewTask>> batches = new ArrayList<>();
+		for (List<NewTask> round : rounds.values()) {
+			round.sort(BY_KEY);
+			for (int i = 0; i < round.size(); i += MAX_BATCH) {
+				batches.add(round.subList(i, Math.min(round.size(), i + MAX_BATCH)));
+			}
+		}
+		return batches;
+	}
+
+	private Map<String, Enqueued> storeBatches(JdbcOperations jdbc, List<List<NewTask>> batches) {
+		Map<String, Enqueued> stored = new HashMap<>();
+		for (List<NewTask> batch : batches) {
+			stored.putAll(upsert(jdbc, batch.stream().filter(this::overwrites).toList(), null));
+			stored.putAll(lockAndWrite(jdbc, batch.stream().filter((task) -> !overwrites(task)).toList()));
+		}
+		return stored;
+	}
+
+	/**
+	 * Whether one statement stores a task: the database is PostgreSQL, and the task is
+	 * stored even if its key is pending, and is then due at a time that does not depend
+	 * on the pending task.
+	 */
+	private boolean overwrites(NewTask task) {
+		return this.dialect.isPostgres()
+				&& (task.key() == null || (task.ifPending() == IfPending.REPLACE && task.maxWait() == null));
+	}
+
+	/**
+	 * Stores tasks that overwrite others, on PostgreSQL. If no task has a key, there can
+	 * be no conflict. An insert without a clause for conflicts takes less time.
+	 * @param lockTimeout how long the statement waits for a lock, {@code null} for as
+	 * long as the transaction does
+	 */
+	private Map<String, Enqueued> upsert(JdbcOperations jdbc, List<NewTask> tasks, @Nullable String lockTimeout) {
+		Map<String, Enqueued> stored = new HashMap<>();
+		if (tasks.isEmpty()) {
+			return stored;
+		}
+		boolean keyed = tasks.stream().anyMatch((task) -> task.key() != null);
+		jdbc.query(keyed ? this.upsert : this.insertAll, (rs) -> {
+			Outcome outcome = rs.getBoolean("replaced") ? Outcome.REPLACED : Outcome.INSERTED;
+			stored.put(rs.getString("id"),
+					new Enqueued(outcome, rs.getString("id"), rs.getLong("due_at"), rs.getLong("created_at")));
+		}, Parameters.of(this.database.givenTime(), lockTimeout, tasks.stream().map(NewTask::id).toArray(String[]::new),
+				tasks.stream().map((task) -> this.dialect.text(task.name())).toArray(String[]::new),
+				tasks.stream().map((task) -> this.dialect.nullableText(task.key())).toArray(String[]::new),
+				tasks.stream().map((task) -> this.dialect.payload(task.payload())).toArray(String[]::new),
+				tasks.stream().map(NewTask::traceparent).toArray(String[]::new),
+				tasks.stream().map((task) -> task.due().absolute()).toArray(Boolean[]::new),
+				tasks.stream()
+					.map((task) -> Math.min(task.due().millis(), DelayedTaskStore.MAX_TIME))
+					.toArray(Long[]::new)));
+		return stored;
+	}
+
+	/**
+	 * Locks the pending tasks with the keys of new tasks, decides, and writes. Another
+	 * transaction may store one of the keys meanwhile. The task with this key then
+	 * follows in the next round.
+	 * @param tasks tasks whose keys differ
+	 */
+	private Map<String, Enqueued> lockAndWrite(JdbcOperations jdbc, List<NewTask> tasks) {
+		Map<String, Enqueued> results = new HashMap<>();
+		List<NewTask> open = tasks;
+		long now = tasks.isEmpty() ? 0 : this.database.now(jdbc);
+		for (int round = 0; !open.isEmpty(); round++) {
+			if (round == MAX_ATTEMPTS) {
+				throw new CannotAcquireLockException("The task %s/%s changed too often to be stored"
+					.formatted(open.get(0).name(), open.get(0).key()));
+			}
+			Map<TaskId, TaskRow> pending = lockPending(jdbc, open, round > 0);
+			List<Object[]> replacements = new ArrayList<>();
+			Map<NewTask, Object[]> inserts = new LinkedHashMap<>();
+			for (NewTask task : open) {
+				TaskRow earlier = (task.key() != null) ? pending.get(new TaskId(task.name(), task.key())) : null;
+				Long firstAt = firstAt(task, earlier, now);
+				long dueAt = task.dueAt(now, (earlier != null) ? earlier.dueAt() : null,
+						(firstAt != null) ? firstAt : now);
+				if (earlier == null) {
+					inserts.put(task, insertValues(task, dueAt, firstAt, now));
+					results.put(task.id(), new Enqueued(Outcome.INSERTED, task.id(), dueAt, now));
+				}
+				else if (task.replaces()) {
+					replacements.add(Parameters.of(task.id(), this.dialect.payload(task.payload()), task.traceparent(),
+							dueAt, dueAt, firstAt, earlier.nextFence(now), now, earlier.id()));
+					results.put(task.id(), new Enqueued(Outcome.REPLACED, task.id(), dueAt, now));
+				}
+				else {
+					results.put(task.id(), new Enqueued(Outcome.PENDING, earlier.id(), earlier.dueAt(), now));
+				}
+			}
+			update(jdbc, this.replace, replacements);
+			open = insert(jdbc, inserts);
+		}
+		return results;
+	}
+
+	/**
+	 * The time of the first call since the task last began, if one of these calls had a
+	 * longest wait.
+	 */
+	private static @Nullable Long firstAt(NewTask task, @Nullable TaskRow earlier, long now) {
+		Long firstAt = (earlier != null && earlier.deliveries() == 0) ? earlier.firstAt() : null;
+		return (firstAt == null && task.maxWait() != null) ? Long.valueOf(now) : firstAt;
+	}
+
+	/**
+	 * Locks the pending tasks that have the keys of new tasks. Looks up the keys without
+	 * a lock, and then locks the rows by their ids. In MySQL, a lock by an absent key
+	 * would stop other transactions from storing the neighbouring keys.
+	 * @param current whether the look has to find the current rows, even in a transaction
+	 * with the isolation "repeatable read"
+	 */
+	private Map<TaskId, TaskRow> lockPending(JdbcOperations jdbc, List<NewTask> tasks, boolean current) {
+		Map<String, List<Object>> keys = new TreeMap<>();
+		for (NewTask task : tasks) {
+			if (task.key() != null) {
+				keys.computeIfAbsent(task.name(), (name) -> new ArrayList<>())
+					.add(this.dialect.text(TaskRow.heldKey(task.key(), false)));
+			}
+		}
+		List<String> ids = new ArrayList<>();
+		String suffix = current ? " for update" : "";
+		keys.forEach((name, held) -> ids.addAll(jdbc.queryForList(this.find + Parameters.isOneOf(held.size()) + suffix,
+				String.class, Parameters.and(held, this.dialect.text(name)))));
+		Map<TaskId, TaskRow> pending = new HashMap<>();
+		if (!ids.isEmpty()) {
+			jdbc.query(this.lock + Parameters.isOneOf(ids.size()) + " order by id for update", (rs) -> {
+				TaskRow row = TaskRow.read(rs, this.dialect);
+				pending.put(new TaskId(row.name(), Objects.requireNonNull(row.key())), row);
+			}, Parameters.and(ids));
+		}
+		return pending;
+	}
+
+	private Object[] insertValues(NewTask task, long dueAt, @Nullable Long firstAt, long now) {
+		String key = task.key();
+		return Parameters.of(task.id(), this.dialect.text(task.name()), this.dialect.nullableText(key),
+				(key != null) ? this.dialect.text(TaskRow.heldKey(key, false)) : null,
+				this.dialect.payload(task.payload()), task.traceparent(), dueAt, dueAt, firstAt, now);
+	}
+
+	/**
+	 * Inserts rows whose keys were not pending a moment ago.
+	 * @return the tasks whose keys are pending now
+	 */
+	private List<NewTask> insert(JdbcOperations jdbc, Map<NewTask, Object[]> rows) {
+		List<Object[]> values = List.copyOf(rows.values());
+		if (rows.keySet().stream().allMatch((task) -> task.key() == null)) {
+			update(jdbc, this.insert, values);
+			return List.of();
+		}
+		try {
+			update(jdbc, this.insert + this.dialect.unlessTaken(), values);
+			if (this.dialect.unlessTaken().isEmpty()) {
+				return List.of();
+			}
+		}
+		catch (DuplicateKeyException ex) {
+			// The database has inserted the other rows of the batch.
+		}
+		// No database tells which rows a batch has inserted.
+		List<String> ids = rows.keySet().stream().map(NewTask::id).toList();
+		Set<String> inserted = new HashSet<>(
+				jdbc.queryForList(this.exists + Parameters.isOneOf(ids.size()), String.class, Parameters.and(ids)));
+		return rows.keySet().stream().filter((task) -> !inserted.contains(task.id())).toList();
+	}
+
+	private static void update(JdbcOperations jdbc, String sql, List<Object[]> rows) {
+		if (rows.size() == 1) {
+			jdbc.update(sql, rows.get(0));
+		}
+		else if (!rows.isEmpty()) {
+			jdbc.batchUpdate(sql, rows);
+		}
+	}
+
+}

@@ -1,0 +1,131 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.JdbcOperations;
+
+/**
+ * The names that have tasks, and the rows of names: which of them are paused, and when
+ * the next start of a name with a rate is due. A name without such a row is not paused.
+ * Thread-safe.
+ */
+final class TaskNames {
+
+	private static final Log logger = LogFactory.getLog(TaskNames.class);
+
+	private final Database database;
+
+	/** The names that were paused when they were read last. */
+	private volatile Set<String> lastPaused = Set.of();
+
+	TaskNames(Database database) {
+		this.database = database;
+	}
+
+	/**
+	 * The names of all tasks.
+	 */
+	List<String> all(JdbcOperations jdbc) {
+		return names(jdbc, "name is not null");
+	}
+
+	/**
+	 * The names that have dead tasks.
+	 */
+	List<String> withDeadTasks(JdbcOperations jdbc) {
+		return names(jdbc, "died_at is not null");
+	}
+
+	/**
+	 * PostgreSQL goes from name to name in an index, since it reads all rows for a
+	 * {@code distinct}.
+	 */
+	private List<String> names(JdbcOperations jdbc, String condition) {
+		Dialect dialect = this.database.dialect();
+		String sql = dialect.isPostgres() ? """
+				with recursive names as (
+					(select name from {task} where %1$s order by name limit 1)
+					union all
+					select (select t.name from {task} t where t.name > n.name and t.%1$s order by t.name limit 1)
+						from names n where n.name is not null
+				)
+				select name from names where name is not null""" : "select distinct name from {task} where %1$s";
+		return jdbc.query(this.database.sql(sql.formatted(condition)),
+				(rs, rowNum) -> String.valueOf(dialect.text(rs, "name")));
+	}
+
+	/**
+	 * Pauses a name for all nodes, or resumes it. A name that is resumed keeps its row.
+	 */
+	void setPaused(String name, boolean paused) {
+		if (paused) {
+			create(name);
+		}
+		Object text = this.database.dialect().text(name);
+		this.database.node()
+			.single((jdbc) -> jdbc.update(this.database.sql("update {name} set paused = ? where name = ?"),
+					paused ? 1 : 0, text));
+	}
+
+	/**
+	 * The paused names.
+	 */
+	Set<String> paused(JdbcOperations jdbc) {
+		Dialect dialect = this.database.dialect();
+		return new HashSet<>(jdbc.query(this.database.sql("select name from {name} where paused = 1"),
+				(rs, rowNum) -> String.valueOf(dialect.text(rs, "name"))));
+	}
+
+	/**
+	 * Pauses the names again that were paused before and have no row, since the table has
+	 * lost the rows.
+	 * @param paused the paused names as a claim has read them
+	 * @return the names that are paused
+	 */
+	Set<String> keepPaused(Set<String> paused) {
+		Map<String, Object> missing = new HashMap<>();
+		this.lastPaused.stream()
+			.filter((name) -> !paused.contains(name))
+			.forEach((name) -> missing.put(name, this.database.dialect().text(name)));
+		Set<String> result = paused;
+		if (!missing.isEmpty()) {
+			missing.values().removeIf((text) -> this.database.node().single((jdbc) -> exists(jdbc, text)));
+		}
+		if (!missing.isEmpty()) {
+			missing.keySet().forEach((name) -> setPaused(name, true));
+			result = new HashSet<>(paused);
+			result.addAll(missing.keySet());
+			logger.warn("The database had lost the pauses of " + missing.keySet() + ", and they are stored again");
+		}
+		this.lastPaused = result;
+		return result;
+	}
+
+	/**
+	 * Creates the row of a name, unless the row exists.
+	 */
+	void create(String name) {
+		Object text = this.database.dialect().text(name);
+		try {
+			this.database.node()
+				.once((jdbc) -> exists(jdbc, text)
+						|| jdbc.update(this.database.sql("insert into {name} (name) values (?)"), text) > 0);
+		}
+		catch (DuplicateKeyException ex) {
+			// Another node was faster.
+		}
+	}
+
+	private boolean exists(JdbcOperations jdbc, Object name) {
+		return !jdbc.queryForList(this.database.sql("select name from {name} where name = ?"), name).isEmpty();
+	}
+
+}

@@ -1,7 +1,0 @@
-/**
- * The store of durable tasks in a relational database, through Spring JDBC.
- */
-@NullMarked
-package io.timingwheel.spring.durable.jdbc.next;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,234 @@
+package io.timingwheel.spring.durable.admin;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+
+import io.timingwheel.spring.actuate.internal.DeadGroups;
+import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
+import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
+import io.timingwheel.spring.durable.call.MemoryStore;
+import io.timingwheel.spring.durable.node.DurableHandlers;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.ListQuery.Order;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StoredTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * How many dead tasks are requeued, deleted and grouped, in small steps.
+ */
+class DeadTasksTests {
+
+	private static final String NAME = "close-order";
+
+	private static final DeadSelection ALL = new DeadSelection(null, null);
+
+	private final MemoryStore store = new MemoryStore();
+
+	private final TaskPages pages = new TaskPages(this.store, new DurableHandlers());
+
+	private final DeadTasks dead = new DeadTasks(this.store, this.pages, () -> {
+	});
+
+	private long seconds;
+
+	@Test
+	void aStepRequeuesAtMost500TasksThoseThatDiedFirst() {
+		bury(1200, (key) -> key, (key) -> "failed");
+		List<String> ids = allDead();
+		DeadStep first = this.dead.requeueAll(NAME, ALL, null);
+		assertThat(first.affected()).isEqualTo(500);
+		assertThat(first.remaining()).isTrue();
+		assertThat(allDead()).isEqualTo(ids.subList(500, 1200));
+		DeadStep second = this.dead.requeueAll(NAME, ALL, first.cursor());
+		assertThat(second.affected()).isEqualTo(500);
+		DeadStep third = this.dead.requeueAll(NAME, ALL, second.cursor());
+		assertThat(third).isEqualTo(new DeadStep(200, 0, false, null));
+		assertThat(this.store.pending(NAME, 2000)).hasSize(1200);
+	}
+
+	@Test
+	void theLoopEndsWithoutTheCursorToo() {
+		bury(1200, (key) -> key, (key) -> "failed");
+		assertThat(IntStream.range(0, 3).mapToObj((i) -> this.dead.deleteAll(NAME, ALL, null)))
+			.extracting(DeadStep::affected, DeadStep::remaining)
+			.containsExactly(tuple(500, true), tuple(500, true), tuple(200, false));
+	}
+
+	@Test
+	void theStepsFindTheTasksWithTheText() {
+		bury(3000, (key) -> key, (key) -> key.endsWith("999") ? "timed out after 5 s" : "refused");
+		assertThat(requeueAll("timed out")).isEqualTo(3);
+		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::key)
+			.containsExactlyInAnyOrder("k999", "k1999", "k2999");
+		assertThat(requeueAll("Timed")).isZero();
+		assertThat(this.dead.deleteAll(NAME, new DeadSelection("refused", null), null).affected()).isEqualTo(500);
+	}
+
+	private int requeueAll(String text) {
+		int affected = 0;
+		String cursor = null;
+		do {
+			DeadStep step = this.dead.requeueAll(NAME, new DeadSelection(text, null), cursor);
+			affected += step.affected();
+			cursor = step.cursor();
+		}
+		while (cursor != null);
+		return affected;
+	}
+
+	@Test
+	void aGroupHasExactlyTheTasksWithItsError() {
+		bury(500, (key) -> key, (key) -> key.endsWith("7") ? "HTTP 50" : "HTTP 503");
+		DeadGroups.Group group = this.dead.byError(NAME, null)
+			.groups()
+			.stream()
+			.filter((one) -> one.error().equals("HTTP 50"))
+			.findFirst()
+			.orElseThrow();
+		assertThat(this.dead.deleteAll(NAME, new DeadSelection(null, group.group()), null))
+			.isEqualTo(new DeadStep(50, 0, false, null));
+		assertThat(this.dead.deleteAll(NAME, new DeadSelection("HTTP 503", null), null).affected()).isEqualTo(450);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> this.dead.deleteAll(NAME, new DeadSelection(null, "HTTP 50"), null))
+			.withMessageContaining("read the groups again");
+	}
+
+	@Test
+	void aTaskWhoseKeyIsPendingIsSkippedAndStaysDead() {
+		bury(500, (key) -> key, (key) -> "failed");
+		IntStream.range(0, 400).forEach((i) -> this.store.insert(NAME, "k" + i, "newer"));
+		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new DeadStep(100, 400, false, null));
+		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new DeadStep(0, 400, false, null));
+		assertThat(allDead()).hasSize(400);
+	}
+
+	@Test
+	void ofTwoDeadTasksWithOneKeyTheOneThatDiedFirstIsRequeued() {
+		List<String> first = bury(1, (key) -> "same", (key) -> "failed");
+		bury(1, (key) -> "same", (key) -> "failed");
+		assertThat(this.dead.requeueAll(NAME, ALL, null)).isEqualTo(new DeadStep(1, 1, false, null));
+		assertThat(this.store.pending(NAME, 10)).extracting(StoredTask::id).isEqualTo(first);
+	}
+
+	@Test
+	void tasksThatDieAgainAreLeftToTheNextLoop() {
+		bury(501, (key) -> key, (key) -> "failed");
+		DeadStep step = this.dead.requeueAll(NAME, ALL, null);
+		Set<String> requeued = new HashSet<>(this.store.pending(NAME, 2000).stream().map(StoredTask::id).toList());
+		buryClaimed((key) -> "failed again");
+		assertThat(allDead()).hasSize(501);
+		assertThat(this.dead.requeueAll(NAME, ALL, step.cursor())).isEqualTo(new DeadStep(1, 0, false, null));
+		assertThat(new HashSet<>(allDead())).isEqualTo(requeued);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "x", "0", "0-1", "0-1-", "-1-1", "9999999999999999999-", "0-1-a\nb" })
+	void aCursorOfNoReplyIsRefused(String cursor) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.requeueAll(NAME, ALL, cursor))
+			.withMessageContaining("cursor");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.dead.byError(NAME, cursor))
+			.withMessageContaining("cursor");
+	}
+
+	@Test
+	void theDeadAreGroupedByTheirErrorsTheLatestFirst() {
+		List<String> ids = bury(10, (key) -> key, (key) -> key.compareTo("k4") < 0 ? "refused" : "timed out");
+		DeadGroups groups = this.dead.byError(NAME, null);
+		assertThat(groups.examined()).isEqualTo(10);
+		assertThat(groups.complete()).isTrue();
+		assertThat(groups.groups()).extracting(DeadGroups.Group::error).containsExactly("timed out", "refused");
+		assertThat(groups.groups()).extracting(DeadGroups.Group::count).containsExactly(6, 4);
+		assertThat(groups.groups()).extracting(DeadGroups.Group::id).containsExactly(ids.get(9), ids.get(3));
+		assertThat(groups.groups().get(1).first()).isBefore(groups.groups().get(1).last());
+		assertThat(this.dead.byError("unknown", null)).isEqualTo(new DeadGroups(List.of(), 0, true, null));
+	}
+
+	@Test
+	void manyErrorsAndLongOnesAreCutOff() {
+		String error = "x".repeat(249) + "\ud83d\ude97";
+		bury(150, (key) -> key, (key) -> key + error);
+		DeadGroups groups = this.dead.byError(NAME, null);
+		assertThat(groups.groups()).hasSize(100)
+			.allSatisfy((group) -> assertThat(group.error()).hasSizeBetween(249, 250));
+		assertThat(groups.groups().get(0).error()).startsWith("k149x");
+		assertThat(groups.examined()).isEqualTo(100);
+		assertThat(groups.complete()).isFalse();
+		DeadGroups older = this.dead.byError(NAME, groups.cursor());
+		assertThat(older.groups()).hasSize(50);
+		assertThat(older.groups().get(0).error()).startsWith("k49x");
+		assertThat(older.complete()).isFalse();
+		assertThat(older.cursor()).isNull();
+	}
+
+	@Test
+	void allOfVeryManyAreGroupedPageByPage() {
+		bury(4500, (key) -> key, (key) -> key.endsWith("7") ? "timed out" : "refused");
+		int examined = 0;
+		int timedOut = 0;
+		String cursor = null;
+		do {
+			DeadGroups page = this.dead.byError(NAME, cursor);
+			examined += page.examined();
+			timedOut += page.groups()
+				.stream()
+				.filter((group) -> group.error().equals("timed out"))
+				.mapToInt(DeadGroups.Group::count)
+				.sum();
+			cursor = page.cursor();
+		}
+		while (cursor != null);
+		assertThat(examined).isEqualTo(4500);
+		assertThat(timedOut).isEqualTo(450);
+	}
+
+	@Test
+	void onlyTheLatestOfVeryManyAreGrouped() {
+		bury(2500, (key) -> key, (key) -> "failed");
+		DeadGroups groups = this.dead.byError(NAME, null);
+		assertThat(groups.examined()).isBetween(500, 2000);
+		assertThat(groups.complete()).isFalse();
+		assertThat(groups.groups()).singleElement()
+			.satisfies((group) -> assertThat(group.count()).isEqualTo(groups.examined()));
+	}
+
+	/**
+	 * Makes dead tasks, each a second later than the one before.
+	 * @return their ids
+	 */
+	private List<String> bury(int tasks, UnaryOperator<String> key, UnaryOperator<String> error) {
+		List<String> before = allDead();
+		IntStream.range(0, tasks).forEach((i) -> this.store.insert(NAME, key.apply("k" + i), "payload"));
+		buryClaimed(error);
+		return allDead().stream().filter((id) -> !before.contains(id)).toList();
+	}
+
+	private void buryClaimed(UnaryOperator<String> error) {
+		List<LeasedTask> claimed = this.store
+			.claim(new ClaimRequest("node", Map.of(NAME, new Share(10_000, 0)), 10_000, false, Duration.ZERO,
+					Duration.ofDays(9), 100))
+			.tasks();
+		for (LeasedTask task : claimed) {
+			this.store.setClockOffset(Duration.ofSeconds(++this.seconds));
+			this.store.settle(List.of(new Settlement.Bury(task.ref(), error.apply(task.key()))));
+		}
+	}
+
+	private List<String> allDead() {
+		return this.pages.first(NAME, Order.DEAD_OLDEST_FIRST, null, 5000).stream().map(StoredTask::id).toList();
+	}
+
+}

@@ -1,0 +1,230 @@
+package io.timingwheel.spring.durable.call;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.ListQuery;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.NodeState;
+import io.timingwheel.spring.durable.store.PartlyStoredException;
+import io.timingwheel.spring.durable.store.StoredCounts;
+import io.timingwheel.spring.durable.store.StoredTask;
+import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
+import io.timingwheel.spring.task.IfPending;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * A store in memory, to test the callers of a store. If the store joins transactions, a
+ * rollback undoes each enqueue and cancel of the transaction.
+ */
+public final class MemoryStore extends InMemoryTaskStore {
+
+	/** All tasks that were ever stored, by their ids. */
+	private final Map<String, NewTask> stored = Collections.synchronizedMap(new LinkedHashMap<>());
+
+	private final boolean joining;
+
+	private final Set<String> refused = Collections.synchronizedSet(new HashSet<>());
+
+	private final List<List<String>> countedNames = new CopyOnWriteArrayList<>();
+
+	private final AtomicInteger countsOfAllNames = new AtomicInteger();
+
+	private volatile PartialOutage partialOutage;
+
+	public MemoryStore() {
+		this(false);
+	}
+
+	public MemoryStore(boolean joining) {
+		this.joining = joining;
+	}
+
+	/**
+	 * Makes a part of the store unavailable, or available again ({@code null}).
+	 */
+	public void partialOutage(PartialOutage outage) {
+		this.partialOutage = outage;
+	}
+
+	@Override
+	public PartialOutage partialOutage() {
+		return this.partialOutage;
+	}
+
+	/**
+	 * Makes the store refuse to store tasks with these keys, and to cancel tasks with
+	 * these names.
+	 */
+	public void refuse(String... keysAndNames) {
+		this.refused.addAll(List.of(keysAndNames));
+	}
+
+	/**
+	 * Stores a task as another node would.
+	 */
+	public void insert(String name, String key, String payload) {
+		enqueueOne(new NewTask(UUID.randomUUID().toString(), name, key, payload, null, new DueTime(0, false),
+				IfPending.REPLACE, null));
+	}
+
+	/**
+	 * The payloads of the tasks of a name.
+	 */
+	public List<String> payloads(String name) {
+		return List.copyOf(this.stored.values())
+			.stream()
+			.filter((task) -> task.name().equals(name) && find(Target.of(task.id())).isPresent())
+			.map(NewTask::payload)
+			.toList();
+	}
+
+	@Override
+	public boolean joinsTransaction() {
+		return this.joining && TransactionSynchronizationManager.isActualTransactionActive();
+	}
+
+	private Enqueued enqueueOne(NewTask task) {
+		NewTask replaced = (task.key() != null && task.replaces()) ? this.stored.values()
+			.stream()
+			.filter((other) -> other.name().equals(task.name()) && task.key().equals(other.key()))
+			.filter((other) -> find(Target.of(other.id())).filter((one) -> one.state().isPending()).isPresent())
+			.findFirst()
+			.orElse(null) : null;
+		Enqueued enqueued = super.enqueue(List.of(task)).get(0);
+		if (enqueued.outcome() != Enqueued.Outcome.PENDING) {
+			this.stored.put(task.id(), task);
+			undoOnRollback(() -> {
+				super.cancel(Target.of(task.id()));
+				if (replaced != null) {
+					super.enqueue(List.of(replaced));
+				}
+			});
+		}
+		return enqueued;
+	}
+
+	/**
+	 * Stores tasks like a store with partitions when some partitions do not answer.
+	 */
+	@Override
+	public List<Enqueued> enqueue(List<NewTask> requests) {
+		RuntimeException failure = new IllegalStateException("refused");
+		List<Enqueued> enqueued = new ArrayList<>();
+		for (NewTask request : requests) {
+			enqueued.add(this.refused.contains(request.key()) ? null : enqueueOne(request));
+		}
+		if (enqueued.stream().allMatch(Objects::isNull)) {
+			throw failure;
+		}
+		if (enqueued.contains(null)) {
+			throw new PartlyStoredException(enqueued, failure);
+		}
+		return enqueued;
+	}
+
+	@Override
+	public boolean cancel(Target target) {
+		if (target instanceof Target.ByKey byKey && this.refused.contains(byKey.taskId().name())) {
+			throw new IllegalStateException("refused");
+		}
+		NewTask task = find(target).map((found) -> this.stored.get(found.id())).orElse(null);
+		boolean cancelled = super.cancel(target);
+		if (cancelled && task != null) {
+			undoOnRollback(() -> super.enqueue(List.of(task)));
+		}
+		return cancelled;
+	}
+
+	private void undoOnRollback(Runnable undo) {
+		if (joinsTransaction()) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+				@Override
+				public void afterCompletion(int status) {
+					if (status != STATUS_COMMITTED) {
+						undo.run();
+					}
+				}
+			});
+		}
+	}
+
+	@Override
+	public Map<String, StoredCounts> counts(Collection<String> names) {
+		if (names.isEmpty()) {
+			this.countsOfAllNames.incrementAndGet();
+		}
+		else {
+			this.countedNames.add(List.copyOf(names));
+		}
+		return super.counts(names);
+	}
+
+	/**
+	 * How often the tasks of all names were counted.
+	 */
+	public int countsOfAllNames() {
+		return this.countsOfAllNames.get();
+	}
+
+	/**
+	 * The names that were counted without the others, by call.
+	 */
+	public List<List<String>> countedNames() {
+		return this.countedNames;
+	}
+
+	/**
+	 * The dead tasks of a name, the one that died last first.
+	 */
+	public List<StoredTask> dead(String name, int limit) {
+		return list(new ListQuery(name, ListQuery.Order.DEAD_LATEST_FIRST, null, limit)).tasks();
+	}
+
+	/**
+	 * The pending tasks of a name, the one that is due first comes first.
+	 */
+	public List<StoredTask> pending(String name, int limit) {
+		return list(new ListQuery(name, ListQuery.Order.PENDING, null, limit)).tasks();
+	}
+
+	/**
+	 * The names that are paused.
+	 */
+	public Set<String> pausedNames() {
+		return claim(new ClaimRequest("test", Map.of(), 1, false, Duration.ZERO, Duration.ofSeconds(1), 0))
+			.pausedNames();
+	}
+
+	/**
+	 * Makes the clock differ from that of the JVM.
+	 */
+	public void setClockOffset(Duration offset) {
+		testing().setClock(() -> System.currentTimeMillis() + offset.toMillis());
+	}
+
+	@Override
+	public List<NodeState.Reported> nodes() {
+		return super.nodes().stream()
+			.map((node) -> new NodeState.Reported(node.state(), Duration.ofSeconds(2)))
+			.toList();
+	}
+
+}

@@ -1,0 +1,116 @@
+-- running: acknowledge -> gone
+-- leased, running: repeat -> scheduled, lost = 0; gone if the schedule has ended
+-- running: retry -> scheduled, lost = 0; gone if its key is taken
+-- leased, running: release -> scheduled; gone if its key is taken. The delivery is undone if the body has not started
+-- leased, running: bury -> dead. The oldest dead tasks beyond the limit -> gone
+-- leased, running, with a schedule that was cancelled: retry, release, bury -> gone
+-- ARGV: clock, how many dead tasks the partition keeps, then for each task: event, id, fence, and the arguments of the
+-- event: none for acknowledge; schedule, next time or delay, '1' if a time (nothing if there is no next time), error or
+-- nothing for repeat; attempt, delay, error for retry; '1' if the body has started for release; reason for bury
+-- Returns, for each task: a reply, the name and the place if the task has given up a place; at last how many dead tasks
+-- were dropped
+local WIDTHS = { acknowledge = 3, ['repeat'] = 7, retry = 6, release = 4, bury = 4 }
+local MAX_DROPPED = 1000
+
+-- Each event changes a task that is leased or running. The argument i is the position of its arguments.
+local events = {}
+
+function events.acknowledge(task)
+  if task.state ~= RUNNING then
+    return REFUSED
+  end
+  delete(task)
+  return DONE
+end
+
+events['repeat'] = function(task, i)
+  local same = task.schedule == ARGV[i]
+  if not task.schedule or same and ARGV[i + 2] == '' then
+    delete(task)
+    return DONE
+  end
+  task.scheduled = same and due_time(ARGV[i + 1], ARGV[i + 2]) or task.scheduled
+  task.attempt, task.deliveries, task.lost = 1, 0, 0
+  task.error = ARGV[i + 3] ~= '' and ARGV[i + 3] or nil
+  schedule_again(task, task.scheduled)
+  return DONE
+end
+
+function events.retry(task, i)
+  if task.state ~= RUNNING then
+    return REFUSED
+  end
+  task.attempt, task.lost, task.error = tonumber(ARGV[i]), 0, ARGV[i + 2]
+  return schedule_again(task, at_most(now + ARGV[i + 1])) and DONE or SUPERSEDED
+end
+
+function events.release(task, i)
+  if ARGV[i] ~= '1' and task.state == RUNNING then
+    task.deliveries = task.deliveries - 1
+  end
+  return schedule_again(task, task.due) and DONE or SUPERSEDED
+end
+
+function events.bury(task, i)
+  give_up_key(task)
+  task.error, task.place = ARGV[i], nil
+  put(task, DEAD, now)
+  return DONE
+end
+
+local function settle(event, id, fence, i)
+  local task = tasks[id]
+  if not task and (event == 'acknowledge' or event == 'repeat') then
+    return DONE
+  elseif not task or task.fence ~= tonumber(fence) then
+    return REFUSED
+  elseif task.state == DEAD or task.state == SCHEDULED then -- the call may be repeated
+    return (event == 'bury') == (task.state == DEAD) and event ~= 'acknowledge' and DONE or REFUSED
+  elseif task.schedule == false and event ~= 'acknowledge' and event ~= 'repeat' then
+    delete(task)
+    return event == 'bury' and DONE or SUPERSEDED, task
+  end
+  return events[event](task, i), task
+end
+
+-- Deletes the oldest dead tasks of the names that have most of them. Returns how many.
+local function drop_oldest(max)
+  local names, excess, dropped = {}, -max, 0
+  for_each_name(function(name)
+    names[#names + 1] = { name = name, dead = count(name, DEAD) }
+    excess = excess + names[#names].dead
+  end)
+  table.sort(names, function(one, other) return one.dead > other.dead end)
+  for _, one in ipairs(names) do
+    local oldest = excess > dropped and entries(one.name, DEAD, math.min(excess - dropped, MAX_DROPPED)) or {}
+    delete_dead(oldest)
+    dropped = dropped + #oldest
+  end
+  return dropped
+end
+
+local ids, starts, buries, i = {}, {}, false, 3
+while i <= #ARGV do
+  append(starts, i)
+  append(ids, ARGV[i + 1])
+  buries = buries or ARGV[i] == 'bury'
+  i = i + WIDTHS[ARGV[i]]
+end
+load(ids)
+local replies = {}
+for _, start in ipairs(starts) do
+  local place = tasks[ARGV[start + 1]] and tasks[ARGV[start + 1]].place
+  local reply, task = settle(ARGV[start], ARGV[start + 1], ARGV[start + 2], start + 3)
+  local frees = place and task and reply ~= REFUSED
+  append(replies, reply)
+  append(replies, frees and task.name or false, frees and place or false)
+end
+save()
+local dropped = 0
+if buries and call('ZCARD', INDEX) > tonumber(ARGV[2]) then
+  removed, gone, holders = {}, {}, {}
+  dropped = drop_oldest(tonumber(ARGV[2]))
+  write_deletions()
+end
+append(replies, dropped)
+return replies

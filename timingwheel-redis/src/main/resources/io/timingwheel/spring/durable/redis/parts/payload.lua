@@ -1,4 +1,0 @@
--- needs: model
-local function payload(task)
-  return sub(task.packed, task.tail)
-end
