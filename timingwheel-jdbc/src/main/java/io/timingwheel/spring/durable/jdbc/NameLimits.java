@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -205,24 +206,29 @@ final class NameLimits {
 		}
 
 		/**
-		 * Takes ended runs away and counts the places. The conditions on the next time
-		 * keep each count within its queue in the index.
+		 * Counts the places, and takes ended runs away. A search for ended runs that
+		 * locked rows would also lock the first of the other runs in MariaDB, and their
+		 * nodes could not settle them. The conditions on the next time keep each count
+		 * within its queue in the index.
 		 */
 		Places places(ClaimRequest request) {
-			boolean ended = NameLimits.this.rows.lose(this.jdbc, this.name, this.now);
 			int concurrent = limits(request).concurrent();
-			if (concurrent == 0) {
-				return new Places(Integer.MAX_VALUE, false, ended);
-			}
 			String count = "(select count(*) from {task} where name = ? and queue = %s and next_at %s ?%s)";
-			String sql = "select " + count.formatted("{running}", ">", "") + " + "
-					+ count.formatted("{suspect}", ">", " and owner is not null") + " as taken, "
-					+ count.formatted("{suspect}", "<=", "") + " as suspects";
-			return Objects
-				.requireNonNull(this.jdbc.queryForObject(NameLimits.this.database.sql(sql),
-						(rs, rowNum) -> new Places(Math.max(0, concurrent - rs.getInt("taken")),
-								rs.getInt("suspects") > 0, ended),
-						this.text, this.now, this.text, this.now, this.text, this.now));
+			String sql = "select " + count.formatted("{running}", "<=", "") + " as ended, "
+					+ count.formatted("{suspect}", "<=", "") + " as suspects, "
+					+ ((concurrent == 0) ? "0" : count.formatted("{running}", ">", "") + " + "
+							+ count.formatted("{suspect}", ">", " and owner is not null"))
+					+ " as taken";
+			Object[] all = { this.text, this.now, this.text, this.now, this.text, this.now, this.text, this.now };
+			Places places = Objects.requireNonNull(this.jdbc.queryForObject(NameLimits.this.database.sql(sql),
+					(rs, rowNum) -> new Places(
+							(concurrent == 0) ? Integer.MAX_VALUE : Math.max(0, concurrent - rs.getInt("taken")),
+							rs.getInt("suspects") + rs.getInt("ended") > 0, rs.getInt("ended") > 0),
+					(concurrent == 0) ? Arrays.copyOf(all, 4) : all));
+			if (places.ended()) {
+				NameLimits.this.rows.lose(this.jdbc, this.name, this.now);
+			}
+			return places;
 		}
 
 		private long nextStart(StartLimits limits) {
