@@ -21,6 +21,12 @@ final class RedisErrors {
 	private static final Set<String> OUTAGES = Set.of("LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN",
 			"UNKILLABLE", "MOVED", "ASK");
 
+	/**
+	 * What a server says that has become a replica. Redis before version 7 gives this
+	 * reason in the middle of the message.
+	 */
+	private static final String READONLY = "READONLY ";
+
 	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
 
 	private RedisErrors() {
@@ -34,7 +40,7 @@ final class RedisErrors {
 		for (Throwable cause = error; cause != null; cause = cause.getCause()) {
 			if (cause instanceof RedisCommandExecutionException) {
 				String message = String.valueOf(cause.getMessage());
-				return !OUTAGES.contains(message.split(" ", 2)[0]);
+				return !OUTAGES.contains(message.split(" ", 2)[0]) && !message.contains(READONLY);
 			}
 		}
 		// A value that this store refuses.
@@ -42,11 +48,10 @@ final class RedisErrors {
 	}
 
 	/**
-	 * Whether the server refuses writes because it has become a replica. Redis before
-	 * version 7 gives the reason in the middle of the message.
+	 * Whether the server refuses writes because it has become a replica.
 	 */
 	static boolean isReadOnly(@Nullable RuntimeException failure) {
-		return message(failure).contains("READONLY ");
+		return message(failure).contains(READONLY);
 	}
 
 	/**
