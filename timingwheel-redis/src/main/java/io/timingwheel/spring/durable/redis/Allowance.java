@@ -38,6 +38,15 @@ final class Allowance {
 		this.values[index(name, false)] = soon;
 	}
 
+	/**
+	 * An allowance with the same numbers, but with at most this total.
+	 */
+	Allowance withAtMost(int total) {
+		Allowance copy = new Allowance(this.values.clone());
+		copy.values[0] = Math.max(0, Math.min(this.values[0], total));
+		return copy;
+	}
+
 	int total() {
 		return this.values[0];
 	}

@@ -62,6 +62,12 @@ final class Claim {
 
 	private final boolean severalClocks;
 
+	/**
+	 * How many tasks of names without places the claim takes if others wait that need
+	 * places: half of the limit.
+	 */
+	private final int share;
+
 	/** What is left of the limits. */
 	private final Allowance left;
 
@@ -118,7 +124,8 @@ final class Claim {
 		this.severalClocks = severalClocks;
 		long placed = IntStream.range(0, this.names.size()).filter(this::needsPlaces).count();
 		boolean mixed = placed > 0 && placed < this.names.size();
-		this.left = new Allowance(mixed ? (request.limit() + turn % 2) / 2 : request.limit(), this.names.size());
+		this.share = mixed ? (request.limit() + turn % 2) / 2 : request.limit();
+		this.left = new Allowance(request.limit(), this.names.size());
 		for (int i = 0; i < this.names.size(); i++) {
 			Share share = share(i);
 			int leased = (share.limits() == null) ? share.soon() : (share.expireAfter() != null) ? request.limit() : 0;
@@ -158,7 +165,8 @@ final class Claim {
 		List<Call> calls = new ArrayList<>();
 		for (int i = 0; i < this.open.size(); i++) {
 			int position = i;
-			calls.add(call(this.open.get(i), this.left.map((whole) -> looks ? 0 : share(whole, position)), looks));
+			Allowance part = this.left.withAtMost(this.share).map((whole) -> looks ? 0 : share(whole, position));
+			calls.add(call(this.open.get(i), part, looks));
 		}
 		return calls;
 	}
@@ -178,7 +186,8 @@ final class Claim {
 	 */
 	List<Call> secondRound() {
 		Map<Integer, Allowance> shares = new LinkedHashMap<>();
-		Allowance rest = this.left.map((whole) -> whole);
+		boolean placed = this.further.stream().anyMatch((task) -> task.due() && needsPlaces(task.name()));
+		Allowance rest = this.left.withAtMost((placed ? this.share : this.request.limit()) - this.tasks.size());
 		this.further.sort(Comparator.comparingLong(Candidate::time));
 		boolean given = true;
 		while (given) {
