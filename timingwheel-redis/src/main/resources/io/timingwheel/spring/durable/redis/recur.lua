@@ -23,7 +23,7 @@ if current then
   local same_payload = cmsgpack.unpack(call('HGET', BODIES, current.id)) == payload
   outcome = same and PENDING or REPLACED
   if same and same_payload then -- a full Redis would refuse to write what it has already
-    return { outcome, current.id, is_pending(current) and current.due or current.scheduled, now }
+    return { outcome, current.id, current.due, now }
   elseif not is_pending(current) then
     if not same then
       current.schedule, current.scheduled = schedule, first
@@ -31,7 +31,7 @@ if current then
     store_body(current, payload, trace)
     store_head(current)
     save()
-    return { outcome, current.id, current.scheduled, now }
+    return { outcome, current.id, same and current.due or current.scheduled, now }
   end
   if same then
     task.due, task.scheduled, task.attempt = current.due, current.scheduled, current.attempt
