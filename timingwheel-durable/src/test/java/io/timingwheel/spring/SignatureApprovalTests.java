@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SignatureApprovalTests {
 
 	@ParameterizedTest
-	@ValueSource(strings = { "durable", "durable.autoconfigure" })
+	@ValueSource(strings = { "durable", "durable.store", "durable.autoconfigure" })
 	void theApiOfAPackageIsTheApprovedOne(String name) {
 		Approved.verify(getClass(), "signatures-" + name,
 				PublicSignatures.of(getClass().getPackageName() + "." + name, DelayedTaskStore.class));

@@ -338,6 +338,9 @@ class CallsInOneTransactionTests {
 					assertThat(later.reschedule(Duration.ofHours(6))).isTrue();
 				});
 				assertThat(session.pending()).contains(6);
+				DelayedTask<?> moved = template.find(session.id()).orElseThrow();
+				transaction.executeWithoutResult((status) -> moved.reschedule(Duration.ofHours(7)));
+				assertThat(moved.dueAt()).isEqualTo(template.find(session.id()).orElseThrow().dueAt());
 				DelayedTask<?> found = template.find(session.id()).orElseThrow();
 				transaction.executeWithoutResult((status) -> {
 					session.make(Call.CANCELLING_METHOD, 7);

@@ -90,8 +90,10 @@ class StoreStartFailureApprovalTests {
 	void theTextsAboutStoresAreTheApprovedOnes() {
 		this.failures.fail("no DataSource", this.jdbc);
 		this.failures.fail("no table", this.h2.withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
-		this.failures.fail("a table of an earlier release",
-				h2WithInit("schema-h2.sql").withPropertyValues("timingwheel.store.jdbc.initialize-schema=never"));
+		this.failures.fail("a table of a format that was never released",
+				this.h2.withPropertyValues(
+						"spring.datasource.url=jdbc:h2:mem:former-format;INIT=create table if not exists"
+								+ " timingwheel_task (id varchar(40), pending_key varchar(10))"));
 		this.failures.fail("a table without its columns", this.h2.withPropertyValues(
 				"spring.datasource.url=jdbc:h2:mem:other-columns;INIT=create table if not exists timingwheel_task (id int)\\;"
 						+ "create table if not exists timingwheel_task_version (version int)\\;"
@@ -108,11 +110,6 @@ class StoreStartFailureApprovalTests {
 		this.failures.fail("no Lettuce", redis.withClassLoader(new FilteredClassLoader("io.lettuce")));
 		this.failures.fail("a Redis that does not answer", redis.withPropertyValues("spring.data.redis.port=1"));
 		Approved.verify(getClass(), "start-failures-stores", this.failures.lines());
-	}
-
-	private ApplicationContextRunner h2WithInit(String script) {
-		return this.h2.withPropertyValues("spring.datasource.url=jdbc:h2:mem:start-failures-init"
-				+ ";INIT=RUNSCRIPT FROM 'classpath:io/timingwheel/spring/durable/jdbc/%s'".formatted(script));
 	}
 
 	static class Durable {
