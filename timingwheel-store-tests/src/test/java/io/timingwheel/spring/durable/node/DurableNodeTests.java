@@ -21,6 +21,7 @@ import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.Missed;
+import io.timingwheel.spring.task.internal.Backoff;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -146,6 +147,37 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(node.figure(Figure.RELEASED)).isZero();
 		assertThat(node.figure(Figure.CLAIMS)).isLessThan(15);
 		assertThat(node.figure(Figure.CLAIMED)).isEqualTo(2);
+	}
+
+	@Test
+	void aTaskThatThisReleaseCannotReadIsNotTriedAgainBeforeAllOtherNodesHavePolled() {
+		this.backoff = new Backoff(Duration.ofMillis(10), 1, Duration.ofMillis(10), 0);
+		handle(NAME, this::count);
+		String id = enqueue(NAME, "no number", Duration.ZERO);
+		node();
+		advanceMillis(1_900);
+		assertThat(find(id).attempt()).isEqualTo(2);
+		advanceMillis(200);
+		assertThat(find(id).attempt()).isEqualTo(3);
+	}
+
+	@Test
+	void aRunThatFailsIsTriedAgainUntilItIsGivenUpAndTheScheduleGoesOn() {
+		handle(NAME, (number) -> {
+			count(number);
+			throw new IllegalStateException("it failed");
+		});
+		long first = storeNow() + 1_000;
+		recur("every(PT1M)", Duration.ofSeconds(1));
+		node();
+		advance(Duration.ofSeconds(50));
+		assertThat(this.times).hasSize(3);
+		assertThat(onlyPending().dueAt()).isEqualTo(first + 60_000);
+		assertThat(onlyPending().error()).contains("it failed");
+		assertThat(onlyPending().attempt()).isEqualTo(1);
+		advance(Duration.ofMinutes(1));
+		assertThat(this.times).hasSize(6);
+		assertThat(this.store.counts(List.of()).get(NAME).dead()).isZero();
 	}
 
 	@Test

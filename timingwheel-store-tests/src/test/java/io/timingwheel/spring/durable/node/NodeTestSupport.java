@@ -41,7 +41,7 @@ abstract class NodeTestSupport {
 
 	static final Duration POLL = Duration.ofSeconds(1);
 
-	static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(5), 2, Duration.ofMinutes(1), 0);
+	Backoff backoff = new Backoff(Duration.ofSeconds(5), 2, Duration.ofMinutes(1), 0);
 
 	final ManualTimeSource time = new ManualTimeSource();
 
@@ -126,7 +126,7 @@ abstract class NodeTestSupport {
 
 	private DurableNode node(TimingWheel wheel, NodeLoop.Factory loops) {
 		NodeSettings settings = new NodeSettings("node", LEASE, this.lookAhead, POLL, 100, this.maxInFlight, 3, 2,
-				BACKOFF, 1000, this.deadRetention);
+				this.backoff, 1000, this.deadRetention);
 		Services services = new Services(this::recorder, this.policies, this.bodies, this.handOvers, null,
 				this.schedules);
 		DurableNode node = new DurableNode(this.store, settings, this.handlers, wheel, services, loops);
