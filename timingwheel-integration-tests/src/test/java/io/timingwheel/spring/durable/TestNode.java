@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.admin.DeadTasks;
@@ -54,6 +56,8 @@ public final class TestNode implements AutoCloseable {
 
 	private final PayloadCodec codec;
 
+	private final DurableHandlers handlers = new DurableHandlers();
+
 	private final DurableNode node;
 
 	private final DurableTasks durable;
@@ -77,14 +81,14 @@ public final class TestNode implements AutoCloseable {
 		TaskPolicies policies = new TaskPolicies(overrides(policy), false);
 		this.tasks = new DelayedTaskRegistry(this.wheel, this.wheel.timeSource(), Clock.systemUTC(), this.handOvers,
 				null, null, policies);
-		DurableHandlers handlers = new DurableHandlers();
-		bodies.forEach((name, body) -> handlers.register(handler(name, body, name.equals(NAME) ? expireAfter : null)));
-		this.node = new DurableNode(store, settings, handlers, this.wheel, new Services(this.tasks::recorder, policies,
-				this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
+		bodies.forEach(
+				(name, body) -> this.handlers.register(handler(name, body, name.equals(NAME) ? expireAfter : null)));
+		this.node = new DurableNode(store, settings, this.handlers, this.wheel, new Services(this.tasks::recorder,
+				policies, this.tasks.runningBodies(), this.handOvers, null, () -> true), NodeLoop.Factory.onThreads());
 		this.durable = new DurableTasks(
-				new CallParts(store, handlers, this.tasks::recorder, this.wheel::nanoTime, this.node::expect),
+				new CallParts(store, this.handlers, this.tasks::recorder, this.wheel::nanoTime, this.node::expect),
 				this.codec, null);
-		this.pages = new TaskPages(store, handlers);
+		this.pages = new TaskPages(store, this.handlers);
 		this.dead = new DeadTasks(store, this.pages, this.node::wake);
 	}
 
@@ -161,6 +165,16 @@ public final class TestNode implements AutoCloseable {
 	 */
 	public static TestNode withoutHandler(DelayedTaskStore store) {
 		return new TestNode(store, new TestSettings().build(), Map.of(), 1, Long.MAX_VALUE, PolicySettings.NONE);
+	}
+
+	/**
+	 * Adds a handler to this node.
+	 */
+	void register(String name, List<String> aliases, Missed missed, @Nullable NumberBody body,
+			Supplier<? extends Executor> executor) {
+		this.handlers.register(new NumberHandler(name, aliases, missed, body, executor, (error) -> {
+		}, null, this.codec));
+		this.node.wake();
 	}
 
 	public DurableTasks durable() {
