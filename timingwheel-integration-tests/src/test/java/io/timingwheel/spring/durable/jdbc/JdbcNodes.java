@@ -2,8 +2,6 @@ package io.timingwheel.spring.durable.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
 
-import org.springframework.jdbc.core.JdbcTemplate;
-
 /**
  * Nodes on the database of a test class.
  */
@@ -13,17 +11,6 @@ final class JdbcNodes {
 
 	JdbcNodes(TestDatabase database, Class<?> testClass) {
 		this.pool = database.pool(testClass);
-	}
-
-	/**
-	 * Lets H2 wait for a lock until a machine that stalls goes on. Otherwise H2 waits two
-	 * seconds.
-	 */
-	JdbcNodes waitingForLocks() {
-		new JdbcTemplate(this.pool).execute("set default_lock_timeout 60000");
-		// New connections have the new default.
-		this.pool.getHikariPoolMXBean().softEvictConnections();
-		return this;
 	}
 
 	String url() {

@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.core.io.Resource;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 /**
@@ -20,16 +21,21 @@ public final class JdbcStores {
 
 	private static final Map<String, HikariDataSource> pools = new ConcurrentHashMap<>();
 
+	private static final Map<String, HikariDataSource> patientPools = new ConcurrentHashMap<>();
+
 	private JdbcStores() {
 	}
 
 	/**
-	 * Opens a store.
+	 * Opens a store that waits for locks for as long as a machine may stall.
 	 * @param database the kind of database
 	 * @param testClass the class of the test
 	 */
 	static JdbcDelayedTaskStore open(TestDatabase database, Class<?> testClass) {
-		return open(pool(database, testClass));
+		return open(patientPools.computeIfAbsent(database + " " + testClass.getName(), (key) -> {
+			HikariDataSource pool = pool(database, testClass);
+			return database.name().startsWith("H2") ? waitingForLocks(pool) : pool;
+		}));
 	}
 
 	static JdbcDelayedTaskStore open(DataSource dataSource) {
@@ -41,6 +47,16 @@ public final class JdbcStores {
 	 */
 	static HikariDataSource pool(TestDatabase database, Class<?> testClass) {
 		return pools.computeIfAbsent(database + " " + testClass.getName(), (key) -> withTables(database.newDatabase()));
+	}
+
+	/**
+	 * Otherwise H2 waits two seconds.
+	 */
+	private static HikariDataSource waitingForLocks(HikariDataSource pool) {
+		new JdbcTemplate(pool).execute("set default_lock_timeout 60000");
+		// New connections have the new default.
+		pool.getHikariPoolMXBean().softEvictConnections();
+		return pool;
 	}
 
 	/**
