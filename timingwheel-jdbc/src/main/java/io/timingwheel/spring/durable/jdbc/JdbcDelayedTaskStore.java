@@ -238,7 +238,10 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 			@Override
 			public void setClock(@Nullable LongSupplier millis) {
-				JdbcDelayedTaskStore.this.parts = connect(millis);
+				Parts connected = connect(millis);
+				synchronized (JdbcDelayedTaskStore.this) {
+					JdbcDelayedTaskStore.this.parts = connected;
+				}
 			}
 
 			@Override
@@ -257,8 +260,16 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	private Parts parts() {
 		Parts result = this.parts;
+		return (result != null) ? result : first(connect(null));
+	}
+
+	/**
+	 * Another thread may have connected meanwhile, and a test may have set the clock.
+	 */
+	private synchronized Parts first(Parts connected) {
+		Parts result = this.parts;
 		if (result == null) {
-			result = connect(null);
+			result = connected;
 			this.parts = result;
 		}
 		return result;
