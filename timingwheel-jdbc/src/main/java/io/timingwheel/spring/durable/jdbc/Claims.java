@@ -30,6 +30,8 @@ final class Claims {
 
 	private static final Log logger = LogFactory.getLog(Claims.class);
 
+	private final Database database;
+
 	private final TaskNames names;
 
 	private final ClaimSteps steps;
@@ -42,6 +44,7 @@ final class Claims {
 	private volatile boolean limitedWork;
 
 	Claims(Database database, TaskNames names) {
+		this.database = database;
 		this.names = names;
 		this.steps = database.dialect().isPostgres() ? new PostgresClaims(database) : new PortableClaims(database);
 		this.limits = new NameLimits(database, names, this.steps);
@@ -57,9 +60,10 @@ final class Claims {
 		int room = (hasLimited && hasOthers && this.limitedWork) ? Math.max(1, request.limit() / 2) : request.limit();
 		long start = System.nanoTime();
 		ClaimRound round = this.steps.claim(withLimit(request, room), since);
+		long arrived = System.nanoTime();
 		Result result = new Result(request, round, room);
 		if (!result.hasSuspect()) {
-			learn(request, since, result, System.nanoTime() - start);
+			learn(request, since, result, arrived - start);
 		}
 		if (hasLimited && !result.hasSuspect()) {
 			try {
@@ -73,7 +77,8 @@ final class Claims {
 				logger.warn("A claim of tasks with limits has failed, after the claim of other tasks", ex);
 			}
 		}
-		return result.claimed(pausedNames(result));
+		Set<String> paused = pausedNames(result);
+		return result.claimed(round.now() + this.database.millisSince(arrived), paused);
 	}
 
 	private Set<String> pausedNames(Result result) {
@@ -253,9 +258,9 @@ final class Claims {
 			this.newSuspects |= taken.newSuspects();
 		}
 
-		Claimed claimed(Set<String> paused) {
+		Claimed claimed(long now, Set<String> paused) {
 			this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
-			return new Claimed(List.copyOf(this.tasks), this.round.now(), this.round.nextAt(), this.startAt, this.more,
+			return new Claimed(List.copyOf(this.tasks), now, this.round.nextAt(), this.startAt, this.more,
 					this.newSuspects, paused);
 		}
 

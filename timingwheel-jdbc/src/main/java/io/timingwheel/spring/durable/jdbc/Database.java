@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -77,6 +78,16 @@ final class Database {
 	 */
 	boolean isTimeGiven() {
 		return this.clock != null;
+	}
+
+	/**
+	 * How many milliseconds the database's clock has gone on since the node has read it.
+	 * A node compares the time of a claim with its own clock when it has the reply, and
+	 * starts tasks late by the difference.
+	 * @param read when the reading arrived, by {@link System#nanoTime()}
+	 */
+	long millisSince(long read) {
+		return isTimeGiven() ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - read);
 	}
 
 	/**

@@ -110,6 +110,7 @@ final class PortableClaims implements ClaimSteps {
 
 	private Taken take(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks) {
 		long now = this.database.now(jdbc);
+		long read = System.nanoTime();
 		boolean newSuspects = false;
 		for (Map.Entry<String, Look> look : looks.entrySet()) {
 			newSuspects |= look.getValue().endedAt() != Long.MAX_VALUE && this.rows.lose(jdbc, look.getKey(), now);
@@ -118,7 +119,8 @@ final class PortableClaims implements ClaimSteps {
 		if (found.isEmpty()) {
 			found = lockOthers(jdbc, request, looks, now);
 		}
-		return new Taken(this.rows.lease(jdbc, request, found, now, true), now, newSuspects);
+		List<LeasedTask> tasks = this.rows.lease(jdbc, request, found, now, true);
+		return new Taken(tasks, now + this.database.millisSince(read), newSuspects);
 	}
 
 	private List<Found> lockSuspect(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks, long now) {

@@ -127,17 +127,18 @@ final class PostgresClaims implements ClaimSteps {
 
 	/**
 	 * The next time of the pending tasks is beyond the look-ahead. The next time of the
-	 * others is the end of a lease, which matters to a node that sleeps.
+	 * others is the end of a lease, which matters to a node that sleeps. Only a sweep
+	 * looks for it, since the entries of runs that have ended come before it.
 	 */
 	private static final String NEXT = """
 			(select min(least(
 				(select next_at from {task} where name = w.name and queue = {pending}
 					and next_at > (select now + ahead from clock) order by next_at limit 1),
-				(select next_at from {task} where not exists (select 1 from claimed) and name = w.name
+				(select next_at from {task} where {idle} and name = w.name
 					and queue = {running} and next_at > (select now from clock) order by next_at limit 1),
-				(select next_at from {task} where not exists (select 1 from claimed) and name = w.name
+				(select next_at from {task} where {idle} and name = w.name
 					and queue = {suspect} and next_at > (select now from clock) order by next_at limit 1)))
-				from wanted w)""";
+				from wanted w)""".replace("{idle}", "w.since < 0 and not exists (select 1 from claimed)");
 
 	/**
 	 * The first row has what concerns the whole claim, the others have a task each. A

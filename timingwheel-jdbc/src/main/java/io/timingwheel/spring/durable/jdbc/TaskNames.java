@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -31,10 +32,13 @@ final class TaskNames {
 	}
 
 	/**
-	 * The names of all tasks.
+	 * The names of all tasks. PostgreSQL has the dead tasks and the others in different
+	 * indexes.
 	 */
 	List<String> all(JdbcOperations jdbc) {
-		return names(jdbc, "name is not null");
+		Set<String> names = new TreeSet<>(withDeadTasks(jdbc));
+		names.addAll(names(jdbc, "next_at is not null"));
+		return List.copyOf(names);
 	}
 
 	/**

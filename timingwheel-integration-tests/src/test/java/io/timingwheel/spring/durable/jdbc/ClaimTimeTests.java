@@ -1,0 +1,153 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
+import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Enqueued;
+import io.timingwheel.spring.durable.store.LeasedTask;
+import io.timingwheel.spring.durable.store.NewTask;
+import io.timingwheel.spring.durable.store.Settlement;
+import io.timingwheel.spring.durable.store.StartLimits;
+import io.timingwheel.spring.task.IfPending;
+import org.h2.api.Trigger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The times that a claim gives, on a database that takes long for each change of a task,
+ * with the database's own clock.
+ */
+class ClaimTimeTests {
+
+	private static final String NAME = "close-order";
+
+	private static final Duration LEASE = Duration.ofMinutes(5);
+
+	private static final Duration LOOK_AHEAD = Duration.ofMinutes(2);
+
+	/** A delay within the look-ahead, and longer than a test takes. */
+	private static final Duration SOON = Duration.ofSeconds(90);
+
+	private static final int SLOW_MILLIS = 250;
+
+	/** By how much two clocks may differ that measure the same time. */
+	private static final int CLOCKS_APART = 50;
+
+	private static final int LEAST_MILLIS = SLOW_MILLIS - CLOCKS_APART;
+
+	private static final StartLimits ONE = new StartLimits(1, 0, 0, 1);
+
+	private static final StartLimits FAST = new StartLimits(0, 0, 1, 100);
+
+	private HikariDataSource pool;
+
+	@AfterEach
+	void close() {
+		this.pool.close();
+	}
+
+	private DelayedTaskStore slowStore(TestDatabase database) {
+		this.pool = JdbcStores.withTables(database.newDatabase());
+		new JdbcTemplate(this.pool).execute(switch (database) {
+			case POSTGRESQL -> """
+					create function slow() returns trigger language plpgsql as $$
+						begin perform pg_sleep(%d / 1000.0); return new; end $$;
+					create trigger slow before update on timingwheel_task for each row execute function slow()"""
+				.formatted(SLOW_MILLIS);
+			case MARIADB ->
+				"create trigger slow before update on timingwheel_task for each row set @slept = sleep(%d / 1000.0)"
+					.formatted(SLOW_MILLIS);
+			default -> "create trigger slow before update on timingwheel_task for each row call '%s'"
+				.formatted(SlowUpdate.class.getName());
+		});
+		return JdbcStores.open(this.pool);
+	}
+
+	/**
+	 * A node takes the time of a claim for the time when it has the reply, and starts
+	 * tasks late by the difference.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
+	void theTimeOfAClaimIsThatAfterTheChangeOfTheTasks(TestDatabase database) {
+		DelayedTaskStore slow = slowStore(database);
+		slow.enqueue(List.of(task(SOON), task(SOON)));
+		long before = slow.now();
+		Claimed claimed = claim(slow, null);
+		assertThat(claimed.tasks()).hasSize(2);
+		assertThat(claimed.now()).isBetween(before + 2 * LEAST_MILLIS, slow.now() + CLOCKS_APART);
+		for (StartLimits limits : List.of(ONE, FAST)) {
+			Enqueued due = slow.enqueue(List.of(task(Duration.ZERO))).get(0);
+			before = slow.now();
+			claimed = claim(slow, limits);
+			assertThat(claimed.tasks()).extracting(LeasedTask::id).containsExactly(due.id());
+			assertThat(claimed.now()).isBetween(before + LEAST_MILLIS, slow.now() + CLOCKS_APART);
+			slow.settle(List.of(new Settlement.Acknowledge(claimed.tasks().get(0).ref())));
+		}
+	}
+
+	/**
+	 * A node leases no task of a limited name before the task is due.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "H2_MEMORY", "POSTGRESQL", "MARIADB" })
+	void aClaimTellsWhenATaskOfALimitedNameIsDue(TestDatabase database) {
+		DelayedTaskStore slow = slowStore(database);
+		for (StartLimits limits : List.of(ONE, FAST)) {
+			slow.enqueue(List.of(task(Duration.ZERO)));
+			long next = slow.enqueue(List.of(task(Duration.ofSeconds(30)))).get(0).dueAt();
+			// The first of these claims begins the task that is due.
+			Claimed claimed = claim(slow, limits);
+			assertThat(claimed.tasks()).hasSize(1);
+			assertThat(claimed.startAt()).isLessThanOrEqualTo(next);
+			slow.settle(List.of(new Settlement.Acknowledge(claimed.tasks().get(0).ref())));
+			claimed = claim(slow, limits);
+			assertThat(claimed.tasks()).isEmpty();
+			assertThat(claimed.startAt()).isEqualTo(next);
+			slow.testing().deleteAll();
+		}
+	}
+
+	private static NewTask task(Duration delay) {
+		return new NewTask(UUID.randomUUID().toString(), NAME, null, "{}", null, DueTime.after(delay),
+				IfPending.REPLACE, null);
+	}
+
+	private static Claimed claim(DelayedTaskStore store, @Nullable StartLimits limits) {
+		return store.claim(new ClaimRequest("a", Map.of(NAME, new Share(10, 10, limits, null)), 10, false, LOOK_AHEAD,
+				LEASE, Long.MAX_VALUE));
+	}
+
+	/**
+	 * A trigger of H2.
+	 */
+	public static final class SlowUpdate implements Trigger {
+
+		@Override
+		public void fire(Connection connection, Object[] before, Object[] after) {
+			try {
+				Thread.sleep(SLOW_MILLIS);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
+	}
+
+}
