@@ -2,11 +2,16 @@ package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 
 import io.timingwheel.spring.durable.TestLog;
 import io.timingwheel.spring.durable.store.ClaimRequest;
@@ -61,6 +66,24 @@ class RedisRequirementsTests extends RedisTestSupport {
 		check();
 		check();
 		assertThat(this.log).doesNotContain("Redis");
+	}
+
+	@Test
+	void nodesThatStartAtTheSameTimeDoNotDisturbEachOther() throws Exception {
+		ExecutorService executor = Executors.newFixedThreadPool(4);
+		try {
+			RedisDelayedTaskStore store = stores.node();
+			List<Callable<Void>> checks = Collections.nCopies(40, () -> {
+				store.check(NAMES);
+				return null;
+			});
+			for (Future<Void> check : executor.invokeAll(checks)) {
+				check.get();
+			}
+		}
+		finally {
+			executor.shutdown();
+		}
 	}
 
 	@ParameterizedTest

@@ -110,10 +110,11 @@ final class Requirements {
 	private void checkCommands(RedisClusterAsyncCommands<byte[], byte[]> commands) {
 		List<RedisFuture<?>> replies = new ArrayList<>();
 		for (int partition = 0; partition < this.partitions.count(); partition++) {
-			byte[] key = this.partitions.key(partition, "check");
 			for (String command : COMMANDS) {
-				replies.add(dispatch(commands, command, key));
+				// A key for each type, since another node may check at the same time.
+				replies.add(dispatch(commands, command, this.partitions.key(partition, "check:" + command.charAt(0))));
 			}
+			byte[] key = this.partitions.key(partition, "check");
 			// The scripts need EVAL only if Redis does not know them yet.
 			replies.add(commands.eval("return redis.call('TIME')", ScriptOutputType.MULTI, new byte[][] { key }));
 		}
