@@ -213,8 +213,8 @@ final class Storing {
 	 * on the pending task.
 	 */
 	private boolean overwrites(NewTask task) {
-		return this.dialect.isPostgres()
-				&& (task.key() == null || (task.ifPending() == IfPending.REPLACE && task.maxWait() == null));
+		return this.dialect.isPostgres() && task.maxWait() == null
+				&& (task.key() == null || task.ifPending() == IfPending.REPLACE);
 	}
 
 	/**

@@ -219,7 +219,15 @@ public abstract class StoringContractTests extends StoreContract {
 		assertThat(this.a.enqueue(debounced("k", HOUR.dividedBy(2), HOUR)).dueAt()).isEqualTo(in(HOUR.dividedBy(2)));
 	}
 
-	private static NewTask debounced(String key, Duration delay, Duration maxWait) {
+	@Test
+	void aTaskWithoutAKeyIsDueWithinItsLongestWaitToo() {
+		assertThat(this.a.enqueue(debounced(null, TWO_HOURS, HOUR)).dueAt()).isEqualTo(in(HOUR));
+		assertThat(this.a.store().enqueue(List.of(debounced(null, TWO_HOURS, HOUR), debounced(null, SOON, HOUR))))
+			.extracting(Enqueued::dueAt)
+			.containsExactly(in(HOUR), in(SOON));
+	}
+
+	private static NewTask debounced(@Nullable String key, Duration delay, Duration maxWait) {
 		NewTask task = task(key, delay);
 		return new NewTask(task.id(), NAME, key, task.payload(), null, task.due(), IfPending.REPLACE, maxWait);
 	}
