@@ -20,9 +20,11 @@ import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
 
 /**
  * The differences between databases. A subclass for another database needs
- * {@link #clock()}, {@link #lockFirst}, {@link #unlessTaken}, and a script with the
- * tables. The store then locks rows, decides, and writes, in statements that most
- * databases understand. Implementations are thread-safe.
+ * {@link #clock()} and a script with the tables, and overrides {@link #lockFirst},
+ * {@link #unlessTaken} and the other methods where the database differs. The store then
+ * locks rows, decides, and writes. The database has to understand {@code for update},
+ * {@code limit}, comparisons of rows, and {@code greatest}, as H2, MariaDB and MySQL do.
+ * Implementations are thread-safe.
  *
  * @since 0.1
  */
