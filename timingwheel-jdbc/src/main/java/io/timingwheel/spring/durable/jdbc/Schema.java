@@ -114,7 +114,8 @@ public final class Schema {
 		if (!exists(this.table.qualified(), "id", NO_TABLE)) {
 			return 0;
 		}
-		if (!exists(this.table.qualified(), "held_key", NO_COLUMN)) {
+		if (!exists(this.table.qualified(), "held_key", NO_COLUMN)
+				&& exists(this.table.qualified(), "pending_key", NO_COLUMN)) {
 			throw new UnusableTaskStoreException(
 					"the table %s has the format of durable tasks before release 0.1, which this release cannot read"
 						.formatted(this.table),
