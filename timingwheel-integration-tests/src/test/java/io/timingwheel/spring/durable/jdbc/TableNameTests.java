@@ -26,7 +26,7 @@ class TableNameTests {
 		assertThatNoException().isThrownBy(() -> new TableName(schema + LONGEST));
 		assertThatIllegalArgumentException().isThrownBy(() -> new TableName(schema + LONGEST + "t"))
 			.withMessageContaining(
-					"may have at most 51 characters, since PostgreSQL would cut the names of its indexes");
+					"may have at most 55 characters, since PostgreSQL would cut the names of its indexes");
 	}
 
 }
