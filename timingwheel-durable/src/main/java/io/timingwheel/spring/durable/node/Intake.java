@@ -68,7 +68,8 @@ final class Intake {
 			// The node or the name was paused during the claim.
 			this.settler.giveBack(run);
 		}
-		else if (lost >= this.parts.settings().maxLostDeliveries() && run.unknownSchedule() == null) {
+		else if (lost > this.parts.settings().maxLostDeliveries() && run.unknownSchedule() == null) {
+			// The first loss does not count: others may have ended the node.
 			run.withdraw();
 			this.settler.bury(run,
 					"Nodes ended %d times while they were running the task (timingwheel.store.max-lost-deliveries)"
