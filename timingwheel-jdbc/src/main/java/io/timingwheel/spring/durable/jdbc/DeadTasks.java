@@ -17,11 +17,8 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 final class DeadTasks {
 
-	/** How long all waits of one call for other transactions may take together. */
+	/** How long the waits of one call for other transactions may take that were in vain. */
 	private static final long MAX_WAIT = Duration.ofSeconds(3).toNanos();
-
-	/** A transaction that takes longer than this has waited. */
-	private static final long QUICK = Duration.ofMillis(100).toNanos();
 
 	private final Database database;
 
@@ -46,8 +43,7 @@ final class DeadTasks {
 		for (String id : ids) {
 			long start = System.nanoTime();
 			Requeue result = (waited < MAX_WAIT) ? this.takenKeys.<Requeue>take((jdbc) -> requeue(jdbc, id)) : null;
-			long took = System.nanoTime() - start;
-			waited += (took > QUICK) ? took : 0;
+			waited += (result == null) ? System.nanoTime() - start : 0;
 			results.putIfAbsent(id, (result != null) ? result : Requeue.KEY_PENDING);
 		}
 		return ids.stream().map(results::get).toList();
