@@ -32,6 +32,9 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 	private static final long FOREVER = Long.MAX_VALUE;
 
+	/** The loop that claims tasks. */
+	private static final String POLLER = "timing-wheel-poller";
+
 	private final TimingWheel wheel;
 
 	private final List<Loop> loops = new CopyOnWriteArrayList<>();
@@ -51,7 +54,7 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 	@Override
 	public NodeLoop loop(String name, Runnable round) {
 		this.loops.removeIf(Loop::isStopped);
-		Loop loop = new Loop(round);
+		Loop loop = new Loop(round, name.equals(POLLER));
 		this.loops.add(loop);
 		return loop;
 	}
@@ -75,11 +78,15 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 	@Override
 	public void flush() {
+		flush(null);
+	}
+
+	private void flush(@Nullable Loop last) {
 		boolean worked = true;
 		while (worked) {
 			worked = false;
 			for (Loop loop : this.loops) {
-				worked |= loop.flush();
+				worked |= loop != last && loop.flush();
 			}
 		}
 	}
@@ -104,6 +111,12 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 		private final Runnable round;
 
+		/**
+		 * Whether the other loops that are due come first, so that a claim sees what they
+		 * have changed, and needs no other claim after it.
+		 */
+		private final boolean last;
+
 		/** The timer of the next round. */
 		private @Nullable TimerHandle timer;
 
@@ -120,8 +133,9 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 		private long pauseNanos;
 
-		Loop(Runnable round) {
+		Loop(Runnable round, boolean last) {
 			this.round = round;
+			this.last = last;
 		}
 
 		@Override
@@ -132,6 +146,9 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 		@Override
 		public void run() {
+			if (this.last) {
+				VirtualLoops.this.flush(this);
+			}
 			if (!begin()) {
 				return;
 			}

@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.jdbc.ClaimRound.Look;
 import io.timingwheel.spring.durable.jdbc.ClaimedRows.Found;
@@ -33,10 +36,16 @@ final class PortableClaims implements ClaimSteps {
 
 	private final ClaimedRows rows;
 
+	private final boolean searchesEach;
+
+	/** The statements by the number of their names. */
+	private final Map<Integer, String> searches = new ConcurrentHashMap<>();
+
 	PortableClaims(Database database) {
 		this.database = database;
 		this.names = new TaskNames(database);
 		this.rows = new ClaimedRows(database);
+		this.searchesEach = database.dialect() instanceof H2Dialect;
 	}
 
 	@Override
@@ -70,31 +79,29 @@ final class PortableClaims implements ClaimSteps {
 	}
 
 	/**
-	 * The first times of each name. The searches of all names are one statement. The due
-	 * times include the look-ahead of the names without limits.
+	 * The first times of each name. The due times include the look-ahead of the names
+	 * without limits. The searches of all names are one request. H2 would parse this long
+	 * statement each time, so it gets a statement for each name.
 	 */
 	private Map<String, Look> look(JdbcOperations jdbc, ClaimRequest request, List<String> names, long now) {
 		Map<String, Look> looks = new HashMap<>();
-		if (names.isEmpty()) {
-			return looks;
+		int size = this.searchesEach ? 1 : Math.max(1, names.size());
+		for (int from = 0; from < names.size(); from += size) {
+			look(jdbc, request, names.subList(from, from + size), now, looks);
 		}
-		String claimable = "and (owner is null or next_at <= " + now + ")";
-		String select = "select %d as number, " + FIRST.formatted("{pending}", "<= ?", claimable) + " as due_at, "
-				+ FIRST.formatted("{suspect}", "<= " + now, "") + " as suspect_at, "
-				+ FIRST.formatted("{running}", "<= " + now, "") + " as ended_at, "
-				+ FIRST.formatted("{pending}", "> ?", "") + " as later_at, "
-				+ FIRST.formatted("{running}", "> " + now, "") + " as lease_at, "
-				+ FIRST.formatted("{suspect}", "> " + now, "") + " as suspect_lease_at";
-		List<String> searches = new ArrayList<>();
+		return looks;
+	}
+
+	private void look(JdbcOperations jdbc, ClaimRequest request, List<String> names, long now,
+			Map<String, Look> looks) {
 		List<Object> parameters = new ArrayList<>();
 		for (String name : names) {
 			Object text = this.database.dialect().text(name);
 			long ahead = (share(request, name).limits() != null) ? now
 					: DueTime.after(request.lookAhead()).resolve(now);
-			searches.add(select.formatted(searches.size()));
-			parameters.addAll(List.of(text, ahead, text, text, text, ahead, text, text));
+			parameters.addAll(List.of(text, ahead, now, text, now, text, now, text, ahead, text, now, text, now));
 		}
-		jdbc.query(this.database.sql(String.join(" union all ", searches)), (rs) -> {
+		jdbc.query(this.searches.computeIfAbsent(names.size(), this::searches), (rs) -> {
 			String name = names.get(rs.getInt("number"));
 			long[] times = new long[6];
 			for (int i = 0; i < times.length; i++) {
@@ -105,7 +112,21 @@ final class PortableClaims implements ClaimSteps {
 					: Math.min(times[3], Math.min(times[4], times[5]));
 			looks.put(name, new Look(times[0], times[1], times[2], laterAt));
 		}, parameters.toArray());
-		return looks;
+	}
+
+	/**
+	 * A statement with the searches of so many names. The times are parameters, so that
+	 * the database and the driver can keep the statement.
+	 */
+	private String searches(int names) {
+		String select = "select %d as number, "
+				+ FIRST.formatted("{pending}", "<= ?", "and (owner is null or next_at <= ?)") + " as due_at, "
+				+ FIRST.formatted("{suspect}", "<= ?", "") + " as suspect_at, "
+				+ FIRST.formatted("{running}", "<= ?", "") + " as ended_at, " + FIRST.formatted("{pending}", "> ?", "")
+				+ " as later_at, " + FIRST.formatted("{running}", "> ?", "") + " as lease_at, "
+				+ FIRST.formatted("{suspect}", "> ?", "") + " as suspect_lease_at";
+		return this.database
+			.sql(IntStream.range(0, names).mapToObj(select::formatted).collect(Collectors.joining(" union all ")));
 	}
 
 	private Taken take(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks) {
