@@ -17,7 +17,9 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 final class DeadTasks {
 
-	/** How long the waits of one call for other transactions may take that were in vain. */
+	/**
+	 * How long the waits of one call for other transactions may take that were in vain.
+	 */
 	private static final long MAX_WAIT = Duration.ofSeconds(3).toNanos();
 
 	private final Database database;
