@@ -188,8 +188,8 @@ abstract class LongFaultContractTests extends FaultTestSupport {
 		List<Integer> soon = numbers(schedules, TimesOfUser.SOON);
 		awaitProgress(this.executions::numbersEnded, frequent.size() + soon.size());
 		awaitProgress(() -> this.executions.numbersEnded(2), frequent.size());
-		frequent
-			.forEach((number) -> assertThat(this.client.store().cancel(Target.of(key(number), Kind.ONCE))).isTrue());
+		frequent.forEach(
+				(number) -> assertThat(this.client.store().cancel(Target.of(key(number), Kind.SCHEDULE))).isTrue());
 		await(() -> this.client.counts().running() == 0);
 		assertNeverEarly();
 		Map<Long, List<Execution>> runs = runs();
