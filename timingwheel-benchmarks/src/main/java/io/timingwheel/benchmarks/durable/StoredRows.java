@@ -76,10 +76,10 @@ record StoredRows(String name, Duration first) {
 
 	private void insertPending(JdbcTemplate jdbc, int count) {
 		jdbc.update("""
-				insert into timingwheel_task (id, name, task_key, pending_key, payload, due_at, next_at, status, fence,
-					attempt, deliveries, lost_deliveries, created_at)
+				insert into timingwheel_task (id, name, task_key, held_key, payload, due_at, next_at, status, fence,
+					attempt, deliveries, lost, created_at)
 				select gen_random_uuid()::text, case when number % 10 = 0 then 'name-' || number / 10 % ? else ? end,
-					'k' || number, 'k' || number, '{"v":1,"args":[' || number || ']}', due, due, 0, 1, 1, 0, 0, due
+					'k' || number, 'ok' || number, '{"v":1,"args":[' || number || ']}', due, due, 0, 1, 1, 0, 0, due
 				from (select number, extract(epoch from now())::bigint * 1000 + ? + number::bigint * ? % ? as due
 					from generate_series(0, ? - 1) as g (number)) as numbers
 				""", NAMES, this.name, this.first.toMillis(), STEP_MILLIS, WEEK_MILLIS, count);
@@ -89,7 +89,7 @@ record StoredRows(String name, Duration first) {
 		jdbc.update(
 				"""
 						insert into timingwheel_task (id, name, task_key, payload, due_at, status, fence, attempt, deliveries,
-							lost_deliveries, error, created_at, died_at)
+							lost, error, created_at, died_at)
 						select gen_random_uuid()::text, ?, 'd' || number, '{"v":1,"args":[' || number || ']}', at, 2, 1, 16, 16, 0,
 							'java.lang.IllegalStateException: The server answers ' || 500 + number % 20, at, at
 						from (select number, extract(epoch from now())::bigint * 1000 - number * 10 as at
