@@ -21,11 +21,6 @@ enum DurablePeer implements Contestant {
 	TIMINGWHEEL_500("timingwheel, batch-size 500, max-in-flight 4000", EnumSet.allOf(Store.class),
 			ours(Map.of("timingwheel.store.batch-size", 500, "timingwheel.store.max-in-flight", 4000))),
 
-	/** The same statements, but none of them can turn {@code synchronous_commit} off. */
-	TIMINGWHEEL_ALL_WAIT("timingwheel, each commit waits for the disk", EnumSet.of(Store.POSTGRESQL),
-			(store, url, probe) -> new TimingWheelNode(store, PostgresServer.whereAllCommitsWait(url), Map.of(),
-					probe)),
-
 	/** The store limits how many tasks run at once on all nodes. */
 	TIMINGWHEEL_LIMITED("timingwheel, max-concurrent 1000", EnumSet.allOf(Store.class),
 			ours(Map.of("timingwheel.tasks.probe.max-concurrent", 1000))),
@@ -155,8 +150,7 @@ enum DurablePeer implements Contestant {
 	 * Whether this is our node with other settings, which change only how it runs tasks.
 	 */
 	boolean runsOtherwise() {
-		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_ALL_WAIT || this == TIMINGWHEEL_LIMITED
-				|| this == TIMINGWHEEL_TRANSACTIONAL;
+		return this == TIMINGWHEEL_500 || this == TIMINGWHEEL_LIMITED || this == TIMINGWHEEL_TRANSACTIONAL;
 	}
 
 	/**

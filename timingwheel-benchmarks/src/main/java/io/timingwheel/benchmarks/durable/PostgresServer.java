@@ -53,15 +53,6 @@ final class PostgresServer implements Server {
 		this.jdbc = new JdbcTemplate(this.postgres.getPostgresDatabase());
 	}
 
-	/**
-	 * The address for connections on which all commits wait for the disk, also those of
-	 * statements that turn {@code synchronous_commit} off.
-	 * @param url the address of a server
-	 */
-	static String whereAllCommitsWait(String url) {
-		return url + "&currentSchema=public,pg_catalog";
-	}
-
 	@Override
 	public String url() {
 		return this.postgres.getJdbcUrl("postgres", "postgres");
@@ -71,7 +62,7 @@ final class PostgresServer implements Server {
 	public void clear() {
 		if (this.pendingFrom != 0) {
 			this.jdbc.update("delete from " + TABLE + " where due_at < ?", this.pendingFrom);
-			Stream.of("_limit", "_node").forEach((table) -> this.jdbc.update("delete from " + TABLE + table));
+			Stream.of("_name", "_node").forEach((table) -> this.jdbc.update("delete from " + TABLE + table));
 			this.jdbc.execute("vacuum (analyze, index_cleanup on) " + TABLE);
 			this.jdbc.execute("checkpoint");
 			return;
@@ -79,12 +70,6 @@ final class PostgresServer implements Server {
 		this.jdbc.execute("drop schema public cascade");
 		this.jdbc.execute("create schema public");
 		this.jdbc.execute("create extension pg_stat_statements");
-		// Only the connections of whereAllCommitsWait search this schema first, so only
-		// they call this function.
-		this.jdbc.execute(
-				"""
-						create function public.set_config(text, text, boolean) returns text language sql as $$
-							select case when $1 = 'synchronous_commit' then $2 else pg_catalog.set_config($1, $2, $3) end $$""");
 	}
 
 	@Override

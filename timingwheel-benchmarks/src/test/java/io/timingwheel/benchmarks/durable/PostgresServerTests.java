@@ -15,8 +15,6 @@ import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -60,23 +58,6 @@ class PostgresServerTests {
 	}
 
 	@Test
-	void statementsCannotStopTheirCommitFromWaitingWhereAllCommitsWait() {
-		assertThat(settings(server.url())).containsExactly("off", "20ms");
-		assertThat(settings(PostgresServer.whereAllCommitsWait(server.url()))).containsExactly("on", "20ms");
-	}
-
-	private static List<String> settings(String url) {
-		DriverManagerDataSource dataSource = new DriverManagerDataSource(url);
-		JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-		return new TransactionTemplate(new JdbcTransactionManager(dataSource)).execute((status) -> {
-			jdbc.queryForList(
-					"select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '20ms', true)");
-			return List.of(jdbc.queryForObject("show synchronous_commit", String.class),
-					jdbc.queryForObject("show lock_timeout", String.class));
-		});
-	}
-
-	@Test
 	void aSnapshotIsHeldBesideATransaction() throws Exception {
 		String held = "select count(*) from pg_stat_activity where state = 'idle in transaction' and backend_xmin is not null";
 		assertThat(server.besideTransaction(() -> this.jdbc.queryForObject(held, Long.class))).isOne();
@@ -93,7 +74,7 @@ class PostgresServerTests {
 
 		server.addPending(1_000, null);
 
-		assertThat(this.jdbc.queryForList(indexes, String.class)).hasSizeGreaterThan(5).isEqualTo(before);
+		assertThat(this.jdbc.queryForList(indexes, String.class)).isNotEmpty().isEqualTo(before);
 		assertThat(names()).hasSize(1_000).contains("probe", "name-0", "name-98");
 		this.jdbc.update("""
 				update timingwheel_task set name = 'measured', due_at = extract(epoch from now()) * 1000 + 3600000
