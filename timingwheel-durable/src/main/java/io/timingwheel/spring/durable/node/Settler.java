@@ -13,7 +13,7 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
-import io.timingwheel.spring.durable.store.StorableText;
+import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.internal.TaskLog;
 import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskPolicies;
@@ -88,7 +88,7 @@ final class Settler {
 	 * @param unreadable whether another release may read the task
 	 */
 	void failed(Run run, Throwable error, boolean unreadable) {
-		String text = StorableText.clean(UserErrors.describe(error), DelayedTaskStore.MAX_ERROR_LENGTH);
+		String text = TaskLimits.error(UserErrors.describe(error));
 		TaskPolicies policies = this.parts.services().policies();
 		int maxAttempts = policies.of(run.name()).maxAttempts(this.parts.settings().maxAttempts());
 		int attempt = run.attempt();
@@ -265,7 +265,7 @@ final class Settler {
 		}
 
 		private static String ascii(String text) {
-			return StorableText.ascii(text, DelayedTaskStore.MAX_ERROR_LENGTH);
+			return TaskLimits.asciiError(text);
 		}
 
 	}

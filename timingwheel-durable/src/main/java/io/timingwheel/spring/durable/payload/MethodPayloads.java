@@ -114,31 +114,28 @@ public final class MethodPayloads {
 	}
 
 	/**
-	 * Checks that arguments are the same as those that were read back.
+	 * Checks that arguments are the same as those that were read back. Compares the
+	 * values and, since not all values can be seen, the JSON of both.
 	 */
 	private void checkSame(@Nullable Object[] arguments, @Nullable Object[] read, String json) {
-		boolean certain = true;
+		boolean plain = true;
 		for (int i = 0; i < arguments.length; i++) {
 			Object argument = arguments[i];
-			if (argument != null && PayloadReadBack.isPlainValue(argument) && argument.equals(read[i])) {
+			if (Objects.equals(argument, read[i]) && (argument == null || PayloadReadBack.isPlainValue(argument))) {
 				continue;
 			}
-			if (argument != null && !ClassUtils.isAssignableValue(this.types.get(i).getRawClass(), argument)) {
-				// What was given is converted to the declared type.
-				certain = false;
-				continue;
+			plain = false;
+			// An argument of another type is converted to the declared type.
+			if (argument == null || ClassUtils.isAssignableValue(this.types.get(i).getRawClass(), argument)) {
+				PayloadReadBack check = new PayloadReadBack(this.codec.mapper()::ignoredProperties);
+				if (!check.isSame(argument, read[i])) {
+					throw changed(i, ": the first difference is at argument" + check.difference());
+				}
 			}
-			PayloadReadBack check = new PayloadReadBack(this.codec.mapper()::ignoredProperties);
-			if (!check.isSame(argument, read[i])) {
-				throw changed(i, ": the first difference is at argument" + check.difference());
-			}
-			certain &= check.isCertain();
 		}
-		if (!certain) {
-			int changed = this.codec.mapper().firstDifference(json, this.codec.write(name(), this, read));
-			if (changed >= 0) {
-				throw changed(changed, "");
-			}
+		int changed = plain ? -1 : this.codec.mapper().firstDifference(json, this.codec.write(name(), this, read));
+		if (changed >= 0) {
+			throw changed(changed, "");
 		}
 	}
 

@@ -6,7 +6,6 @@ import java.lang.reflect.Member;
 import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.Calendar;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -22,6 +21,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,6 @@ import tools.jackson.databind.introspect.AnnotatedClass;
 import tools.jackson.databind.introspect.AnnotatedField;
 import tools.jackson.databind.introspect.AnnotatedMethod;
 import tools.jackson.databind.introspect.AnnotationIntrospectorPair;
-import tools.jackson.databind.introspect.MixInResolver;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.NamedType;
 import tools.jackson.databind.module.SimpleModule;
@@ -101,7 +100,7 @@ final class PayloadMapper {
 			.addModule(defaults())
 			.findAndAddModules()
 			.addModules(application.registeredModules())
-			.mixInOverrides(new MixIns(config))
+			.mixInHandler(application.rebuild().mixInHandler())
 			.subtypeResolver(config.getSubtypeResolver().snapshot());
 		if (config.getHandlerInstantiator() != null) {
 			builder.handlerInstantiator(config.getHandlerInstantiator());
@@ -233,26 +232,24 @@ final class PayloadMapper {
 	}
 
 	private static Object content(JsonNode node) {
-		if (node.isObject()) {
-			Map<String, Object> properties = new HashMap<>();
-			node.forEachEntry((name, value) -> properties.put(name, content(value)));
-			return List.of(node.getNodeType(), properties);
+		if (!node.isContainer()) {
+			return node;
 		}
-		if (node.isArray()) {
-			return List.of(node.getNodeType(),
-					node.valueStream()
-						.map(PayloadMapper::content)
-						.collect(Collectors.groupingBy(Function.identity(), Collectors.counting())));
-		}
-		return node;
+		Stream<Object> elements = node.isObject()
+				? node.propertyStream().map((property) -> Map.entry(property.getKey(), content(property.getValue())))
+				: node.valueStream().map(PayloadMapper::content);
+		return List.of(node.getNodeType(),
+				elements.collect(Collectors.groupingBy(Function.identity(), Collectors.counting())));
 	}
 
 	/**
 	 * Refuses types whose objects lose their meaning when they are stored, whether or not
 	 * Jackson can write them.
+	 * @param handler writes or reads the type: Jackson's own writes calendars without
+	 * their zone
 	 * @throws UnsupportedTypeException if its objects cannot be stored
 	 */
-	private static void checkClass(Class<?> type) {
+	private static void checkClass(Class<?> type, Object handler) {
 		if (isEntity(type)) {
 			throw new UnsupportedTypeException(type, "is a JPA entity",
 					"pass its id and load it in the body, or pass a copy of the values that the body needs");
@@ -264,14 +261,8 @@ final class PayloadMapper {
 			throw new UnsupportedTypeException(type, "belongs to this JVM and means nothing to another",
 					"pass the data from which the body can make or find it");
 		}
-	}
-
-	/**
-	 * Refuses calendars, unless a module of the application handles them. Jackson writes
-	 * their time without their zone.
-	 */
-	private static void checkCalendar(Class<?> type, Class<?> handledBy) {
-		if (Calendar.class.isAssignableFrom(type) && handledBy.getName().startsWith("tools.jackson.databind.")) {
+		if (Calendar.class.isAssignableFrom(type)
+				&& handler.getClass().getName().startsWith("tools.jackson.databind.")) {
 			throw new UnsupportedTypeException(type, "loses its zone in JSON", "declare ZonedDateTime");
 		}
 	}
@@ -328,8 +319,7 @@ final class PayloadMapper {
 		public ValueDeserializer<?> modifyDeserializer(DeserializationConfig config, BeanDescription.Supplier bean,
 				ValueDeserializer<?> deserializer) {
 			Class<?> type = bean.getBeanClass();
-			checkClass(type);
-			checkCalendar(type, deserializer.getClass());
+			checkClass(type, deserializer);
 			if (type == Object.class || type == Serializable.class) {
 				throw new UnsupportedTypeException(type, "does not say what is to be read",
 						"declare the type that the value has, with its type arguments, or JsonNode");
@@ -351,7 +341,7 @@ final class PayloadMapper {
 		@Override
 		public KeyDeserializer modifyKeyDeserializer(DeserializationConfig config, JavaType type,
 				KeyDeserializer deserializer) {
-			checkClass(type.getRawClass());
+			checkClass(type.getRawClass(), deserializer);
 			return deserializer;
 		}
 
@@ -367,8 +357,7 @@ final class PayloadMapper {
 		public ValueSerializer<?> modifySerializer(SerializationConfig config, BeanDescription.Supplier bean,
 				ValueSerializer<?> serializer) {
 			Class<?> type = bean.getBeanClass();
-			checkClass(type);
-			checkCalendar(type, serializer.getClass());
+			checkClass(type, serializer);
 			if (serializer instanceof BeanSerializerBase) {
 				PayloadMapper.this.ignored.put(type, ignored(config, bean));
 			}
@@ -397,28 +386,6 @@ final class PayloadMapper {
 			bean.get().findProperties().forEach((property) -> names.remove(property.getInternalName()));
 			names.addAll(config.getDefaultPropertyIgnorals(bean.getBeanClass(), type).findIgnoredForSerialization());
 			return names;
-		}
-
-	}
-
-	/**
-	 * The mix-ins of the application's mapper.
-	 */
-	private record MixIns(MixInResolver application) implements MixInResolver {
-
-		@Override
-		public @Nullable Class<?> findMixInClassFor(Class<?> type) {
-			return this.application.findMixInClassFor(type);
-		}
-
-		@Override
-		public boolean hasMixIns() {
-			return this.application.hasMixIns();
-		}
-
-		@Override
-		public MixInResolver snapshot() {
-			return this;
 		}
 
 	}

@@ -1,6 +1,5 @@
 package io.timingwheel.spring.durable.payload;
 
-import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.InaccessibleObjectException;
 import java.lang.reflect.Modifier;
@@ -14,7 +13,6 @@ import java.util.Comparator;
 import java.util.Date;
 import java.util.Deque;
 import java.util.IdentityHashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -37,9 +35,8 @@ import org.springframework.util.ClassUtils;
 /**
  * Compares an argument with what was read back from its JSON, by the values: the fields
  * of objects, and the elements of collections in their order. The class of a collection
- * does not count, the class of another object does. Where the values cannot be seen, the
- * check is not {@link #isCertain() certain}, and the JSON has to be compared. For one
- * comparison.
+ * does not count, the class of another object does. Values that cannot be seen count as
+ * the same: the caller compares the JSON too. For one comparison.
  */
 final class PayloadReadBack {
 
@@ -55,8 +52,6 @@ final class PayloadReadBack {
 	private final Map<Object, Object> entered = new IdentityHashMap<>();
 
 	private final Deque<String> path = new ArrayDeque<>();
-
-	private boolean certain = true;
 
 	private @Nullable String difference;
 
@@ -76,13 +71,6 @@ final class PayloadReadBack {
 	}
 
 	/**
-	 * Whether {@link #isSame} has seen all values.
-	 */
-	boolean isCertain() {
-		return this.certain;
-	}
-
-	/**
 	 * Where the first difference is, a path of fields and the class of the value;
 	 * {@code null} if there is none.
 	 */
@@ -94,15 +82,22 @@ final class PayloadReadBack {
 	 * Whether two values are the same.
 	 */
 	boolean isSame(@Nullable Object before, @Nullable Object after) {
-		if (before == after) {
-			return true;
+		boolean same = before == after || (before != null && after != null && haveSameContent(before, after));
+		if (!same && this.difference == null) {
+			Object value = (before != null) ? before : Objects.requireNonNull(after);
+			this.difference = String.join("", this.path) + " (" + value.getClass().getTypeName() + ")";
 		}
-		if (before == null) {
-			return differs(Objects.requireNonNull(after));
-		}
-		if (after == null) {
-			return differs(before);
-		}
+		return same;
+	}
+
+	private boolean isSameAt(String step, @Nullable Object before, @Nullable Object after) {
+		this.path.addLast(step);
+		boolean same = isSame(before, after);
+		this.path.removeLast();
+		return same;
+	}
+
+	private boolean haveSameContent(Object before, Object after) {
 		if (before instanceof Optional<?> one && after instanceof Optional<?> other) {
 			return isSame(one.orElse(null), other.orElse(null));
 		}
@@ -113,105 +108,67 @@ final class PayloadReadBack {
 			return isSame(one.getKey(), other.getKey()) && isSame(one.getValue(), other.getValue());
 		}
 		if (before.getClass().isArray()) {
-			return before.getClass() == after.getClass() ? areSameArrays(before, after) : differs(before);
+			return before.getClass() == after.getClass() && ((before instanceof Object[] elements)
+					? areSameElements(Arrays.asList(elements), Arrays.asList((Object[]) after))
+					: Objects.deepEquals(before, after));
 		}
 		if (before instanceof Map<?, ?> one && after instanceof Map<?, ?> other) {
-			return areSameMaps(one, other) && haveSameExtras(before, after);
+			return areSorted(before, after) && areSameMaps(one, other) && haveSameExtras(before, after);
 		}
 		if (before instanceof Iterable<?> one && after instanceof Collection<?> other) {
-			return areSameElements(one, other) && haveSameExtras(before, after);
+			return areSorted(before, after) && areSameCollections(one, other) && haveSameExtras(before, after);
+		}
+		if (before instanceof CharSequence one && after instanceof CharSequence other) {
+			return one.toString().contentEquals(other);
 		}
 		if (before instanceof CharSequence || after instanceof CharSequence) {
-			return areSameTexts(before, after) || differs(before);
+			// The caller gave what can be converted to the declared type.
+			return true;
 		}
 		if (before instanceof JsonNode one && after instanceof JsonNode other) {
-			return one.equals(PayloadReadBack::compareLeaves, other) || differs(before);
+			return one.equals(PayloadReadBack::compareLeaves, other);
 		}
-		if (isPlatform(before.getClass())) {
-			return isSameValue(before, after) || differs(before);
-		}
-		return isSameObject(before, after) || differs(before);
+		return isPlatform(before.getClass()) ? isSameValue(before, after) : isSameObject(before, after);
 	}
 
-	private boolean differs(Object value) {
-		if (this.difference == null) {
-			this.difference = String.join("", this.path) + " (" + value.getClass().getTypeName() + ")";
+	private boolean areSameElements(List<?> before, List<?> after) {
+		boolean same = before.size() == after.size();
+		for (int i = 0; same && i < before.size(); i++) {
+			same = isSameAt("[]", before.get(i), after.get(i));
 		}
-		return false;
+		return same;
 	}
 
-	private boolean uncertain() {
-		this.certain = false;
+	private boolean areSameCollections(Iterable<?> before, Collection<?> after) {
+		List<Object> elements = new ArrayList<>();
+		before.forEach(elements::add);
+		if (areSameElements(elements, new ArrayList<>(after))) {
+			return true;
+		}
+		// The elements of a set may come back in another order.
+		return before instanceof Set && !(before instanceof LinkedHashSet) && !(before instanceof SortedSet)
+				&& elements.size() == after.size() && after.containsAll(elements) && forgive();
+	}
+
+	private boolean areSameMaps(Map<?, ?> before, Map<?, ?> after) {
+		boolean unordered = !(before instanceof LinkedHashMap) && !(before instanceof SortedMap);
+		if (unordered && before.keySet().equals(after.keySet())) {
+			return before.keySet().stream().allMatch((key) -> isSameAt("[]", before.get(key), after.get(key)));
+		}
+		return areSameElements(new ArrayList<>(before.entrySet()), new ArrayList<>(after.entrySet()));
+	}
+
+	private boolean forgive() {
+		this.difference = null;
 		return true;
 	}
 
 	/**
-	 * A text that was read as another type, or another type that was read as a text: the
-	 * caller gave what can be converted to the declared type.
+	 * Whether a sorted collection is sorted as before.
 	 */
-	private boolean areSameTexts(Object before, Object after) {
-		return (before instanceof CharSequence one && after instanceof CharSequence other)
-				? one.toString().contentEquals(other) : uncertain();
-	}
-
-	private boolean areSameArrays(Object before, Object after) {
-		if (before.getClass().getComponentType().isPrimitive()) {
-			return Objects.deepEquals(before, after) || differs(before);
-		}
-		int length = Array.getLength(before);
-		if (length != Array.getLength(after)) {
-			return differs(before);
-		}
-		for (int i = 0; i < length; i++) {
-			if (!isSameAt("[]", Array.get(before, i), Array.get(after, i))) {
-				return false;
-			}
-		}
-		return true;
-	}
-
-	private boolean areSameElements(Iterable<?> before, Collection<?> after) {
-		Iterator<?> others = after.iterator();
-		boolean inOrder = haveSameOrder(comparator(before), comparator(after));
-		for (Iterator<?> elements = before.iterator(); inOrder && elements.hasNext();) {
-			inOrder = others.hasNext() && isSameAt("[]", elements.next(), others.next());
-		}
-		if (inOrder && !others.hasNext()) {
-			return true;
-		}
-		// The elements of a set may come back in another order.
-		boolean unordered = before instanceof Set && !(before instanceof LinkedHashSet)
-				&& !(before instanceof SortedSet);
-		if (unordered && ((Set<?>) before).size() == after.size() && after.containsAll((Set<?>) before)) {
-			this.difference = null;
-			return uncertain();
-		}
-		return differs(before);
-	}
-
-	private boolean areSameMaps(Map<?, ?> before, Map<?, ?> after) {
-		boolean same = haveSameOrder(comparator(before), comparator(after)) && before.size() == after.size();
-		if (!same) {
-			return differs(before);
-		}
-		boolean inOrder = areSameElements(new ArrayList<>(before.keySet()), new ArrayList<>(after.keySet()));
-		if (!inOrder) {
-			if (before instanceof LinkedHashMap || before instanceof SortedMap) {
-				return false;
-			}
-			this.difference = null;
-		}
-		Iterator<?> values = after.values().iterator();
-		for (Map.Entry<?, ?> entry : before.entrySet()) {
-			Object key = Objects.requireNonNull(entry.getKey());
-			if (!inOrder && !after.containsKey(key)) {
-				return differs(before);
-			}
-			if (!isSameAt("[]", entry.getValue(), inOrder ? values.next() : after.get(key))) {
-				return false;
-			}
-		}
-		return inOrder || uncertain();
+	private static boolean areSorted(Object before, Object after) {
+		Comparator<?> comparator = comparator(before);
+		return comparator == null || comparator.equals(comparator(after));
 	}
 
 	/**
@@ -224,50 +181,38 @@ final class PayloadReadBack {
 		return (comparator != Comparator.naturalOrder()) ? comparator : null;
 	}
 
-	private static boolean haveSameOrder(@Nullable Comparator<?> before, @Nullable Comparator<?> after) {
-		return before == null || before.equals(after);
-	}
-
 	/**
 	 * Compares the fields that a class adds to a collection of the platform. JSON has
 	 * only the elements.
 	 */
 	private boolean haveSameExtras(Object before, Object after) {
 		Class<?> base = before.getClass();
-		while (base != null && !isPlatform(base)) {
+		while (!isPlatform(base)) {
 			base = base.getSuperclass();
 		}
-		if (base == before.getClass() || base == null || base == Object.class
-				|| Modifier.isAbstract(base.getModifiers())) {
-			return true;
-		}
 		List<Field> extras = storedFields(before.getClass());
-		return extras.isEmpty()
-				|| ((before.getClass() == after.getClass()) ? haveSameFields(extras, before, after) : differs(before));
+		return extras.isEmpty() || base == Object.class || Modifier.isAbstract(base.getModifiers())
+				|| (before.getClass() == after.getClass() && haveSameFields(extras, before, after));
 	}
 
 	/**
 	 * Compares objects of the platform, whose fields cannot be seen.
 	 */
-	private boolean isSameValue(Object before, Object after) {
+	private static boolean isSameValue(Object before, Object after) {
 		if (before instanceof Number && after instanceof Number) {
-			return before.equals(after) || areSameNumbers(before.toString(), after.toString());
-		}
-		if (before instanceof Date one && after instanceof Date other) {
-			return one.getTime() == other.getTime()
-					&& (one.getClass() == other.getClass() ? one.equals(other) : !hasNanos(one));
+			return areSameNumbers(before.toString(), after.toString());
 		}
 		if (before instanceof Pattern one && after instanceof Pattern other) {
 			return one.pattern().equals(other.pattern()) && one.flags() == other.flags();
 		}
-		if (before instanceof URL && after instanceof URL) {
+		if (before instanceof URL) {
 			// The method equals of a URL asks a name server.
 			return before.toString().equals(after.toString());
 		}
-		if (before.getClass() == after.getClass() && !hasEquals(before.getClass())) {
-			return uncertain();
+		if (before instanceof Date one && after instanceof Date other && one.getTime() == other.getTime()) {
+			return before.equals(after) || !hasNanos(one);
 		}
-		return before.equals(after) && after.equals(before);
+		return before.equals(after) || (before.getClass() == after.getClass() && !hasEquals(before.getClass()));
 	}
 
 	private static int compareLeaves(JsonNode before, JsonNode after) {
@@ -295,17 +240,12 @@ final class PayloadReadBack {
 		if (this.entered.put(before, after) == after) {
 			return true;
 		}
-		boolean record = before.getClass().isRecord();
-		List<Field> fields = record ? FIELDS.get(before.getClass()) : storedFields(before.getClass());
-		if (!haveSameFields(fields, before, after)) {
-			// A field may be a cache, which the class does not count as its value.
-			if (record || !hasEquals(before.getClass()) || !before.equals(after)) {
-				return false;
-			}
-			this.difference = null;
-			return uncertain();
+		if (before.getClass().isRecord()) {
+			return haveSameFields(FIELDS.get(before.getClass()), before, after);
 		}
-		return (!fields.isEmpty() && hasOnlyOwnFields(before.getClass())) || uncertain();
+		// A field may be a cache, which the class does not count as its value.
+		return haveSameFields(storedFields(before.getClass()), before, after)
+				|| (hasEquals(before.getClass()) && before.equals(after) && forgive());
 	}
 
 	/**
@@ -321,29 +261,17 @@ final class PayloadReadBack {
 
 	private boolean haveSameFields(List<Field> fields, Object before, Object after) {
 		for (Field field : fields) {
-			Object one;
-			Object other;
 			try {
 				field.setAccessible(true);
-				one = field.get(before);
-				other = field.get(after);
+				if (!isSameAt("." + field.getName(), field.get(before), field.get(after))) {
+					return false;
+				}
 			}
 			catch (IllegalAccessException | InaccessibleObjectException ex) {
-				uncertain();
-				continue;
-			}
-			if (!isSameAt("." + field.getName(), one, other)) {
-				return false;
+				// The JSON has to show the difference.
 			}
 		}
 		return true;
-	}
-
-	private boolean isSameAt(String step, @Nullable Object before, @Nullable Object after) {
-		this.path.addLast(step);
-		boolean same = isSame(before, after);
-		this.path.removeLast();
-		return same;
 	}
 
 	private static List<Field> fields(Class<?> type) {
@@ -354,14 +282,6 @@ final class PayloadReadBack {
 				.forEach(fields::add);
 		}
 		return fields;
-	}
-
-	private static boolean hasOnlyOwnFields(Class<?> type) {
-		Class<?> each = type;
-		while (!isPlatform(each)) {
-			each = each.getSuperclass();
-		}
-		return each == Object.class || each == Record.class;
 	}
 
 	/**

@@ -4,12 +4,13 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * Lets callers that store tasks at the same time share a request to a store, and so a
@@ -64,20 +65,8 @@ public final class EnqueueCombiner {
 		if (caller.isInterrupted() || this.sender == caller) {
 			return this.alone.apply(task);
 		}
-		Call call = new Call(task);
-		boolean interrupted = !join(call) && call.await();
-		try {
-			if (!call.ended) {
-				send();
-			}
-		}
-		finally {
-			if (interrupted) {
-				caller.interrupt();
-			}
-		}
-		Enqueued enqueued = call.result();
-		return (enqueued != null) ? enqueued : this.alone.apply(task);
+		Call call = new Call(caller, task, new CompletableFuture<>());
+		return join(call) ? send() : call.next().join().get();
 	}
 
 	/**
@@ -86,38 +75,34 @@ public final class EnqueueCombiner {
 	 */
 	private synchronized boolean join(Call call) {
 		this.waiting.add(call);
-		if (this.sender != null) {
-			return false;
-		}
-		this.sender = call.caller;
-		return true;
+		return this.sender == null && appointSender() == call;
 	}
 
-	private void send() {
-		List<Call> group = take();
-		List<? extends @Nullable Enqueued> enqueued = null;
-		Throwable failure = null;
-		try {
-			enqueued = this.together.send(group.stream().map((call) -> call.task).toList());
-			Assert.state(enqueued == null || enqueued.size() == group.size(),
-					"The store has not returned a result for each task, and the tasks may be stored");
-		}
-		catch (PartlyStoredException ex) {
-			enqueued = ex.enqueued();
-			failure = ex.failure();
-		}
-		catch (Throwable ex) {
-			failure = ex;
-		}
-		Call next = appointNext();
-		for (int i = 0; i < group.size(); i++) {
-			Enqueued one = (enqueued != null) ? enqueued.get(i) : null;
-			group.get(i).end(one, (one == null) ? failure : null);
+	private synchronized @Nullable Call appointSender() {
+		Call next = this.waiting.peek();
+		this.sender = (next != null) ? next.caller() : null;
+		return next;
+	}
+
+	/**
+	 * Sends the task of the caller and those of others that wait.
+	 */
+	private Enqueued send() {
+		boolean interrupted = Thread.interrupted();
+		List<Call> calls = take();
+		List<Supplier<Enqueued>> results = store(calls.stream().map(Call::task).toList());
+		Call next = appointSender();
+		for (int i = 1; i < calls.size(); i++) {
+			calls.get(i).next().complete(results.get(i));
 		}
 		if (next != null) {
 			// This comes last, so that the callers of this request may come back before.
-			next.turn();
+			next.next().complete(this::send);
 		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+		return results.get(0).get();
 	}
 
 	/**
@@ -125,22 +110,45 @@ public final class EnqueueCombiner {
 	 * is that of the sender.
 	 */
 	private synchronized List<Call> take() {
-		List<Call> group = new ArrayList<>();
+		List<Call> calls = new ArrayList<>();
 		long payloads = 0;
-		for (Call call = this.waiting.peek(); call != null && group.size() < MAX_TASKS; call = this.waiting.peek()) {
-			payloads += call.task.payload().length();
-			if (!group.isEmpty() && payloads > MAX_PAYLOADS) {
+		for (Call call = this.waiting.peek(); call != null && calls.size() < MAX_TASKS; call = this.waiting.peek()) {
+			payloads += call.task().payload().length();
+			if (!calls.isEmpty() && payloads > MAX_PAYLOADS) {
 				break;
 			}
-			group.add(this.waiting.remove());
+			calls.add(this.waiting.remove());
 		}
-		return group;
+		return calls;
 	}
 
-	private synchronized @Nullable Call appointNext() {
-		Call next = this.waiting.peek();
-		this.sender = (next != null) ? next.caller : null;
-		return next;
+	/**
+	 * Stores tasks in one request.
+	 * @return the result for each task; the caller of the task takes it
+	 */
+	private List<Supplier<Enqueued>> store(List<NewTask> tasks) {
+		try {
+			List<Enqueued> enqueued = this.together.send(tasks);
+			return results(tasks.size(), (i) -> (enqueued != null) ? enqueued.get(i) : this.alone.apply(tasks.get(i)));
+		}
+		catch (PartlyStoredException ex) {
+			return results(tasks.size(), (i) -> {
+				Enqueued enqueued = ex.enqueued().get(i);
+				if (enqueued == null) {
+					throw ex.failure();
+				}
+				return enqueued;
+			});
+		}
+		catch (RuntimeException | Error ex) {
+			return results(tasks.size(), (i) -> {
+				throw ex;
+			});
+		}
+	}
+
+	private static List<Supplier<Enqueued>> results(int tasks, IntFunction<Enqueued> result) {
+		return IntStream.range(0, tasks).<Supplier<Enqueued>>mapToObj((i) -> () -> result.apply(i)).toList();
 	}
 
 	/**
@@ -163,61 +171,12 @@ public final class EnqueueCombiner {
 	}
 
 	/**
-	 * The call of one caller, which waits for its turn or its result.
+	 * The call of one caller.
+	 *
+	 * @param next what the caller does after its wait: takes its result, or sends the
+	 * next request
 	 */
-	private static final class Call {
-
-		private final NewTask task;
-
-		private final Thread caller = Thread.currentThread();
-
-		private @Nullable Enqueued enqueued;
-
-		private @Nullable Throwable failure;
-
-		private volatile boolean sends;
-
-		private volatile boolean ended;
-
-		Call(NewTask task) {
-			this.task = task;
-		}
-
-		/**
-		 * Waits until this caller has to send the next request, or has its result. An
-		 * interrupt does not end the wait, since the task may be under way.
-		 * @return whether the caller was interrupted
-		 */
-		boolean await() {
-			boolean interrupted = false;
-			while (!this.sends && !this.ended) {
-				LockSupport.park(this);
-				interrupted |= Thread.interrupted();
-			}
-			return interrupted;
-		}
-
-		void turn() {
-			this.sends = true;
-			LockSupport.unpark(this.caller);
-		}
-
-		void end(@Nullable Enqueued enqueued, @Nullable Throwable failure) {
-			this.enqueued = enqueued;
-			this.failure = failure;
-			this.ended = true;
-			LockSupport.unpark(this.caller);
-		}
-
-		@Nullable Enqueued result() {
-			if (this.failure instanceof Error error) {
-				throw error;
-			}
-			if (this.failure != null) {
-				throw (RuntimeException) this.failure;
-			}
-			return this.enqueued;
-		}
+	private record Call(Thread caller, NewTask task, CompletableFuture<Supplier<Enqueued>> next) {
 
 	}
 

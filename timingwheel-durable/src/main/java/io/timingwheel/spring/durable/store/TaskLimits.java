@@ -1,12 +1,15 @@
 package io.timingwheel.spring.durable.store;
 
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Collectors;
+
 import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
 /**
- * The names and keys that a store can keep without a change: at most
+ * The texts that a store can keep without a change: names and keys of at most
  * {@link #MAX_NAME_BYTES} and {@link #MAX_KEY_BYTES} bytes of UTF-8, without the
  * character NUL, and without half of a surrogate pair.
  *
@@ -19,8 +22,6 @@ public final class TaskLimits {
 
 	/** How many bytes of UTF-8 a key may have. */
 	public static final int MAX_KEY_BYTES = 512;
-
-	private static final int MALFORMED = -1;
 
 	private TaskLimits() {
 	}
@@ -51,7 +52,7 @@ public final class TaskLimits {
 	 * @return {@code false} if no store has such a task
 	 */
 	public static boolean isStorable(TaskId id) {
-		return isStorableName(id.name()) && isStorable(id.key(), MAX_KEY_BYTES);
+		return isStorableName(id.name()) && problem(id.key(), MAX_KEY_BYTES) == null;
 	}
 
 	/**
@@ -60,40 +61,50 @@ public final class TaskLimits {
 	 * @return {@code false} if no store has such a task
 	 */
 	public static boolean isStorableName(String name) {
-		return isStorable(name, MAX_NAME_BYTES);
-	}
-
-	private static boolean isStorable(String text, int maxBytes) {
-		int bytes = utf8Bytes(text);
-		return bytes != MALFORMED && bytes <= maxBytes && text.indexOf('\0') < 0;
+		return problem(name, MAX_NAME_BYTES) == null;
 	}
 
 	private static void check(String what, String text, int maxBytes) {
-		int bytes = utf8Bytes(text);
-		Assert.isTrue(bytes != MALFORMED,
-				() -> "The %s of a durable task must be valid Unicode, without half of a surrogate pair"
-					.formatted(what));
-		Assert.isTrue(bytes <= maxBytes, () -> "The %s of a durable task has %d bytes of UTF-8, and may have %d: \"%s\""
-			.formatted(what, bytes, maxBytes, text));
-		Assert.isTrue(text.indexOf('\0') < 0, () -> "The %s of a durable task holds the character NUL".formatted(what));
+		String problem = problem(text, maxBytes);
+		Assert.isTrue(problem == null, () -> "The %s of a durable task %s".formatted(what, problem));
 	}
 
-	private static int utf8Bytes(String text) {
-		int bytes = 0;
-		for (int i = 0; i < text.length(); i++) {
-			char c = text.charAt(i);
-			if (Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1))) {
-				bytes += 4;
-				i++;
-			}
-			else if (Character.isSurrogate(c)) {
-				return MALFORMED;
-			}
-			else {
-				bytes += (c < 0x80) ? 1 : (c < 0x800) ? 2 : 3;
-			}
+	private static @Nullable String problem(String text, int maxBytes) {
+		byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+		if (!text.equals(new String(bytes, StandardCharsets.UTF_8))) {
+			return "must be valid Unicode, without half of a surrogate pair";
 		}
-		return bytes;
+		if (bytes.length > maxBytes) {
+			return "has %d bytes of UTF-8, and may have %d: \"%s\"".formatted(bytes.length, maxBytes, text);
+		}
+		return (text.indexOf('\0') >= 0) ? "holds the character NUL" : null;
+	}
+
+	/**
+	 * Makes the text of an error storable. Replaces the characters that some stores
+	 * refuse, and some change: NUL, and halves of surrogate pairs.
+	 * @param text any text
+	 * @return the text, or its beginning
+	 */
+	public static String error(String text) {
+		// A cut may leave half of a surrogate pair.
+		return cut(text).replaceAll("\\p{Cs}", "\ufffd").replace('\0', ' ');
+	}
+
+	/**
+	 * Makes the text of an error storable where only ASCII is: writes all other
+	 * characters as escapes such as <code>&#92;u2192</code>.
+	 * @param text any text
+	 * @return the text, or its beginning
+	 */
+	public static String asciiError(String text) {
+		return cut(text.chars()
+			.mapToObj((c) -> (c < 0x80) ? Character.toString(c) : "\\u%04x".formatted(c))
+			.collect(Collectors.joining()));
+	}
+
+	private static String cut(String text) {
+		return text.substring(0, Math.min(text.length(), DelayedTaskStore.MAX_ERROR_LENGTH));
 	}
 
 }
