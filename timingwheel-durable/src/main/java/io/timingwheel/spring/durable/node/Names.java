@@ -41,11 +41,11 @@ final class Names {
 	/** The windows that got tasks with the last claim. They share its room. */
 	private Set<NameWindow> active = Set.of();
 
-	/** The names that have given as many tasks as the last claim wanted. */
-	private Set<String> full = Set.of();
+	/** The windows that had no room in the last plan. */
+	private Set<NameWindow> leftOut = Set.of();
 
-	/** Whether names were left out of the plan, since their windows are full. */
-	private boolean leftOut;
+	/** The windows that got as many tasks as the last claim wanted. */
+	private Set<NameWindow> full = Set.of();
 
 	/** Whether the last claim may have left tasks that need room or an end. */
 	private boolean more;
@@ -81,14 +81,16 @@ final class Names {
 		int room = Math.min(free, this.settings.maxRequest());
 		boolean several = this.windows.size() > 1;
 		Map<String, Share> shares = new HashMap<>();
-		this.leftOut = false;
+		this.leftOut = new HashSet<>();
 		if (room > 0) {
 			this.handlers.all().forEach((name, handler) -> {
 				if (!this.policies.isPaused(handler, name)) {
 					NameWindow window = window(handler);
 					int share = several ? share(window, free, room) : room;
 					int due = Math.max(0, Math.min(share, window.room()));
-					this.leftOut |= due == 0;
+					if (due == 0) {
+						this.leftOut.add(window);
+					}
 					if (due > 0 || suspect) {
 						shares.put(name, share(handler, window, share, due));
 					}
@@ -127,35 +129,42 @@ final class Names {
 		for (LeasedTask task : claimed.tasks()) {
 			(task.begun() ? due : soon).merge(task.name(), 1, Integer::sum);
 		}
-		Set<String> full = new HashSet<>();
+		this.full = new HashSet<>();
 		request.names().forEach((name, share) -> {
+			NameWindow window = window(handler(name));
 			boolean backlog = share.due() > 0 && due.getOrDefault(name, 0) >= share.due();
-			window(handler(name)).setBacklog(backlog);
+			window.setBacklog(backlog);
 			if (backlog || (share.soon() > 0 && soon.getOrDefault(name, 0) >= share.soon())) {
-				full.add(name);
+				this.full.add(window);
 			}
 		});
-		this.full = full;
 		this.more = claimed.more();
 		this.atLimit = claimed.tasks().size() >= request.limit();
 		this.active = claimed.tasks().stream().map((task) -> window(handler(task.name()))).collect(Collectors.toSet());
 	}
 
 	/**
-	 * Whether the next claim may take tasks that the last one has left.
+	 * Whether a claim of a fair size may take tasks that the last one has left.
 	 */
 	boolean hasRoomForMore(int free) {
-		return free > 0 && this.more
-				&& (this.atLimit || this.full.stream()
-					.map((name) -> window(handler(name)))
-					.anyMatch((window) -> window.isHalfFree() && share(window, free, free) > 0));
+		int enough = Math.max(1, Math.min(this.settings.batchSize(), this.settings.maxInFlight() / 4));
+		return this.more && ((this.atLimit) ? free >= enough
+				: this.full.stream().anyMatch((window) -> window.isHalfFree() && share(window, free, free) >= enough));
 	}
 
 	/**
-	 * Whether the last plan or claim may have left tasks that wait for room in a window.
+	 * Whether the last plan or claim may have left tasks that need room or an end.
 	 */
 	boolean mayHaveMore() {
-		return this.more || this.leftOut;
+		return this.more || !this.leftOut.isEmpty();
+	}
+
+	/**
+	 * Whether tasks in the store wait until others of their name have started.
+	 */
+	boolean waitForStarts() {
+		return !this.leftOut.stream().allMatch(NameWindow::isHalfFree)
+				|| (this.more && !this.full.stream().allMatch(NameWindow::isHalfFree));
 	}
 
 	/**
@@ -167,8 +176,8 @@ final class Names {
 
 	/**
 	 * After how many ends a claim is worth it. Tasks of limited names may wait for a
-	 * single one to end. Where the room is used up, one claim of many tasks costs less
-	 * than many claims of few.
+	 * single one to end. Otherwise one claim of many tasks costs less than many claims of
+	 * few.
 	 * @param free how many tasks the node can take
 	 * @return the number, {@link Integer#MAX_VALUE} if no task waits for an end
 	 */
@@ -176,10 +185,8 @@ final class Names {
 		if (waitForSingleEnds()) {
 			return 1;
 		}
-		boolean roomIsUsedUp = mayHaveMore() && (free == 0
-				|| this.full.stream().map((name) -> window(handler(name))).anyMatch(NameWindow::isHalfFree));
 		int max = this.settings.maxInFlight();
-		return roomIsUsedUp ? Math.max(1, Math.min(max / 4, (max - free) / 2)) : Integer.MAX_VALUE;
+		return mayHaveMore() ? Math.max(1, Math.min(max / 4, (max - free) / 2)) : Integer.MAX_VALUE;
 	}
 
 }

@@ -165,7 +165,7 @@ final class Poller {
 		}
 		learn(request, claimed);
 		expect(ends);
-		this.loop.await(restNanos(claimed), waitNanos(claimed, lookAhead, ends));
+		this.loop.await(restNanos(claimed), waitNanos(claimed, lookAhead));
 	}
 
 	private long restNanos(Claimed claimed) {
@@ -176,12 +176,18 @@ final class Poller {
 	}
 
 	/**
-	 * Waits for room or ends, if the store may have tasks for them.
+	 * Has the starts and ends of tasks wake this node, if the store may have tasks for
+	 * their room.
 	 * @param ends how many tasks had left the node before the claim
-	 * @return whether it waits
+	 * @return whether the store may have such tasks
 	 */
 	private boolean expect(long ends) {
-		this.held.expect(ends + this.names.endsToWaitFor(this.held.free()), this.names.mayHaveMore());
+		long end = ends + this.names.endsToWaitFor(this.held.free());
+		boolean starts = this.names.waitForStarts();
+		this.held.expect(end, starts);
+		if (this.held.ends() >= end || (starts && !this.names.waitForStarts())) {
+			this.loop.wake();
+		}
 		return this.names.mayHaveMore();
 	}
 
@@ -232,10 +238,8 @@ final class Poller {
 	 * so that not all nodes claim at the same time. Otherwise the first node would take
 	 * all tasks that are due soon.
 	 */
-	private long waitNanos(Claimed claimed, Duration lookAhead, long ends) {
-		int free = this.held.free();
-		boolean ended = this.held.ends() - ends >= this.names.endsToWaitFor(free);
-		if (ended || this.names.hasRoomForMore(free) || isSuspectDue(this.claimedAt)) {
+	private long waitNanos(Claimed claimed, Duration lookAhead) {
+		if (this.names.hasRoomForMore(this.held.free()) || isSuspectDue(this.claimedAt)) {
 			return 0;
 		}
 		long longest = this.busy

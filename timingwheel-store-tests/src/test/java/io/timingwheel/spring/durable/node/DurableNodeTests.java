@@ -2,6 +2,7 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -10,6 +11,7 @@ import java.util.stream.IntStream;
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
@@ -86,6 +88,30 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(node.figure(Figure.CLAIMS)).isLessThan(40);
 		advanceMillis(1_400);
 		assertThat(this.runs).hasSize(3_001);
+	}
+
+	@Test
+	void aBacklogBesideAnIdleNameGoesOnAsSoonAsTasksHaveEnded() {
+		boolean[] busy = { true };
+		use(new InMemoryTaskStore() {
+
+			@Override
+			public List<Reply> settle(List<Settlement> settlements) {
+				return busy[0] ? Collections.nCopies(settlements.size(), Reply.BUSY) : super.settle(settlements);
+			}
+
+		});
+		this.maxInFlight = 16;
+		handle(NAME, this::count);
+		handle("idle", this::count);
+		IntStream.range(0, 40).forEach((number) -> enqueue(number, Duration.ZERO));
+		DurableNode node = node();
+		advanceMillis(30);
+		// What the backlog may take of the room; the rest is for the idle name.
+		assertThat(node.inFlight()).isEqualTo(12);
+		busy[0] = false;
+		advanceMillis(POLL.toMillis() / 2);
+		assertThat(this.runs).hasSize(40);
 	}
 
 	@Test
