@@ -1,6 +1,7 @@
 package io.timingwheel.test;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -16,10 +17,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loops of the node that runs the durable tasks. Each round is a timer, so the thread
- * that moves the time runs the rounds, one after another, and no round waits. The loops
- * have a wheel of their own, so that the application's wheel shows only the application's
- * timers.
+ * The loops of the node that runs the durable tasks. The thread that moves the time runs
+ * the rounds, one after another, and no round waits. The loops have a wheel of their own,
+ * so that the application's wheel shows only the application's timers.
  *
  * <p>
  * The node claims one task at a time and none before it is due. A body can therefore
@@ -37,6 +37,7 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 	private final TimingWheel wheel;
 
+	/** The loops, the poller last. */
 	private final List<Loop> loops = new CopyOnWriteArrayList<>();
 
 	VirtualLoops(VirtualClock clock) {
@@ -53,9 +54,9 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 	@Override
 	public NodeLoop loop(String name, Runnable round) {
-		this.loops.removeIf(Loop::isStopped);
 		Loop loop = new Loop(round, name.equals(POLLER));
 		this.loops.add(loop);
+		this.loops.sort(Comparator.comparing((each) -> each.claims));
 		return loop;
 	}
 
@@ -76,18 +77,15 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 		return false;
 	}
 
+	/**
+	 * Runs the rounds that are due. A claim comes after all others, so that it sees what
+	 * they have changed.
+	 */
 	@Override
 	public void flush() {
-		flush(null);
-	}
-
-	private void flush(@Nullable Loop last) {
 		boolean worked = true;
 		while (worked) {
-			worked = false;
-			for (Loop loop : this.loops) {
-				worked |= loop != last && loop.flush();
-			}
+			worked = this.loops.stream().anyMatch(Loop::runIfDue);
 		}
 	}
 
@@ -111,16 +109,14 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 		private final Runnable round;
 
-		/**
-		 * Whether the other loops that are due come first, so that a claim sees what they
-		 * have changed, and needs no other claim after it.
-		 */
-		private final boolean last;
+		private final boolean claims;
 
 		/** The timer of the next round. */
 		private @Nullable TimerHandle timer;
 
-		private boolean started;
+		private long dueAt;
+
+		private boolean active;
 
 		private boolean running;
 
@@ -129,28 +125,31 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 		/** Whether the loop waits until the time is moved again. */
 		private boolean asleep;
 
-		private boolean stopped;
-
 		private long pauseNanos;
 
-		Loop(Runnable round, boolean last) {
+		Loop(Runnable round, boolean claims) {
 			this.round = round;
-			this.last = last;
+			this.claims = claims;
 		}
 
 		@Override
 		public synchronized void start() {
-			this.started = true;
+			this.active = true;
 			scheduleIn(0);
 		}
 
 		@Override
 		public void run() {
-			if (this.last) {
-				VirtualLoops.this.flush(this);
-			}
+			flush();
+		}
+
+		/**
+		 * Runs a round if one is due.
+		 * @return whether there was a round
+		 */
+		boolean runIfDue() {
 			if (!begin()) {
-				return;
+				return false;
 			}
 			// The thread may have been interrupted for another call. The flag would break
 			// off the calls of this round.
@@ -169,12 +168,13 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 			}
 			if (end()) {
 				// The round may have changed the store.
-				VirtualLoops.this.loops.forEach(Loop::wake);
+				VirtualLoops.this.loops.stream().filter((loop) -> loop.claims).forEach(Loop::wake);
 			}
+			return true;
 		}
 
 		private synchronized boolean begin() {
-			if (this.stopped || this.running) {
+			if (this.running || this.timer == null || VirtualLoops.this.wheel.nanoTime() - this.dueAt < 0) {
 				return false;
 			}
 			cancelTimer();
@@ -198,7 +198,8 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 		private void scheduleIn(long nanos) {
 			cancelTimer();
-			if (nanos < FOREVER && !this.stopped) {
+			if (nanos < FOREVER && this.active) {
+				this.dueAt = VirtualLoops.this.wheel.nanoTime() + nanos;
 				this.timer = VirtualLoops.this.wheel.schedule(this, nanos, TimeUnit.NANOSECONDS);
 			}
 		}
@@ -230,7 +231,7 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 			if (this.running) {
 				this.woken = true;
 			}
-			else if (this.started && !this.asleep) {
+			else if (!this.asleep) {
 				scheduleIn(0);
 			}
 		}
@@ -243,28 +244,14 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 			wake();
 		}
 
-		/**
-		 * Runs a round at once on the current thread if one is due.
-		 * @return whether there was a round
-		 */
-		boolean flush() {
-			synchronized (this) {
-				if (this.timer == null || this.timer.remaining(TimeUnit.NANOSECONDS) > 0) {
-					return false;
-				}
-			}
-			run();
-			return true;
-		}
-
 		@Override
 		public synchronized boolean isStopped() {
-			return this.stopped;
+			return !this.active;
 		}
 
 		@Override
 		public synchronized void stop() {
-			this.stopped = true;
+			this.active = false;
 			cancelTimer();
 		}
 
