@@ -21,10 +21,13 @@ import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
 import io.timingwheel.spring.durable.store.Target;
+import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
 import io.timingwheel.spring.task.Missed;
 import io.timingwheel.spring.task.internal.Backoff;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -310,10 +313,41 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(find(id).error()).startsWith("Nodes ended 3 times");
 	}
 
+	@Test
+	void aRunThatHasLostItsNodesTooOftenIsGivenUpAndTheNextComes() {
+		handle(NAME, this::count);
+		long first = storeNow();
+		recur("every(PT1H)", Duration.ZERO);
+		for (int i = 0; i < 3; i++) {
+			claimAndForget();
+			advance(LEASE.plusSeconds(1));
+		}
+		node();
+		advanceMillis(100);
+		assertThat(this.runs).isEmpty();
+		assertThat(onlyPending().error()).startsWith("Nodes ended 3 times");
+		advance(Duration.ofHours(1));
+		assertThat(this.times).containsExactly(first + 3_600_000);
+		assertThat(this.store.counts(List.of()).get(NAME).dead()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aLateRunThatWasGivenBackIsSkippedUnlessItsBodyHasStarted(boolean started) {
+		handle(new NumberHandler(NAME, this::count, Runnable::run, null, Missed.SKIP));
+		recur("every(PT1H)", Duration.ZERO);
+		this.store.settle(List.of(new Settlement.Release(claimAndForget(), started)));
+		advance(LEASE.multipliedBy(2).plusSeconds(1));
+		node();
+		advanceMillis(10);
+		assertThat(this.runs).hasSize(started ? 1 : 0);
+		assertThat(counts().expired()).isEqualTo(started ? 0 : 1);
+	}
+
 	/**
 	 * Claims and begins the only task, as a node that ends then.
 	 */
-	private void claimAndForget() {
+	private TaskRef claimAndForget() {
 		ClaimRequest request = new ClaimRequest("other", Map.of(NAME, new ClaimRequest.Share(1, 0)), 1, true,
 				Duration.ZERO, LEASE, 1000);
 		List<LeasedTask> tasks = this.store.claim(request).tasks();
@@ -322,6 +356,7 @@ class DurableNodeTests extends NodeTestSupport {
 		}
 		assertThat(tasks).hasSize(1);
 		this.store.begin(List.of(tasks.get(0).ref()), LEASE);
+		return tasks.get(0).ref();
 	}
 
 	@Test
