@@ -6,23 +6,24 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.task.internal.Backoff;
+import io.timingwheel.spring.task.internal.UserErrors;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
- * Sends items to the store in batches, in a loop of its own. Items that are added while a
- * request is under way go with the next one. An item is sent again until the store has
- * taken it. If the store refuses a batch, the items go one by one. An item that the store
- * refuses alone is sent in another form, or waits for a longer time, and holds up no
- * other. {@link #add} is thread-safe.
- *
- * @param <T> the type of the items
+ * Sends tasks to the store in batches, in a loop of its own. Tasks that are added while a
+ * request is under way go with the next one. A task is sent until the store has replied.
+ * If the store refuses a batch, the tasks go one by one. A task that the store refuses
+ * alone is sent in another form, or waits for a longer time, and holds up no other.
+ * {@link #add} is thread-safe; only the loop calls the abstract methods.
  */
-final class Batcher<T> {
+abstract class Batcher {
+
+	private static final Log logger = LogFactory.getLog(Batcher.class);
 
 	private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -30,141 +31,138 @@ final class Batcher<T> {
 
 	private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(50), 2, Duration.ofSeconds(2), 0.2);
 
-	private final Queue<T> queue = new ConcurrentLinkedQueue<>();
+	final NodeParts parts;
 
-	/** Counts the items in the queue, in the current batch, and on the wheel. */
-	private final AtomicInteger outstanding = new AtomicInteger();
+	final Held held;
 
-	private final NodeParts parts;
+	private final Queue<Run> queue = new ConcurrentLinkedQueue<>();
 
 	private final NodeLoop loop;
 
 	private final Caller caller;
 
-	private final Consumer<List<T>> sender;
-
-	private final UnaryOperator<T> otherForm;
-
 	private int limit;
 
 	private int failures;
 
-	/** Until when an item that was refused alone keeps the store from being fine. */
+	/** Until when a task that was refused alone keeps the store from being fine. */
 	private long refusedUntil;
 
-	/**
-	 * Creates a batcher that has not started.
-	 * @param parts the parts of the node
-	 * @param name the name of the loop
-	 * @param caller who calls the store
-	 * @param sender sends the items of a batch, and removes from the list those that need
-	 * not be sent again
-	 * @param otherForm changes an item that the store has refused, so that it may take
-	 * the item; gives the same if there is no other form
-	 */
-	Batcher(NodeParts parts, String name, Caller caller, Consumer<List<T>> sender, UnaryOperator<T> otherForm) {
+	Batcher(NodeParts parts, Held held, String name, Caller caller) {
 		this.parts = parts;
+		this.held = held;
 		this.caller = caller;
-		this.sender = sender;
-		this.otherForm = otherForm;
 		this.limit = parts.settings().maxRequest();
 		this.refusedUntil = parts.nanoTime();
 		this.loop = parts.loops().loop(name, this::round);
 	}
 
+	/**
+	 * Whether a task goes with the next request.
+	 */
+	abstract boolean admits(Run run);
+
+	/**
+	 * Sends a request.
+	 * @return the replies, in the order of the tasks
+	 */
+	abstract List<Reply> request(List<Run> batch);
+
+	/**
+	 * Takes the reply for a task. If the reply is {@link Reply#BUSY}, the task is sent
+	 * again.
+	 */
+	abstract void replied(Run run, Reply reply);
+
+	/**
+	 * Changes what is sent of a task that the store has refused, so that it may accept
+	 * the task.
+	 * @return {@code false} if there is no other form
+	 */
+	abstract boolean change(Run run);
+
 	NodeLoop loop() {
 		return this.loop;
 	}
 
-	void add(T item) {
-		this.outstanding.incrementAndGet();
-		enqueue(item);
-	}
-
-	/**
-	 * Tells whether the store has taken all items.
-	 */
-	boolean isEmpty() {
-		return this.outstanding.get() <= 0;
-	}
-
-	private void enqueue(T item) {
-		this.queue.add(item);
+	void add(Run run) {
+		this.queue.add(run);
 		this.loop.wake();
 	}
 
-	private void enqueueLater(T item, long nanos) {
-		if (!this.parts.runLater(() -> enqueue(item), nanos)) {
-			enqueue(item);
+	private void addLater(Run run, long nanos) {
+		if (!this.parts.runLater(() -> add(run), nanos)) {
+			add(run);
 		}
 	}
 
 	private void round() {
-		List<T> batch = new ArrayList<>();
-		T item;
-		while (batch.size() < this.limit && (item = this.queue.poll()) != null) {
-			batch.add(item);
+		List<Run> batch = new ArrayList<>();
+		Run run;
+		while (batch.size() < this.limit && (run = this.queue.poll()) != null) {
+			if (admits(run)) {
+				batch.add(run);
+			}
 		}
 		if (batch.isEmpty()) {
 			this.loop.await(Long.MAX_VALUE);
 			return;
 		}
-		int size = batch.size();
-		Throwable error = null;
 		try {
-			this.sender.accept(batch);
+			replied(batch, request(batch));
 		}
 		catch (Throwable ex) {
-			error = ex;
-		}
-		this.outstanding.addAndGet(batch.size() - size);
-		if (error == null) {
-			succeeded(batch);
-		}
-		else if (this.parts.availability().isRefusal(error)) {
-			refused(batch, error);
-		}
-		else {
-			failed(batch, error);
+			if (this.parts.availability().isRefusal(ex)) {
+				refused(batch, ex);
+			}
+			else {
+				failed(batch, ex);
+			}
 		}
 	}
 
-	private void succeeded(List<T> busy) {
+	private void replied(List<Run> batch, List<Reply> replies) {
 		if (this.parts.nanoTime() - this.refusedUntil >= 0) {
 			this.parts.availability().succeeded(this.caller);
 		}
 		this.failures = 0;
 		this.limit = Math.min(2 * this.limit, this.parts.settings().maxRequest());
-		busy.forEach((item) -> enqueueLater(item, BUSY_NANOS));
+		for (int i = 0; i < batch.size(); i++) {
+			Run run = batch.get(i);
+			try {
+				replied(run, replies.get(i));
+			}
+			catch (Throwable ex) {
+				this.held.drop(run);
+				UserErrors.log(logger::error, "The durable task " + run + " comes back when its lease has ended", ex);
+			}
+			if (replies.get(i) == Reply.BUSY) {
+				addLater(run, BUSY_NANOS);
+			}
+		}
 	}
 
 	/**
-	 * Sends the rest of a batch again. If one item makes its requests fail, the other
-	 * items succeed one by one.
+	 * Sends a batch again. If one task makes its requests fail, the others succeed one by
+	 * one.
 	 */
-	private void failed(List<T> rest, Throwable error) {
+	private void failed(List<Run> batch, Throwable error) {
 		this.parts.availability().failed(this.caller, error);
 		this.limit = 1;
-		this.queue.addAll(rest);
+		this.queue.addAll(batch);
 		this.failures++;
 		this.loop.sleep(BACKOFF.after(this.failures).toNanos());
 	}
 
-	private void refused(List<T> rest, Throwable error) {
+	private void refused(List<Run> batch, Throwable error) {
 		this.limit = 1;
-		if (rest.size() != 1) {
-			this.queue.addAll(rest);
-			return;
-		}
-		T item = rest.get(0);
-		T other = this.otherForm.apply(item);
-		if (other != item) {
-			this.queue.add(other);
+		if (batch.size() > 1 || change(batch.get(0))) {
+			this.queue.addAll(batch);
 			return;
 		}
 		this.parts.availability().failed(this.caller, error);
 		this.refusedUntil = this.parts.nanoTime() + 2 * REFUSED_NANOS;
-		enqueueLater(item, REFUSED_NANOS);
+		addLater(batch.get(0), REFUSED_NANOS);
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -15,28 +14,19 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
  * task that could not start soon waits in the queue of its window. If it waits there too
  * long, the store gets it back. Thread-safe.
  */
-final class Beginner {
-
-	private final NodeParts parts;
-
-	private final Held held;
+final class Beginner extends Batcher {
 
 	private final Runner runner;
 
 	private final Settler settler;
 
-	private final Batcher<Run> batcher;
+	/** How long the node trusts the leases of the present request. */
+	private LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
 
 	Beginner(NodeParts parts, Held held, Runner runner, Settler settler) {
-		this.parts = parts;
-		this.held = held;
+		super(parts, held, "timing-wheel-begins", Caller.BEGIN);
 		this.runner = runner;
 		this.settler = settler;
-		this.batcher = new Batcher<>(parts, "timing-wheel-begins", Caller.BEGIN, this::send, (run) -> run);
-	}
-
-	Batcher<Run> batcher() {
-		return this.batcher;
 	}
 
 	/**
@@ -44,7 +34,7 @@ final class Beginner {
 	 */
 	void beginWhenDue(Run run) {
 		try {
-			run.waitsFor(this.parts.wheel().scheduleAt((DirectTask) () -> this.batcher.add(run), run.dueNanos()));
+			run.waitsFor(this.parts.wheel().scheduleAt((DirectTask) () -> add(run), run.dueNanos()));
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full or stopped.
@@ -53,31 +43,19 @@ final class Beginner {
 		}
 	}
 
-	private void send(List<Run> runs) {
-		runs.removeIf((run) -> !run.isWaiting() || mustWait(run));
-		List<Run> tried = List.copyOf(runs);
-		try {
-			if (!runs.isEmpty()) {
-				begin(runs);
-			}
-		}
-		finally {
-			tried.forEach((run) -> run.window().triedToBegin());
-		}
-	}
-
 	/**
-	 * Lets a task wait in the queue of its window if too many tasks wait for a thread
-	 * already.
+	 * A task does not begin while too many tasks of its name wait for a thread.
 	 */
-	private boolean mustWait(Run run) {
-		if (run.window().tryBegin(run)) {
+	@Override
+	boolean admits(Run run) {
+		if (!run.isWaiting()) {
 			return false;
 		}
-		if (!this.parts.runLater(() -> giveBack(run), NameWindow.LATE_NANOS)) {
+		boolean begins = run.window().tryBegin(run);
+		if (!begins && !this.parts.runLater(() -> giveBack(run), NameWindow.LATE_NANOS)) {
 			giveBack(run);
 		}
-		return true;
+		return begins;
 	}
 
 	private void giveBack(Run run) {
@@ -87,24 +65,38 @@ final class Beginner {
 		}
 	}
 
-	private void begin(List<Run> runs) {
+	@Override
+	List<Reply> request(List<Run> batch) {
 		Duration lease = this.parts.settings().lease();
-		LeaseKeeper.Term term = new LeaseKeeper.Term(this.parts.nanoTime(), lease.toNanos());
-		List<Reply> replies = this.parts.store().begin(runs.stream().map(Run::ref).toList(), lease);
-		List<Run> busy = new ArrayList<>();
-		for (int i = 0; i < replies.size(); i++) {
-			Run run = runs.get(i);
-			switch (replies.get(i)) {
-				case DONE -> this.runner.submit(run, term);
-				case BUSY -> busy.add(run);
-				case REFUSED, SUPERSEDED -> {
-					run.withdraw();
-					this.parts.count(Figure.REFUSED_BEGINS, 1);
-					this.held.remove(run);
-				}
+		this.term = new LeaseKeeper.Term(this.parts.nanoTime(), lease.toNanos());
+		try {
+			return this.parts.store().begin(batch.stream().map(Run::ref).toList(), lease);
+		}
+		catch (Throwable ex) {
+			batch.forEach((run) -> run.window().triedToBegin());
+			throw ex;
+		}
+	}
+
+	@Override
+	void replied(Run run, Reply reply) {
+		try {
+			if (reply == Reply.DONE) {
+				this.runner.submit(run, this.term);
+			}
+			else if (reply != Reply.BUSY) {
+				this.parts.count(Figure.REFUSED_BEGINS, 1);
+				this.held.drop(run);
 			}
 		}
-		runs.retainAll(busy);
+		finally {
+			run.window().triedToBegin();
+		}
+	}
+
+	@Override
+	boolean change(Run run) {
+		return false;
 	}
 
 }

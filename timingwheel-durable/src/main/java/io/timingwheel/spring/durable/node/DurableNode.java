@@ -79,13 +79,13 @@ public final class DurableNode {
 		this.parts = NodeParts.of(store, settings, wheel, loops, services);
 		this.policies = new NamePolicies(handlers, services.policies());
 		this.held = new Held(this.parts.settings().maxInFlight(), this.parts::nanoTime, this::wake);
-		this.settler = new Settler(this.parts, this.held, this::wake);
+		this.settler = new Settler(this.parts, this.held);
 		this.leases = new LeaseKeeper(this.parts, this.held);
 		Runner runner = new Runner(this.parts, this.held, this.leases, this.settler);
 		this.beginner = new Beginner(this.parts, this.held, runner, this.settler);
 		Names names = new Names(this.parts.settings(), handlers, this.policies,
-				() -> new NameWindow(this.parts::nanoTime, this.beginner.batcher()::add, this.held::windowHasRoom));
-		this.intake = new Intake(this.parts, names, this.held, this.beginner, runner, this.settler);
+				() -> new NameWindow(this.parts::nanoTime, this.beginner::add, this.held::windowHasRoom));
+		this.intake = new Intake(settings.maxLostDeliveries(), names, this.held, this.beginner, runner, this.settler);
 		this.poller = new Poller(this.parts, names, this.held, this.intake);
 		this.housekeeping = new Housekeeping(this.parts, this.held, services.schedules());
 	}
@@ -101,8 +101,8 @@ public final class DurableNode {
 	}
 
 	private List<NodeLoop> loops() {
-		return List.of(this.beginner.batcher().loop(), this.settler.batcher().loop(), this.leases.loop(),
-				this.poller.loop(), this.housekeeping.loop());
+		return List.of(this.beginner.loop(), this.settler.loop(), this.leases.loop(), this.poller.loop(),
+				this.housekeeping.loop());
 	}
 
 	/**
@@ -142,7 +142,7 @@ public final class DurableNode {
 	public void pause() {
 		this.held.setOpen(false);
 		this.parts.availability().idle(Caller.CLAIM);
-		this.intake.giveBackAll();
+		this.intake.giveBack((name) -> true);
 		this.parts.loops().flush();
 	}
 
@@ -163,7 +163,7 @@ public final class DurableNode {
 		names.forEach((name) -> this.parts.store().setPaused(name, paused));
 		this.policies.set(names, paused);
 		if (paused) {
-			this.intake.giveBack(Set.copyOf(names));
+			this.intake.giveBack(names::contains);
 			this.parts.loops().flush();
 		}
 		wake();
@@ -272,7 +272,7 @@ public final class DurableNode {
 		}
 		try {
 			this.poller.loop().join(GRACE);
-			this.intake.giveBackAll();
+			this.intake.giveBack((name) -> true);
 			this.parts.loops().flush();
 			if (!await(this::isIdle, period)) {
 				long cut = this.held.runs().stream().filter(Run::cutOff).count();
@@ -307,7 +307,7 @@ public final class DurableNode {
 	 * not have reached the settler yet.
 	 */
 	private boolean isSettled() {
-		return this.settler.batcher().isEmpty() && this.held.runs().stream().allMatch(Run::isRunning);
+		return this.held.runs().stream().allMatch(Run::isRunning);
 	}
 
 	private static boolean await(BooleanSupplier condition, Duration period) throws InterruptedException {

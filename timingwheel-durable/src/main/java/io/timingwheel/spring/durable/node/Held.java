@@ -71,6 +71,13 @@ final class Held {
 	}
 
 	/**
+	 * Makes the poller look at the store now.
+	 */
+	void wakePoller() {
+		this.wakePoller.run();
+	}
+
+	/**
 	 * Whether the node takes tasks. Otherwise it gives back what a claim under way
 	 * brings.
 	 */
@@ -100,6 +107,14 @@ final class Held {
 		if (this.ends.incrementAndGet() >= this.expectedEnd || lastSuspect) {
 			this.wakePoller.run();
 		}
+	}
+
+	/**
+	 * Forgets a task without a settlement.
+	 */
+	void drop(Run run) {
+		run.withdraw();
+		remove(run);
 	}
 
 	boolean hasSuspect() {

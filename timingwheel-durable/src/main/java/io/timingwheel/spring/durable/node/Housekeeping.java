@@ -1,9 +1,11 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -13,9 +15,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * What a node does from time to time: it reports its state, looks after the declared
- * schedules, and deletes the tasks that have been dead for longer than the retention. If
- * a part fails, the next round follows at the usual time.
+ * What a node does from time to time: it looks after the declared schedules, reports its
+ * state, and deletes the tasks that have been dead for longer than the retention. Nothing
+ * else depends on it: if a part fails, it is tried again later.
  */
 final class Housekeeping {
 
@@ -47,11 +49,7 @@ final class Housekeeping {
 
 	private final NodeLoop loop;
 
-	private long heartbeatAt;
-
-	private long schedulesAt;
-
-	private long retentionAt;
+	private final List<Chore> chores;
 
 	/**
 	 * Creates an object that has not started.
@@ -65,9 +63,8 @@ final class Housekeeping {
 		this.held = held;
 		this.schedules = schedules;
 		this.loop = parts.loops().loop("timing-wheel-housekeeping", this::round);
-		this.heartbeatAt = parts.nanoTime();
-		this.schedulesAt = this.heartbeatAt;
-		this.retentionAt = this.heartbeatAt + retentionPause();
+		this.chores = List.of(new Chore(0, this::lookAfterSchedules), new Chore(0, this::report),
+				new Chore(retentionPause(), this::deleteSomeDead));
 	}
 
 	NodeLoop loop() {
@@ -80,67 +77,40 @@ final class Housekeeping {
 	}
 
 	private void round() {
-		if (isDue(this.schedulesAt)) {
-			this.schedulesAt = this.parts.nanoTime() + (lookAfterSchedules() ? SCHEDULES_NANOS : RETRY_NANOS);
+		long pause = Long.MAX_VALUE;
+		for (Chore chore : this.chores) {
+			pause = Math.min(pause, chore.doIfDue());
 		}
-		if (isDue(this.heartbeatAt)) {
-			heartbeat(this.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
-			this.heartbeatAt = this.parts.nanoTime() + TimeUnit.NANOSECONDS.convert(reportInterval());
-		}
-		if (isDue(this.retentionAt)) {
-			this.retentionAt = this.parts.nanoTime()
-					+ (deleteSomeDead() ? random(PAUSE_BETWEEN_STEPS) : retentionPause());
-		}
-		long now = this.parts.nanoTime();
-		long next = Math.min(this.heartbeatAt - now, Math.min(this.schedulesAt - now, this.retentionAt - now));
-		this.loop.sleep(next);
+		this.loop.sleep(pause);
 	}
 
-	private boolean isDue(long time) {
-		return !this.loop.isStopped() && this.parts.nanoTime() - time >= 0;
+	private long lookAfterSchedules() {
+		return attempt("look after the declared schedules", this.schedules) ? SCHEDULES_NANOS : RETRY_NANOS;
 	}
 
-	private boolean lookAfterSchedules() {
-		try {
-			return this.schedules.getAsBoolean();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The declared schedules could not be looked after; the next round follows", ex);
-			return false;
-		}
+	private long report() {
+		heartbeat(this.held.isOpen() ? Activity.CLAIMING : Activity.PAUSED);
+		return TimeUnit.NANOSECONDS.convert(reportInterval());
 	}
 
 	/**
-	 * Tells the store what this node does, so that operators see all nodes. Nothing
-	 * depends on it.
+	 * Tells the store what this node does, so that operators see all nodes.
 	 */
 	void heartbeat(Activity activity) {
-		try {
+		attempt("report the state of this node", () -> {
 			this.parts.store().heartbeat(new NodeState(this.parts.settings().nodeId(), activity, this.held.size()));
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The state of this node could not be reported; the next report follows", ex);
-		}
+			return true;
+		});
 	}
 
-	/**
-	 * Deletes some of the tasks that have been dead for longer than the retention.
-	 * @return whether there may be more
-	 */
-	private boolean deleteSomeDead() {
+	private long deleteSomeDead() {
 		Duration retention = this.parts.settings().deadRetention();
-		if (retention == null) {
-			return false;
-		}
-		try {
+		boolean more = retention != null && attempt("delete dead tasks", () -> {
 			int deleted = this.parts.store().discardOlder(retention, DelayedTaskStore.MAX_STEP);
 			this.parts.count(Figure.EXPIRED_DEAD, deleted);
 			return deleted > 0;
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Dead tasks could not be deleted; the next round tries again", ex);
-			return false;
-		}
+		});
+		return more ? random(PAUSE_BETWEEN_STEPS) : retentionPause();
 	}
 
 	/**
@@ -158,6 +128,49 @@ final class Housekeeping {
 	 */
 	private static long random(long nanos) {
 		return ThreadLocalRandom.current().nextLong(nanos / 2, nanos * 3 / 2);
+	}
+
+	private static boolean attempt(String what, BooleanSupplier action) {
+		try {
+			return action.getAsBoolean();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("This node could not " + what + ", and tries again later", ex);
+			return false;
+		}
+	}
+
+	/**
+	 * Something to do from time to time.
+	 */
+	private final class Chore {
+
+		private final LongSupplier action;
+
+		private long dueAt;
+
+		/**
+		 * Creates a chore.
+		 * @param pause the nanoseconds until it is due
+		 * @param action does it, and gives the nanoseconds until it is due again
+		 */
+		Chore(long pause, LongSupplier action) {
+			this.dueAt = Housekeeping.this.parts.nanoTime() + pause;
+			this.action = action;
+		}
+
+		/**
+		 * Does what is due.
+		 * @return the nanoseconds until it is due again
+		 */
+		long doIfDue() {
+			if (!Housekeeping.this.loop.isStopped() && Housekeeping.this.parts.nanoTime() - this.dueAt >= 0) {
+				long pause = this.action.getAsLong();
+				this.dueAt = Housekeeping.this.parts.nanoTime() + pause;
+			}
+			return this.dueAt - Housekeeping.this.parts.nanoTime();
+		}
+
 	}
 
 }

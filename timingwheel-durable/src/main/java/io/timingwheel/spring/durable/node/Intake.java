@@ -1,7 +1,7 @@
 package io.timingwheel.spring.durable.node;
 
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 import io.timingwheel.spring.durable.store.LeasedTask;
 import org.apache.commons.logging.Log;
@@ -15,7 +15,7 @@ final class Intake {
 
 	private static final Log logger = LogFactory.getLog(Intake.class);
 
-	private final NodeParts parts;
+	private final int maxLost;
 
 	private final Names names;
 
@@ -27,8 +27,8 @@ final class Intake {
 
 	private final Settler settler;
 
-	Intake(NodeParts parts, Names names, Held held, Beginner beginner, Runner runner, Settler settler) {
-		this.parts = parts;
+	Intake(int maxLost, Names names, Held held, Beginner beginner, Runner runner, Settler settler) {
+		this.maxLost = maxLost;
 		this.names = names;
 		this.held = held;
 		this.beginner = beginner;
@@ -63,19 +63,19 @@ final class Intake {
 	}
 
 	private void accept(Run run, LeaseKeeper.Term term) {
-		int lost = run.task().lost();
-		if (!this.held.isOpen() || this.names.policies().isPaused(run.handler(), run.task().name())) {
+		LeasedTask task = run.task();
+		if (!this.held.isOpen() || this.names.policies().isPaused(run.handler(), task.name())) {
 			// The node or the name was paused during the claim.
 			this.settler.giveBack(run);
 		}
-		else if (lost > this.parts.settings().maxLostDeliveries() && run.unknownSchedule() == null) {
+		else if (task.lost() > this.maxLost && run.unknownSchedule() == null) {
 			// The first loss does not count: others may have ended the node.
 			run.withdraw();
-			this.settler.bury(run,
+			this.settler.giveUp(run,
 					"Nodes ended %d times while they were running the task (timingwheel.store.max-lost-deliveries)"
-						.formatted(lost));
+						.formatted(task.lost()));
 		}
-		else if (run.task().begun()) {
+		else if (task.begun()) {
 			this.runner.submit(run, term);
 		}
 		else {
@@ -84,21 +84,13 @@ final class Intake {
 	}
 
 	/**
-	 * Gives back all tasks whose bodies have not started.
-	 */
-	void giveBackAll() {
-		this.held.runs().forEach(this.settler::giveBack);
-	}
-
-	/**
 	 * Gives back the tasks of some names whose bodies have not started.
 	 */
-	void giveBack(Set<String> names) {
-		if (!names.isEmpty()) {
-			this.held.runs()
-				.stream()
-				.filter((run) -> names.contains(run.task().name()))
-				.forEach(this.settler::giveBack);
+	void giveBack(Predicate<String> names) {
+		for (Run run : this.held.runs()) {
+			if (names.test(run.task().name())) {
+				this.settler.giveBack(run);
+			}
 		}
 	}
 

@@ -11,8 +11,8 @@ import org.apache.commons.logging.LogFactory;
 
 /**
  * Renews the leases of the tasks that have begun, many with one request, and gives up the
- * tasks whose leases have ended. A timer on the wheel watches for these, since a request
- * for renewal may take longer than a lease. Thread-safe.
+ * tasks whose leases have ended. While a request is under way, a timer on the wheel
+ * watches for these, since a request may take longer than a lease. Thread-safe.
  */
 final class LeaseKeeper {
 
@@ -30,8 +30,11 @@ final class LeaseKeeper {
 
 	private final long roundNanos;
 
-	/** Whether some task may have begun, so that there are rounds. */
+	/** Whether the loop goes on without a wake-up. */
 	private volatile boolean watching;
+
+	/** The tasks of the requests that are under way. */
+	private volatile List<Run> renewing = List.of();
 
 	LeaseKeeper(NodeParts parts, Held held) {
 		this.parts = parts;
@@ -49,41 +52,8 @@ final class LeaseKeeper {
 	 */
 	void watch() {
 		if (!this.watching) {
-			startWatch();
-		}
-	}
-
-	private synchronized void startWatch() {
-		if (!this.watching) {
 			this.watching = true;
-			watchAgain();
 			this.loop.wake();
-		}
-	}
-
-	/**
-	 * If the wheel is full, the rounds of the loop have to do.
-	 */
-	private void watchAgain() {
-		this.parts.runLater(() -> {
-			giveUpEnded();
-			if (mustWatch()) {
-				watchAgain();
-			}
-		}, this.roundNanos);
-	}
-
-	private synchronized boolean mustWatch() {
-		this.watching = this.held.runs().stream().anyMatch(Run::isLeased);
-		return this.watching;
-	}
-
-	private void giveUpEnded() {
-		long now = this.parts.nanoTime();
-		for (Run run : this.held.runs()) {
-			if (run.isLeased() && run.term().isOver(now)) {
-				lose(run);
-			}
 		}
 	}
 
@@ -99,6 +69,15 @@ final class LeaseKeeper {
 		}
 	}
 
+	private void giveUpEnded() {
+		long now = this.parts.nanoTime();
+		for (Run run : this.held.runs()) {
+			if (run.isLeased() && run.term().isOver(now)) {
+				lose(run);
+			}
+		}
+	}
+
 	private void round() {
 		giveUpEnded();
 		long now = this.parts.nanoTime();
@@ -109,10 +88,27 @@ final class LeaseKeeper {
 		if (due.isEmpty()) {
 			this.parts.availability().idle(Caller.RENEW);
 		}
-		for (int from = 0; from < due.size(); from += MAX_BATCH) {
-			renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)));
+		else {
+			this.renewing = due;
+			giveUpDuring(due);
+			for (int from = 0; from < due.size(); from += MAX_BATCH) {
+				renew(due.subList(from, Math.min(due.size(), from + MAX_BATCH)));
+			}
+			this.renewing = List.of();
 		}
-		this.loop.await(mustWatch() ? this.roundNanos : Long.MAX_VALUE);
+		// A task that begins after this line calls watch().
+		this.watching = false;
+		this.watching = this.held.runs().stream().anyMatch(Run::isLeased);
+		this.loop.await(this.watching ? this.roundNanos : Long.MAX_VALUE);
+	}
+
+	private void giveUpDuring(List<Run> requests) {
+		this.parts.runLater(() -> {
+			if (this.renewing == requests) {
+				giveUpEnded();
+				giveUpDuring(requests);
+			}
+		}, this.roundNanos);
 	}
 
 	private void renew(List<Run> runs) {

@@ -1,6 +1,7 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -209,7 +210,10 @@ final class Poller {
 		this.failures = 0;
 		this.parts.count(Figure.CLAIMS, 1);
 		this.parts.count(Figure.CLAIMED, claimed.tasks().size());
-		this.intake.giveBack(this.names.policies().learn(claimed.pausedNames(), changes));
+		Set<String> paused = this.names.policies().learn(claimed.pausedNames(), changes);
+		if (!paused.isEmpty()) {
+			this.intake.giveBack(paused::contains);
+		}
 		LeaseKeeper.Term term = new LeaseKeeper.Term(sent, request.lease().toNanos());
 		claimed.tasks().forEach((task) -> this.intake.accept(task, term, ahead));
 		return claimed;

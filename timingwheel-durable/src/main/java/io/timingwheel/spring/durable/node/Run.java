@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.node;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 
 import io.timingwheel.RoutedTask;
@@ -14,6 +15,7 @@ import io.timingwheel.spring.durable.store.TaskRef;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
+import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * the store or a body.
  */
 final class Run implements RoutedTask, TaskExecution {
+
+	private static final @Nullable Object[] NO_ARGUMENTS = {};
 
 	private final LeasedTask task;
 
@@ -60,7 +64,11 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private long latenessNanos;
 
-	private @Nullable Object @Nullable [] arguments;
+	private @Nullable Object[] arguments = NO_ARGUMENTS;
+
+	private @Nullable TaskOutcome outcome;
+
+	private @Nullable Settlement settlement;
 
 	private @Nullable Reply reply;
 
@@ -174,7 +182,7 @@ final class Run implements RoutedTask, TaskExecution {
 	 * Tells whether the node has to renew the lease.
 	 */
 	synchronized boolean isLeased() {
-		return this.state == State.BEGUN || this.state == State.RUNNING || this.state == State.SETTLING;
+		return this.state != State.WAITING && this.state != State.GONE;
 	}
 
 	/**
@@ -185,11 +193,10 @@ final class Run implements RoutedTask, TaskExecution {
 		if (this.state != State.WAITING && this.state != State.BEGUN) {
 			return false;
 		}
-		leave();
 		if (this.timer != null) {
 			this.timer.cancel();
-			this.timer = null;
 		}
+		leave();
 		return true;
 	}
 
@@ -278,22 +285,82 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Reports the times of this run, which has ended.
-	 */
-	void recordTimes(TaskRecorder recorder) {
-		recorder.executed(this.latenessNanos, this.startedNanos, this.runner::nanoTime);
-	}
-
-	/**
 	 * Whether the task is too late to start.
 	 * @param now the time by the clock of the node
 	 * @param missedAfter from which lateness on the run of a schedule counts as missed
 	 */
 	boolean isTooLate(long now, Duration missedAfter) {
-		Duration lateness = Duration.ofNanos(Math.max(0, now - this.dueNanos));
 		Duration expireAfter = this.handler.expireAfter();
-		return this.expired || (expireAfter != null && lateness.compareTo(expireAfter) > 0) || (this.recurring != null
+		if ((expireAfter == null && this.recurring == null) || this.unknownSchedule != null) {
+			return false;
+		}
+		Duration lateness = Duration.ofNanos(Math.max(0, now - this.dueNanos));
+		return (expireAfter != null && lateness.compareTo(expireAfter) > 0) || this.expired || (this.recurring != null
 				&& attempt() == 1 && deliveries() == 1 && this.recurring.isSkipped(lateness, missedAfter));
+	}
+
+	/**
+	 * Reads the arguments.
+	 * @throws Exception if this release cannot run the task
+	 */
+	void readArguments() throws Exception {
+		if (this.unknownSchedule != null) {
+			throw this.unknownSchedule;
+		}
+		String payload = this.task.payload();
+		if (payload == null) {
+			throw new IllegalStateException(
+					"The payload is larger than timingwheel.store.max-payload-size of this node");
+		}
+		this.arguments = this.handler.arguments(payload);
+	}
+
+	/**
+	 * The arguments, empty if they could not be read.
+	 */
+	@Nullable Object[] arguments() {
+		return this.arguments;
+	}
+
+	@Override
+	public @Nullable Object proceed() throws Throwable {
+		TransactionalBodies transactions = this.handler.transactions();
+		return (transactions != null) ? transactions.run(this) : invoke();
+	}
+
+	@Nullable Object invoke() throws Throwable {
+		return this.handler.invoke(this.arguments);
+	}
+
+	/**
+	 * Marks the body as ended, and clears an interrupt by this object. This object
+	 * interrupts only under the monitor and while a body runs, so that no interrupt
+	 * outlives its body. The transaction of the body may still have to end.
+	 */
+	synchronized void endBody() {
+		if (this.interruption != Interruption.NONE) {
+			Thread.interrupted();
+		}
+		if (this.state == State.RUNNING) {
+			this.state = State.SETTLING;
+		}
+	}
+
+	/**
+	 * Marks the body and its transaction as ended.
+	 * @return why the body was interrupted
+	 */
+	synchronized Interruption end() {
+		endBody();
+		this.thread = null;
+		return (this.state == State.SETTLING) ? this.interruption : Interruption.LEASE_LOST;
+	}
+
+	/**
+	 * Reports the times of this run, which has ended.
+	 */
+	void recordTimes(TaskRecorder recorder) {
+		recorder.executed(this.latenessNanos, this.startedNanos, this.runner::nanoTime);
 	}
 
 	/**
@@ -320,28 +387,22 @@ final class Run implements RoutedTask, TaskExecution {
 		return Instant.ofEpochMilli(this.task.dueAt()).plusNanos(this.runner.nanoTime() - this.dueNanos);
 	}
 
-	void setArguments(@Nullable Object[] arguments) {
-		this.arguments = arguments;
+	/**
+	 * Sets how the task leaves this node.
+	 * @param outcome what is counted once the store knows, {@code null} for nothing
+	 * @param settlement what the store is told
+	 */
+	void setEnd(@Nullable TaskOutcome outcome, Settlement settlement) {
+		this.outcome = outcome;
+		this.settlement = settlement;
 	}
 
-	/**
-	 * The arguments, empty if they could not be read.
-	 */
-	@Nullable Object[] arguments() {
-		return (this.arguments != null) ? this.arguments : new Object[0];
+	@Nullable TaskOutcome outcome() {
+		return this.outcome;
 	}
 
-	/**
-	 * Marks the body as ended before its transaction ends. From now on this object
-	 * interrupts the thread no more.
-	 */
-	synchronized void endBody() {
-		if (this.interruption != Interruption.NONE) {
-			Thread.interrupted();
-		}
-		if (this.state == State.RUNNING) {
-			this.state = State.SETTLING;
-		}
+	Settlement settlement() {
+		return Objects.requireNonNull(this.settlement);
 	}
 
 	/**
@@ -359,32 +420,6 @@ final class Run implements RoutedTask, TaskExecution {
 	 */
 	@Nullable Reply reply() {
 		return this.reply;
-	}
-
-	/**
-	 * Marks the body as ended, and clears an interrupt by this object. This object
-	 * interrupts only under the monitor and while a body runs, so that no interrupt
-	 * outlives its body.
-	 * @return why the body was interrupted
-	 */
-	synchronized Interruption end() {
-		this.thread = null;
-		if (this.interruption != Interruption.NONE) {
-			Thread.interrupted();
-		}
-		if (this.state == State.RUNNING || this.state == State.SETTLING) {
-			this.state = State.SETTLING;
-			return this.interruption;
-		}
-		return Interruption.LEASE_LOST;
-	}
-
-	@Override
-	public @Nullable Object proceed() throws Throwable {
-		@Nullable Object[] arguments = arguments();
-		TransactionalBodies transactions = this.handler.transactions();
-		return (transactions != null) ? transactions.run(this, () -> this.handler.invoke(arguments))
-				: this.handler.invoke(arguments);
 	}
 
 	@Override

@@ -67,15 +67,21 @@ final class Runner {
 			return;
 		}
 		this.leases.watch();
-		if (givesBack(run) || cannotRun(run)) {
+		long now = nanoTime();
+		if (givesBack(run)) {
+			return;
+		}
+		if (run.isTooLate(now, this.missedAfter)) {
+			if (run.start(now)) {
+				expire(run);
+			}
 			return;
 		}
 		try {
 			// The executor may be a lazy bean that cannot be created now.
-			Executor executor = this.handOvers.resolve(run::executor, (error) -> fail(run, error));
-			if (executor != null && !offer(run, executor)) {
-				// The wheel tries again until the executor takes the task.
-				this.parts.wheel().scheduleAt(run, nanoTime());
+			Executor executor = this.handOvers.resolve(run.handler().executor(), (error) -> fail(run, error));
+			if (executor != null) {
+				handOverOrWait(run, executor);
 			}
 		}
 		catch (RejectedExecutionException ex) {
@@ -85,37 +91,13 @@ final class Runner {
 		}
 	}
 
-	/**
-	 * Ends a task that needs no executor: it is too late to start, or this release does
-	 * not know its schedule.
-	 */
-	private boolean cannotRun(Run run) {
-		if (run.unknownSchedule() != null) {
-			fail(run, run.unknownSchedule());
-			return true;
-		}
-		long now = nanoTime();
-		if (!run.isTooLate(now, this.missedAfter)) {
-			return false;
-		}
-		if (run.start(now)) {
-			run.end();
-			this.settler.expired(run);
-		}
-		return true;
-	}
-
-	/**
-	 * Offers a task to its executor.
-	 * @return {@code false} if the executor refuses the task, or there is no thread
-	 */
-	private boolean offer(Run run, Executor executor) {
+	private void handOverOrWait(Run run, Executor executor) {
 		try {
 			handOver(run, executor, run);
-			return true;
 		}
-		catch (Throwable ex) {
-			return false;
+		catch (RejectedExecutionException ex) {
+			// The wheel tries again until the executor takes the task.
+			this.parts.wheel().scheduleAt(run, nanoTime());
 		}
 	}
 
@@ -145,6 +127,14 @@ final class Runner {
 	}
 
 	/**
+	 * Ends a task that has started and is too late.
+	 */
+	private void expire(Run run) {
+		run.end();
+		this.settler.done(run, TaskOutcome.EXPIRED);
+	}
+
+	/**
 	 * Ends an attempt with an exception that came before the body.
 	 */
 	private void fail(Run run, Throwable error) {
@@ -170,10 +160,9 @@ final class Runner {
 		}
 		Throwable unreadable = null;
 		try {
-			run.setArguments(decode(run));
+			run.readArguments();
 			if (run.isTooLate(nanoTime(), this.missedAfter)) {
-				run.end();
-				this.settler.expired(run);
+				expire(run);
 				return;
 			}
 		}
@@ -184,15 +173,6 @@ final class Runner {
 		recorder.begun();
 		Throwable error = (unreadable != null) ? unreadable : invoke(run);
 		ended(run, recorder, error, unreadable != null);
-	}
-
-	private static @Nullable Object[] decode(Run run) throws Exception {
-		String payload = run.task().payload();
-		if (payload == null) {
-			throw new IllegalStateException(
-					"The payload is larger than timingwheel.store.max-payload-size of this node");
-		}
-		return run.handler().arguments(payload);
 	}
 
 	private @Nullable Throwable invoke(Run run) {
@@ -234,13 +214,13 @@ final class Runner {
 			boolean unreadable) {
 		Reply reply = run.reply();
 		if (reply != null) {
-			this.settler.completedInTransaction(run, reply);
+			this.settler.replied(run, reply);
 		}
 		else if (interruption == Run.Interruption.LEASE_LOST) {
 			recorder.abandoned();
 		}
 		else if (error == null) {
-			this.settler.completed(run);
+			this.settler.done(run, TaskOutcome.COMPLETED);
 		}
 		else if (interruption == Run.Interruption.SHUTDOWN) {
 			this.settler.cutOff(run);

@@ -1,17 +1,16 @@
 package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
-import io.timingwheel.spring.durable.node.Settler.End;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Settlement.Bury;
+import io.timingwheel.spring.durable.store.Settlement.Release;
+import io.timingwheel.spring.durable.store.Settlement.Repeat;
+import io.timingwheel.spring.durable.store.Settlement.Retry;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.internal.TaskLog;
@@ -21,12 +20,13 @@ import io.timingwheel.spring.task.internal.TaskRecorder;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Settles tasks in the store, and removes them from this node once the store has replied.
  * Thread-safe.
  */
-final class Settler {
+final class Settler extends Batcher {
 
 	private static final Log logger = LogFactory.getLog(Settler.class);
 
@@ -34,81 +34,46 @@ final class Settler {
 
 	private final TaskLog deaths = new TaskLog(logger);
 
-	private final NodeParts parts;
-
-	private final Held held;
-
-	private final Runnable wakePoller;
-
-	private final Batcher<End> batcher;
-
-	/**
-	 * Creates a settler that has not started.
-	 * @param parts the parts of the node
-	 * @param held the tasks of the node
-	 * @param wakePoller makes the poller look at what the node has made scheduled
-	 */
-	Settler(NodeParts parts, Held held, Runnable wakePoller) {
-		this.parts = parts;
-		this.held = held;
-		this.wakePoller = wakePoller;
-		this.batcher = new Batcher<>(parts, "timing-wheel-settlements", Caller.SETTLE, this::send, End::inAscii);
-	}
-
-	Batcher<End> batcher() {
-		return this.batcher;
+	Settler(NodeParts parts, Held held) {
+		super(parts, held, "timing-wheel-settlements", Caller.SETTLE);
 	}
 
 	/**
-	 * Ends a task whose body has returned.
+	 * Ends a task whose body has returned, or that was too late to start.
 	 */
-	void completed(Run run) {
-		add(run, Kind.COMPLETED, run.done());
-	}
-
-	/**
-	 * Ends a task that was settled in the transaction of its body.
-	 * @param reply the reply of the store
-	 */
-	void completedInTransaction(Run run, Reply reply) {
-		settled(new End(run, Kind.COMPLETED, run.done()), reply);
-	}
-
-	/**
-	 * Ends a task that was too late to start.
-	 */
-	void expired(Run run) {
-		add(run, Kind.EXPIRED, run.done());
+	void done(Run run, TaskOutcome outcome) {
+		settle(run, outcome, run.done());
 	}
 
 	/**
 	 * Retries a task whose body has thrown, or gives it up after the last attempt. A run
 	 * of a schedule is tried again only before the next run. A task whose schedule this
 	 * release does not know is never given up, since nobody knows its next run.
-	 * @param unreadable whether another release may read the task
+	 * @param unreadable whether another release may read the task. All other nodes poll
+	 * before the next attempt then
 	 */
 	void failed(Run run, Throwable error, boolean unreadable) {
 		String text = TaskLimits.error(UserErrors.describe(error));
 		TaskPolicies policies = this.parts.services().policies();
 		int maxAttempts = policies.of(run.name()).maxAttempts(this.parts.settings().maxAttempts());
 		int attempt = run.attempt();
-		boolean foreign = run.unknownSchedule() != null;
 		Duration delay = policies.backoff(run.name(), this.parts.settings().backoff()).after(attempt);
-		if (unreadable || foreign) {
-			delay = longer(delay);
+		Duration polls = this.parts.settings().pollInterval().multipliedBy(2);
+		if (unreadable && delay.compareTo(polls) < 0) {
+			delay = polls;
 		}
 		Settlement end = run.givenUp(text);
-		if (foreign || (attempt < maxAttempts && delay.toMillis() < millisTo(run, end))) {
+		if (run.unknownSchedule() != null || (attempt < maxAttempts && delay.toMillis() < millisTo(run, end))) {
 			this.failures.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
 				.formatted(attempt, maxAttempts, run, delay.toMillis(), text));
 			UserErrors.log(logger::debug, "The error of the failed attempt", error);
-			add(run, Kind.FAILED, new Settlement.Retry(run.ref(), Math.min(attempt + 1, maxAttempts), delay, text));
+			settle(run, null, new Retry(run.ref(), Math.min(attempt + 1, maxAttempts), delay, text));
 			return;
 		}
 		this.deaths.error((run.isRecurring() ? "A run of the recurring task %s has failed after %d attempts: %s"
 				: "The durable task %s is dead after %d attempts: %s")
 			.formatted(run, attempt, text));
-		add(run, Kind.DEAD, end);
+		settle(run, null, end);
 		try {
 			run.handler().handleError(error, run.arguments());
 		}
@@ -118,22 +83,13 @@ final class Settler {
 	}
 
 	/**
-	 * Makes the next attempt at a task that this node cannot read so late that all other
-	 * nodes have polled before.
-	 */
-	private Duration longer(Duration delay) {
-		Duration polls = this.parts.settings().pollInterval().multipliedBy(2);
-		return (delay.compareTo(polls) < 0) ? polls : delay;
-	}
-
-	/**
 	 * Gives up a task whose body cannot run.
 	 */
-	void bury(Run run, String reason) {
+	void giveUp(Run run, String reason) {
 		this.deaths.error((run.isRecurring() ? "A run of the recurring task %s is given up: %s"
 				: "The durable task %s is dead: %s")
 			.formatted(run, reason));
-		add(run, Kind.DEAD, run.givenUp(reason));
+		settle(run, null, run.givenUp(reason));
 	}
 
 	/**
@@ -141,7 +97,7 @@ final class Settler {
 	 */
 	void giveBack(Run run) {
 		if (run.withdraw()) {
-			add(run, Kind.GIVEN_BACK, new Settlement.Release(run.ref(), false));
+			settle(run, null, new Release(run.ref(), false));
 		}
 	}
 
@@ -149,70 +105,68 @@ final class Settler {
 	 * Releases a task whose body was interrupted by the shutdown of this node.
 	 */
 	void cutOff(Run run) {
-		add(run, Kind.CUT_OFF, new Settlement.Release(run.ref(), true));
+		settle(run, null, new Release(run.ref(), true));
 	}
 
-	private void add(Run run, Kind kind, Settlement settlement) {
-		this.batcher.add(new End(run, kind, settlement));
+	private void settle(Run run, @Nullable TaskOutcome outcome, Settlement settlement) {
+		run.setEnd(outcome, settlement);
+		add(run);
 	}
 
-	private void send(List<End> batch) {
-		List<End> sent = List.copyOf(batch);
-		List<Reply> replies = this.parts.store().settle(sent.stream().map(End::settlement).toList());
-		Set<End> done = Collections.newSetFromMap(new IdentityHashMap<>());
+	@Override
+	boolean admits(Run run) {
+		return true;
+	}
+
+	@Override
+	List<Reply> request(List<Run> batch) {
+		return this.parts.store().settle(batch.stream().map(Run::settlement).toList());
+	}
+
+	@Override
+	void replied(Run run, Reply reply) {
+		if (reply == Reply.BUSY) {
+			return;
+		}
 		try {
-			for (int i = 0; i < sent.size(); i++) {
-				if (replies.get(i) != Reply.BUSY) {
-					done.add(sent.get(i));
-					settled(sent.get(i), replies.get(i));
-				}
-			}
+			count(run, reply, this.parts.recorder(run));
 		}
 		finally {
-			batch.removeAll(done);
+			this.held.remove(run);
+		}
+		if (millisTo(run, run.settlement()) < this.parts.settings().pollInterval().toMillis()) {
+			this.held.wakePoller();
 		}
 	}
 
-	private void settled(End end, Reply reply) {
-		Run run = end.run();
-		count(end.kind(), reply, this.parts.recorder(run));
-		this.held.remove(run);
-		if (end.kind() != Kind.GIVEN_BACK
-				&& millisTo(run, end.settlement()) < this.parts.settings().pollInterval().toMillis()) {
-			this.wakePoller.run();
-		}
-	}
-
-	private void count(Kind kind, Reply reply, TaskRecorder recorder) {
+	private void count(Run run, Reply reply, TaskRecorder recorder) {
 		boolean refused = reply == Reply.REFUSED;
-		switch (kind) {
-			case COMPLETED -> {
-				if (refused) {
-					recorder.abandoned();
-				}
-				else {
-					recorder.ended(TaskOutcome.COMPLETED);
-				}
-			}
-			case EXPIRED -> {
-				if (!refused) {
-					recorder.count(TaskOutcome.EXPIRED);
-				}
-			}
-			case FAILED -> this.parts.count(Figure.RETRIED, (reply == Reply.DONE) ? 1 : 0);
-			case GIVEN_BACK -> this.parts.count(Figure.RELEASED, 1);
-			case CUT_OFF -> {
+		boolean unstarted = false;
+		if (run.outcome() == TaskOutcome.COMPLETED) {
+			if (refused) {
 				recorder.abandoned();
-				this.parts.count(Figure.RELEASED, 1);
 			}
-			case DEAD -> {
-				// The store counts dead tasks.
+			else {
+				recorder.ended(TaskOutcome.COMPLETED);
 			}
+		}
+		else if (run.outcome() == TaskOutcome.EXPIRED && !refused) {
+			recorder.count(TaskOutcome.EXPIRED);
+		}
+		else if (run.settlement() instanceof Release release) {
+			unstarted = !release.started();
+			this.parts.count(Figure.RELEASED, 1);
+			if (release.started()) {
+				recorder.abandoned();
+			}
+		}
+		else if (run.settlement() instanceof Retry && reply == Reply.DONE) {
+			this.parts.count(Figure.RETRIED, 1);
 		}
 		if (reply == Reply.SUPERSEDED) {
 			recorder.count(TaskOutcome.SUPERSEDED);
 		}
-		if (refused && kind != Kind.GIVEN_BACK) {
+		if (refused && !unstarted) {
 			this.parts.count(Figure.LOST_LEASES, 1);
 		}
 	}
@@ -221,53 +175,33 @@ final class Settler {
 	 * The time until a settled task is due again, in milliseconds.
 	 */
 	private static long millisTo(Run run, Settlement settlement) {
-		DueTime due = (settlement instanceof Settlement.Repeat repeat) ? repeat.next()
-				: (settlement instanceof Settlement.Retry retry) ? DueTime.after(retry.delay()) : null;
+		DueTime due = (settlement instanceof Repeat repeat) ? repeat.next()
+				: (settlement instanceof Retry retry) ? DueTime.after(retry.delay()) : null;
+		if (due == null) {
+			return Long.MAX_VALUE;
+		}
 		long now = run.storeTime().toEpochMilli();
-		return (due != null) ? due.resolve(now) - now : Long.MAX_VALUE;
+		return due.resolve(now) - now;
 	}
 
 	/**
-	 * What happened to a task on this node.
+	 * Sends the text of an error in ASCII: the database may not know a character.
 	 */
-	private enum Kind {
-
-		COMPLETED, EXPIRED, FAILED, DEAD, GIVEN_BACK, CUT_OFF
-
-	}
-
-	/**
-	 * The end of a task on this node.
-	 *
-	 * @param run the task
-	 * @param kind what happened to it
-	 * @param settlement what the store is told
-	 */
-	record End(Run run, Kind kind, Settlement settlement) {
-
-		/**
-		 * The same with its text in ASCII. The store may have refused the text of an
-		 * error: its database may not know a character.
-		 * @return this object if it has no other text
-		 */
-		End inAscii() {
-			Settlement ascii = this.settlement;
-			if (ascii instanceof Settlement.Retry it) {
-				ascii = new Settlement.Retry(it.task(), it.attempt(), it.delay(), ascii(it.error()));
-			}
-			else if (ascii instanceof Settlement.Bury it) {
-				ascii = new Settlement.Bury(it.task(), ascii(it.reason()));
-			}
-			else if (ascii instanceof Settlement.Repeat it && it.error() != null) {
-				ascii = new Settlement.Repeat(it.task(), it.schedule(), it.next(), ascii(it.error()));
-			}
-			return ascii.equals(this.settlement) ? this : new End(this.run, this.kind, ascii);
+	@Override
+	boolean change(Run run) {
+		Settlement end = run.settlement();
+		Settlement ascii = end;
+		if (end instanceof Retry it) {
+			ascii = new Retry(it.task(), it.attempt(), it.delay(), TaskLimits.asciiError(it.error()));
 		}
-
-		private static String ascii(String text) {
-			return TaskLimits.asciiError(text);
+		else if (end instanceof Bury it) {
+			ascii = new Bury(it.task(), TaskLimits.asciiError(it.reason()));
 		}
-
+		else if (end instanceof Repeat it && it.error() != null) {
+			ascii = new Repeat(it.task(), it.schedule(), it.next(), TaskLimits.asciiError(it.error()));
+		}
+		run.setEnd(run.outcome(), ascii);
+		return !ascii.equals(end);
 	}
 
 }

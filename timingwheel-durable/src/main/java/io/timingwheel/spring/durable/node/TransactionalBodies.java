@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
+import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
 import io.timingwheel.spring.task.internal.UserErrors;
 import org.apache.commons.logging.Log;
@@ -67,7 +68,7 @@ public final class TransactionalBodies {
 	 * @throws Throwable what the body or the transaction threw, or an exception if the
 	 * store refused the settlement; {@link Run#reply()} then tells so
 	 */
-	@Nullable Object run(Run run, Body body) throws Throwable {
+	@Nullable Object run(Run run) throws Throwable {
 		TransactionStatus status = this.manager.getTransaction(NEW);
 		AtomicBoolean committed = new AtomicBoolean();
 		Object result;
@@ -75,7 +76,7 @@ public final class TransactionalBodies {
 			Transactions.afterCompletion(() -> committed.set(true), () -> {
 			});
 			try {
-				result = body.call();
+				result = run.invoke();
 			}
 			finally {
 				run.endBody();
@@ -105,7 +106,8 @@ public final class TransactionalBodies {
 			throw new UnexpectedRollbackException(
 					"The body has marked the transaction of the durable task " + run + " as rollback-only");
 		}
-		if (!this.store.settleInTransaction(run.done())) {
+		run.setEnd(TaskOutcome.COMPLETED, run.done());
+		if (!this.store.settleInTransaction(run.settlement())) {
 			run.replied(Reply.REFUSED);
 			throw new UnexpectedRollbackException("The lease of the durable task " + run
 					+ " has ended before its transaction: the transaction is rolled back");
@@ -123,15 +125,6 @@ public final class TransactionalBodies {
 				cause.addSuppressed(ex);
 			}
 		}
-	}
-
-	/**
-	 * A body with its arguments.
-	 */
-	interface Body {
-
-		@Nullable Object call() throws Throwable;
-
 	}
 
 }
