@@ -122,6 +122,13 @@ final class Executions implements AutoCloseable {
 		return count("select count(*) from execution");
 	}
 
+	/**
+	 * How many runs of a task have started.
+	 */
+	long startedOf(long number) {
+		return count("select count(*) from execution where number = ?", number);
+	}
+
 	long startedOn(String node) {
 		return count("select count(*) from execution where node = ?", node);
 	}

@@ -189,9 +189,23 @@ abstract class FaultTestSupport {
 	 * @param properties properties, which precede those of all nodes
 	 */
 	NodeProcess startNode(String id, List<String> jvmOptions, String... properties) {
-		NodeProcess node = NodeProcess.start(this.classes, id, jvmOptions, with(properties));
+		return startNode(this.classes, id, jvmOptions, properties);
+	}
+
+	/**
+	 * Starts a node of some build or application for one test, and does not wait for it.
+	 */
+	NodeProcess startNode(NodeClasses classes, String id, List<String> jvmOptions, String... properties) {
+		NodeProcess node = NodeProcess.start(classes, id, jvmOptions, with(properties));
 		this.special.add(node);
 		return node;
+	}
+
+	/**
+	 * The classes of the present build.
+	 */
+	NodeClasses classes() {
+		return this.classes;
 	}
 
 	private List<String> with(String... properties) {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.springframework.util.FileSystemUtils;
@@ -28,8 +29,18 @@ final class NodeClasses {
 
 	private final List<String> options;
 
-	private NodeClasses(List<String> options) {
+	private final Class<?> application;
+
+	private NodeClasses(List<String> options, Class<?> application) {
 		this.options = options;
+		this.application = application;
+	}
+
+	/**
+	 * A class path without an archive.
+	 */
+	static NodeClasses of(List<Path> classPath, Class<?> application) {
+		return new NodeClasses(List.of("-cp", join(classPath)), application);
 	}
 
 	/**
@@ -47,7 +58,7 @@ final class NodeClasses {
 				FileSystemUtils.deleteRecursively(all);
 				Files.createDirectories(folder);
 			}
-			NodeClasses classes = new NodeClasses(List.of("-cp", classPath(folder)));
+			NodeClasses classes = of(classPath(folder), NodeApplication.class);
 			Path archive = folder.resolve(name + ".jsa");
 			if (!Files.exists(archive)) {
 				NodeProcess node = NodeProcess.start(classes, "archive", List.of("-XX:ArchiveClassesAtExit=" + archive),
@@ -64,7 +75,7 @@ final class NodeClasses {
 	 */
 	private static String fingerprint() throws IOException {
 		List<Object> seen = new ArrayList<>(List.of(System.getProperty("java.home")));
-		for (Path entry : entries()) {
+		for (Path entry : entries(System.getProperty("java.class.path")).toList()) {
 			try (Stream<Path> files = Files.walk(entry)) {
 				for (Path file : files.sorted().toList()) {
 					seen.add(file.toString());
@@ -76,28 +87,29 @@ final class NodeClasses {
 		return Integer.toHexString(seen.hashCode());
 	}
 
-	private static String classPath(Path folder) throws IOException {
-		List<String> classPath = new ArrayList<>();
-		for (Path entry : entries()) {
+	private static List<Path> classPath(Path folder) throws IOException {
+		List<Path> classPath = new ArrayList<>();
+		for (Path entry : entries(System.getProperty("java.class.path")).toList()) {
 			if (Files.isDirectory(entry)) {
 				Path jar = folder.resolve(classPath.size() + ".jar");
 				if (!Files.exists(jar)) {
 					Files.move(jar(entry), jar);
 				}
-				classPath.add(jar.toString());
+				classPath.add(jar);
 			}
 			else {
-				classPath.add(entry.toString());
+				classPath.add(entry);
 			}
 		}
-		return String.join(File.pathSeparator, classPath);
+		return classPath;
 	}
 
-	private static List<Path> entries() {
-		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-			.map(Path::of)
-			.filter(Files::exists)
-			.toList();
+	static Stream<Path> entries(String classPath) {
+		return Stream.of(classPath.split(File.pathSeparator)).map(Path::of).filter(Files::exists);
+	}
+
+	static String join(List<Path> classPath) {
+		return classPath.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
 	}
 
 	private static Path jar(Path folder) throws IOException {
@@ -114,7 +126,14 @@ final class NodeClasses {
 	}
 
 	private NodeClasses with(String option) {
-		return new NodeClasses(Stream.concat(this.options.stream(), Stream.of(option)).toList());
+		return new NodeClasses(Stream.concat(this.options.stream(), Stream.of(option)).toList(), this.application);
+	}
+
+	/**
+	 * The same classes, for nodes that run another application.
+	 */
+	NodeClasses running(Class<?> other) {
+		return new NodeClasses(this.options, other);
 	}
 
 	/**
@@ -131,6 +150,13 @@ final class NodeClasses {
 	 */
 	List<String> options() {
 		return this.options;
+	}
+
+	/**
+	 * The class with the main method.
+	 */
+	String application() {
+		return this.application.getName();
 	}
 
 }

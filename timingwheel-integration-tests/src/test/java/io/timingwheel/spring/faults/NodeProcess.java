@@ -15,8 +15,7 @@ import java.util.concurrent.TimeUnit;
 import io.timingwheel.spring.Signals;
 
 /**
- * A {@link NodeApplication} in a JVM of its own, until the test ends it. A file keeps its
- * log.
+ * A node in a JVM of its own, until the test ends it. A file keeps its log.
  */
 final class NodeProcess implements AutoCloseable {
 
@@ -47,7 +46,7 @@ final class NodeProcess implements AutoCloseable {
 		command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xlog:disable"));
 		command.addAll(classes.options());
 		command.addAll(jvmOptions);
-		command.add(NodeApplication.class.getName());
+		command.add(classes.application());
 		command.add("--timingwheel.store.node-id=" + id);
 		properties.forEach((property) -> command.add("--" + property));
 		try {

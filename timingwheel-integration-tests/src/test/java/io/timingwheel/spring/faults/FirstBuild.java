@@ -1,0 +1,154 @@
+package io.timingwheel.spring.faults;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Assumptions;
+
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * The build of the first commit whose tables and Redis keys have version 1. It is
+ * compiled from the history of the project, and runs beside the present build on one
+ * store.
+ */
+final class FirstBuild {
+
+	static final String COMMIT = System.getProperty("timingwheel.first-build",
+			"0c0fe77a66fc43ac0cce0fede37e517e9b268266");
+
+	private static final Path PROJECT = Path.of("..").toAbsolutePath().normalize();
+
+	private static final List<String> MODULES = Stream.of("core", "spring", "autoconfigure", "durable", "jdbc", "redis")
+		.map("timingwheel-"::concat)
+		.toList();
+
+	/**
+	 * The class path of the module with the most optional libraries. Maven writes it in
+	 * the profile of these tests.
+	 */
+	private static final Path LIBRARIES = PROJECT.resolve("timingwheel-autoconfigure/target/compile.classpath");
+
+	private static final String CLASSES = "classes";
+
+	private FirstBuild() {
+	}
+
+	/**
+	 * The class path of nodes of the first build: its classes, the tests, and the present
+	 * libraries. All JVMs that run tests share the classes. If there is no history, the
+	 * test is skipped.
+	 */
+	static List<Path> classPath() throws IOException, InterruptedException {
+		Path build = build();
+		List<Path> classPath = new ArrayList<>(
+				List.of(build.resolve(CLASSES), Path.of("target/test-classes").toAbsolutePath()));
+		MODULES.forEach((module) -> classPath.add(build.resolve(module)));
+		classPath.addAll(libraries());
+		return classPath;
+	}
+
+	private static Path build() throws IOException, InterruptedException {
+		Path folder = Files.createDirectories(Path.of("target", "first-build").toAbsolutePath());
+		Path build = folder.resolve(COMMIT);
+		try (FileChannel file = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
+				StandardOpenOption.WRITE); FileLock lock = file.lock()) {
+			if (!Files.exists(build)) {
+				Path unfinished = folder.resolve("unfinished");
+				FileSystemUtils.deleteRecursively(unfinished);
+				Files.createDirectories(unfinished);
+				try (FileSystem sources = FileSystems.newFileSystem(archive(folder))) {
+					build(sources, unfinished);
+				}
+				Files.move(unfinished, build);
+			}
+		}
+		return build;
+	}
+
+	private static Path archive(Path folder) throws IOException, InterruptedException {
+		Path archive = folder.resolve("sources.zip");
+		List<String> command = new ArrayList<>(
+				List.of("git", "archive", "--format=zip", "--output=" + archive, COMMIT));
+		MODULES.forEach((module) -> command.add(module + "/src/main"));
+		Process git;
+		try {
+			git = new ProcessBuilder(command).directory(PROJECT.toFile()).redirectErrorStream(true).start();
+		}
+		catch (IOException ex) {
+			return Assumptions.abort("No git, so there is no earlier build: " + ex.getMessage());
+		}
+		String output = new String(git.getInputStream().readAllBytes());
+		if (git.waitFor() != 0) {
+			return Assumptions.abort("No commit %s in the history of this checkout (git fetch --unshallow): %s"
+				.formatted(COMMIT, output));
+		}
+		return archive;
+	}
+
+	/**
+	 * Compiles all modules into one folder. Each module has its resources in a folder of
+	 * its own, since some have the same name.
+	 */
+	private static void build(FileSystem sources, Path target) throws IOException {
+		Assumptions.assumeTrue(Files.exists(LIBRARIES),
+				() -> LIBRARIES + " is missing. Maven writes it with -Pfaults.");
+		List<Path> classPath = new ArrayList<>(libraries());
+		entries(Files.readString(LIBRARIES)).forEach(classPath::add);
+		List<Path> java = new ArrayList<>();
+		for (String module : MODULES) {
+			try (Stream<Path> files = Files.walk(sources.getPath(module, "src", "main"))) {
+				for (Path file : files.filter(Files::isRegularFile).toList()) {
+					if (file.toString().endsWith(".java")) {
+						java.add(file);
+					}
+					else {
+						Path copy = target.resolve(module + "/" + file.subpath(4, file.getNameCount()));
+						Files.createDirectories(copy.getParent());
+						Files.copy(file, copy);
+					}
+				}
+			}
+		}
+		compile(java, List.of("-proc:none", "-nowarn", "-parameters", "--release", "17", "-d",
+				target.resolve(CLASSES).toString(), "-classpath", NodeClasses.join(classPath)));
+	}
+
+	private static void compile(List<Path> sources, List<String> options) throws IOException {
+		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+		try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
+			Iterable<? extends JavaFileObject> units = files.getJavaFileObjectsFromPaths(sources);
+			if (!compiler.getTask(null, files, null, options, null, units).call()) {
+				throw new IllegalStateException("The sources of %s do not compile".formatted(COMMIT));
+			}
+		}
+	}
+
+	/**
+	 * The class path of this JVM without the modules of the project.
+	 */
+	private static List<Path> libraries() {
+		return entries(System.getProperty("java.class.path")).filter((entry) -> entry.toString().endsWith(".jar"))
+			.collect(Collectors.toList());
+	}
+
+	private static Stream<Path> entries(String classPath) {
+		return NodeClasses.entries(classPath)
+			.filter((entry) -> !entry.getFileName().toString().startsWith("timingwheel-") && !Files.isDirectory(entry));
+	}
+
+}

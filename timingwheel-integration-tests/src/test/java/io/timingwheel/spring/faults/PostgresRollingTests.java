@@ -1,0 +1,9 @@
+package io.timingwheel.spring.faults;
+
+class PostgresRollingTests extends RollingContractTests {
+
+	PostgresRollingTests() {
+		super(new PostgresEnvironment());
+	}
+
+}

@@ -1,0 +1,9 @@
+package io.timingwheel.spring.faults;
+
+class RedisRollingTests extends RollingContractTests {
+
+	RedisRollingTests() {
+		super(new RedisEnvironment());
+	}
+
+}
