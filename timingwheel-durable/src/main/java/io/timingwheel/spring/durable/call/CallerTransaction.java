@@ -1,13 +1,20 @@
 package io.timingwheel.spring.durable.call;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 import io.timingwheel.spring.durable.store.Target.Kind;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
+import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * {@link Transactions} describes. Thread-safe.
  */
 final class CallerTransaction {
+
+	private static final Log logger = LogFactory.getLog(CallerTransaction.class);
 
 	private static final Runnable NOTHING = () -> {
 	};
@@ -34,15 +43,6 @@ final class CallerTransaction {
 	}
 
 	/**
-	 * Identifies the calls about a task among those that wait for the commit. The calls
-	 * about the task that runs once and those about the schedule do not affect each
-	 * other.
-	 */
-	Key key(TaskId id, Kind kind) {
-		return new Key(this, new TaskId(this.parts.handlers().canonicalName(id.name()), id.key()), kind);
-	}
-
-	/**
 	 * What the latest call about a task will do at the commit.
 	 * @param key the task, {@code null} for one without a key
 	 * @return the effect, {@link Effect#NONE} if no call waits for the commit
@@ -52,14 +52,84 @@ final class CallerTransaction {
 		return (latest != null) ? latest.effect() : Effect.NONE;
 	}
 
+	@Nullable Key key(@Nullable TaskId id, Kind kind) {
+		return (id != null) ? new Key(this, new TaskId(this.parts.handlers().canonicalName(id.name()), id.key()), kind)
+				: null;
+	}
+
 	/**
-	 * Runs an action once the last change of the calling thread in the store is certain.
-	 * If the store takes part in the transaction, this is after the commit, otherwise at
-	 * once.
+	 * Stores calls. If the store takes no part in the transaction, stores them after the
+	 * commit, unless a later call of the transaction cancels or replaces them.
+	 * @param store stores those of the calls that are still wanted, in one request
+	 */
+	void store(List<Submission> submissions, Kind kind, Consumer<List<Submission>> store) {
+		if (!isDeferred()) {
+			store.accept(submissions);
+			onRollback(() -> submissions.forEach((submission) -> submission.task().abandon()));
+			return;
+		}
+		List<Submission> open = new ArrayList<>(submissions);
+		Runnable commit = () -> storeAfterCommit(open, store);
+		submissions.forEach((submission) -> Transactions.defer(new StoreCall(submission, kind, commit)));
+	}
+
+	/**
+	 * Stores all calls at the first of them. The exception handlers get an exception,
+	 * since the callers can no longer get it.
+	 */
+	private void storeAfterCommit(List<Submission> open, Consumer<List<Submission>> store) {
+		List<Submission> wanted = open.stream().filter((submission) -> submission.task().beginStoring()).toList();
+		open.clear();
+		if (wanted.isEmpty()) {
+			return;
+		}
+		try {
+			store.accept(wanted);
+		}
+		catch (RuntimeException ex) {
+			List<Submission> failed = wanted.stream().filter((submission) -> !submission.task().isStored()).toList();
+			failed.forEach((submission) -> submission.failed(ex));
+			if (failed.isEmpty()) {
+				logger.error(
+						"What was stored after the commit may not have replaced what is pending under earlier names",
+						ex);
+			}
+		}
+	}
+
+	/**
+	 * Changes a task after the commit.
+	 * @param key the task in the transaction; {@code null} for one without a key
+	 * @param effect what the change does to the task
+	 * @param change changes the task and tells whether it was pending
+	 * @return {@code true}
+	 */
+	boolean defer(@Nullable Key key, Effect effect, BooleanSupplier change) {
+		Transactions.defer(new DeferredCall(key, effect) {
+
+			@Override
+			protected void commit() {
+				try {
+					boolean done = change.getAsBoolean();
+					logger.debug(done ? "Changed a durable task after the commit"
+							: "Found no pending durable task to change after the commit");
+				}
+				catch (RuntimeException ex) {
+					logger.error("A durable task could not be cancelled or moved after the commit", ex);
+				}
+			}
+
+		});
+		return true;
+	}
+
+	/**
+	 * Runs an action once the last change of the calling thread in the store is certain:
+	 * after the commit, or at once without a transaction.
 	 * @param otherwise runs after a rollback
 	 */
-	void onceCertain(Runnable action, Runnable otherwise) {
-		if (Transactions.isActive() && this.parts.store().joinsTransaction()) {
+	private static void onceCertain(Runnable action, Runnable otherwise) {
+		if (Transactions.isActive()) {
 			Transactions.afterCompletion(action, otherwise);
 		}
 		else {
@@ -67,45 +137,89 @@ final class CallerTransaction {
 		}
 	}
 
-	void onceCertain(Runnable action) {
-		onceCertain(action, NOTHING);
-	}
-
 	/**
-	 * Runs an action if a rollback undoes the last change of the calling thread in the
-	 * store.
+	 * Runs an action if a rollback undoes the last change of the calling thread.
 	 */
 	void onRollback(Runnable action) {
 		onceCertain(NOTHING, action);
 	}
 
 	/**
-	 * Tells the node of tasks that were stored or moved, once this is certain.
-	 * @param now the time by the store's clock when they were stored or moved
+	 * Counts what became of a task, once this is certain.
+	 * @param otherwise runs after a rollback
 	 */
-	void expect(List<Due> tasks, long now) {
+	void count(String name, TaskOutcome outcome, Runnable otherwise) {
+		onceCertain(() -> this.parts.recorder(name).count(outcome), otherwise);
+	}
+
+	void count(String name, TaskOutcome outcome) {
+		count(name, outcome, NOTHING);
+	}
+
+	/**
+	 * Tells the node of a task that was stored or moved, once this is certain.
+	 * @param now the time by the store's clock when it was stored or moved
+	 */
+	void expect(String name, long dueAt, long now) {
 		long heard = this.parts.nanoTime().getAsLong();
 		onceCertain(() -> {
 			long since = TimeUnit.NANOSECONDS.toMillis(this.parts.nanoTime().getAsLong() - heard);
-			tasks.forEach((task) -> this.parts.node().expect(task.name(), task.dueAt(), now + since));
-		});
+			this.parts.node().expect(name, dueAt, now + since);
+		}, NOTHING);
 	}
 
 	/**
-	 * When a task is due.
-	 */
-	record Due(String name, long dueAt) {
-
-	}
-
-	/**
-	 * Identifies calls that wait for the commit.
+	 * Identifies the calls about a task among those that wait for the commit. The calls
+	 * about the task that runs once and those about the schedule do not affect each
+	 * other.
 	 *
 	 * @param transaction the store of the calls
 	 * @param id the name of the method, and the key
-	 * @param kind what the calls are about, a task that runs once or a schedule
+	 * @param kind what the calls are about
 	 */
 	record Key(CallerTransaction transaction, TaskId id, Kind kind) {
+
+	}
+
+	/**
+	 * A call that waits for the commit before it is stored.
+	 */
+	private final class StoreCall extends DeferredCall {
+
+		private final Submission submission;
+
+		private final Kind kind;
+
+		private final Runnable commit;
+
+		StoreCall(Submission submission, Kind kind, Runnable commit) {
+			super(key(submission.task().taskId(), kind),
+					(submission.content().ifPending() == IfPending.REPLACE) ? Effect.REPLACE : Effect.START);
+			this.submission = submission;
+			this.kind = kind;
+			this.commit = commit;
+		}
+
+		@Override
+		protected void commit() {
+			this.commit.run();
+		}
+
+		@Override
+		protected void rollback() {
+			this.submission.task().abandon();
+		}
+
+		/**
+		 * A schedule that is replaced does not count.
+		 */
+		@Override
+		protected void override(Effect later) {
+			if (this.submission.task().withdraw() && (later == Effect.CANCEL || this.kind == Kind.ONCE)) {
+				CallerTransaction.this.parts.recorder(this.submission.name())
+					.count((later == Effect.CANCEL) ? TaskOutcome.CANCELLED : TaskOutcome.REPLACED);
+			}
+		}
 
 	}
 

@@ -2,7 +2,9 @@ package io.timingwheel.spring.durable.call;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.task.Schedule;
@@ -22,6 +24,8 @@ final class DeclaredSchedules {
 	private static final Log logger = LogFactory.getLog(DeclaredSchedules.class);
 
 	private final List<Declared> declared = new ArrayList<>();
+
+	private final Set<Declared> stored = new HashSet<>();
 
 	private final Schedules schedules;
 
@@ -54,7 +58,7 @@ final class DeclaredSchedules {
 
 	private void store(Declared one) {
 		this.schedules.store(one.call.get(), one.schedule, one.initialDelay);
-		one.stored = true;
+		this.stored.add(one);
 	}
 
 	/**
@@ -64,7 +68,7 @@ final class DeclaredSchedules {
 	 */
 	synchronized boolean lookAfter() {
 		this.started = true;
-		List<Declared> missing = this.declared.stream().filter((one) -> !one.stored).toList();
+		List<Declared> missing = this.declared.stream().filter((one) -> !this.stored.contains(one)).toList();
 		if (missing.isEmpty()) {
 			restoreLost();
 			return true;
@@ -116,21 +120,7 @@ final class DeclaredSchedules {
 		}
 	}
 
-	private static final class Declared {
-
-		private final Supplier<Submission> call;
-
-		private final Schedule schedule;
-
-		private final @Nullable Duration initialDelay;
-
-		private boolean stored;
-
-		Declared(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
-			this.call = call;
-			this.schedule = schedule;
-			this.initialDelay = initialDelay;
-		}
+	private record Declared(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {
 
 	}
 

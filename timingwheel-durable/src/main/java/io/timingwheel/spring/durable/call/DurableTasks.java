@@ -7,19 +7,19 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-import io.timingwheel.spring.durable.call.Submission.Content;
 import io.timingwheel.spring.durable.call.Submission.Rules;
 import io.timingwheel.spring.durable.node.DurableHandler;
 import io.timingwheel.spring.durable.payload.PayloadCodec;
 import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
+import io.timingwheel.spring.task.internal.DurableTaskOperations;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
-import io.timingwheel.spring.task.support.DurableTaskOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.TaskRejectedException;
@@ -80,7 +80,7 @@ public final class DurableTasks implements DurableTaskOperations {
 	 */
 	DelayedTask<@Nullable Void> enqueue(StoredMethod method, @Nullable String key, Rules rules, DueTime due,
 			@Nullable Object[] arguments) {
-		return enqueue(submission(method, key, rules, due, arguments));
+		return enqueue(submission(method.name(), key, method, rules, due, arguments));
 	}
 
 	@Override
@@ -122,8 +122,8 @@ public final class DurableTasks implements DurableTaskOperations {
 	 * Declares the schedule of a method without arguments.
 	 */
 	void declare(StoredMethod method, String key, Schedule schedule, @Nullable Duration initialDelay) {
-		this.declaredSchedules.add(() -> submission(method, key, Rules.REPLACE, NOW, NO_ARGUMENTS), schedule,
-				initialDelay);
+		this.declaredSchedules.add(() -> submission(method.name(), key, method, Rules.REPLACE, NOW, NO_ARGUMENTS),
+				schedule, initialDelay);
 	}
 
 	/**
@@ -172,23 +172,22 @@ public final class DurableTasks implements DurableTaskOperations {
 					() -> ("The name \"%s\" belongs to a @Recurring method, which never overlaps itself: it has no other"
 							+ " tasks and schedules. To run it at another time, move its next run with reschedule")
 						.formatted(name));
-			return submission(method, key, rules, due, arguments);
+			return submission(method.name(), key, method, rules, due, arguments);
 		}
 		TaskLimits.checkName(name);
-		TaskLimits.checkKey(key);
-		return new Submission(new Handle(this.pending, name, key, due), handler, rules, due,
-				new Content(this.codec.encode(name, arguments), traceparent()), arguments);
+		return submission(name, key, handler, rules, due, arguments);
 	}
 
-	private Submission submission(StoredMethod method, @Nullable String key, Rules rules, DueTime due,
-			@Nullable Object[] arguments) {
+	private Submission submission(String name, @Nullable String key, @Nullable DurableHandler handler, Rules rules,
+			DueTime due, @Nullable Object[] arguments) {
 		TaskLimits.checkKey(key);
-		return new Submission(new Handle(this.pending, method.name(), key, due), method, rules, due,
-				new Content(method.payloads().encode(arguments), traceparent()), arguments);
-	}
-
-	private @Nullable String traceparent() {
-		return (this.interceptor != null) ? this.interceptor.traceparent() : null;
+		String payload = (handler instanceof StoredMethod method) ? method.payloads().encode(arguments)
+				: this.codec.encode(name, arguments);
+		String traceparent = (this.interceptor != null) ? this.interceptor.traceparent() : null;
+		Handle task = new Handle(this.pending, name, key, due);
+		return new Submission(task,
+				new NewTask(task.id(), name, key, payload, traceparent, due, rules.ifPending(), rules.maxWait()),
+				handler, arguments);
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -26,39 +27,33 @@ final class Handle implements DelayedTask<@Nullable Void> {
 
 	private final @Nullable String key;
 
+	private final AtomicReference<State> state;
+
 	private volatile String id;
 
 	private volatile Instant dueAt;
-
-	private volatile boolean cancelled;
-
-	/** Whether the store has the task, or had it. */
-	private volatile boolean stored;
-
-	/** Whether the task is about to be stored after the commit; guarded by this. */
-	private boolean storing;
 
 	/**
 	 * Creates the handle of a task that is about to be stored.
 	 */
 	Handle(Pending tasks, String name, @Nullable String key, DueTime due) {
-		this.tasks = tasks;
-		this.name = name;
-		this.key = key;
-		this.id = nextId();
-		this.dueAt = Instant.ofEpochMilli(due.resolve(System.currentTimeMillis()));
+		this(tasks, name, key, nextId(), due.resolve(System.currentTimeMillis()), State.WAITING);
 	}
 
 	/**
 	 * Creates the handle of a task that is stored.
 	 */
 	Handle(Pending tasks, StoredTask task) {
+		this(tasks, task.name(), task.key(), task.id(), task.dueAt(), State.STORED);
+	}
+
+	private Handle(Pending tasks, String name, @Nullable String key, String id, long dueAt, State state) {
 		this.tasks = tasks;
-		this.name = task.name();
-		this.key = task.key();
-		this.id = task.id();
-		this.dueAt = Instant.ofEpochMilli(task.dueAt());
-		this.stored = true;
+		this.name = name;
+		this.key = key;
+		this.id = id;
+		this.dueAt = Instant.ofEpochMilli(dueAt);
+		this.state = new AtomicReference<>(state);
 	}
 
 	/**
@@ -78,7 +73,7 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	void stored(String id, long dueAt) {
 		this.id = id;
 		moved(dueAt);
-		this.stored = true;
+		this.state.updateAndGet((state) -> (state == State.CANCELLED) ? state : State.STORED);
 	}
 
 	/**
@@ -93,37 +88,34 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	 * refused.
 	 */
 	void abandon() {
-		this.cancelled = true;
+		this.state.set(State.CANCELLED);
 	}
 
 	boolean isStored() {
-		return this.stored;
+		return this.state.get() == State.STORED;
 	}
 
 	/**
-	 * Cancels a task that waits for the commit before it is stored.
+	 * Whether the task waits for the commit before it is stored.
+	 */
+	boolean isWaiting() {
+		return this.state.get() == State.WAITING;
+	}
+
+	/**
+	 * Cancels a task that waits for the commit.
 	 * @return {@code false} if the task does not wait
 	 */
-	synchronized boolean withdraw() {
-		boolean waiting = isWaiting();
-		this.cancelled |= waiting;
-		return waiting;
+	boolean withdraw() {
+		return this.state.compareAndSet(State.WAITING, State.CANCELLED);
 	}
 
 	/**
 	 * Ends the wait for the commit.
 	 * @return {@code false} if the task has been cancelled in the meantime
 	 */
-	synchronized boolean beginStoring() {
-		this.storing = !this.cancelled;
-		return this.storing;
-	}
-
-	/**
-	 * Whether the task waits for the commit before it is stored.
-	 */
-	synchronized boolean isWaiting() {
-		return !this.cancelled && !this.storing && !this.stored;
+	boolean beginStoring() {
+		return this.state.compareAndSet(State.WAITING, State.STORING);
 	}
 
 	String name() {
@@ -155,50 +147,45 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	 */
 	@Override
 	public Status status() {
-		if (this.cancelled) {
-			return Status.CANCELLED;
-		}
-		if (!this.stored) {
-			return Status.SCHEDULED;
-		}
-		return this.tasks.find(this.id).map((task) -> switch (task.state()) {
-			case SCHEDULED, LEASED -> Status.SCHEDULED;
-			case RUNNING -> Status.RUNNING;
-			case DEAD -> Status.FAILED;
-		}).orElse(Status.SUCCEEDED);
+		return switch (this.state.get()) {
+			case WAITING, STORING -> Status.SCHEDULED;
+			case CANCELLED -> Status.CANCELLED;
+			case STORED -> this.tasks.find(this.id).map((task) -> switch (task.state()) {
+				case SCHEDULED, LEASED -> Status.SCHEDULED;
+				case RUNNING -> Status.RUNNING;
+				case DEAD -> Status.FAILED;
+			}).orElse(Status.SUCCEEDED);
+		};
 	}
 
 	@Override
 	public boolean cancel(boolean mayInterruptIfRunning) {
-		Runnable restore = () -> this.cancelled = false;
 		if (withdraw()) {
-			this.tasks.withdrawn(this.name, restore);
+			this.tasks.withdrawn(this.name, () -> this.state.set(State.WAITING));
 			return true;
 		}
-		if (this.cancelled || !this.tasks.cancel(this.name, this.id)) {
+		if (isCancelled() || !this.tasks.cancel(this.name, this.id)) {
 			return false;
 		}
-		this.cancelled = true;
-		this.tasks.onRollback(restore);
+		this.state.set(State.CANCELLED);
+		this.tasks.onRollback(() -> this.state.set(State.STORED));
 		return true;
 	}
 
 	@Override
 	public boolean reschedule(Duration delay) {
-		return !this.cancelled && this.tasks.reschedule(this, delay);
+		return !isCancelled() && this.tasks.reschedule(this, delay);
 	}
 
 	@Override
 	public boolean isCancelled() {
-		return this.cancelled;
+		return this.state.get() == State.CANCELLED;
 	}
 
 	@Override
 	public boolean isDone() {
-		return switch (status()) {
-			case SCHEDULED, RUNNING -> false;
-			case SUCCEEDED, FAILED, CANCELLED, REPLACED -> true;
-		};
+		Status status = status();
+		return status != Status.SCHEDULED && status != Status.RUNNING;
 	}
 
 	@Override
@@ -224,6 +211,25 @@ final class Handle implements DelayedTask<@Nullable Void> {
 	@Override
 	public String toString() {
 		return "Handle[" + this.name + ((this.key != null) ? "/" + this.key : "") + ", id=" + this.id + "]";
+	}
+
+	/**
+	 * What this handle knows of its task without a look into the store.
+	 */
+	private enum State {
+
+		/** It waits for the commit, or the call that stores it has not returned. */
+		WAITING,
+
+		/** It is being stored after the commit. */
+		STORING,
+
+		/** The store has it, or had it. */
+		STORED,
+
+		/** It was cancelled through this handle, or is not stored. */
+		CANCELLED
+
 	}
 
 }

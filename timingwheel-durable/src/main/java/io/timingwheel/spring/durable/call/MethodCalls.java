@@ -24,6 +24,7 @@ import io.timingwheel.spring.task.TaskId;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes annotated methods the handlers of their stored calls. Thread-safe.
@@ -40,10 +41,8 @@ public final class MethodCalls implements DurableMethods {
 
 	private final PayloadCodec codec;
 
-	private final ConfigurableListableBeanFactory beanFactory;
-
-	/** {@code null} until a method needs it. */
-	private @Nullable StoreTransactions transactions;
+	/** Loaded when a method needs it, since {@code spring-tx} is optional. */
+	private final SingletonSupplier<StoreTransactions> transactions;
 
 	/**
 	 * Creates an object without methods.
@@ -59,7 +58,7 @@ public final class MethodCalls implements DurableMethods {
 		this.store = store;
 		this.handlers = handlers;
 		this.codec = codec;
-		this.beanFactory = beanFactory;
+		this.transactions = SingletonSupplier.of(() -> new StoreTransactions(store, beanFactory));
 	}
 
 	@Override
@@ -103,7 +102,7 @@ public final class MethodCalls implements DurableMethods {
 			throw new InvalidAnnotatedMethodException(method.method(), ex.getProblem(), ex.getRemedy(), ex);
 		}
 		StoredMethod stored = new StoredMethod(method, payloads,
-				method.transactional() ? transactions().find(method.method()) : null);
+				method.transactional() ? this.transactions.obtain().find(method.method()) : null);
 		return (StoredMethod) this.handlers.register(stored);
 	}
 
@@ -116,13 +115,10 @@ public final class MethodCalls implements DurableMethods {
 								name.getBytes(StandardCharsets.UTF_8).length),
 					"use at most %d bytes".formatted(TaskLimits.MAX_NAME_BYTES));
 		}
-		// The start has checked the store. Each one can keep names in ASCII.
-		if (!StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
-			checkWithStore(method, name);
+		if (StandardCharsets.US_ASCII.newEncoder().canEncode(name)) {
+			// The start has checked the store. Each one can keep names in ASCII.
+			return;
 		}
-	}
-
-	private void checkWithStore(DurableMethod method, String name) {
 		try {
 			this.store.check(List.of(name));
 		}
@@ -130,15 +126,6 @@ public final class MethodCalls implements DurableMethods {
 			throw new InvalidAnnotatedMethodException(method.method(), "its tasks cannot be stored: " + ex.getProblem(),
 					ex.getRemedy(), ex);
 		}
-	}
-
-	private synchronized StoreTransactions transactions() {
-		StoreTransactions transactions = this.transactions;
-		if (transactions == null) {
-			transactions = new StoreTransactions(this.store, this.beanFactory);
-			this.transactions = transactions;
-		}
-		return transactions;
 	}
 
 	@Override

@@ -1,14 +1,11 @@
 package io.timingwheel.spring.durable.call;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-import io.timingwheel.spring.durable.call.CallerTransaction.Due;
 import io.timingwheel.spring.durable.call.CallerTransaction.Key;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Moved;
@@ -17,12 +14,8 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.DeferredCall;
 import io.timingwheel.spring.task.internal.DeferredCall.Effect;
 import io.timingwheel.spring.task.internal.TaskOutcome;
-import io.timingwheel.spring.task.internal.Transactions;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,8 +24,6 @@ import org.jspecify.annotations.Nullable;
  * means a schedule. Thread-safe.
  */
 final class Pending {
-
-	private static final Log logger = LogFactory.getLog(Pending.class);
 
 	private final CallParts parts;
 
@@ -81,29 +72,26 @@ final class Pending {
 		return this.parts.handlers().allNames(id.name()).stream().map((name) -> new TaskId(name, id.key())).toList();
 	}
 
+	/**
+	 * Changes the tasks that run once with a key or, if there are none, the schedules.
+	 * @param change tells whether there was a task; the store knows the order of the two
+	 * for one name
+	 * @return whether there was one
+	 */
+	private boolean changeAll(TaskId id, Predicate<Target> change) {
+		List<TaskId> ids = ids(id);
+		return (ids.size() > 1 && changeAll(ids, Kind.ONCE, change)) || changeAll(ids, Kind.EITHER, change);
+	}
+
+	private static boolean changeAll(List<TaskId> ids, Kind kind, Predicate<Target> change) {
+		return ids.stream().filter((id) -> change.test(Target.of(id, kind))).count() > 0;
+	}
+
 	boolean cancel(TaskId id) {
 		if (this.transaction.isDeferred()) {
 			return cancelAfterCommit(id, Kind.ONCE) || cancelAfterCommit(id, Kind.SCHEDULE);
 		}
-		List<TaskId> ids = ids(id);
-		return countCancelled(firstOf(ids, (kind) -> cancelAll(ids, kind)), id.name());
-	}
-
-	private boolean cancelAll(List<TaskId> ids, Kind kind) {
-		boolean cancelled = false;
-		for (TaskId id : ids) {
-			cancelled |= this.parts.store().cancel(Target.of(id, kind));
-		}
-		return cancelled;
-	}
-
-	/**
-	 * Acts on the tasks that run once or, if there are none, on the schedules.
-	 * @param ids a key under all names; the store knows the order of the two for one name
-	 * @param action tells whether there was a task
-	 */
-	private static boolean firstOf(List<TaskId> ids, Predicate<Kind> action) {
-		return (ids.size() > 1 && action.test(Kind.ONCE)) || action.test(Kind.EITHER);
+		return countCancelled(id.name(), changeAll(id, this.parts.store()::cancel));
 	}
 
 	/**
@@ -115,54 +103,54 @@ final class Pending {
 		if (earlier == Effect.CANCEL) {
 			return false;
 		}
-		List<String> stored = findAll(id, kind).stream().map(StoredTask::id).toList();
-		if (stored.isEmpty() && !earlier.leavesPending()) {
-			return false;
-		}
-		defer(key, Effect.CANCEL, () -> cancelAll(id.name(), stored));
-		return true;
+		List<StoredTask> pending = findAll(id, kind);
+		return (!pending.isEmpty() || earlier.leavesPending())
+				&& this.transaction.defer(key, Effect.CANCEL, () -> cancelAll(id.name(), pending));
 	}
 
 	/**
 	 * A cancellation for later. It takes only a task that is pending now.
 	 */
 	Runnable cancellation(TaskId id) {
-		List<String> pending = findAll(id).stream().map(StoredTask::id).toList();
+		List<StoredTask> pending = findAll(id);
 		return () -> cancelAll(id.name(), pending);
 	}
 
-	private boolean cancelAll(String name, List<String> ids) {
-		boolean cancelled = false;
-		for (String id : ids) {
-			cancelled |= this.parts.store().cancel(Target.of(id));
-		}
-		return countCancelled(cancelled, name);
+	private boolean cancelAll(String name, List<StoredTask> tasks) {
+		return countCancelled(name,
+				tasks.stream().filter((task) -> this.parts.store().cancel(Target.of(task.id()))).count() > 0);
 	}
 
 	boolean cancel(String name, String id) {
+		BooleanSupplier change = () -> countCancelled(name, this.parts.store().cancel(Target.of(id)));
 		if (!this.transaction.isDeferred()) {
-			return cancelAll(name, List.of(id));
+			return change.getAsBoolean();
 		}
 		StoredTask task = findUnlessReplaced(id);
 		if (task == null || (!task.state().isPending() && task.schedule() == null)) {
 			return false;
 		}
 		Key key = key(task);
-		// If an earlier call waits to store a task with this key, that call is not
-		// overridden, since it did not make this task pending.
-		defer((this.transaction.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL,
-				() -> cancelAll(name, List.of(id)));
-		return true;
+		// An earlier call that waits to store a task with this key stays: it did not make
+		// this task pending.
+		return this.transaction.defer((this.transaction.earlier(key) == Effect.NONE) ? key : null, Effect.CANCEL,
+				change);
+	}
+
+	private boolean countCancelled(String name, boolean cancelled) {
+		if (cancelled) {
+			this.transaction.count(name, TaskOutcome.CANCELLED);
+		}
+		return cancelled;
 	}
 
 	/**
 	 * Finds a task that no earlier call of the transaction is going to cancel or replace.
 	 */
 	private @Nullable StoredTask findUnlessReplaced(String id) {
-		return find(id).filter((task) -> {
-			Effect earlier = this.transaction.earlier(key(task));
-			return earlier != Effect.CANCEL && earlier != Effect.REPLACE;
-		}).orElse(null);
+		StoredTask task = find(id).orElse(null);
+		Effect earlier = (task != null) ? this.transaction.earlier(key(task)) : Effect.NONE;
+		return (earlier != Effect.CANCEL && earlier != Effect.REPLACE) ? task : null;
 	}
 
 	private @Nullable Key key(StoredTask task) {
@@ -172,21 +160,12 @@ final class Pending {
 	}
 
 	/**
-	 * Records that a task that waited for the commit is cancelled.
+	 * Counts a task that was cancelled while it waited for the commit.
 	 * @param restore runs if the transaction is rolled back to a savepoint from before
 	 * this call
 	 */
 	void withdrawn(String name, Runnable restore) {
-		if (Transactions.isActive()) {
-			Transactions.afterCompletion(() -> countCancelled(true, name), restore);
-		}
-	}
-
-	private boolean countCancelled(boolean cancelled, String name) {
-		if (cancelled) {
-			this.transaction.onceCertain(() -> this.parts.recorder(name).count(TaskOutcome.CANCELLED));
-		}
-		return cancelled;
+		this.transaction.count(name, TaskOutcome.CANCELLED, restore);
 	}
 
 	void onRollback(Runnable action) {
@@ -195,14 +174,36 @@ final class Pending {
 
 	boolean reschedule(TaskId id, Duration delay) {
 		DueTime due = DueTime.after(delay);
-		List<TaskId> ids = ids(id);
-		BooleanSupplier change = () -> firstOf(ids,
-				(kind) -> ids.stream().anyMatch((each) -> move(Target.of(each, kind), due, (moved) -> {
-				})));
-		if (!this.transaction.isDeferred()) {
-			return change.getAsBoolean();
-		}
-		return (isPending(id, Kind.ONCE) || isPending(id, Kind.SCHEDULE)) && defer(null, Effect.NONE, change);
+		return changePending(() -> isPending(id, Kind.ONCE) || isPending(id, Kind.SCHEDULE),
+				() -> changeAll(id, (target) -> move(target, due) != null));
+	}
+
+	boolean reschedule(String id, Duration delay) {
+		DueTime due = DueTime.after(delay);
+		return changePending(() -> isPending(id), () -> move(Target.of(id), due) != null);
+	}
+
+	boolean reschedule(Handle task, Duration delay) {
+		DueTime due = DueTime.after(delay);
+		long before = task.dueAt().toEpochMilli();
+		return changePending(() -> task.isWaiting() || isPending(task.id()), () -> {
+			Moved moved = move(Target.of(task.id()), due);
+			if (moved == null) {
+				return false;
+			}
+			task.moved(moved.dueAt());
+			onRollback(() -> task.moved(before));
+			return true;
+		});
+	}
+
+	/**
+	 * Makes a change, now or after the commit.
+	 * @param pending whether there is something to change, for a change after the commit
+	 */
+	private boolean changePending(BooleanSupplier pending, BooleanSupplier change) {
+		return this.transaction.isDeferred()
+				? pending.getAsBoolean() && this.transaction.defer(null, Effect.NONE, change) : change.getAsBoolean();
 	}
 
 	/**
@@ -214,73 +215,17 @@ final class Pending {
 				: earlier.leavesPending();
 	}
 
-	/**
-	 * Moves a task.
-	 * @param name its name
-	 * @param id its id
-	 */
-	boolean reschedule(String id, Duration delay) {
-		return reschedule(id, false, delay, (moved) -> {
-		});
+	private boolean isPending(String id) {
+		StoredTask task = findUnlessReplaced(id);
+		return task != null && task.state().isPending();
 	}
 
-	boolean reschedule(Handle task, Duration delay) {
-		Instant before = task.dueAt();
-		return reschedule(task.id(), task.isWaiting(), delay, (moved) -> {
-			task.moved(moved.dueAt());
-			onRollback(() -> task.moved(before.toEpochMilli()));
-		});
-	}
-
-	/**
-	 * Moves a task.
-	 * @param waiting whether the task is going to be stored at the commit
-	 * @param moved takes the result
-	 */
-	private boolean reschedule(String id, boolean waiting, Duration delay, Consumer<Moved> moved) {
-		DueTime due = DueTime.after(delay);
-		BooleanSupplier change = () -> move(Target.of(id), due, moved);
-		if (!this.transaction.isDeferred()) {
-			return change.getAsBoolean();
-		}
-		StoredTask task = waiting ? null : findUnlessReplaced(id);
-		return (waiting || (task != null && task.state().isPending())) && defer(null, Effect.NONE, change);
-	}
-
-	private boolean move(Target target, DueTime due, Consumer<Moved> listener) {
+	private @Nullable Moved move(Target target, DueTime due) {
 		Moved moved = this.parts.store().move(target, due);
-		if (moved == null) {
-			return false;
+		if (moved != null) {
+			this.transaction.expect(moved.name(), moved.dueAt(), moved.now());
 		}
-		listener.accept(moved);
-		this.transaction.expect(List.of(new Due(moved.name(), moved.dueAt())), moved.now());
-		return true;
-	}
-
-	/**
-	 * Changes a task after the commit.
-	 * @param key the task in the transaction; {@code null} for one without a key
-	 * @param effect what the change does to the task
-	 * @param change changes the task and tells whether it was pending
-	 * @return {@code true}
-	 */
-	private static boolean defer(@Nullable Key key, Effect effect, BooleanSupplier change) {
-		Transactions.defer(new DeferredCall(key, effect) {
-
-			@Override
-			protected void commit() {
-				try {
-					boolean done = change.getAsBoolean();
-					logger.debug(done ? "Changed a durable task after the commit"
-							: "Found no pending durable task to change after the commit");
-				}
-				catch (RuntimeException ex) {
-					logger.error("A durable task could not be cancelled or moved after the commit", ex);
-				}
-			}
-
-		});
-		return true;
+		return moved;
 	}
 
 }

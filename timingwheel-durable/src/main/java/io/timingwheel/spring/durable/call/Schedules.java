@@ -5,12 +5,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 
-import io.timingwheel.spring.durable.call.CallerTransaction.Due;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.Enqueued.Outcome;
 import io.timingwheel.spring.durable.store.Moved;
 import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.State;
@@ -18,21 +18,14 @@ import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
-import io.timingwheel.spring.task.internal.DeferredCall;
-import io.timingwheel.spring.task.internal.TaskOutcome;
 import io.timingwheel.spring.task.internal.Transactions;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores schedules in the caller's transaction. If the store takes no part in the
- * transaction, stores them after the commit. A schedule also replaces the schedules with
- * its key under the earlier names of its method. Thread-safe.
+ * Stores schedules. A schedule also replaces the schedules with its key under the earlier
+ * names of its method. Thread-safe.
  */
 final class Schedules {
-
-	private static final Log logger = LogFactory.getLog(Schedules.class);
 
 	private final CallParts parts;
 
@@ -48,17 +41,7 @@ final class Schedules {
 	 */
 	void recur(Submission submission, Schedule schedule) {
 		Transactions.runReady();
-		if (this.transaction.isDeferred()) {
-			Transactions.defer(new RecurCall(submission, schedule));
-		}
-		else {
-			store(submission, schedule, null);
-			this.transaction.onRollback(submission.task()::abandon);
-		}
-	}
-
-	private static TaskId id(Submission submission) {
-		return Objects.requireNonNull(submission.task().taskId());
+		this.transaction.store(List.of(submission), Kind.SCHEDULE, (wanted) -> store(submission, schedule, null));
 	}
 
 	/**
@@ -69,31 +52,31 @@ final class Schedules {
 	 * time of the schedule
 	 */
 	void store(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
-		TaskId id = id(submission);
+		Handle task = submission.task();
 		List<StoredTask> earlier = this.parts.handlers()
-			.allNames(id.name())
+			.allNames(task.name())
 			.stream()
 			.skip(1)
-			.flatMap((name) -> this.parts.store().find(schedule(name, id)).stream())
+			.flatMap((name) -> this.parts.store().find(target(name, task)).stream())
 			.toList();
 		DueTime next = next(schedule, earlier);
-		Enqueued stored = this.parts.store()
-			.recur(newSchedule(submission, schedule, (next != null) ? next : first(schedule, initialDelay), false));
+		DueTime first = (next != null) ? next : first(schedule, initialDelay);
+		Enqueued stored = store(submission, schedule, Objects.requireNonNull(first, schedule::toString), false);
 		long dueAt = keepDueTime(stored, schedule, earlier);
-		submission.task().stored(stored.id(), dueAt);
-		earlier.forEach((old) -> this.parts.store().cancel(schedule(old.name(), id)));
-		this.transaction.expect(List.of(new Due(id.name(), dueAt)), stored.now());
+		task.stored(stored.id(), dueAt);
+		earlier.forEach((old) -> this.parts.store().cancel(target(old.name(), task)));
+		this.transaction.expect(task.name(), dueAt, stored.now());
 	}
 
-	private static Target schedule(String name, TaskId id) {
-		return Target.of(new TaskId(name, id.key()), Kind.SCHEDULE);
+	private static Target target(String name, Handle task) {
+		return Target.of(new TaskId(name, Objects.requireNonNull(task.key())), Kind.SCHEDULE);
 	}
 
-	private static NewSchedule newSchedule(Submission submission, Schedule schedule, DueTime first,
-			boolean onlyIfLost) {
-		TaskId id = id(submission);
-		return new NewSchedule(submission.task().id(), id.name(), id.key(), submission.content().payload(), null,
-				schedule.toString(), first, onlyIfLost);
+	private Enqueued store(Submission submission, Schedule schedule, DueTime first, boolean onlyIfLost) {
+		NewTask task = submission.content();
+		return this.parts.store()
+			.recur(new NewSchedule(task.id(), task.name(), Objects.requireNonNull(task.key()), task.payload(), null,
+					schedule.toString(), first, onlyIfLost));
 	}
 
 	/**
@@ -101,19 +84,19 @@ final class Schedules {
 	 * @return whether the schedule was lost and is stored now
 	 */
 	boolean restore(Submission submission, Schedule schedule, @Nullable Duration initialDelay) {
-		TaskId id = id(submission);
-		if (this.parts.store().find(schedule(id.name(), id)).isPresent()) {
+		String name = submission.name();
+		if (this.parts.store().find(target(name, submission.task())).isPresent()) {
 			return false;
 		}
-		if (schedule.isCron() && schedule.next(now()) == null) {
+		DueTime first = first(schedule, initialDelay);
+		if (first == null) {
 			return false;
 		}
-		Enqueued stored = this.parts.store()
-			.recur(newSchedule(submission, schedule, first(schedule, initialDelay), true));
+		Enqueued stored = store(submission, schedule, first, true);
 		if (stored.outcome() == Outcome.PENDING) {
 			return false;
 		}
-		this.parts.node().expect(id.name(), stored.dueAt(), stored.now());
+		this.transaction.expect(name, stored.dueAt(), stored.now());
 		return true;
 	}
 
@@ -170,65 +153,19 @@ final class Schedules {
 		return Objects.requireNonNull(task.schedule());
 	}
 
-	private DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
+	/**
+	 * When the first run is due, {@code null} if the schedule has none.
+	 */
+	private @Nullable DueTime first(Schedule schedule, @Nullable Duration initialDelay) {
 		if (initialDelay != null) {
 			return DueTime.after(initialDelay);
 		}
-		if (schedule.isCron()) {
-			return DueTime.at(Objects.requireNonNull(schedule.next(now()), schedule::toString));
+		Instant from = schedule.isCron() ? now() : Instant.EPOCH;
+		Instant first = schedule.next(from);
+		if (first == null) {
+			return null;
 		}
-		return DueTime.after(Duration.between(Instant.EPOCH, Objects.requireNonNull(schedule.next(Instant.EPOCH))));
-	}
-
-	/**
-	 * A schedule that waits for the commit before it is stored, unless a later call of
-	 * the transaction ends or replaces it.
-	 */
-	private final class RecurCall extends DeferredCall {
-
-		private final Submission submission;
-
-		private final Schedule schedule;
-
-		RecurCall(Submission submission, Schedule schedule) {
-			super(Schedules.this.transaction.key(id(submission), Kind.SCHEDULE), Effect.REPLACE);
-			this.submission = submission;
-			this.schedule = schedule;
-		}
-
-		@Override
-		protected void commit() {
-			if (!this.submission.task().beginStoring()) {
-				return;
-			}
-			try {
-				store(this.submission, this.schedule, null);
-			}
-			catch (RuntimeException ex) {
-				if (!this.submission.task().isStored()) {
-					this.submission.failed(ex);
-					return;
-				}
-				logger.error("The schedule was stored after the commit, but it may not have replaced the schedule under"
-						+ " an earlier name", ex);
-			}
-		}
-
-		@Override
-		protected void rollback() {
-			this.submission.task().abandon();
-		}
-
-		/**
-		 * In a store a schedule that is replaced does not count.
-		 */
-		@Override
-		protected void override(Effect later) {
-			if (this.submission.task().withdraw() && later == Effect.CANCEL) {
-				Schedules.this.parts.recorder(this.submission.name()).count(TaskOutcome.CANCELLED);
-			}
-		}
-
+		return schedule.isCron() ? DueTime.at(first) : DueTime.after(Duration.between(from, first));
 	}
 
 }

@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.call;
 import java.time.Duration;
 
 import io.timingwheel.spring.durable.node.DurableHandler;
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.task.DuplicateTaskException;
 import io.timingwheel.spring.task.IfPending;
@@ -17,31 +16,16 @@ import org.jspecify.annotations.Nullable;
  * A call that is ready to be stored: its name, key and arguments are checked.
  *
  * @param task its handle
- * @param handler its handler, {@code null} if this node has none
- * @param rules what to do if its key is pending
- * @param due when it is due
  * @param content what is stored of it
+ * @param handler its handler, {@code null} if this node has none
  * @param arguments its arguments
  */
-record Submission(Handle task, @Nullable DurableHandler handler, Rules rules, DueTime due, Content content,
-		@Nullable Object[] arguments) {
+record Submission(Handle task, NewTask content, @Nullable DurableHandler handler, @Nullable Object[] arguments) {
 
 	private static final Log logger = LogFactory.getLog(Submission.class);
 
 	String name() {
 		return this.task.name();
-	}
-
-	/**
-	 * Whether the call takes the place of a pending one.
-	 */
-	boolean replaces() {
-		return this.rules.ifPending() == IfPending.REPLACE || this.rules.ifPending() == IfPending.UPDATE;
-	}
-
-	NewTask newTask(DueTime due) {
-		return new NewTask(this.task.id(), name(), this.task.key(), this.content.payload(), this.content.traceparent(),
-				due, this.rules.ifPending(), this.rules.maxWait());
 	}
 
 	/**
@@ -51,7 +35,7 @@ record Submission(Handle task, @Nullable DurableHandler handler, Rules rules, Du
 	 */
 	void giveWay(String pendingId, long dueAt) {
 		TaskId taskId = this.task.taskId();
-		if (this.rules.ifPending() == IfPending.REJECT && taskId != null) {
+		if (this.content.ifPending() == IfPending.REJECT && taskId != null) {
 			throw new DuplicateTaskException(taskId);
 		}
 		this.task.stored(pendingId, dueAt);
@@ -90,16 +74,6 @@ record Submission(Handle task, @Nullable DurableHandler handler, Rules rules, Du
 	record Rules(IfPending ifPending, @Nullable Duration maxWait) {
 
 		static final Rules REPLACE = new Rules(IfPending.REPLACE, null);
-
-	}
-
-	/**
-	 * What is stored of a call.
-	 *
-	 * @param payload its arguments
-	 * @param traceparent the trace of the caller, {@code null} for none
-	 */
-	record Content(String payload, @Nullable String traceparent) {
 
 	}
 

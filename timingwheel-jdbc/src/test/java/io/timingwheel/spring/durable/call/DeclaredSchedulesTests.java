@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-import io.timingwheel.spring.durable.call.Submission.Content;
-import io.timingwheel.spring.durable.call.Submission.Rules;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
 import io.timingwheel.spring.durable.store.NewSchedule;
+import io.timingwheel.spring.durable.store.NewTask;
 import io.timingwheel.spring.durable.store.Target;
 import io.timingwheel.spring.durable.store.Target.Kind;
 import io.timingwheel.spring.durable.store.test.InMemoryTaskStore;
+import io.timingwheel.spring.task.IfPending;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder;
@@ -107,8 +107,9 @@ class DeclaredSchedulesTests {
 	}
 
 	private Submission submission(String name) {
-		return new Submission(new Handle(this.pending, name, DelayedTaskStore.DECLARED_KEY, NOW), null, Rules.REPLACE,
-				NOW, new Content("{}", null), new Object[0]);
+		Handle task = new Handle(this.pending, name, DelayedTaskStore.DECLARED_KEY, NOW);
+		return new Submission(task, new NewTask(task.id(), name, task.key(), "{}", null, NOW, IfPending.REPLACE, null),
+				null, new Object[0]);
 	}
 
 	private List<String> stored() {

@@ -13,6 +13,7 @@ import io.timingwheel.spring.task.DurableCall;
 import io.timingwheel.spring.task.Schedule;
 import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.TaskSpec;
+import io.timingwheel.spring.task.internal.DurableTaskOperations;
 import io.timingwheel.spring.task.internal.TaskExecutors;
 import org.jspecify.annotations.Nullable;
 
