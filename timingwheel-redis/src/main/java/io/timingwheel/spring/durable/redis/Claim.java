@@ -1,8 +1,6 @@
 package io.timingwheel.spring.durable.redis;
 
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,8 +10,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
+import java.util.stream.Collectors;
 
+import io.timingwheel.spring.durable.redis.Places.Grant;
+import io.timingwheel.spring.durable.redis.Places.Wanted;
 import io.timingwheel.spring.durable.redis.Script.Call;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
@@ -27,8 +27,7 @@ import org.jspecify.annotations.Nullable;
  * One claim from all partitions at once. In the first round each partition gives at most
  * its share of the limits, and the times of a few further tasks. In the second round the
  * partitions that have more tasks give the missing ones, the earliest tasks first. Names
- * whose tasks need places give only times in both rounds; {@link Limits} begins their
- * tasks.
+ * whose tasks need places give only times; {@link Claims} begins their tasks.
  *
  * <p>
  * If the limit is less than the number of partitions, or if the node wants a suspect, the
@@ -54,7 +53,7 @@ final class Claim {
 
 	private final ClaimRequest request;
 
-	/** In the order of the index. The scripts refer to names by their numbers. */
+	/** In the order of the index. */
 	private final List<String> names;
 
 	/** The partitions that answer. Each claim begins with another one. */
@@ -63,13 +62,10 @@ final class Claim {
 	private final boolean severalClocks;
 
 	/**
-	 * How many tasks of names without places the claim takes if others wait that need
-	 * places: half of the limit.
+	 * How much of the limit names without places have if tasks wait that need places:
+	 * half.
 	 */
-	private final int share;
-
-	/** What is left of the limits. */
-	private final Allowance left;
+	private final int othersShare;
 
 	private final List<LeasedTask> tasks = new ArrayList<>();
 
@@ -78,33 +74,30 @@ final class Claim {
 
 	private final List<Candidate> suspects = new ArrayList<>();
 
-	/** The numbers of the names of which deliveries were found lost. */
-	private final Set<Integer> lost = new HashSet<>();
+	/** The names of which deliveries were found lost. */
+	private final Set<String> lost = new HashSet<>();
 
-	/**
-	 * By partition: how long after the partition's reading of its clock the first task is
-	 * due that the partition cannot give yet. The partitions read the clock one after
-	 * another. A task may therefore be due within the look-ahead of the latest reading,
-	 * although its partition did not give the task to any node.
-	 */
-	private final Map<Integer, Long> later = new HashMap<>();
-
-	/** By partition: its reading of the clock in the first round. */
+	/** By partition: its first reading of the clock. */
 	private final Map<Integer, Long> clocks = new HashMap<>();
-
-	private long roundMillis;
 
 	/** By partition: the members of its copy of the set with the paused names. */
 	private final Map<Integer, List<String>> paused = new HashMap<>();
 
+	private long roundMillis;
+
 	private long now;
+
+	/**
+	 * How long after a partition's reading of its clock the first task is due that the
+	 * partition cannot give yet. The partitions read the clock one after another, so a
+	 * task may be due within the look-ahead of the latest reading, although its partition
+	 * gave it to no node.
+	 */
+	private long delay = Long.MAX_VALUE;
 
 	private long startAt = Long.MAX_VALUE;
 
 	private boolean more;
-
-	/** Whether calls failed for another reason than their partitions. */
-	private boolean broken;
 
 	private boolean reached;
 
@@ -112,36 +105,34 @@ final class Claim {
 
 	/**
 	 * Creates a claim.
-	 * @param request the request
 	 * @param open the partitions to ask
 	 * @param severalClocks whether the partitions have several servers
-	 * @param turn the number of the claim, which decides who gets the remainders
+	 * @param turn the number of the claim, which decides who gets the remainder of half
+	 * the limit
 	 */
 	Claim(ClaimRequest request, List<Integer> open, boolean severalClocks, int turn) {
 		this.request = request;
 		this.names = Partitions.inIndexOrder(request.names().keySet());
 		this.open = open;
 		this.severalClocks = severalClocks;
-		long placed = IntStream.range(0, this.names.size()).filter(this::needsPlaces).count();
+		long placed = this.names.stream().filter(this::needsPlaces).count();
 		boolean mixed = placed > 0 && placed < this.names.size();
-		this.share = mixed ? (request.limit() + turn % 2) / 2 : request.limit();
-		this.left = new Allowance(request.limit(), this.names.size());
-		for (int i = 0; i < this.names.size(); i++) {
-			Share share = share(i);
-			int leased = (share.limits() == null) ? share.soon() : (share.expireAfter() != null) ? request.limit() : 0;
-			this.left.set(i, needsPlaces(i) ? 0 : share.due(), leased);
-		}
+		this.othersShare = mixed ? (request.limit() + turn % 2) / 2 : request.limit();
 	}
 
-	private Share share(int name) {
-		return Objects.requireNonNull(this.request.names().get(this.names.get(name)));
+	private Share share(String name) {
+		return Objects.requireNonNull(this.request.names().get(name));
+	}
+
+	StartLimits limits(String name) {
+		return Objects.requireNonNull(share(name).limits());
 	}
 
 	/**
 	 * Whether the starts of a name are counted over all partitions. A limit for each key
 	 * needs no places, since all tasks of a key are in one partition.
 	 */
-	boolean needsPlaces(int name) {
+	boolean needsPlaces(String name) {
 		StartLimits limits = share(name).limits();
 		return limits != null && (limits.concurrent() > 0 || limits.intervalMicros() > 0);
 	}
@@ -150,33 +141,63 @@ final class Claim {
 		return this.request;
 	}
 
-	/**
-	 * Learns how long the first round took.
-	 */
 	void firstRoundTook(long nanos) {
 		this.roundMillis = TimeUnit.NANOSECONDS.toMillis(nanos);
 	}
 
 	List<Call> firstRound() {
 		if (this.names.isEmpty()) {
-			return List.of(call(this.open.get(0), this.left, false));
+			return List.of(Script.CLAIM.on(this.open.get(0), Claim.NOTHING));
 		}
 		boolean looks = this.request.suspect() || this.request.limit() < this.open.size();
 		List<Call> calls = new ArrayList<>();
 		for (int i = 0; i < this.open.size(); i++) {
-			int position = i;
-			Allowance part = this.left.withAtMost(this.share).map((whole) -> looks ? 0 : share(whole, position));
-			calls.add(call(this.open.get(i), part, looks));
+			Call call = call(this.open.get(i), false, looks ? 0 : part(this.othersShare, i), null, 0, null);
+			for (String name : this.names) {
+				Amount wanted = wanted(name);
+				add(call, name, looks ? 0 : part(wanted.due, i), looks ? 0 : part(wanted.soon, i),
+						looks || needsPlaces(name) ? times(name) : TIMES);
+			}
+			calls.add(call);
 		}
 		return calls;
 	}
 
 	/**
-	 * The share of a partition, 0 if there is not one for each partition.
+	 * The part of a partition, 0 if there is not one for each partition.
 	 */
-	private int share(int whole, int position) {
-		int share = whole / this.open.size();
-		return (share > 0 && position < whole % this.open.size()) ? share + 1 : share;
+	private int part(int whole, int position) {
+		int part = whole / this.open.size();
+		return (part > 0 && position < whole % this.open.size()) ? part + 1 : part;
+	}
+
+	/**
+	 * Of how many tasks a partition gives the times, so that the earliest of all
+	 * partitions are among them.
+	 */
+	private int times(String name) {
+		int wanted = Math.min(this.request.limit(), share(name).due() + share(name).soon());
+		return Math.min(wanted, wanted / this.open.size() + MIN_TIMES);
+	}
+
+	/**
+	 * How many tasks of a name the two rounds may give. Limited names lease only the
+	 * tasks that are too late to start.
+	 */
+	private Amount wanted(String name) {
+		Share share = share(name);
+		int soon = (share.limits() == null) ? share.soon() : (share.expireAfter() != null) ? this.request.limit() : 0;
+		return new Amount(needsPlaces(name) ? 0 : share.due(), soon);
+	}
+
+	/**
+	 * What is left of the wanted tasks.
+	 */
+	private Map<String, Amount> left() {
+		Map<String, Amount> left = new HashMap<>();
+		this.names.forEach((name) -> left.put(name, wanted(name)));
+		this.tasks.forEach((task) -> left.computeIfPresent(task.name(), (name, one) -> one.add(task.begun(), -1)));
+		return left;
 	}
 
 	/**
@@ -185,49 +206,45 @@ final class Claim {
 	 * tasks, these partitions share the rest evenly, as they may have more tasks.
 	 */
 	List<Call> secondRound() {
-		Map<Integer, Allowance> shares = new LinkedHashMap<>();
-		boolean placed = this.further.stream().anyMatch((task) -> task.due() && needsPlaces(task.name()));
-		Allowance rest = this.left.withAtMost((placed ? this.share : this.request.limit()) - this.tasks.size());
-		this.further.sort(Comparator.comparingLong(Candidate::time));
+		Map<Integer, Map<String, Amount>> parts = new LinkedHashMap<>();
+		Map<String, Amount> left = left();
+		int rest = this.request.limit() - this.tasks.size();
+		this.further.sort(Candidate.BY_TIME);
 		boolean given = true;
 		while (given) {
 			given = false;
 			for (Candidate one : this.further) {
-				if (rest.trySubtract(one.name(), one.due())) {
-					shares.computeIfAbsent(one.partition(), (partition) -> rest.map((whole) -> 0))
-						.add(one.name(), one.due());
+				Amount ofName = left.getOrDefault(one.name(), Amount.NONE);
+				if (rest > 0 && (one.due() ? ofName.due : ofName.soon) > 0) {
+					left.put(one.name(), ofName.add(one.due(), -1));
+					parts.computeIfAbsent(one.partition(), (any) -> new LinkedHashMap<>())
+						.merge(one.name(), Amount.NONE.add(one.due(), 1), Amount::plus);
+					rest--;
 					given = true;
 				}
 			}
 		}
-		return shares.entrySet().stream().map((share) -> call(share.getKey(), share.getValue(), false)).toList();
-	}
-
-	private Call call(int partition, Allowance share, boolean looks) {
-		Call call = head(partition, false, share.total(), Places.Hold.NONE, null);
-		for (int i = 0; i < this.names.size(); i++) {
-			add(call, i, share.due(i), share.soon(i), looks || needsPlaces(i) ? times(i) : TIMES);
-		}
-		return call;
-	}
-
-	/**
-	 * A call that begins tasks of a name.
-	 * @param count how many
-	 * @param hold their places
-	 */
-	Call begin(int partition, int name, int count, Places.Hold hold) {
-		Call call = head(partition, false, count, hold, lastStart(partition, name));
-		add(call, name, count, 0, 0);
-		return call;
+		this.further.removeIf((one) -> parts.getOrDefault(one.partition(), Map.of()).containsKey(one.name()));
+		List<Call> calls = new ArrayList<>();
+		parts.forEach((partition, names) -> {
+			int total = names.values().stream().mapToInt((one) -> one.due + one.soon).sum();
+			Call call = call(partition, false, total, null, 0, null);
+			this.names.stream().filter(names::containsKey).forEach((name) -> {
+				Amount part = names.getOrDefault(name, Amount.NONE);
+				add(call, name, part.due, part.soon, TIMES);
+			});
+			calls.add(call);
+		});
+		return calls;
 	}
 
 	/**
-	 * A call that leases a suspect.
+	 * A call that begins tasks of a name, or leases a suspect.
 	 */
-	Call suspect(Candidate suspect, Places.Hold hold) {
-		Call call = head(suspect.partition(), true, 1, hold, null);
-		add(call, suspect.name(), 0, 0, 0);
+	Call call(Begin begin) {
+		Call call = call(begin.partition(), begin.suspect(), begin.count(), begin.grant(), begin.from(),
+				begin.suspect() ? null : lastStart(begin.partition(), limits(begin.name())));
+		add(call, begin.name(), begin.suspect() ? 0 : begin.count(), 0, 0);
 		return call;
 	}
 
@@ -238,8 +255,7 @@ final class Claim {
 	 * that late tasks add no more than a burst to a second; in a slow network they have
 	 * more time.
 	 */
-	private long lastStart(int partition, int name) {
-		StartLimits limits = Objects.requireNonNull(share(name).limits());
+	private long lastStart(int partition, StartLimits limits) {
 		long lease = Math.min(TimeUnit.MILLISECONDS.convert(this.request.lease()), DelayedTaskStore.MAX_TIME) - 1;
 		long burst = limits.burst() * limits.intervalMicros() / 1000;
 		long late = Math.max(Math.max(burst, MIN_LATE_START), 4 * this.roundMillis);
@@ -247,157 +263,123 @@ final class Claim {
 				+ ((limits.intervalMicros() > 0) ? Math.min(lease, late) : lease);
 	}
 
-	private Call head(int partition, boolean suspect, int limit, Places.Hold hold, @Nullable Long lastStart) {
+	private Call call(int partition, boolean suspect, int limit, @Nullable Grant grant, int from,
+			@Nullable Long lastStart) {
 		return Script.CLAIM.on(partition, suspect, this.request.lookAhead(), this.request.lease(),
-				this.request.maxPayloadBytes(), Math.min(limit, TaskBatch.MAX_TASKS), lastStart, hold.prefix(),
-				hold.first());
+				this.request.maxPayloadBytes(), Math.min(limit, TaskBatch.MAX_TASKS), lastStart,
+				(grant != null) ? grant.prefix() : "", (grant != null) ? grant.first() + from : 0);
 	}
 
-	private void add(Call call, int name, int due, int soon, int times) {
+	private void add(Call call, String name, int due, int soon, int times) {
 		Share share = share(name);
 		StartLimits limits = share.limits();
-		call.with(this.names.get(name), due, soon, times, limits != null, (limits != null) ? limits.perKey() : 0,
-				share.expireAfter());
+		call.with(name, due, soon, times, limits != null, (limits != null) ? limits.perKey() : 0, share.expireAfter());
 	}
 
 	/**
-	 * Of how many tasks a partition gives the times, so that the earliest of all
-	 * partitions are among them.
-	 */
-	private int times(int name) {
-		int wanted = Math.min(this.request.limit(), share(name).due() + share(name).soon());
-		return Math.min(wanted, wanted / this.open.size() + MIN_TIMES);
-	}
-
-	/**
-	 * Reads the replies of a round.
+	 * Reads the replies of a round. If a partition fails, the others have leased tasks to
+	 * this node nevertheless. After an exception nobody would run them until their leases
+	 * end.
 	 */
 	void read(List<ScriptReply> replies) {
 		for (ScriptReply reply : replies) {
-			int partition = reply.partition();
-			this.further.removeIf((candidate) -> candidate.partition() == partition);
 			if (reply.failure() != null) {
-				// The other partitions have leased tasks to this node. After an exception
-				// nobody would run them until their leases end.
 				this.failure = reply.failure();
-				continue;
 			}
-			long time = readHead(reply);
-			ScriptReply lost = reply.list(4);
-			for (int i = 0; i < lost.size(); i++) {
-				this.lost.add(lost.integer(i));
-			}
-			this.later.put(partition, (reply.number(2) >= 0) ? reply.number(2) - time : Long.MAX_VALUE);
-			addCandidates(reply.list(6), this.further, partition, time);
-			addCandidates(reply.list(7), this.suspects, partition, time);
-			for (LeasedTask task : tasks(reply)) {
-				this.left.subtract(this.names.indexOf(task.name()), task.begun());
+			else {
+				read(reply);
+				readCandidates(reply);
 			}
 		}
 	}
 
 	/**
-	 * Reads the reply of a call about one name.
-	 * @return the tasks
+	 * Reads a reply.
+	 * @return how many tasks it has
 	 */
-	List<LeasedTask> read(ScriptReply reply, int name) {
-		readHead(reply);
-		if (reply.list(4).size() > 0) {
-			this.lost.add(name);
-		}
-		return tasks(reply);
-	}
-
-	private List<LeasedTask> tasks(ScriptReply reply) {
-		List<LeasedTask> tasks = reply.lists(8).stream().map(ScriptReply::leasedTask).toList();
-		this.tasks.addAll(tasks);
-		return tasks;
-	}
-
-	private long readHead(ScriptReply reply) {
+	int read(ScriptReply reply) {
 		long time = reply.number(0);
 		// The latest reading of one clock, the earliest of several clocks
 		this.now = (this.reached && this.severalClocks) ? Math.min(this.now, time) : Math.max(this.now, time);
 		this.reached = true;
 		this.clocks.putIfAbsent(reply.partition(), time);
-		ScriptReply names = reply.list(1);
-		List<String> paused = new ArrayList<>();
-		for (int i = 0; i < names.size(); i++) {
-			paused.add(names.text(i));
+		this.paused.put(reply.partition(), reply.list(1).texts());
+		if (reply.number(2) >= 0) {
+			this.delay = Math.min(this.delay, reply.number(2));
 		}
-		this.paused.put(reply.partition(), paused);
 		if (reply.number(3) >= 0) {
-			startsAt(reply.number(3));
+			startsAt(time + reply.number(3));
 		}
+		this.lost.addAll(reply.list(4).texts());
 		this.more |= reply.flag(5);
-		return time;
+		List<LeasedTask> tasks = reply.lists(8).stream().map(ScriptReply::leasedTask).toList();
+		this.tasks.addAll(tasks);
+		return tasks.size();
 	}
 
-	private void addCandidates(ScriptReply times, List<Candidate> candidates, int partition, long now) {
-		for (int i = 0; i < times.size(); i += 2) {
-			int name = times.integer(i);
-			long time = times.number(i + 1);
-			candidates.add(new Candidate(partition, name, time, time <= now && !isTooLate(name, now - time)));
+	private void readCandidates(ScriptReply reply) {
+		ScriptReply times = reply.list(6);
+		for (int i = 0; i < times.size(); i += 3) {
+			this.further
+				.add(new Candidate(reply.partition(), times.text(i), times.number(i + 1), times.flag(i + 2)));
 		}
-	}
-
-	/**
-	 * Whether a task of a limited name is too late to start. It is only leased, as other
-	 * names lease tasks that are due soon.
-	 */
-	private boolean isTooLate(int name, long millis) {
-		Duration expireAfter = share(name).expireAfter();
-		return share(name).limits() != null && expireAfter != null && millis > expireAfter.toMillis();
+		ScriptReply suspects = reply.list(7);
+		for (int i = 0; i < suspects.size(); i += 2) {
+			this.suspects.add(new Candidate(reply.partition(), suspects.text(i), suspects.number(i + 1), false));
+		}
 	}
 
 	/**
 	 * The suspects that are due, the earliest first.
 	 */
 	List<Candidate> suspects() {
-		return this.suspects.stream().sorted(Comparator.comparingLong(Candidate::time)).toList();
+		return this.suspects.stream().sorted(Candidate.BY_TIME).toList();
 	}
 
 	/**
-	 * Takes the tasks that need places out of the further tasks.
-	 * @return the tasks by the numbers of their names, each list with the earliest first
+	 * Takes tasks that need places out of the further tasks, for as many as there is room
+	 * beside the share of the others. If there are suspects of a name, one place is left
+	 * to them, since without a free place they could wait for ever.
+	 * @return the tasks, empty if there are none or no room
 	 */
-	Map<Integer, List<Candidate>> takePlaced() {
-		Map<Integer, List<Candidate>> placed = new LinkedHashMap<>();
-		this.further.sort(Comparator.comparingLong(Candidate::time));
-		this.further.removeIf((candidate) -> {
-			boolean taken = needsPlaces(candidate.name()) && candidate.due();
-			if (taken) {
-				placed.computeIfAbsent(candidate.name(), (name) -> new ArrayList<>()).add(candidate);
+	List<Wanted> wanted() {
+		long others = this.tasks.stream().filter((task) -> !needsPlaces(task.name())).count();
+		long waiting = this.further.stream().filter((one) -> !needsPlaces(one.name())).count();
+		int room = this.request.limit() - this.tasks.size()
+				- (int) Math.max(0, Math.min(waiting, this.othersShare - others));
+		Map<String, List<Candidate>> placed = this.further.stream()
+			.filter((one) -> one.due() && needsPlaces(one.name()))
+			.sorted(Candidate.BY_TIME)
+			.collect(Collectors.groupingBy(Candidate::name, LinkedHashMap::new, Collectors.toList()));
+		List<Wanted> wanted = new ArrayList<>();
+		for (Map.Entry<String, List<Candidate>> one : placed.entrySet()) {
+			String name = one.getKey();
+			int count = Math.min(Math.min(room, share(name).due()), one.getValue().size());
+			if (count > 0) {
+				room -= count;
+				this.more |= count < one.getValue().size();
+				boolean suspects = this.lost.contains(name)
+						|| this.suspects.stream().anyMatch((suspect) -> suspect.name().equals(name));
+				wanted.add(new Wanted(name, limits(name), one.getValue().subList(0, count), suspects ? 1 : 0));
+				this.further.removeIf((candidate) -> candidate.due() && candidate.name().equals(name));
 			}
-			return taken;
-		});
-		return placed;
+		}
+		return wanted;
 	}
 
 	/**
-	 * Whether a name has suspects that are due. One place is left to them, since without
-	 * a free place they could wait for ever.
+	 * Learns that a name has too few places, or starts, for its tasks.
 	 */
-	boolean hasSuspects(int name) {
-		return this.lost.contains(name) || this.suspects.stream().anyMatch((suspect) -> suspect.name() == name);
+	void waitsFor(Grant grant) {
+		if (grant.starts() == 0) {
+			startsAt(grant.wanted().limits().startsAgainAt(grant.nextStart()));
+		}
+		else {
+			this.more = true;
+		}
 	}
 
-	Places.Request places(int name, int wanted, int left) {
-		return new Places.Request(this.names.get(name), Objects.requireNonNull(share(name).limits()), wanted, left);
-	}
-
-	/**
-	 * How many tasks of a name the node still has room for.
-	 * @param others how many tasks of other names will begin
-	 */
-	int room(int name, int others) {
-		return Math.max(0, Math.min(this.request.limit() - this.tasks.size() - others, share(name).due()));
-	}
-
-	/**
-	 * Learns when a task of a limited name may start that this claim did not start.
-	 */
-	void startsAt(long time) {
+	private void startsAt(long time) {
 		this.startAt = Math.min(this.startAt, time);
 	}
 
@@ -409,13 +391,6 @@ final class Claim {
 	}
 
 	/**
-	 * Learns that there are tasks which wait for room, or for others to end.
-	 */
-	void hasMore() {
-		this.more = true;
-	}
-
-	/**
 	 * Ends the claim early. Tasks that have begun are returned, since nobody else would
 	 * run them until their leases end. The next claim follows at once, and shows whether
 	 * the store still fails.
@@ -424,7 +399,7 @@ final class Claim {
 		if (this.tasks.isEmpty()) {
 			throw failure;
 		}
-		this.broken = true;
+		this.delay = 0;
 	}
 
 	/**
@@ -436,37 +411,56 @@ final class Claim {
 		if (this.failure != null && !this.reached) {
 			throw this.failure;
 		}
-		boolean full = !this.names.isEmpty() && (this.tasks.size() >= this.request.limit() || isExhausted());
+		Map<String, Amount> left = left();
+		boolean full = !this.names.isEmpty() && this.tasks.size() >= this.request.limit()
+				|| this.names.stream().anyMatch((name) -> wanted(name).isExhausted(left.getOrDefault(name, Amount.NONE)));
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
-		return new Claimed(List.copyOf(this.tasks), this.now, this.broken ? this.now : nextAt(), this.startAt,
+		long nextAt = (this.delay < DelayedTaskStore.MAX_TIME) ? this.now + this.delay : Long.MAX_VALUE;
+		return new Claimed(List.copyOf(this.tasks), this.now, nextAt, this.startAt,
 				this.more || full || !this.further.isEmpty(), !this.lost.isEmpty(), pausedNames.learn(this.paused));
-	}
-
-	private boolean isExhausted() {
-		for (int i = 0; i < this.names.size(); i++) {
-			Share share = share(i);
-			if ((share.due() > 0 && !needsPlaces(i) && this.left.due(i) <= 0)
-					|| (share.soon() > 0 && share.limits() == null && this.left.soon(i) <= 0)) {
-				return true;
-			}
-		}
-		return false;
-	}
-
-	private long nextAt() {
-		long delay = this.later.values().stream().mapToLong(Long::longValue).min().orElse(Long.MAX_VALUE);
-		return (delay < Long.MAX_VALUE) ? Math.min(this.now + delay, DelayedTaskStore.MAX_TIME) : Long.MAX_VALUE;
 	}
 
 	/**
 	 * A task that a partition could give.
 	 *
-	 * @param partition the partition
-	 * @param name the number of its name
 	 * @param time the time by which the partition found the task
 	 * @param due whether the task may begin
 	 */
-	record Candidate(int partition, int name, long time, boolean due) {
+	record Candidate(int partition, String name, long time, boolean due) {
+
+		static final Comparator<Candidate> BY_TIME = Comparator.comparingLong(Candidate::time);
+
+	}
+
+	/**
+	 * Tasks of a name that a partition shall begin, or a suspect that it shall lease.
+	 *
+	 * @param grant their places, {@code null} if they need none
+	 * @param from how many of these places other calls use
+	 */
+	record Begin(int partition, String name, boolean suspect, int count, @Nullable Grant grant, int from) {
+
+	}
+
+	/**
+	 * A number of tasks that are due, and of tasks that are due soon. May be less than 0,
+	 * since a task that was due soon may be due when it is claimed.
+	 */
+	private record Amount(int due, int soon) {
+
+		private static final Amount NONE = new Amount(0, 0);
+
+		Amount add(boolean isDue, int count) {
+			return new Amount(this.due + (isDue ? count : 0), this.soon + (isDue ? 0 : count));
+		}
+
+		Amount plus(Amount other) {
+			return new Amount(this.due + other.due, this.soon + other.soon);
+		}
+
+		boolean isExhausted(Amount left) {
+			return (this.due > 0 && left.due <= 0) || (this.soon > 0 && left.soon <= 0);
+		}
 
 	}
 

@@ -26,6 +26,9 @@ final class Enqueueing {
 	/** How many values the script replies for each task. */
 	private static final int WIDTH = 4;
 
+	/** By the number in the reply of a script. */
+	private static final Outcome[] OUTCOMES = { Outcome.INSERTED, Outcome.REPLACED, Outcome.PENDING };
+
 	/** So many tasks without keys share a partition. A call for each would cost more. */
 	private static final int NEIGHBOURS = 32;
 
@@ -73,14 +76,29 @@ final class Enqueueing {
 	}
 
 	private List<Enqueued> store(List<NewTask> tasks) {
-		@Nullable Enqueued[] enqueued = new Enqueued[tasks.size()];
 		int[] partitions = partitions(tasks);
-		RuntimeException failure = null;
-		for (List<Integer> part : TaskBatch.cut(IntStream.range(0, tasks.size()).boxed().toList())) {
-			failure = (failure != null) ? failure : enqueue(tasks, part, partitions, enqueued);
+		TaskBatch batch = new TaskBatch(Script.ENQUEUE);
+		for (int i = 0; i < partitions.length; i++) {
+			NewTask task = tasks.get(i);
+			batch.add(partitions[i], i, task.id(), task.name(), task.key() != null, task.key(), task.payload(),
+					task.traceparent(), task.due().millis(), task.due().absolute(), task.ifPending(),
+					(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null);
 		}
-		if (this.severalClocks) {
-			setEarliestClock(enqueued);
+		List<Answer> answers = batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored));
+		// The earliest reading of the clocks
+		long now = answers.stream()
+			.filter((answer) -> answer.reply().failure() == null)
+			.mapToLong((answer) -> answer.reply().number(WIDTH - 1))
+			.min()
+			.orElse(0);
+		@Nullable Enqueued[] enqueued = new Enqueued[tasks.size()];
+		RuntimeException failure = null;
+		for (Answer answer : answers) {
+			ScriptReply reply = answer.reply();
+			failure = (reply.failure() != null) ? reply.failure() : failure;
+			for (int i = 0; reply.failure() == null && i < answer.positions().size(); i++) {
+				enqueued[answer.positions().get(i)] = enqueued(reply, i * WIDTH, now);
+			}
 		}
 		if (failure != null) {
 			throw Stream.of(enqueued).allMatch(Objects::isNull) ? failure : partlyStored(enqueued, failure);
@@ -106,60 +124,14 @@ final class Enqueueing {
 		return partitions;
 	}
 
-	/**
-	 * Stores some of the tasks.
-	 * @param positions which ones
-	 * @param partitions the partition of each task
-	 * @param enqueued takes the result of each task
-	 * @return why some of them are not stored, {@code null} if all are
-	 */
-	private @Nullable RuntimeException enqueue(List<NewTask> tasks, List<Integer> positions, int[] partitions,
-			@Nullable Enqueued[] enqueued) {
-		TaskBatch batch = new TaskBatch(Script.ENQUEUE);
-		for (int position : positions) {
-			NewTask task = tasks.get(position);
-			batch.add(partitions[position], position)
-				.with(task.id(), task.name(), task.key() != null, task.key(), task.payload(), task.traceparent(),
-						task.due().millis(), task.due().absolute(), task.ifPending(),
-						(task.maxWait() != null) ? DueTime.after(task.maxWait()).millis() : null);
-		}
-		RuntimeException failure = null;
-		for (Answer answer : batch.run((calls) -> this.writes.run(calls, Enqueueing::hasStored))) {
-			ScriptReply reply = answer.reply();
-			failure = (reply.failure() != null) ? reply.failure() : failure;
-			for (int i = 0; reply.failure() == null && i < answer.positions().size(); i++) {
-				enqueued[answer.positions().get(i)] = enqueued(reply, i * WIDTH);
-			}
-		}
-		return failure;
-	}
-
 	private static boolean hasStored(ScriptReply reply) {
 		return IntStream.range(0, reply.size() / WIDTH)
-			.anyMatch((i) -> outcome(reply.integer(i * WIDTH)) != Outcome.PENDING);
+			.anyMatch((i) -> OUTCOMES[reply.integer(i * WIDTH)] != Outcome.PENDING);
 	}
 
-	private static Enqueued enqueued(ScriptReply reply, int from) {
-		return new Enqueued(outcome(reply.integer(from)), reply.publicId(from + 1), reply.number(from + 2),
-				reply.number(from + 3));
-	}
-
-	private static Outcome outcome(int code) {
-		return switch (code) {
-			case 0 -> Outcome.INSERTED;
-			case 1 -> Outcome.REPLACED;
-			default -> Outcome.PENDING;
-		};
-	}
-
-	private static void setEarliestClock(@Nullable Enqueued[] enqueued) {
-		long now = Stream.of(enqueued).flatMap(Stream::ofNullable).mapToLong(Enqueued::now).min().orElse(0);
-		for (int i = 0; i < enqueued.length; i++) {
-			Enqueued one = enqueued[i];
-			if (one != null) {
-				enqueued[i] = new Enqueued(one.outcome(), one.id(), one.dueAt(), now);
-			}
-		}
+	private static Enqueued enqueued(ScriptReply reply, int from, long now) {
+		return new Enqueued(OUTCOMES[reply.integer(from)], reply.publicId(from + 1), reply.number(from + 2),
+				now);
 	}
 
 	// The compiler of JDK 17 does not read @Nullable on type arguments in class files
@@ -182,7 +154,7 @@ final class Enqueueing {
 				(stored) -> !schedule.onlyIfLost() || stored.integer(0) == 0)
 			.get(0);
 		return reply.text(1).isEmpty() ? new Enqueued(Outcome.PENDING, "", reply.number(2), reply.number(3))
-				: enqueued(reply, 0);
+				: enqueued(reply, 0, reply.number(3));
 	}
 
 }

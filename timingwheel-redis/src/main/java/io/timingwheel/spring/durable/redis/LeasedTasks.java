@@ -3,14 +3,11 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
-import io.timingwheel.spring.durable.redis.Partitions.StoredId;
-import io.timingwheel.spring.durable.redis.Script.Call;
+import io.timingwheel.spring.durable.redis.Places.Held;
 import io.timingwheel.spring.durable.redis.TaskBatch.Answer;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.DueTime;
@@ -18,6 +15,7 @@ import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.TaskRef;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Changes the tasks that a node has leased: begin, renew, settle. Thread-safe.
@@ -28,6 +26,9 @@ final class LeasedTasks {
 
 	/** How many values each script replies for each task. */
 	private static final int WIDTH = 3;
+
+	/** By the number in the reply of a script. */
+	private static final Reply[] REPLIES = { Reply.DONE, Reply.SUPERSEDED, Reply.REFUSED };
 
 	private final Partitions partitions;
 
@@ -62,97 +63,76 @@ final class LeasedTasks {
 	}
 
 	private List<Reply> hold(String event, List<TaskRef> tasks, Duration lease) {
-		List<Reply> replies = new ArrayList<>();
-		for (List<TaskRef> part : TaskBatch.cut(tasks)) {
-			TaskBatch batch = new TaskBatch(Script.HOLD, event, lease);
-			for (int i = 0; i < part.size(); i++) {
-				TaskRef task = part.get(i);
-				StoredId id = this.partitions.locate(task.id());
-				if (id != null) {
-					batch.add(id.partition(), i).with(id.id(), task.fence());
-				}
-			}
-			Replies held = run(batch, part.size());
-			if (!held.places.isEmpty()) {
-				keepPlaces(held, lease);
-			}
-			replies.addAll(Arrays.asList(held.replies));
+		TaskBatch batch = new TaskBatch(Script.HOLD, event, lease);
+		for (int i = 0; i < tasks.size(); i++) {
+			batch.add(this.partitions, tasks.get(i).id(), i, tasks.get(i).fence());
 		}
-		return replies;
-	}
-
-	private void keepPlaces(Replies held, Duration lease) {
-		this.places.keep(held.places, lease).forEach((name, reply) -> {
-			List<Integer> positions = held.positions.getOrDefault(name, List.of());
-			for (int i = 0; i < positions.size(); i++) {
-				if (reply.failure() != null) {
-					held.replies[positions.get(i)] = Reply.BUSY;
-				}
-				else if (!reply.flag(i)) {
-					held.replies[positions.get(i)] = Reply.REFUSED;
-				}
-			}
-		});
+		List<Held> held = new ArrayList<>();
+		Reply[] replies = run(batch, tasks.size(), held);
+		this.places.keep(held, lease).forEach((one, reply) -> replies[one.position()] = reply);
+		return Arrays.asList(replies);
 	}
 
 	List<Reply> settle(List<Settlement> settlements) {
-		List<Reply> replies = new ArrayList<>();
-		for (List<Settlement> part : TaskBatch.cut(settlements)) {
-			TaskBatch batch = new TaskBatch(Script.END, this.maxDead);
-			for (int i = 0; i < part.size(); i++) {
-				StoredId id = this.partitions.locate(part.get(i).task().id());
-				if (id != null) {
-					add(batch.add(id.partition(), i), id.id(), part.get(i));
-				}
-			}
-			Replies ended = run(batch, part.size());
-			if (!ended.places.isEmpty()) {
-				this.places.free(ended.places);
-			}
-			replies.addAll(Arrays.asList(ended.replies));
+		TaskBatch batch = new TaskBatch(Script.END, this.maxDead);
+		for (int i = 0; i < settlements.size(); i++) {
+			TaskRef task = settlements.get(i).task();
+			batch.add(this.partitions, task.id(), i, arguments(task.fence(), settlements.get(i)));
 		}
-		return replies;
+		List<Held> held = new ArrayList<>();
+		Reply[] replies = run(batch, settlements.size(), held);
+		this.places.free(held);
+		return Arrays.asList(replies);
 	}
 
-	private static void add(Call call, String id, Settlement settlement) {
-		long fence = settlement.task().fence();
-		if (settlement instanceof Settlement.Acknowledge) {
-			call.with("acknowledge", id, fence);
-		}
-		else if (settlement instanceof Settlement.Repeat repeat) {
+	private static @Nullable Object[] arguments(long fence, Settlement settlement) {
+		if (settlement instanceof Settlement.Repeat repeat) {
 			DueTime next = repeat.next();
-			call.with("repeat", id, fence, repeat.schedule(), (next != null) ? next.millis() : 0,
-					(next != null) ? next.absolute() : null, repeat.error());
+			return new @Nullable Object[] { fence, "repeat", repeat.schedule(), (next != null) ? next.millis() : 0,
+					(next != null) ? next.absolute() : null, repeat.error() };
 		}
-		else if (settlement instanceof Settlement.Retry retry) {
-			call.with("retry", id, fence, retry.attempt(), retry.delay(), retry.error());
+		if (settlement instanceof Settlement.Retry retry) {
+			return new Object[] { fence, "retry", retry.attempt(), retry.delay(), retry.error() };
 		}
-		else if (settlement instanceof Settlement.Release release) {
-			call.with("release", id, fence, release.started());
+		if (settlement instanceof Settlement.Release release) {
+			return new Object[] { fence, "release", release.started() };
 		}
-		else if (settlement instanceof Settlement.Bury bury) {
-			call.with("bury", id, fence, bury.reason());
+		if (settlement instanceof Settlement.Bury bury) {
+			return new Object[] { fence, "bury", bury.reason() };
 		}
+		return new Object[] { fence, "acknowledge" };
 	}
 
 	/**
-	 * Runs the calls of a batch. The reply is {@link Reply#BUSY} if the partition of the
-	 * task has failed, and {@link Reply#REFUSED} if it is in no call.
+	 * Runs the calls of a batch.
+	 * @param held takes the places of the tasks
+	 * @return the reply for each task: {@link Reply#BUSY} if its partition has failed,
+	 * and {@link Reply#REFUSED} if it is in no call
 	 * @throws RuntimeException if all partitions of these tasks have failed and no other
 	 * partition is known to answer
 	 */
-	private Replies run(TaskBatch batch, int size) {
-		Replies replies = new Replies(size);
+	private Reply[] run(TaskBatch batch, int size, List<Held> held) {
+		Reply[] replies = new Reply[size];
+		Arrays.fill(replies, Reply.REFUSED);
 		RuntimeException failure = null;
 		boolean reached = false;
 		for (Answer answer : batch.run(this.outages::run)) {
 			ScriptReply reply = answer.reply();
-			failure = (reply.failure() != null) ? reply.failure() : failure;
-			reached |= reply.failure() == null;
-			for (int i = 0; i < answer.positions().size(); i++) {
-				replies.read(reply, WIDTH * i, answer.positions().get(i));
+			List<Integer> positions = answer.positions();
+			if (reply.failure() != null) {
+				failure = reply.failure();
+				positions.forEach((position) -> replies[position] = Reply.BUSY);
+				continue;
 			}
-			if (reply.failure() == null && reply.size() % WIDTH == 1) {
+			reached = true;
+			for (int i = 0; i < positions.size(); i++) {
+				replies[positions.get(i)] = REPLIES[reply.integer(WIDTH * i)];
+				String name = reply.textOrNull(WIDTH * i + 1);
+				if (name != null) {
+					held.add(new Held(positions.get(i), name, reply.text(WIDTH * i + 2)));
+				}
+			}
+			if (reply.size() % WIDTH == 1) {
 				countDropped(reply.number(reply.size() - 1));
 			}
 		}
@@ -175,41 +155,6 @@ final class LeasedTasks {
 
 	long dropped() {
 		return this.dropped.sum();
-	}
-
-	/**
-	 * The replies for tasks, and the places of those that have one, by name.
-	 */
-	private static final class Replies {
-
-		private final Reply[] replies;
-
-		private final Map<String, List<String>> places = new HashMap<>();
-
-		private final Map<String, List<Integer>> positions = new HashMap<>();
-
-		Replies(int size) {
-			this.replies = new Reply[size];
-			Arrays.fill(this.replies, Reply.REFUSED);
-		}
-
-		void read(ScriptReply reply, int from, int position) {
-			if (reply.failure() != null) {
-				this.replies[position] = Reply.BUSY;
-				return;
-			}
-			this.replies[position] = switch (reply.integer(from)) {
-				case 0 -> Reply.DONE;
-				case 1 -> Reply.SUPERSEDED;
-				default -> Reply.REFUSED;
-			};
-			String name = reply.textOrNull(from + 1);
-			if (name != null) {
-				this.places.computeIfAbsent(name, (any) -> new ArrayList<>()).add(reply.text(from + 2));
-				this.positions.computeIfAbsent(name, (any) -> new ArrayList<>()).add(position);
-			}
-		}
-
 	}
 
 }

@@ -7,7 +7,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -37,11 +37,8 @@ final class PartitionOutages {
 
 	private final Partitions partitions;
 
-	private final Map<Integer, Outage> outages = new TreeMap<>();
-
-	private volatile boolean allAnswer = true;
-
-	private volatile @Nullable PartialOutage partial;
+	/** By partition. */
+	private final Map<Integer, Outage> outages = new ConcurrentSkipListMap<>();
 
 	PartitionOutages(Scripts scripts, StoreConnection connection, Partitions partitions) {
 		this.scripts = scripts;
@@ -53,7 +50,12 @@ final class PartitionOutages {
 	 * The servers that do not answer, {@code null} if all partitions answer or none does.
 	 */
 	@Nullable PartialOutage partial() {
-		return this.partial;
+		List<Outage> all = List.copyOf(this.outages.values());
+		if (all.isEmpty() || all.size() == this.partitions.count()) {
+			return null;
+		}
+		return new PartialOutage(all.stream().map((one) -> one.server).collect(Collectors.toUnmodifiableSet()),
+				all.get(0).failure);
 	}
 
 	/**
@@ -115,19 +117,15 @@ final class PartitionOutages {
 	 * call is refused, since the call delays no other partition.
 	 */
 	private Map<Integer, ScriptReply> refused() {
-		if (this.partial == null) {
+		if (partial() == null) {
 			return Map.of();
 		}
 		Map<Integer, ScriptReply> refused = new HashMap<>();
-		synchronized (this) {
-			if (this.partial != null) {
-				this.outages.forEach((partition, outage) -> {
-					if (!outage.isOver()) {
-						refused.put(partition, ScriptReply.notSent(partition, outage.failure));
-					}
-				});
+		this.outages.forEach((partition, outage) -> {
+			if (!outage.isOver()) {
+				refused.put(partition, ScriptReply.notSent(partition, outage.failure));
 			}
-		}
+		});
 		return refused;
 	}
 
@@ -135,31 +133,12 @@ final class PartitionOutages {
 	 * Learns whether a partition has answered. An error of Redis is an answer.
 	 */
 	private void note(int partition, @Nullable RuntimeException failure) {
-		boolean answered = failure == null || RedisErrors.isRefusal(failure);
-		if (answered && this.allAnswer) {
-			return;
+		if (failure == null || RedisErrors.isRefusal(failure)) {
+			this.outages.remove(partition);
 		}
-		synchronized (this) {
-			if (failure != null && !answered) {
-				this.outages.put(partition, new Outage(partition, failure));
-			}
-			else {
-				this.outages.remove(partition);
-			}
-			this.allAnswer = this.outages.isEmpty();
-			this.partial = partialOutage();
+		else {
+			this.outages.put(partition, new Outage(partition, failure));
 		}
-	}
-
-	private @Nullable PartialOutage partialOutage() {
-		if (this.outages.isEmpty() || this.outages.size() == this.partitions.count()) {
-			return null;
-		}
-		Set<String> servers = this.outages.values()
-			.stream()
-			.map((outage) -> outage.server)
-			.collect(Collectors.toUnmodifiableSet());
-		return new PartialOutage(servers, this.outages.values().iterator().next().failure);
 	}
 
 	/**
@@ -175,7 +154,7 @@ final class PartitionOutages {
 
 		private @Nullable RedisFuture<Long> probe;
 
-		private long probedNanos;
+		private long probedNanos = System.nanoTime() - PROBE_INTERVAL.toNanos();
 
 		Outage(int partition, RuntimeException failure) {
 			this.failure = failure;
@@ -188,38 +167,34 @@ final class PartitionOutages {
 		 * Whether the partition has answered a probe. Sends a probe if none is under way,
 		 * and does not wait for the answer.
 		 */
-		boolean isOver() {
+		synchronized boolean isOver() {
 			RedisFuture<Long> probe = this.probe;
-			if (probe == null || isStale(probe)) {
-				probe();
-				return false;
+			boolean failed = probe == null || probe.toCompletableFuture().isCompletedExceptionally();
+			Duration patience = failed ? PROBE_INTERVAL : PartitionOutages.this.connection.timeout();
+			if (!failed && probe.isDone()) {
+				return true;
 			}
-			return probe.isDone() && !probe.toCompletableFuture().isCompletedExceptionally();
-		}
-
-		private boolean isStale(RedisFuture<Long> probe) {
-			long age = System.nanoTime() - this.probedNanos;
-			return probe.isDone()
-					? probe.toCompletableFuture().isCompletedExceptionally() && age > PROBE_INTERVAL.toNanos()
-					: age > PartitionOutages.this.connection.timeout().toNanos();
+			if (System.nanoTime() - this.probedNanos >= patience.toNanos()) {
+				this.probe = probe();
+			}
+			return false;
 		}
 
 		/**
 		 * Sends a write that changes nothing. A read is not enough, since a server that
 		 * refuses writes may still answer reads.
 		 */
-		private void probe() {
+		private @Nullable RedisFuture<Long> probe() {
 			if (this.probe != null) {
 				this.probe.cancel(true);
 			}
 			PartitionOutages.this.connection.refresh();
 			this.probedNanos = System.nanoTime();
 			try {
-				this.probe = PartitionOutages.this.connection.commands().zrem(this.key, new byte[0]);
+				return PartitionOutages.this.connection.commands().zrem(this.key, new byte[0]);
 			}
 			catch (RuntimeException ex) {
-				// No server has the partition. The next call probes again.
-				this.probe = null;
+				return null; // no server has the partition
 			}
 		}
 

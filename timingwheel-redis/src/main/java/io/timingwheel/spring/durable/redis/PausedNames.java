@@ -64,16 +64,13 @@ final class PausedNames {
 	/**
 	 * Stores the mark where it is missing, and restores lost copies from now on.
 	 * @param requirements has found or stored the values that all nodes agree on
+	 * @param claims replies of claims of all partitions
 	 */
-	void restoreIfLost(Requirements requirements) {
-		List<Integer> unmarked = new ArrayList<>();
-		for (int partition = 0; partition < this.partitions.count(); partition++) {
-			byte[] key = this.partitions.paused(partition);
-			if (!this.connection.get(this.connection.commands().sismember(key, Partitions.bytes(MARK)))) {
-				unmarked.add(partition);
-			}
-		}
-		store(unmarked, Set.of());
+	void restoreIfLost(Requirements requirements, List<ScriptReply> claims) {
+		store(claims.stream()
+			.filter((claim) -> !claim.list(1).texts().contains(MARK))
+			.map(ScriptReply::partition)
+			.toList(), Set.of());
 		this.requirements = requirements;
 	}
 

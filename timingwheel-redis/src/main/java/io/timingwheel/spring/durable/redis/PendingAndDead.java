@@ -103,10 +103,7 @@ final class PendingAndDead {
 
 	private List<Answer> run(TaskBatch batch, List<String> ids) {
 		for (int i = 0; i < ids.size(); i++) {
-			StoredId id = this.partitions.locate(ids.get(i));
-			if (id != null) {
-				batch.add(id.partition(), i).with(id.id());
-			}
+			batch.add(this.partitions, ids.get(i), i);
 		}
 		return batch.run(this.scripts::run);
 	}

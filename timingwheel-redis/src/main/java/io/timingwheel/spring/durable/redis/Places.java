@@ -3,12 +3,18 @@ package io.timingwheel.spring.durable.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
+import io.timingwheel.spring.durable.redis.Claim.Candidate;
 import io.timingwheel.spring.durable.redis.Script.Call;
+import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.StartLimits;
 
 /**
@@ -49,22 +55,23 @@ final class Places {
 
 	/**
 	 * Takes places, and starts from the rates.
-	 * @return the reply for each request
+	 * @return the reply for each name
 	 */
-	List<Grant> take(List<Request> requests, Duration lease) {
+	List<Grant> take(List<Wanted> wanted, Duration lease) {
 		List<Call> calls = new ArrayList<>();
 		List<Long> first = new ArrayList<>();
-		for (Request request : requests) {
-			StartLimits limits = request.limits();
-			long number = this.number.getAndAdd(request.wanted());
+		for (Wanted one : wanted) {
+			StartLimits limits = one.limits();
+			int count = one.tasks().size();
+			long number = this.number.getAndAdd(count);
 			first.add(number);
-			calls.add(call("take", request.name()).with(limits.concurrent(), limits.intervalMicros(), limits.burst(),
-					request.left(), lease, request.wanted(), this.prefix, number));
+			calls.add(call("take", one.name()).with(limits.concurrent(), limits.intervalMicros(), limits.burst(),
+					one.left(), lease, count, this.prefix, number));
 		}
 		List<ScriptReply> replies = this.scripts.run(calls);
 		List<Grant> grants = new ArrayList<>();
 		for (int i = 0; i < replies.size(); i++) {
-			grants.add(new Grant(requests.get(i), (requests.get(i).limits().concurrent() > 0) ? this.prefix : "",
+			grants.add(new Grant(wanted.get(i), (wanted.get(i).limits().concurrent() > 0) ? this.prefix : "",
 					first.get(i), replies.get(i)));
 		}
 		return grants;
@@ -73,22 +80,24 @@ final class Places {
 	/**
 	 * Gives back places, and starts, that were not used. A place that could not be given
 	 * back is free when its lease ends.
-	 * @param unused the numbers of the places
+	 * @param from the first place, counted from the first one of the grant
+	 * @param to the place behind the last one
 	 */
-	void giveBack(Grant grant, List<Long> unused) {
-		run(List.of(call("free", grant.request().name())
-			.with(unused.size() * grant.request().limits().intervalMicros(), grant.nextStart())
-			.with(unused.stream().map((number) -> this.prefix + number).toArray())));
+	void giveBack(Grant grant, int from, int to) {
+		Wanted wanted = grant.wanted();
+		run(List.of(call("free", wanted.name())
+			.with((to - from) * wanted.limits().intervalMicros(), grant.nextStart())
+			.with(IntStream.range(from, to).mapToObj((i) -> this.prefix + (grant.first() + i)).toArray())));
 	}
 
 	/**
 	 * Gives back the places of tasks that have ended.
-	 * @param places the places by name
 	 */
-	void free(Map<String, List<String>> places) {
-		List<Call> calls = new ArrayList<>();
-		places.forEach((name, ofName) -> calls.add(call("free", name).with(0, 0).with(ofName.toArray())));
-		run(calls);
+	void free(List<Held> ended) {
+		run(byName(ended).entrySet()
+			.stream()
+			.map((one) -> call("free", one.getKey()).with(0, 0).with(places(one.getValue())))
+			.toList());
 	}
 
 	private void run(List<Call> calls) {
@@ -102,19 +111,31 @@ final class Places {
 
 	/**
 	 * Makes the leases of places last from now.
-	 * @param places the places by name
-	 * @return the replies by name, with 1 or 0 for each place
+	 * @return the replies for those that may not be kept
 	 */
-	Map<String, ScriptReply> keep(Map<String, List<String>> places, Duration lease) {
-		List<String> names = List.copyOf(places.keySet());
-		List<ScriptReply> replies = this.scripts.run(names.stream()
-			.map((name) -> call("keep", name).with(lease).with(places.getOrDefault(name, List.of()).toArray()))
-			.toList());
-		Map<String, ScriptReply> byName = new HashMap<>();
-		for (int i = 0; i < names.size(); i++) {
-			byName.put(names.get(i), replies.get(i));
-		}
-		return byName;
+	Map<Held, Reply> keep(List<Held> held, Duration lease) {
+		Map<String, List<Held>> byName = byName(held);
+		List<Call> calls = new ArrayList<>();
+		byName.forEach((name, ofName) -> calls.add(call("keep", name).with(lease).with(places(ofName))));
+		Iterator<ScriptReply> replies = this.scripts.run(calls).iterator();
+		Map<Held, Reply> lost = new HashMap<>();
+		byName.forEach((name, ofName) -> {
+			ScriptReply reply = replies.next();
+			for (int i = 0; i < ofName.size(); i++) {
+				if (reply.failure() != null || !reply.flag(i)) {
+					lost.put(ofName.get(i), (reply.failure() != null) ? Reply.BUSY : Reply.REFUSED);
+				}
+			}
+		});
+		return lost;
+	}
+
+	private static Map<String, List<Held>> byName(List<Held> held) {
+		return held.stream().collect(Collectors.groupingBy(Held::name, LinkedHashMap::new, Collectors.toList()));
+	}
+
+	private static Object[] places(List<Held> held) {
+		return held.stream().map(Held::place).toArray();
 	}
 
 	private Call call(String event, String name) {
@@ -124,52 +145,37 @@ final class Places {
 	}
 
 	/**
-	 * The places of the tasks of a call.
+	 * Tasks of a name that need places.
 	 *
-	 * @param prefix what the ids of the places begin with, empty if the tasks need none
-	 * @param first the number of the first place
+	 * @param left how many places to leave free
 	 */
-	record Hold(String prefix, long first) {
-
-		static final Hold NONE = new Hold("", 0);
+	record Wanted(String name, StartLimits limits, List<Candidate> tasks, int left) {
 
 	}
 
 	/**
-	 * The request for places.
+	 * The place of a task.
 	 *
-	 * @param name the limited name
-	 * @param limits its limits
-	 * @param wanted how many places at most
-	 * @param left how many places to leave free
+	 * @param position the position of the task in the call of the node
 	 */
-	record Request(String name, StartLimits limits, int wanted, int left) {
+	record Held(int position, String name, String place) {
 
 	}
 
 	/**
 	 * The places that were taken.
 	 *
-	 * @param request the request
 	 * @param prefix what their ids begin with, empty if the tasks need none
 	 * @param first the number of the first place
 	 * @param reply the reply of the script, or its failure
 	 */
-	record Grant(Request request, String prefix, long first, ScriptReply reply) {
+	record Grant(Wanted wanted, String prefix, long first, ScriptReply reply) {
 
 		/**
 		 * How many places were taken, 0 if the partition of the name does not answer.
 		 */
 		int taken() {
 			return (this.reply.failure() != null) ? 0 : this.reply.integer(0);
-		}
-
-		/**
-		 * The places without the first ones.
-		 * @param from how many that are
-		 */
-		Hold hold(int from) {
-			return new Hold(this.prefix, this.first + from);
 		}
 
 		/**

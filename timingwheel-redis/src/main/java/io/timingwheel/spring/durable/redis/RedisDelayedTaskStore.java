@@ -104,7 +104,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 		this.enqueueing = new Enqueueing(this.partitions, this.writes, severalClocks);
 		this.pendingAndDead = new PendingAndDead(this.partitions, this.outages, this.writes);
 		this.pausedNames = new PausedNames(this.connection, this.partitions);
-		this.claims = new Claims(this.outages, severalClocks, new Limits(this.outages, places), this.pausedNames);
+		this.claims = new Claims(this.outages, severalClocks, places, this.pausedNames);
 		this.leased = new LeasedTasks(this.partitions, this.outages, places, options.maxDead());
 		this.reads = new Reads(this.partitions, this.outages);
 	}
@@ -221,8 +221,7 @@ public final class RedisDelayedTaskStore implements DelayedTaskStore, AutoClosea
 	@Override
 	public void check(Collection<String> names) {
 		Requirements requirements = new Requirements(this.connection, this.outages, this.partitions, this.options);
-		requirements.check();
-		this.pausedNames.restoreIfLost(requirements);
+		this.pausedNames.restoreIfLost(requirements, requirements.check());
 	}
 
 	@Override

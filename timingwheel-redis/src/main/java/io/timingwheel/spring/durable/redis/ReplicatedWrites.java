@@ -1,12 +1,12 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingDeque;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingDeque;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -52,8 +52,8 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	private final RedisStoreOptions options;
 
-	/** By host and port of the primary: the connections that no write uses. */
-	private final Map<String, BlockingDeque<Slot>> slots = new ConcurrentHashMap<>();
+	/** By host and port. */
+	private final Map<String, Primary> primaries = new ConcurrentHashMap<>();
 
 	ReplicatedWrites(Scripts scripts, StoreConnection connection, Partitions partitions, RedisStoreOptions options) {
 		this.scripts = scripts;
@@ -83,68 +83,81 @@ final class ReplicatedWrites implements AutoCloseable {
 	}
 
 	private ScriptReply replicated(Call call, Predicate<ScriptReply> changed) {
-		BlockingDeque<Slot> slots = slots(call.partition());
-		Slot slot = take(slots);
+		Primary primary = primary(call.partition());
+		awaitTurn(primary);
+		StatefulConnection<byte[], byte[]> own = null;
 		boolean usable = false;
 		try {
-			StatefulConnection<byte[], byte[]> own = slot.open();
+			own = primary.idle.pollFirst();
+			if (own == null || !own.isOpen()) {
+				close(own);
+				own = open();
+			}
 			ScriptReply reply = replicated(own, call, changed);
 			usable = isAnswered(reply.failure());
 			if (RedisErrors.isReadOnly(reply.failure())) {
 				usable = false;
-				closeIdle(slots);
+				primary.closeIdle();
 			}
 			return reply;
 		}
-		catch (UncertainWriteException ex) {
-			usable = isAnswered(ex.getCause());
-			throw ex;
-		}
 		finally {
-			// A connection that is not used again is closed. Otherwise the client would
-			// connect it again each time that it breaks.
-			if (!usable) {
-				slot.close();
+			if (usable && own != null) {
+				primary.idle.addFirst(own);
 			}
-			slots.addFirst(slot);
+			else {
+				// Otherwise the client would connect it again each time that it breaks.
+				close(own);
+			}
+			primary.turns.release();
 		}
 	}
 
 	/**
 	 * Whether Redis has answered all commands on a connection. After a timeout a command
 	 * may be under way, which blocks all later ones.
-	 * @param failure the failure of the last command, {@code null} if it has not failed
 	 */
-	private static boolean isAnswered(@Nullable Throwable failure) {
-		return failure == null || failure.getCause() instanceof RedisCommandExecutionException;
+	private static boolean isAnswered(@Nullable RuntimeException failure) {
+		Throwable error = (failure instanceof UncertainWriteException) ? failure.getCause() : failure;
+		return error == null || error.getCause() instanceof RedisCommandExecutionException;
 	}
 
-	private BlockingDeque<Slot> slots(int partition) {
+	private Primary primary(int partition) {
 		String server = this.connection.isCluster() ? this.connection.server(this.partitions.keys(partition)[0])
 				: STANDALONE;
-		return this.slots.computeIfAbsent((server != null) ? server : STANDALONE, (any) -> {
-			BlockingDeque<Slot> slots = new LinkedBlockingDeque<>();
-			for (int i = 0; i < MAX_CONNECTIONS; i++) {
-				slots.add(new Slot());
-			}
-			return slots;
-		});
+		return this.primaries.computeIfAbsent((server != null) ? server : STANDALONE, (any) -> new Primary());
 	}
 
 	/**
-	 * Waits for a connection, but no longer than a call waits for its reply.
+	 * Waits until fewer other writes wait, but no longer than a call waits for its reply.
 	 */
-	private Slot take(BlockingDeque<Slot> slots) {
+	private void awaitTurn(Primary primary) {
 		Duration limit = this.connection.timeout().plus(this.options.waitTimeout());
 		long deadline = System.nanoTime() + limit.toNanos();
-		Slot slot = Waiting
-			.uninterruptibly(() -> slots.poll(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS));
-		if (slot == null) {
+		if (!Waiting.uninterruptibly(
+				() -> primary.turns.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS))) {
 			throw new QueryTimeoutException(("The write was not sent: %d other writes have waited for %s for the"
 					+ " replicas of Redis (timingwheel.store.redis.wait-replicas)")
 				.formatted(MAX_CONNECTIONS, limit));
 		}
-		return slot;
+	}
+
+	/**
+	 * Opens a connection. One to a Cluster has a connection to each server, and
+	 * {@code isOpen} tells only whether the one to the default server is open. If the one
+	 * to another server has broken, the next write on it fails, and the whole connection
+	 * is closed.
+	 */
+	private StatefulConnection<byte[], byte[]> open() {
+		return (this.connection.client() instanceof RedisClusterClient cluster)
+				? cluster.connect(ByteArrayCodec.INSTANCE)
+				: ((RedisClient) this.connection.client()).connect(ByteArrayCodec.INSTANCE);
+	}
+
+	private static void close(@Nullable StatefulConnection<byte[], byte[]> connection) {
+		if (connection != null) {
+			connection.closeAsync();
+		}
 	}
 
 	private ScriptReply replicated(StatefulConnection<byte[], byte[]> own, Call call, Predicate<ScriptReply> changed) {
@@ -156,10 +169,7 @@ final class ReplicatedWrites implements AutoCloseable {
 				((RedisClusterClient) this.connection.client()).refreshPartitions();
 				continue;
 			}
-			if (reply.failure() == null && changed.test(reply)) {
-				await(server);
-			}
-			return reply;
+			return (reply.failure() == null && changed.test(reply)) ? await(server, reply) : reply;
 		}
 	}
 
@@ -172,7 +182,7 @@ final class ReplicatedWrites implements AutoCloseable {
 		return message.startsWith("MOVED ") || message.startsWith("ASK ");
 	}
 
-	private void await(RedisAsyncCommands<byte[], byte[]> server) {
+	private ScriptReply await(RedisAsyncCommands<byte[], byte[]> server, ScriptReply reply) {
 		Duration timeout = this.options.waitTimeout();
 		int expected = this.options.waitReplicas();
 		long acknowledged = 0;
@@ -184,12 +194,15 @@ final class ReplicatedWrites implements AutoCloseable {
 		catch (RuntimeException ex) {
 			cause = ex;
 		}
-		if (acknowledged < expected) {
-			throw new UncertainWriteException(("The primary of Redis has made the change, but %d of %d replicas have"
-					+ " acknowledged it within %s: a task that was stored may run, and the change is lost only if the"
-					+ " primary fails now")
-				.formatted(acknowledged, expected, timeout), cause);
+		if (acknowledged >= expected) {
+			return reply;
 		}
+		return ScriptReply.failed(reply.partition(), new UncertainWriteException(
+				("The primary of Redis has made the change, but %d of %d replicas have"
+						+ " acknowledged it within %s: a task that was stored may run, and the change is lost only if the"
+						+ " primary fails now")
+					.formatted(acknowledged, expected, timeout),
+				cause));
 	}
 
 	private RedisAsyncCommands<byte[], byte[]> server(StatefulConnection<byte[], byte[]> own, int partition) {
@@ -207,46 +220,21 @@ final class ReplicatedWrites implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.slots.values().forEach(ReplicatedWrites::closeIdle);
-	}
-
-	private static void closeIdle(BlockingDeque<Slot> slots) {
-		List<Slot> idle = new ArrayList<>();
-		slots.drainTo(idle);
-		idle.forEach(Slot::close);
-		slots.addAll(idle);
+		this.primaries.values().forEach(Primary::closeIdle);
 	}
 
 	/**
-	 * The place of a connection. One thread at a time has it.
+	 * The connections to a primary: how many more may be in use, and those that are not.
 	 */
-	private final class Slot {
+	private record Primary(Semaphore turns, Deque<StatefulConnection<byte[], byte[]>> idle) {
 
-		private @Nullable StatefulConnection<byte[], byte[]> connection;
-
-		/**
-		 * The connection, which is opened if necessary. The connection to a Cluster has a
-		 * connection to each server, and {@code isOpen} tells only whether the one to the
-		 * default server is open. If the one to another server has broken, the next write
-		 * on it fails, and the whole connection is closed.
-		 */
-		StatefulConnection<byte[], byte[]> open() {
-			StatefulConnection<byte[], byte[]> own = this.connection;
-			if (own == null || !own.isOpen()) {
-				close();
-				own = (ReplicatedWrites.this.connection.client() instanceof RedisClusterClient cluster)
-						? cluster.connect(ByteArrayCodec.INSTANCE)
-						: ((RedisClient) ReplicatedWrites.this.connection.client()).connect(ByteArrayCodec.INSTANCE);
-				this.connection = own;
-			}
-			return own;
+		Primary() {
+			this(new Semaphore(MAX_CONNECTIONS), new ConcurrentLinkedDeque<>());
 		}
 
-		void close() {
-			StatefulConnection<byte[], byte[]> own = this.connection;
-			this.connection = null;
-			if (own != null) {
-				own.closeAsync();
+		void closeIdle() {
+			for (var one = this.idle.poll(); one != null; one = this.idle.poll()) {
+				one.closeAsync();
 			}
 		}
 

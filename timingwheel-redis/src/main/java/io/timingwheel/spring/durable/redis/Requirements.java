@@ -6,15 +6,12 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.NestedMultiOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
 import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -38,12 +35,31 @@ final class Requirements {
 	/** How the tasks are written, as {@code prelude.lua} says. */
 	private static final int FORMAT = 1;
 
-	/** The commands of the scripts, on a key that nobody uses. */
-	private static final List<String> COMMANDS = List.of("HSET KEY field 1", "HGET KEY field", "HMGET KEY field",
-			"HGETALL KEY", "HDEL KEY field", "ZADD KEY 0 member", "ZCARD KEY", "ZSCORE KEY member", "ZLEXCOUNT KEY - +",
-			"ZRANGEBYLEX KEY - +", "ZREVRANGEBYLEX KEY + -", "ZREMRANGEBYSCORE KEY 1 1", "ZREM KEY member",
-			"SADD KEY member", "SMEMBERS KEY", "SISMEMBER KEY member", "SREM KEY member", "HSETNX KEY field 1",
-			"HDEL KEY field");
+	/** The commands of a node. The first letter tells the type of the key. */
+	private static final Object[] COMMANDS = { "HSET field 1", "HGET field", "HMGET field", "HGETALL", "HDEL field",
+			"HSETNX field 1", "HDEL field", "ZADD 0 member", "ZCARD", "ZSCORE member", "ZLEXCOUNT - +",
+			"ZRANGEBYLEX - +", "ZREVRANGEBYLEX + -", "ZREMRANGEBYSCORE 1 1", "ZREM member", "SADD member", "SMEMBERS",
+			"SREM member" };
+
+	/**
+	 * Runs these commands. A Redis that is full refuses to write, and a node may start
+	 * nevertheless.
+	 */
+	private static final String RUN_COMMANDS = """
+			local keys = { H = KEYS[1], Z = KEYS[2], S = KEYS[3] }
+			for _, command in ipairs(ARGV) do
+			  local words = {}
+			  for word in string.gmatch(command, '%S+') do
+			    words[#words + 1] = word
+			  end
+			  table.insert(words, 2, keys[string.sub(command, 1, 1)])
+			  local reply = redis.pcall(unpack(words))
+			  if type(reply) == 'table' and reply.err and not string.find(reply.err, 'OOM ', 1, true) then
+			    return reply
+			  end
+			end
+			return redis.call('TIME')
+			""";
 
 	/**
 	 * What Redis says to a user without a right, and to all users of a command that is
@@ -69,22 +85,27 @@ final class Requirements {
 		this.options = options;
 	}
 
-	void check() {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
-		checkSettings(commands);
+	/**
+	 * Checks Redis.
+	 * @return the replies of claims that claim nothing, of all partitions
+	 */
+	List<ScriptReply> check() {
+		checkSettings();
 		try {
-			checkCommands(commands);
+			checkCommands();
+			List<ScriptReply> claims = this.outages.answers(Script.CLAIM.onEach(this.partitions, Claim.NOTHING));
 			checkAgreed();
+			return claims;
 		}
 		catch (DataAccessException ex) {
 			throw isRefusal(ex) ? refused(String.valueOf(ex.getMostSpecificCause().getMessage())) : ex;
 		}
 	}
 
-	private void checkSettings(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+	private void checkSettings() {
 		List<String> infos;
 		try {
-			infos = infos(commands);
+			infos = infos();
 		}
 		catch (DataAccessException ex) {
 			if (!isRefusal(ex)) {
@@ -104,50 +125,22 @@ final class Requirements {
 
 	/**
 	 * Runs each command that a node runs, so that a user without the right to run it is
-	 * found at the start and not with the first task. A Redis that is full refuses to
-	 * write, and a node may start nevertheless.
+	 * found at the start and not with the first task.
 	 */
-	private void checkCommands(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		List<RedisFuture<?>> replies = new ArrayList<>();
-		for (int partition = 0; partition < this.partitions.count(); partition++) {
-			for (String command : COMMANDS) {
-				// A key for each type, since another node may check at the same time.
-				replies.add(dispatch(commands, command, this.partitions.key(partition, "check:" + command.charAt(0))));
-			}
-			byte[] key = this.partitions.key(partition, "check");
-			// The scripts need EVAL only if Redis does not know them yet.
-			replies.add(commands.eval("return redis.call('TIME')", ScriptOutputType.MULTI, new byte[][] { key }));
-		}
-		for (RedisFuture<?> reply : replies) {
-			try {
-				this.connection.get(reply);
-			}
-			catch (DataAccessException ex) {
-				if (!RedisErrors.message(ex).contains("OOM ")) {
-					throw ex;
-				}
-			}
-		}
-		this.outages.answers(Script.CLAIM.onEach(this.partitions, Claim.NOTHING));
+	private void checkCommands() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
+		byte[][] arguments = Script.arguments(COMMANDS);
+		IntStream.range(0, this.partitions.count())
+			// A key for each type, since another node may check at the same time
+			.mapToObj((partition) -> Stream.of("check:H", "check:Z", "check:S")
+				.map((key) -> this.partitions.key(partition, key))
+				.toArray(byte[][]::new))
+			.map((keys) -> commands.eval(RUN_COMMANDS, ScriptOutputType.MULTI, keys, arguments))
+			.toList()
+			.forEach(this.connection::get);
 		if (this.options.waitReplicas() > 0) {
 			this.connection.get(commands.waitForReplication(0, 1));
 		}
-	}
-
-	private static RedisFuture<?> dispatch(RedisClusterAsyncCommands<byte[], byte[]> commands, String command,
-			byte[] key) {
-		String[] words = command.split(" ");
-		CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE);
-		for (int i = 1; i < words.length; i++) {
-			if (words[i].equals("KEY")) {
-				arguments.addKey(key);
-			}
-			else {
-				arguments.add(words[i]);
-			}
-		}
-		return commands.dispatch(CommandType.valueOf(words[0]), new NestedMultiOutput<>(ByteArrayCodec.INSTANCE),
-				arguments);
 	}
 
 	private static boolean isRefusal(DataAccessException failure) {
@@ -161,7 +154,8 @@ final class Requirements {
 					.formatted((this.options.waitReplicas() > 0) ? " +wait" : "", this.options.namespace()));
 	}
 
-	private List<String> infos(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+	private List<String> infos() {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
 		List<CompletionStage<String>> infos = new ArrayList<>();
 		if (commands instanceof RedisAdvancedClusterAsyncCommands<byte[], byte[]> cluster) {
 			cluster.upstream().commands().info().forEach(infos::add);
@@ -211,37 +205,25 @@ final class Requirements {
 		}
 	}
 
-	private void checkPartitions(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		String expected = String.valueOf(this.options.partitions());
-		String found = agreed(commands, "partitions", expected);
-		if (!found.equals(expected)) {
-			throw new UnusableTaskStoreException(
-					"the tasks in the Redis namespace '%s' are spread over %s partitions, not %s"
-						.formatted(this.options.namespace(), found, expected),
-					"set timingwheel.store.redis.partitions=%s, or start with a new timingwheel.store.redis.namespace"
-						.formatted(found));
-		}
-	}
-
-	private void checkFormat(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-		String found = agreed(commands, "format", String.valueOf(FORMAT));
-		if (!found.equals(String.valueOf(FORMAT))) {
-			throw new UnusableTaskStoreException(
-					"the tasks in the Redis namespace '%s' have format %s, and this version of timingwheel uses format %d"
-						.formatted(this.options.namespace(), found, FORMAT),
-					"use the version of timingwheel that has stored them, or another timingwheel.store.redis.namespace");
-		}
-	}
-
 	/**
 	 * Reads the values that all nodes of the namespace agree on, and stores those that
 	 * are missing.
 	 * @throws UnusableTaskStoreException if this node has other values
 	 */
 	void checkAgreed() {
-		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
-		checkFormat(commands);
-		checkPartitions(commands);
+		checkAgreed("format", FORMAT, "have format %s, and this version of timingwheel uses format %s",
+				"use the version of timingwheel that has stored them, or another timingwheel.store.redis.namespace");
+		checkAgreed("partitions", this.options.partitions(), "are spread over %s partitions, not %s",
+				"set timingwheel.store.redis.partitions=%s, or start with a new timingwheel.store.redis.namespace");
+	}
+
+	private void checkAgreed(String name, int value, String difference, String remedy) {
+		String expected = String.valueOf(value);
+		String found = agreed(name, expected);
+		if (!found.equals(expected)) {
+			throw new UnusableTaskStoreException("the tasks in the Redis namespace '%s' "
+				.formatted(this.options.namespace()) + difference.formatted(found, expected), remedy.formatted(found));
+		}
 	}
 
 	/**
@@ -249,7 +231,8 @@ final class Requirements {
 	 * none. A node that finds the value writes nothing, and so can start while Redis is
 	 * full.
 	 */
-	private String agreed(RedisClusterAsyncCommands<byte[], byte[]> commands, String name, String expected) {
+	private String agreed(String name, String expected) {
+		RedisClusterAsyncCommands<byte[], byte[]> commands = this.connection.commands();
 		byte[] key = this.partitions.key("meta");
 		byte[] field = Partitions.bytes(name);
 		byte[] found = this.connection.get(commands.hget(key, field));

@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -63,6 +64,32 @@ enum Script {
 	}
 
 	/**
+	 * Arguments of a script: bytes, text, numbers, flags as 1 or 0, durations in
+	 * milliseconds, {@code null} as empty text.
+	 */
+	static byte[][] arguments(@Nullable Object... values) {
+		byte[][] arguments = new byte[values.length][];
+		for (int i = 0; i < values.length; i++) {
+			arguments[i] = bytes(values[i]);
+		}
+		return arguments;
+	}
+
+	private static byte[] bytes(@Nullable Object value) {
+		if (value instanceof byte[] bytes) {
+			return bytes;
+		}
+		if (value instanceof Boolean flag) {
+			return Partitions.bytes(flag ? "1" : "0");
+		}
+		if (value instanceof Duration duration) {
+			long millis = Math.min(TimeUnit.MILLISECONDS.convert(duration), DelayedTaskStore.MAX_TIME);
+			return Partitions.bytes(Long.toString(millis));
+		}
+		return Partitions.bytes((value != null) ? value.toString() : "");
+	}
+
+	/**
 	 * A call of a script on one partition.
 	 *
 	 * @param script the script
@@ -77,28 +104,11 @@ enum Script {
 		}
 
 		/**
-		 * Adds arguments: bytes, text, numbers, flags as 1 or 0, durations in
-		 * milliseconds, {@code null} as empty text.
+		 * Adds arguments, see {@link Script#arguments}.
 		 */
 		Call with(@Nullable Object... values) {
-			for (Object value : values) {
-				this.arguments.add(bytes(value));
-			}
+			this.arguments.addAll(Arrays.asList(Script.arguments(values)));
 			return this;
-		}
-
-		private static byte[] bytes(@Nullable Object value) {
-			if (value instanceof byte[] bytes) {
-				return bytes;
-			}
-			if (value instanceof Boolean flag) {
-				return Partitions.bytes(flag ? "1" : "0");
-			}
-			if (value instanceof Duration duration) {
-				long millis = Math.min(TimeUnit.MILLISECONDS.convert(duration), DelayedTaskStore.MAX_TIME);
-				return Partitions.bytes(Long.toString(millis));
-			}
-			return Partitions.bytes((value != null) ? value.toString() : "");
 		}
 
 	}

@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.redis;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
@@ -75,6 +76,10 @@ record ScriptReply(int partition, List<?> content, @Nullable RuntimeException fa
 
 	@Nullable String textOrNull(int index) {
 		return (values().get(index) instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : null;
+	}
+
+	List<String> texts() {
+		return IntStream.range(0, size()).mapToObj(this::text).toList();
 	}
 
 	ScriptReply list(int index) {

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.redis;
 
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -9,8 +8,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions.DisconnectedBehavior;
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.ReadFrom;
-import io.lettuce.core.SslVerifyMode;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -25,8 +22,9 @@ import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceClientConfigurationBuilder;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration.LettuceSslClientConfigurationBuilder;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 import org.springframework.util.Assert;
 
 /**
@@ -64,7 +62,7 @@ final class StoreConnection implements AutoCloseable {
 	StoreConnection(LettuceConnectionFactory application, Duration maxTimeout) {
 		this.resources = resources(application.getClientConfiguration());
 		this.factory = new LettuceConnectionFactory(configuration(application),
-				new StoreClientConfiguration(application, this.resources, maxTimeout));
+				clientConfiguration(application, this.resources, maxTimeout));
 		this.factory.afterPropertiesSet();
 		this.factory.start();
 	}
@@ -82,6 +80,32 @@ final class StoreConnection implements AutoCloseable {
 				.nettyCustomizer(resources.nettyCustomizer())
 				.commandLatencyRecorder(resources.commandLatencyRecorder())
 				.tracing(resources.tracing()));
+		return builder.build();
+	}
+
+	private static LettuceClientConfiguration clientConfiguration(LettuceConnectionFactory factory,
+			ClientResources resources, Duration maxTimeout) {
+		LettuceClientConfiguration application = factory.getClientConfiguration();
+		ClientOptions given = application.getClientOptions().orElseGet(ClientOptions::create);
+		ClientOptions.Builder options = (factory.getClusterConfiguration() == null) ? given.mutate()
+				: (given instanceof ClusterClientOptions cluster) ? cluster.mutate()
+						: ClusterClientOptions.builder(given);
+		Duration timeout = application.getCommandTimeout();
+		LettuceClientConfigurationBuilder builder = LettuceClientConfiguration.builder()
+			.clientOptions(options.autoReconnect(true)
+				.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
+				.timeoutOptions(TimeoutOptions.create())
+				.build())
+			.clientResources(resources)
+			.commandTimeout((timeout.isZero() || timeout.compareTo(maxTimeout) > 0) ? maxTimeout : timeout)
+			.shutdownTimeout(application.getShutdownTimeout())
+			.shutdownQuietPeriod(Duration.ZERO);
+		application.getClientName().ifPresent(builder::clientName);
+		application.getRedisCredentialsProviderFactory().ifPresent(builder::redisCredentialsProviderFactory);
+		if (application.isUseSsl()) {
+			LettuceSslClientConfigurationBuilder ssl = builder.useSsl().verifyPeer(application.getVerifyMode());
+			return (application.isStartTls() ? ssl.startTls() : ssl).build();
+		}
 		return builder.build();
 	}
 
@@ -161,90 +185,6 @@ final class StoreConnection implements AutoCloseable {
 	public void close() {
 		this.factory.destroy();
 		this.resources.shutdown(0, 2, TimeUnit.SECONDS);
-	}
-
-	private record StoreClientConfiguration(LettuceConnectionFactory application, ClientResources resources,
-			Duration maxTimeout) implements LettuceClientConfiguration {
-
-		private LettuceClientConfiguration original() {
-			return this.application.getClientConfiguration();
-		}
-
-		@Override
-		public Optional<ClientOptions> getClientOptions() {
-			ClientOptions options = original().getClientOptions().orElseGet(ClientOptions::create);
-			if (this.application.getClusterConfiguration() == null) {
-				return Optional.of(options.mutate()
-					.autoReconnect(true)
-					.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
-					.timeoutOptions(TimeoutOptions.create())
-					.build());
-			}
-			ClusterClientOptions.Builder builder = (options instanceof ClusterClientOptions cluster) ? cluster.mutate()
-					: ClusterClientOptions.builder(options);
-			return Optional.of(builder.autoReconnect(true)
-				.disconnectedBehavior(DisconnectedBehavior.REJECT_COMMANDS)
-				.timeoutOptions(TimeoutOptions.create())
-				.build());
-		}
-
-		@Override
-		public Optional<ClientResources> getClientResources() {
-			return Optional.of(this.resources);
-		}
-
-		@Override
-		public Duration getCommandTimeout() {
-			Duration timeout = original().getCommandTimeout();
-			return (timeout.isZero() || timeout.compareTo(this.maxTimeout) > 0) ? this.maxTimeout : timeout;
-		}
-
-		@Override
-		public Optional<ReadFrom> getReadFrom() {
-			return Optional.empty();
-		}
-
-		@Override
-		public boolean isUseSsl() {
-			return original().isUseSsl();
-		}
-
-		@Override
-		@Deprecated
-		public boolean isVerifyPeer() {
-			return original().isVerifyPeer();
-		}
-
-		@Override
-		public SslVerifyMode getVerifyMode() {
-			return original().getVerifyMode();
-		}
-
-		@Override
-		public boolean isStartTls() {
-			return original().isStartTls();
-		}
-
-		@Override
-		public Optional<String> getClientName() {
-			return original().getClientName();
-		}
-
-		@Override
-		public Optional<RedisCredentialsProviderFactory> getRedisCredentialsProviderFactory() {
-			return original().getRedisCredentialsProviderFactory();
-		}
-
-		@Override
-		public Duration getShutdownTimeout() {
-			return original().getShutdownTimeout();
-		}
-
-		@Override
-		public Duration getShutdownQuietPeriod() {
-			return Duration.ZERO;
-		}
-
 	}
 
 }

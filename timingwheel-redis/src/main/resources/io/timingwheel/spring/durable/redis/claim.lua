@@ -7,9 +7,9 @@
 -- none), the number of the first place, then for each name, in the order of INDEX: name, how many tasks may begin, how
 -- many may be leased, of how many further tasks to return the times, '1' if it is limited, how many tasks of a key may run
 -- (0: any number), by how much a task may be late (nothing: any time)
--- Returns: now; the names in PAUSED; when the next task can be claimed, of names without limits and of limited names (-1
--- for never); the numbers of the names with deliveries that this call has found lost; 1 if tasks wait for others with
--- their keys; the times of further tasks, and of the first suspects, each after the number of its name; tasks...
+-- Returns: now; the names in PAUSED; after how long the next task can be claimed, of names without limits and of limited
+-- names (-1 for never); the names with deliveries that this call has found lost; 1 if tasks wait for others with their
+-- keys; further tasks (name, time, 1 if they may begin); the first suspect of each name (name, time); tasks...
 local WIDTH, FIRST = 7, 10
 local MAX_LOST = 200 -- of one name
 local wants_suspect = ARGV[2] == '1'
@@ -25,13 +25,18 @@ end
 
 local chosen, further, suspects, later, lost, waits = {}, {}, {}, { math.huge, math.huge }, {}, false
 
--- The name that the script looks at, its number, its sections that are not empty, and its limits. The class is 1 without
--- limits, and 2 with limits.
-local name, number, has, class, per_key
+-- The name that the script looks at, the time of the first entry of each of its sections, and its limits. The class is 1
+-- without limits, and 2 with limits.
+local name, first_at, class, per_key
 
 -- The entries of a section up to a time.
 local function up_to(letter, time, max, bound)
-  local found = has[letter] and entries(name, letter, max, bound) or {}
+  local first = first_at[letter]
+  if not first or first > time then -- nothing to read, although running and leased tasks may be many
+    later[class] = math.min(later[class], first or math.huge)
+    return {}
+  end
+  local found = entries(name, letter, max, bound)
   for i, one in ipairs(found) do
     if one.at > time then
       later[class] = math.min(later[class], one.at)
@@ -41,12 +46,17 @@ local function up_to(letter, time, max, bound)
   return found
 end
 
-local function by_time(found, others)
-  for _, one in ipairs(others) do
-    append(found, one)
-  end
+local function sort(found)
   table.sort(found, function(one, other) return one.at < other.at end)
   return found
+end
+
+-- The entries of two sections in the order of their times.
+local function both(found, others)
+  for _, one in ipairs(others) do
+    found[#found + 1] = one
+  end
+  return #others > 0 and sort(found) or found
 end
 
 -- How many tasks of each key run. A suspect counts for other suspects from its claim on, and for other tasks from its
@@ -84,7 +94,7 @@ end
 
 local function first_suspect()
   local max = per_key > 0 and 1000 or 1
-  local found = by_time(up_to('u', now, max), up_to('v', now, max))
+  local found = both(up_to('u', now, max), up_to('v', now, max))
   return (per_key > 0 and #found > 0 and with_free_keys(found, busy_keys(true)) or found)[1]
 end
 
@@ -97,7 +107,7 @@ local function lose()
       raise_fence(task)
       task.lost, task.place = task.lost + 1, nil
       put(task, SCHEDULED, task.due)
-      lost[#lost + (lost[#lost] == number and 0 or 1)] = number
+      lost[#lost + (lost[#lost] == name and 0 or 1)] = name
     end
   end
 end
@@ -106,12 +116,12 @@ end
 -- Of the tasks with a key at most two are pending, so at most twice as many wait as run, and are chosen.
 local function claimable(size, bound)
   local keys, running = {}, 0
-  if per_key > 0 and (has[SCHEDULED] or has[LEASED]) then
+  if per_key > 0 and (first_at[SCHEDULED] or first_at[LEASED]) then
     keys, running = busy_keys(false)
   end
   local most = 2 * (size + running)
   while true do
-    local all = by_time(up_to(SCHEDULED, class == 1 and ahead or now, size, bound), up_to(LEASED, now, size))
+    local all = both(up_to(SCHEDULED, class == 1 and ahead or now, size, bound), up_to(LEASED, now, size))
     local free = per_key > 0 and with_free_keys(all, keys) or all
     if per_key == 0 or #free >= size or #all < size or size >= most then
       return free
@@ -124,7 +134,7 @@ end
 local function choose(may_begin, may_lease, may_tell, late)
   local suspect = first_suspect()
   if suspect then
-    append(suspects, number, suspect.at)
+    append(suspects, name, suspect.at)
   end
   if wants_suspect then
     append(chosen, suspect)
@@ -135,7 +145,7 @@ local function choose(may_begin, may_lease, may_tell, late)
   if late then -- the first tasks are too late
     bound = index_time(math.max(0, now - late))
     for position, one in ipairs(up_to(SCHEDULED, now - late - 1, may_lease + may_tell)) do
-      one.number, one.expired = number, true
+      one.name, one.expired = name, true
       append(position <= may_lease and chosen or further, one)
     end
   end
@@ -144,7 +154,7 @@ local function choose(may_begin, may_lease, may_tell, late)
     up_to(SCHEDULED, now, 1, index_time(now + 1))
   end
   for _, one in ipairs(found) do
-    one.number = number
+    one.name = name
     if one.at <= now and may_begin > 0 then
       may_begin = may_begin - 1
       append(chosen, one)
@@ -158,15 +168,17 @@ local function choose(may_begin, may_lease, may_tell, late)
   end
 end
 
--- Looks which sections the name has. The argument is its first member from LEASED on. The letters have the order of
--- INDEX, and a look-up that passes a section shows that it is empty.
+-- Reads the first entry of each section of the name. The argument is its first member from LEASED on. The letters have the
+-- order of INDEX, and a look-up that passes a section shows that it is empty.
 local function look(first)
-  has = {}
+  first_at = {}
   for _, letter in ipairs({ LEASED, RUNNING, SCHEDULED, 'u', 'v' }) do
     if first and byte(first, #name + 2) < byte(letter) then
       first = call('ZRANGEBYLEX', INDEX, '[' .. section(name, letter), '(' .. section(name, '\255'), 'LIMIT', 0, 1)[1]
     end
-    has[letter] = first and byte(first, #name + 2) == byte(letter)
+    if first and byte(first, #name + 2) == byte(letter) then
+      first_at[letter] = struct.unpack('>I8', first, #name + 3)
+    end
   end
 end
 
@@ -190,7 +202,7 @@ while i <= #ARGV do
   name = ARGV[i]
   if name and name == known then
     if not is_paused[name] then
-      number, class, per_key = (i - FIRST) / WIDTH, ARGV[i + 4] == '1' and 2 or 1, tonumber(ARGV[i + 5])
+      class, per_key = ARGV[i + 4] == '1' and 2 or 1, tonumber(ARGV[i + 5])
       look(first)
       choose(tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]), tonumber(ARGV[i + 3]), tonumber(ARGV[i + 6]))
     end
@@ -199,21 +211,18 @@ while i <= #ARGV do
 end
 
 local ids = {}
-for position, one in ipairs(by_time(chosen, {})) do
+for position, one in ipairs(#chosen > limit and sort(chosen) or chosen) do
   if position <= limit then
-    append(ids, one.id)
-  elseif one.number then
+    ids[position] = one.id
+  elseif one.name then
     append(further, one)
   end
 end
 load(ids)
-local times = {}
-for _, one in ipairs(further) do
-  append(times, one.number, one.at)
-end
+local found = #ids > 0 and call('HMGET', BODIES, unpack(ids))
 
 -- Leases or begins a task.
-local function take(task, expired)
+local function take(task, expired, body)
   raise_fence(task)
   if places ~= '' then
     task.place = places .. place
@@ -226,17 +235,25 @@ local function take(task, expired)
   else
     put(task, LEASED, at_most(math.max(task.due, now) + lease))
   end
-  local payload, trace = cmsgpack.unpack(call('HGET', BODIES, task.id))
+  local payload, trace = cmsgpack.unpack(body)
   return { task.id, task.fence, task.name, task.key or false, #payload <= max_payload and payload, trace or false,
     task.due, task.state == RUNNING and 1 or 0, task.attempt, task.deliveries, task.lost, task.schedule or false,
     task.scheduled or 0 }
 end
 
-local reply = { now, paused, later[1] < math.huge and later[1] or -1, later[2] < math.huge and later[2] or -1, lost,
-  waits and 1 or 0, times, suspects }
+local function delay(time)
+  return time < math.huge and time - now or -1
+end
+
+local times = {}
+for _, one in ipairs(further) do
+  append(times, one.name, one.at)
+  append(times, one.at <= now and not one.expired and 1 or 0)
+end
+local reply = { now, paused, delay(later[1]), delay(later[2]), lost, waits and 1 or 0, times, suspects }
 for position, id in ipairs(ids) do
   if tasks[id] then
-    append(reply, take(tasks[id], chosen[position].expired))
+    append(reply, take(tasks[id], chosen[position].expired, found[position]))
   else -- an entry without a task
     append(removed, chosen[position].member)
   end

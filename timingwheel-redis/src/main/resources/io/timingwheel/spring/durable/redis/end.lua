@@ -4,7 +4,7 @@
 -- leased, running: release -> scheduled; gone if its key is taken. The delivery is undone if the body has not started
 -- leased, running: bury -> dead. The oldest dead tasks beyond the limit -> gone
 -- leased, running, with a schedule that was cancelled: retry, release, bury -> gone
--- ARGV: clock, how many dead tasks the partition keeps, then for each task: event, id, fence, and the arguments of the
+-- ARGV: clock, how many dead tasks the partition keeps, then for each task: id, fence, event, and the arguments of the
 -- event: none for acknowledge; schedule, next time or delay, '1' if a time (nothing if there is no next time), error or
 -- nothing for repeat; attempt, delay, error for retry; '1' if the body has started for release; reason for bury
 -- Returns, for each task: a reply, the name and the place if the task has given up a place; at last how many dead tasks
@@ -92,15 +92,16 @@ end
 local ids, starts, buries, i = {}, {}, false, 3
 while i <= #ARGV do
   append(starts, i)
-  append(ids, ARGV[i + 1])
-  buries = buries or ARGV[i] == 'bury'
-  i = i + WIDTHS[ARGV[i]]
+  append(ids, ARGV[i])
+  buries = buries or ARGV[i + 2] == 'bury'
+  i = i + WIDTHS[ARGV[i + 2]]
 end
 load(ids)
 local replies = {}
 for _, start in ipairs(starts) do
-  local place = tasks[ARGV[start + 1]] and tasks[ARGV[start + 1]].place
-  local reply, task = settle(ARGV[start], ARGV[start + 1], ARGV[start + 2], start + 3)
+  local id = ARGV[start]
+  local place = tasks[id] and tasks[id].place
+  local reply, task = settle(ARGV[start + 2], id, ARGV[start + 1], start + 3)
   local frees = place and task and reply ~= REFUSED
   append(replies, reply)
   append(replies, frees and task.name or false, frees and place or false)

@@ -6,6 +6,7 @@ import io.timingwheel.spring.autoconfigure.internal.BoundPropertyCondition;
 import io.timingwheel.spring.autoconfigure.internal.OnTimingWheelEnabled;
 import io.timingwheel.spring.autoconfigure.internal.StoreType;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.durable.store.UnusableTaskStoreException;
 import io.timingwheel.spring.durable.redis.RedisDelayedTaskStore;
 import io.timingwheel.spring.durable.redis.RedisStoreOptions;
 
@@ -33,16 +34,30 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 public final class TimingWheelRedisStoreAutoConfiguration {
 
 	@Bean
-	RedisStoreConnection timingWheelStoreConnection(ObjectProvider<RedisConnectionFactory> connectionFactory) {
-		return new RedisStoreConnection(connectionFactory);
-	}
-
-	@Bean
-	RedisDelayedTaskStore timingWheelDelayedTaskStore(RedisStoreConnection connection,
+	RedisDelayedTaskStore timingWheelDelayedTaskStore(ObjectProvider<RedisConnectionFactory> connectionFactories,
 			TimingWheelRedisStoreProperties properties) {
 		RedisStoreOptions options = new RedisStoreOptions(properties.getNamespace(), properties.getPartitions(),
 				properties.getWaitReplicas(), properties.getWaitTimeout(), properties.getMaxDead());
-		return new RedisDelayedTaskStore(connection.factory(), options);
+		return new RedisDelayedTaskStore(connectionFactory(connectionFactories), options);
+	}
+
+	private static LettuceConnectionFactory connectionFactory(ObjectProvider<RedisConnectionFactory> factories) {
+		RedisConnectionFactory factory = factories.getIfUnique();
+		if (factory instanceof LettuceConnectionFactory lettuce) {
+			return lettuce;
+		}
+		if (factory != null) {
+			throw new UnusableTaskStoreException(
+					"the Redis store needs Lettuce, and the application uses " + factory.getClass().getSimpleName(),
+					"set spring.data.redis.client-type=lettuce, or declare a LettuceConnectionFactory bean");
+		}
+		if (factories.stream().findAny().isEmpty()) {
+			throw new UnusableTaskStoreException("there is no RedisConnectionFactory for the Redis store",
+					"add the dependency org.springframework.boot:spring-boot-starter-data-redis and set"
+							+ " spring.data.redis.url, or declare a LettuceConnectionFactory bean");
+		}
+		throw new UnusableTaskStoreException("there is more than one RedisConnectionFactory for the Redis store",
+				"mark the RedisConnectionFactory for the tasks @Primary");
 	}
 
 	static class OnRedisStore extends BoundPropertyCondition<StoreType> {
