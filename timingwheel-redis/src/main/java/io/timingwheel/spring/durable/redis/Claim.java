@@ -320,8 +320,7 @@ final class Claim {
 	private void readCandidates(ScriptReply reply) {
 		ScriptReply times = reply.list(6);
 		for (int i = 0; i < times.size(); i += 3) {
-			this.further
-				.add(new Candidate(reply.partition(), times.text(i), times.number(i + 1), times.flag(i + 2)));
+			this.further.add(new Candidate(reply.partition(), times.text(i), times.number(i + 1), times.flag(i + 2)));
 		}
 		ScriptReply suspects = reply.list(7);
 		for (int i = 0; i < suspects.size(); i += 2) {
@@ -412,8 +411,8 @@ final class Claim {
 			throw this.failure;
 		}
 		Map<String, Amount> left = left();
-		boolean full = !this.names.isEmpty() && this.tasks.size() >= this.request.limit()
-				|| this.names.stream().anyMatch((name) -> wanted(name).isExhausted(left.getOrDefault(name, Amount.NONE)));
+		boolean full = !this.names.isEmpty() && this.tasks.size() >= this.request.limit() || this.names.stream()
+			.anyMatch((name) -> wanted(name).isExhausted(left.getOrDefault(name, Amount.NONE)));
 		this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
 		long nextAt = (this.delay < DelayedTaskStore.MAX_TIME) ? this.now + this.delay : Long.MAX_VALUE;
 		return new Claimed(List.copyOf(this.tasks), this.now, nextAt, this.startAt,

@@ -130,8 +130,7 @@ final class Enqueueing {
 	}
 
 	private static Enqueued enqueued(ScriptReply reply, int from, long now) {
-		return new Enqueued(OUTCOMES[reply.integer(from)], reply.publicId(from + 1), reply.number(from + 2),
-				now);
+		return new Enqueued(OUTCOMES[reply.integer(from)], reply.publicId(from + 1), reply.number(from + 2), now);
 	}
 
 	// The compiler of JDK 17 does not read @Nullable on type arguments in class files

@@ -85,8 +85,7 @@ final class Places {
 	 */
 	void giveBack(Grant grant, int from, int to) {
 		Wanted wanted = grant.wanted();
-		run(List.of(call("free", wanted.name())
-			.with((to - from) * wanted.limits().intervalMicros(), grant.nextStart())
+		run(List.of(call("free", wanted.name()).with((to - from) * wanted.limits().intervalMicros(), grant.nextStart())
 			.with(IntStream.range(from, to).mapToObj((i) -> this.prefix + (grant.first() + i)).toArray())));
 	}
 

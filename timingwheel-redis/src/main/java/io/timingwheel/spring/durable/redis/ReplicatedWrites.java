@@ -134,8 +134,8 @@ final class ReplicatedWrites implements AutoCloseable {
 	private void awaitTurn(Primary primary) {
 		Duration limit = this.connection.timeout().plus(this.options.waitTimeout());
 		long deadline = System.nanoTime() + limit.toNanos();
-		if (!Waiting.uninterruptibly(
-				() -> primary.turns.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS))) {
+		if (!Waiting
+			.uninterruptibly(() -> primary.turns.tryAcquire(deadline - System.nanoTime(), TimeUnit.NANOSECONDS))) {
 			throw new QueryTimeoutException(("The write was not sent: %d other writes have waited for %s for the"
 					+ " replicas of Redis (timingwheel.store.redis.wait-replicas)")
 				.formatted(MAX_CONNECTIONS, limit));
@@ -197,12 +197,11 @@ final class ReplicatedWrites implements AutoCloseable {
 		if (acknowledged >= expected) {
 			return reply;
 		}
-		return ScriptReply.failed(reply.partition(), new UncertainWriteException(
-				("The primary of Redis has made the change, but %d of %d replicas have"
+		return ScriptReply.failed(reply.partition(),
+				new UncertainWriteException(("The primary of Redis has made the change, but %d of %d replicas have"
 						+ " acknowledged it within %s: a task that was stored may run, and the change is lost only if the"
 						+ " primary fails now")
-					.formatted(acknowledged, expected, timeout),
-				cause));
+					.formatted(acknowledged, expected, timeout), cause));
 	}
 
 	private RedisAsyncCommands<byte[], byte[]> server(StatefulConnection<byte[], byte[]> own, int partition) {

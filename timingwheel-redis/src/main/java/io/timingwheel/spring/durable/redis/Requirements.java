@@ -221,8 +221,10 @@ final class Requirements {
 		String expected = String.valueOf(value);
 		String found = agreed(name, expected);
 		if (!found.equals(expected)) {
-			throw new UnusableTaskStoreException("the tasks in the Redis namespace '%s' "
-				.formatted(this.options.namespace()) + difference.formatted(found, expected), remedy.formatted(found));
+			throw new UnusableTaskStoreException(
+					"the tasks in the Redis namespace '%s' ".formatted(this.options.namespace())
+							+ difference.formatted(found, expected),
+					remedy.formatted(found));
 		}
 	}
 

@@ -74,7 +74,11 @@ final class TaskBatch {
 		List<Answer> answers = new ArrayList<>();
 		for (Map<Integer, Part> step : this.steps) {
 			Iterator<ScriptReply> replies = scripts
-				.apply(step.values().stream().map(Part::call).filter((one) -> !failed.containsKey(one.partition())).toList())
+				.apply(step.values()
+					.stream()
+					.map(Part::call)
+					.filter((one) -> !failed.containsKey(one.partition()))
+					.toList())
 				.iterator();
 			step.forEach((partition, part) -> {
 				ScriptReply earlier = failed.get(partition);
