@@ -169,11 +169,11 @@ final class PartitionOutages {
 		 */
 		synchronized boolean isOver() {
 			RedisFuture<Long> probe = this.probe;
-			boolean failed = probe == null || probe.toCompletableFuture().isCompletedExceptionally();
-			Duration patience = failed ? PROBE_INTERVAL : PartitionOutages.this.connection.timeout();
-			if (!failed && probe.isDone()) {
+			boolean underWay = probe != null && !probe.isDone();
+			if (probe != null && probe.isDone() && !probe.toCompletableFuture().isCompletedExceptionally()) {
 				return true;
 			}
+			Duration patience = underWay ? PartitionOutages.this.connection.timeout() : PROBE_INTERVAL;
 			if (System.nanoTime() - this.probedNanos >= patience.toNanos()) {
 				this.probe = probe();
 			}
