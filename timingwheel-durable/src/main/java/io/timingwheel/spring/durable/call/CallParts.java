@@ -1,10 +1,12 @@
 package io.timingwheel.spring.durable.call;
 
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.TaskRecorder;
 
 /**
@@ -25,6 +27,13 @@ public record CallParts(DelayedTaskStore store, DurableHandlers handlers, Functi
 	 */
 	TaskRecorder recorder(String name) {
 		return this.recorders.apply(this.handlers.canonicalName(name));
+	}
+
+	/**
+	 * A key under all names of its method, the current name first.
+	 */
+	List<TaskId> ids(TaskId id) {
+		return this.handlers.allNames(id.name()).stream().map((name) -> new TaskId(name, id.key())).toList();
 	}
 
 	/**

@@ -63,61 +63,43 @@ final class DeclaredSchedules {
 
 	/**
 	 * Stores the schedules that are not stored yet. If all are, stores those again that
-	 * the store has lost.
+	 * the store has lost. A part of the store may answer while another does not, so a
+	 * failure does not keep the other schedules from being stored. The first time it
+	 * does, since the start of the application waits.
 	 * @return {@code false} if some schedules are not stored yet
 	 */
 	synchronized boolean lookAfter() {
 		this.started = true;
-		List<Declared> missing = this.declared.stream().filter((one) -> !this.stored.contains(one)).toList();
-		if (missing.isEmpty()) {
-			restoreLost();
-			return true;
-		}
-		return storeMissing(missing);
-	}
-
-	/**
-	 * A part of the store may answer while another does not, so a failure does not keep
-	 * the other schedules from being stored. The first time it does, since the start of
-	 * the application waits.
-	 */
-	private boolean storeMissing(List<Declared> missing) {
-		boolean complete = true;
-		for (Declared one : missing) {
+		boolean complete = this.stored.containsAll(this.declared);
+		List<String> lost = new ArrayList<>();
+		for (Declared one : this.declared) {
 			try {
-				store(one);
+				if (!complete && !this.stored.contains(one)) {
+					store(one);
+				}
+				else if (complete && restore(one)) {
+					lost.add(one.call.get().name());
+				}
 			}
 			catch (RuntimeException ex) {
-				complete = false;
-				if (!this.warned) {
+				if (!complete && !this.warned) {
 					this.warned = true;
 					logger.warn("The schedules of the recurring tasks could not be stored; trying again until they are",
 							ex);
 					return false;
 				}
-				logger.debug("The schedule of a recurring task could not be stored", ex);
-			}
-		}
-		return complete;
-	}
-
-	private void restoreLost() {
-		List<String> lost = new ArrayList<>();
-		for (Declared one : this.declared) {
-			try {
-				Submission call = one.call.get();
-				if (this.schedules.restore(call, one.schedule, one.initialDelay)) {
-					lost.add(call.name());
-				}
-			}
-			catch (RuntimeException ex) {
-				logger.debug("A look for a lost schedule failed; the next one follows", ex);
+				logger.debug("The schedule of a recurring task could not be stored or found; trying again later", ex);
 			}
 		}
 		if (!lost.isEmpty()) {
 			logger.warn("The store had lost the schedules of " + lost + ", and they are stored again. It may have"
 					+ " lost other tasks too");
 		}
+		return this.stored.containsAll(this.declared);
+	}
+
+	private boolean restore(Declared one) {
+		return this.schedules.restore(one.call.get(), one.schedule, one.initialDelay);
 	}
 
 	private record Declared(Supplier<Submission> call, Schedule schedule, @Nullable Duration initialDelay) {

@@ -66,10 +66,7 @@ final class Pending {
 	 * The key under all names of its method; empty if no store can have such a task.
 	 */
 	private List<TaskId> ids(TaskId id) {
-		if (!TaskLimits.isStorable(id)) {
-			return List.of();
-		}
-		return this.parts.handlers().allNames(id.name()).stream().map((name) -> new TaskId(name, id.key())).toList();
+		return TaskLimits.isStorable(id) ? this.parts.ids(id) : List.of();
 	}
 
 	/**

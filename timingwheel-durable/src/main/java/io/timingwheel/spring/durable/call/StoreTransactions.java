@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.call;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.List;
 
 import io.timingwheel.spring.aop.InvalidAnnotatedMethodException;
@@ -68,13 +67,11 @@ final class StoreTransactions {
 				return transactions;
 			}
 		}
-		List<TransactionalBodies> found = new ArrayList<>();
-		for (PlatformTransactionManager manager : managers) {
-			TransactionalBodies transactions = new TransactionalBodies(manager, this.store);
-			if (manager != primary && transactions.reachTheStore()) {
-				found.add(transactions);
-			}
-		}
+		List<TransactionalBodies> found = managers.stream()
+			.filter((manager) -> manager != primary)
+			.map((manager) -> new TransactionalBodies(manager, this.store))
+			.filter(TransactionalBodies::reachTheStore)
+			.toList();
 		if (found.isEmpty()) {
 			throw new InvalidAnnotatedMethodException(method,
 					"@Delayed is transactional, but no PlatformTransactionManager has transactions on the DataSource"

@@ -91,16 +91,9 @@ final class Storing {
 	 * @param anyName whether the current name counts too, or the earlier ones alone
 	 */
 	private List<Target> targets(Submission submission, boolean anyName) {
-		String key = submission.task().key();
-		if (key == null) {
-			return List.of();
-		}
-		return this.parts.handlers()
-			.allNames(submission.name())
-			.stream()
-			.skip(anyName ? 0 : 1)
-			.map((name) -> Target.of(new TaskId(name, key), Kind.ONCE))
-			.toList();
+		TaskId id = submission.task().taskId();
+		List<TaskId> ids = (id != null) ? this.parts.ids(id) : List.of();
+		return ids.stream().skip(anyName ? 0 : 1).map((each) -> Target.of(each, Kind.ONCE)).toList();
 	}
 
 	private void store(List<Submission> submissions) {

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.PayloadMigration;
-import io.timingwheel.spring.durable.payload.PayloadMapper.UnsupportedTypeException;
+import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.timingwheel.spring.durable.PayloadMigration;
-import io.timingwheel.spring.durable.payload.PayloadMapper.UnsupportedTypeException;
+import io.timingwheel.spring.durable.payload.TypeGuard.UnsupportedTypeException;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;

@@ -23,7 +23,6 @@ import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 
@@ -100,9 +99,6 @@ final class PayloadReadBack {
 	private boolean haveSameContent(Object before, Object after) {
 		if (before instanceof Optional<?> one && after instanceof Optional<?> other) {
 			return isSame(one.orElse(null), other.orElse(null));
-		}
-		if (before instanceof AtomicReference<?> one && after instanceof AtomicReference<?> other) {
-			return isSame(one.get(), other.get());
 		}
 		if (before instanceof Map.Entry<?, ?> one && after instanceof Map.Entry<?, ?> other) {
 			return isSame(one.getKey(), other.getKey()) && isSame(one.getValue(), other.getValue());

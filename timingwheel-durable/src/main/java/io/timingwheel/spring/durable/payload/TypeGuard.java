@@ -1,0 +1,256 @@
+package io.timingwheel.spring.durable.payload;
+
+import java.io.Serializable;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Member;
+import java.util.Calendar;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.Lock;
+
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.AnnotationIntrospector;
+import tools.jackson.databind.BeanDescription;
+import tools.jackson.databind.DeserializationConfig;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.KeyDeserializer;
+import tools.jackson.databind.SerializationConfig;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.cfg.MapperConfig;
+import tools.jackson.databind.deser.AbstractDeserializer;
+import tools.jackson.databind.deser.ValueDeserializerModifier;
+import tools.jackson.databind.deser.bean.BeanDeserializerBase;
+import tools.jackson.databind.introspect.Annotated;
+import tools.jackson.databind.introspect.AnnotatedClass;
+import tools.jackson.databind.introspect.AnnotatedField;
+import tools.jackson.databind.introspect.AnnotatedMethod;
+import tools.jackson.databind.introspect.AnnotationIntrospectorPair;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.module.SimpleModule;
+import tools.jackson.databind.ser.ValueSerializerModifier;
+import tools.jackson.databind.ser.bean.BeanSerializerBase;
+
+import org.springframework.util.StringUtils;
+
+/**
+ * Refuses types whose objects cannot be stored, whenever the mapper makes the reader or
+ * the writer of a type: at the start where the declared types show the problem, else at
+ * the call. No name of a class in the JSON decides what is instantiated. Thread-safe.
+ */
+final class TypeGuard {
+
+	private static final Set<String> ENTITIES = Set.of("jakarta.persistence.Entity",
+			"jakarta.persistence.MappedSuperclass", "jakarta.persistence.Embeddable");
+
+	private static final List<Class<?>> BOUND = List.of(AutoCloseable.class, Class.class, ClassLoader.class,
+			CompletionStage.class, Executor.class, Future.class, Iterator.class, Lock.class, Member.class, Thread.class,
+			ThreadLocal.class);
+
+	/** Types whose JSON gives the subtype of an object by a name. */
+	private final Map<Class<?>, AnnotatedClass> polymorphic = new ConcurrentHashMap<>();
+
+	/** What classes exclude from their JSON. */
+	private final Map<Class<?>, Set<String>> ignored = new ConcurrentHashMap<>();
+
+	/**
+	 * Adds this guard to a mapper.
+	 * @param builder a builder that has all modules
+	 */
+	void addTo(JsonMapper.Builder builder) {
+		builder.annotationIntrospector(new TypeInfoGuard(builder.annotationIntrospector()))
+			.addModule(new SimpleModule("timingwheel-payload").setDeserializerModifier(new DeserializationGuard())
+				.setSerializerModifier(new SerializationGuard()));
+	}
+
+	Map<Class<?>, AnnotatedClass> polymorphic() {
+		return this.polymorphic;
+	}
+
+	/**
+	 * The names of the properties that a class excludes from its JSON by annotation.
+	 */
+	Set<String> ignoredProperties(Class<?> type) {
+		return this.ignored.getOrDefault(type, Set.of());
+	}
+
+	/**
+	 * Refuses types whose objects lose their meaning when they are stored, whether or not
+	 * Jackson can write them.
+	 * @param handler writes or reads the type: Jackson's own writes calendars without
+	 * their zone
+	 * @throws UnsupportedTypeException if its objects cannot be stored
+	 */
+	private static void checkClass(Class<?> type, Object handler) {
+		if (isEntity(type)) {
+			throw new UnsupportedTypeException(type, "is a JPA entity",
+					"pass its id and load it in the body, or pass a copy of the values that the body needs");
+		}
+		if (isCode(type)) {
+			throw new UnsupportedTypeException(type, "is code", "pass the data that the code works on");
+		}
+		if (BOUND.stream().anyMatch((bound) -> bound.isAssignableFrom(type))) {
+			throw new UnsupportedTypeException(type, "belongs to this JVM and means nothing to another",
+					"pass the data from which the body can make or find it");
+		}
+		if (Calendar.class.isAssignableFrom(type)
+				&& handler.getClass().getName().startsWith("tools.jackson.databind.")) {
+			throw new UnsupportedTypeException(type, "loses its zone in JSON", "declare ZonedDateTime");
+		}
+	}
+
+	/**
+	 * Tells whether a class is an entity or extends one, as a proxy of an entity does.
+	 */
+	private static boolean isEntity(Class<?> type) {
+		for (Class<?> candidate = type; candidate != null; candidate = candidate.getSuperclass()) {
+			for (Annotation annotation : candidate.getDeclaredAnnotations()) {
+				if (ENTITIES.contains(annotation.annotationType().getName())) {
+					return true;
+				}
+			}
+		}
+		return false;
+	}
+
+	private static boolean isCode(Class<?> type) {
+		return type.isHidden() || type.isSynthetic() || type.isAnnotationPresent(FunctionalInterface.class);
+	}
+
+	/**
+	 * Refuses class names as types in JSON, wherever the annotation is.
+	 */
+	private final class TypeInfoGuard extends AnnotationIntrospectorPair {
+
+		TypeInfoGuard(AnnotationIntrospector delegate) {
+			super(delegate, AnnotationIntrospector.nopInstance());
+		}
+
+		@Override
+		public JsonTypeInfo.@Nullable Value findPolymorphicTypeInfo(MapperConfig<?> config, Annotated annotated) {
+			JsonTypeInfo.Value info = super.findPolymorphicTypeInfo(config, annotated);
+			if (info == null) {
+				return null;
+			}
+			if (info.getIdType() == JsonTypeInfo.Id.CLASS || info.getIdType() == JsonTypeInfo.Id.MINIMAL_CLASS) {
+				throw new UnsupportedTypeException(annotated.getRawType(),
+						"has @JsonTypeInfo(use = " + info.getIdType() + "), by which JSON decides what is instantiated",
+						"use @JsonTypeInfo(use = NAME) with @JsonSubTypes");
+			}
+			if (annotated instanceof AnnotatedClass type) {
+				TypeGuard.this.polymorphic.put(type.getRawType(), type);
+			}
+			return info;
+		}
+
+	}
+
+	private static final class DeserializationGuard extends ValueDeserializerModifier {
+
+		@Override
+		public ValueDeserializer<?> modifyDeserializer(DeserializationConfig config, BeanDescription.Supplier bean,
+				ValueDeserializer<?> deserializer) {
+			Class<?> type = bean.getBeanClass();
+			checkClass(type, deserializer);
+			if (type == Object.class || type == Serializable.class) {
+				throw new UnsupportedTypeException(type, "does not say what is to be read",
+						"declare the type that the value has, with its type arguments, or JsonNode");
+			}
+			if (deserializer instanceof AbstractDeserializer) {
+				if (config.getAnnotationIntrospector().findPolymorphicTypeInfo(config, bean.getClassInfo()) == null) {
+					throw new UnsupportedTypeException(type, "is abstract, and JSON does not say what to instantiate",
+							"declare the class, or annotate the type with @JsonTypeInfo(use = NAME) and @JsonSubTypes");
+				}
+			}
+			else if (deserializer instanceof BeanDeserializerBase beans
+					&& !beans.getValueInstantiator().canInstantiate()) {
+				throw new UnsupportedTypeException(type, "has no constructor that JSON can be read into",
+						"make it a record, give it a constructor without parameters, or annotate one with @JsonCreator");
+			}
+			return deserializer;
+		}
+
+		@Override
+		public KeyDeserializer modifyKeyDeserializer(DeserializationConfig config, JavaType type,
+				KeyDeserializer deserializer) {
+			checkClass(type.getRawClass(), deserializer);
+			return deserializer;
+		}
+
+	}
+
+	/**
+	 * Refuses types that appear only at a call, such as the type of an element in a list,
+	 * or the proxy of an entity.
+	 */
+	private final class SerializationGuard extends ValueSerializerModifier {
+
+		@Override
+		public ValueSerializer<?> modifySerializer(SerializationConfig config, BeanDescription.Supplier bean,
+				ValueSerializer<?> serializer) {
+			Class<?> type = bean.getBeanClass();
+			checkClass(type, serializer);
+			if (serializer instanceof BeanSerializerBase) {
+				TypeGuard.this.ignored.put(type, ignored(config, bean));
+			}
+			return serializer;
+		}
+
+		/**
+		 * The names of the fields that an annotation excludes, also an annotation at the
+		 * getter or setter.
+		 */
+		private static Set<String> ignored(SerializationConfig config, BeanDescription.Supplier bean) {
+			AnnotationIntrospector annotations = config.getAnnotationIntrospector();
+			AnnotatedClass type = bean.getClassInfo();
+			Set<String> names = new HashSet<>();
+			for (AnnotatedField field : type.fields()) {
+				if (annotations.hasIgnoreMarker(config, field)) {
+					names.add(field.getName());
+				}
+			}
+			for (AnnotatedMethod method : type.memberMethods()) {
+				String property = annotations.hasIgnoreMarker(config, method)
+						? method.getName().replaceFirst("^(get|is|set)", "") : "";
+				names.add(StringUtils.uncapitalizeAsProperty(property));
+			}
+			// One accessor may be excluded, and another one included.
+			bean.get().findProperties().forEach((property) -> names.remove(property.getInternalName()));
+			names.addAll(config.getDefaultPropertyIgnorals(bean.getBeanClass(), type).findIgnoredForSerialization());
+			return names;
+		}
+
+	}
+
+	/**
+	 * Thrown if objects of a type cannot be stored. This class does not extend an
+	 * exception of Jackson, since Jackson wraps some of its own exceptions without their
+	 * cause.
+	 */
+	static final class UnsupportedTypeException extends RuntimeException {
+
+		private final String remedy;
+
+		UnsupportedTypeException(Class<?> type, String problem, String remedy) {
+			super(type.getTypeName() + " " + problem);
+			this.remedy = remedy;
+		}
+
+		/**
+		 * What to change, in the imperative.
+		 */
+		String remedy() {
+			return this.remedy;
+		}
+
+	}
+
+}
