@@ -1,8 +1,7 @@
 package io.timingwheel.test;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -66,7 +65,8 @@ final class StoreFaults implements MethodInterceptor, TaskExecutionInterceptor, 
 		return switch (call.getMethod().getName()) {
 			case "claim" -> claim(call);
 			case "settle" -> settle(call);
-			case "settleInTransaction" -> !dropsEnd(settlement(call.getArguments()[0])) && proceed(call);
+			case "settleInTransaction" ->
+				dropsEnd((Settlement) Objects.requireNonNull(call.getArguments()[0])) ? false : call.proceed();
 			default -> call.proceed();
 		};
 	}
@@ -82,30 +82,14 @@ final class StoreFaults implements MethodInterceptor, TaskExecutionInterceptor, 
 		return claimed;
 	}
 
+	@SuppressWarnings("unchecked")
 	private List<Reply> settle(MethodInvocation call) throws Throwable {
-		List<?> settlements = (List<?>) Objects.requireNonNull(call.getArguments()[0]);
-		Set<Object> dropped = new HashSet<>();
-		settlements.stream().filter((settlement) -> dropsEnd(settlement(settlement))).forEach(dropped::add);
-		Iterator<?> replies = List.of().iterator();
-		if (dropped.size() < settlements.size()) {
-			call.getArguments()[0] = settlements.stream()
-				.filter((settlement) -> !dropped.contains(settlement))
-				.toList();
-			replies = ((List<?>) Objects.requireNonNull(call.proceed())).iterator();
-		}
-		List<Reply> all = new ArrayList<>();
-		for (Object settlement : settlements) {
-			all.add(dropped.contains(settlement) ? Reply.REFUSED : (Reply) replies.next());
-		}
-		return all;
-	}
-
-	private static boolean proceed(MethodInvocation call) throws Throwable {
-		return (boolean) Objects.requireNonNull(call.proceed());
-	}
-
-	private static Settlement settlement(@Nullable Object argument) {
-		return (Settlement) Objects.requireNonNull(argument);
+		List<Settlement> all = (List<Settlement>) Objects.requireNonNull(call.getArguments()[0]);
+		List<Settlement> told = all.stream().filter((settlement) -> !dropsEnd(settlement)).toList();
+		call.getArguments()[0] = told;
+		Iterator<Reply> replies = told.isEmpty() ? Collections.emptyIterator()
+				: ((List<Reply>) Objects.requireNonNull(call.proceed())).iterator();
+		return all.stream().map((settlement) -> told.contains(settlement) ? replies.next() : Reply.REFUSED).toList();
 	}
 
 	/**

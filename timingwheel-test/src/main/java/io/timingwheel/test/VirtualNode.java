@@ -5,11 +5,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 
-import io.timingwheel.spring.durable.admin.TaskCounts;
-import io.timingwheel.spring.durable.admin.TaskPages;
-import io.timingwheel.spring.durable.call.DurableTasks;
+import io.timingwheel.spring.durable.admin.OperatedTasks;
 import io.timingwheel.spring.durable.node.DurableHandler;
-import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
@@ -19,35 +16,15 @@ import org.springframework.beans.factory.BeanFactory;
 
 /**
  * The node of an application, its store and its durable methods.
+ *
+ * @param loops the loops of the node
+ * @param faults the faults between the node and the store
+ * @param node the node
+ * @param store the store
+ * @param tasks the stored tasks and the durable methods
  */
-final class VirtualNode implements DurableParts {
-
-	private final VirtualLoops loops;
-
-	private final StoreFaults faults;
-
-	private final DurableNode node;
-
-	private final DelayedTaskStore store;
-
-	private final DurableTasks tasks;
-
-	private final DurableHandlers handlers;
-
-	private final TaskCounts counts;
-
-	private final TaskPages pages;
-
-	private VirtualNode(DurableNode node, BeanFactory beans) {
-		this.loops = beans.getBean(VirtualLoops.class);
-		this.faults = beans.getBean(StoreFaults.class);
-		this.node = node;
-		this.store = beans.getBean(DelayedTaskStore.class);
-		this.tasks = beans.getBean(DurableTasks.class);
-		this.handlers = beans.getBean(DurableHandlers.class);
-		this.counts = beans.getBean(TaskCounts.class);
-		this.pages = beans.getBean(TaskPages.class);
-	}
+record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, DelayedTaskStore store,
+		OperatedTasks tasks) implements DurableParts {
 
 	/**
 	 * Finds the node of an application.
@@ -55,7 +32,9 @@ final class VirtualNode implements DurableParts {
 	 */
 	static @Nullable DurableParts find(BeanFactory beans) {
 		DurableNode node = beans.getBeanProvider(DurableNode.class).getIfAvailable();
-		return (node != null) ? new VirtualNode(node, beans) : null;
+		return (node == null) ? null
+				: new VirtualNode(beans.getBean(VirtualLoops.class), beans.getBean(StoreFaults.class), node,
+						beans.getBean(DelayedTaskStore.class), beans.getBean(OperatedTasks.class));
 	}
 
 	@Override
@@ -70,7 +49,7 @@ final class VirtualNode implements DurableParts {
 
 	@Override
 	public boolean hasUnfinishedOnce() {
-		return this.counts.hasUnfinishedOnce();
+		return this.tasks.counts().hasUnfinishedOnce();
 	}
 
 	@Override
@@ -88,7 +67,7 @@ final class VirtualNode implements DurableParts {
 	 */
 	@Override
 	public void deleteAll() {
-		this.node.setPaused(this.handlers.names(), false);
+		this.tasks.handlers().names().forEach((name) -> this.node.setPaused(name, false));
 		this.store.testing().deleteAll();
 		this.faults.reset();
 	}
@@ -98,17 +77,18 @@ final class VirtualNode implements DurableParts {
 		if (claiming) {
 			this.node.resume();
 		}
-		this.tasks.storeSchedules();
+		this.tasks.tasks().storeSchedules();
 	}
 
 	@Override
 	public Set<String> storedNames() {
-		return this.counts.all().keySet();
+		return this.tasks.counts().all().keySet();
 	}
 
 	@Override
 	public List<PendingTask> pending(String name) {
-		return this.pages.first(name, Order.PENDING, null, Integer.MAX_VALUE)
+		return this.tasks.pages()
+			.first(name, Order.PENDING, null, Integer.MAX_VALUE)
 			.stream()
 			.map((task) -> new PendingTask(task.id(), task.name(), task.key(), Instant.ofEpochMilli(task.dueAt()),
 					true))
@@ -117,12 +97,12 @@ final class VirtualNode implements DurableParts {
 
 	@Override
 	public Set<String> methodNames() {
-		return this.handlers.names();
+		return this.tasks.handlers().names();
 	}
 
 	@Override
 	public @Nullable String methodName(String nameOrAlias) {
-		DurableHandler handler = this.handlers.find(nameOrAlias);
+		DurableHandler handler = this.tasks.handlers().find(nameOrAlias);
 		return (handler != null) ? handler.name() : null;
 	}
 

@@ -191,7 +191,8 @@ class DurableTests {
 		this.time.advance(HOUR.plusMinutes(1));
 		this.stored.clear();
 		Instant requeued = this.time.now().plus(HOUR);
-		this.operations.schedule(HOUR, () -> this.storedTasks.requeueDead("run", new DeadSelection(null, null), null));
+		this.operations.schedule(HOUR,
+				() -> this.storedTasks.dead().requeueAll("run", new DeadSelection(null, null), null));
 		this.time.advance(HOUR.multipliedBy(2));
 		assertThat(this.stored.log()).singleElement().asString().contains("a at " + requeued);
 	}
@@ -270,11 +271,11 @@ class DurableTests {
 
 	@Test
 	void metersHaveTheCountsOfThisMoment() {
-		assertThat(this.storedTasks.recentCounts().get("run").pending()).isZero();
+		assertThat(this.storedTasks.counts().recent().get("run").pending()).isZero();
 		this.stored.run("a", HOUR);
-		assertThat(this.storedTasks.recentCounts().get("run").pending()).isOne();
+		assertThat(this.storedTasks.counts().recent().get("run").pending()).isOne();
 		this.time.advance(HOUR);
-		assertThat(this.storedTasks.recentCounts().get("run").pending()).isZero();
+		assertThat(this.storedTasks.counts().recent().get("run").pending()).isZero();
 	}
 
 	@Test

@@ -143,7 +143,7 @@ class RecurringDurableTests {
 			time(context).advance(Duration.ofHours(1));
 			assertThat(runs(context)).isEmpty();
 			assertThat(schedule(context)).contains("every(PT1M)");
-			assertThat(context.getBean(StoredTasks.class).unknownCount()).isEqualTo(1);
+			assertThat(context.getBean(StoredTasks.class).counts().unknown()).isEqualTo(1);
 			assertThat(tasks(context).cancel(REPORT)).isTrue();
 			assertThat(tasks(context).find(REPORT)).isEmpty();
 		}, "period=-");

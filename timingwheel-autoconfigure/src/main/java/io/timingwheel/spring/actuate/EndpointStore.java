@@ -51,14 +51,14 @@ final class EndpointStore {
 	}
 
 	Map<String, StoredTaskCounts> counts() {
-		return (this.tasks != null) ? this.tasks.counts() : Map.of();
+		return (this.tasks != null) ? this.tasks.counts().all() : Map.of();
 	}
 
 	/**
 	 * The counts of one name, {@code null} if its tasks are not stored.
 	 */
 	@Nullable StoredTaskCounts counts(String name) {
-		return (this.tasks != null) ? this.tasks.counts(name) : null;
+		return (this.tasks != null) ? this.tasks.counts().of(name) : null;
 	}
 
 	/**
@@ -77,7 +77,7 @@ final class EndpointStore {
 	 * seconds old.
 	 */
 	boolean isKnown(String name) {
-		return this.tasks != null && (this.tasks.owns(name) || this.tasks.recentCounts().containsKey(name));
+		return this.tasks != null && (this.tasks.owns(name) || this.tasks.counts().recent().containsKey(name));
 	}
 
 	List<TaskDescriptor> pending(String name, @Nullable PendingCursor after, int limit) {
@@ -91,21 +91,21 @@ final class EndpointStore {
 	 * The dead tasks of a name, grouped by their errors.
 	 */
 	DeadGroups deadByError(String name, @Nullable String cursor) {
-		return checked((tasks) -> tasks.deadByError(name, cursor));
+		return checked((tasks) -> tasks.dead().byError(name, cursor));
 	}
 
 	/**
 	 * Requeues dead tasks of a name, in one bounded step.
 	 */
 	StoredTasks.DeadStep requeueDead(String name, StoredTasks.DeadSelection which, @Nullable String cursor) {
-		return checked((tasks) -> tasks.requeueDead(name, which, cursor));
+		return checked((tasks) -> tasks.dead().requeueAll(name, which, cursor));
 	}
 
 	/**
 	 * Deletes dead tasks of a name, in one bounded step.
 	 */
 	StoredTasks.DeadStep deleteDead(String name, StoredTasks.DeadSelection which, @Nullable String cursor) {
-		return checked((tasks) -> tasks.deleteDead(name, which, cursor));
+		return checked((tasks) -> tasks.dead().deleteAll(name, which, cursor));
 	}
 
 	/**
@@ -129,14 +129,14 @@ final class EndpointStore {
 	}
 
 	boolean isPaused(String name) {
-		return required().isPaused(name);
+		return node().isPaused(name);
 	}
 
 	/**
 	 * Whether a property pauses stored tasks on this node.
 	 */
 	boolean isPausedByPolicy(String name) {
-		return isKnown(name) && required().isPausedByPolicy(name);
+		return isKnown(name) && node().isPausedByPolicy(name);
 	}
 
 	/**
@@ -145,7 +145,7 @@ final class EndpointStore {
 	 */
 	boolean setPaused(String name, boolean paused) {
 		try {
-			required().setPaused(name, paused);
+			node().setPaused(name, paused);
 			return true;
 		}
 		catch (UnsupportedOperationException ex) {

@@ -41,7 +41,7 @@ public record ForecastDescriptor(Instant from, Duration span, Map<String, DueDes
 			.forEach((one) -> names.add(Map.entry(one.name(), new DueDescriptor(one.counts(), one.estimated()))));
 		boolean complete = true;
 		if (stored != null) {
-			Map<String, StoredTasks.Due> forecast = stored.forecast(span, SPANS, MAX_NAMES);
+			Map<String, StoredTasks.Due> forecast = stored.counts().forecast(span, SPANS, MAX_NAMES);
 			complete = forecast.size() < MAX_NAMES;
 			forecast
 				.forEach((name, due) -> names.add(Map.entry(name, new DueDescriptor(due.counts(), due.estimated()))));

@@ -65,7 +65,7 @@ public class TimingWheelHealthIndicator extends AbstractHealthIndicator {
 	 */
 	private static void checkStore(StoredTasks tasks, Health.Builder builder) {
 		builder.withDetail("claiming", tasks.node().isClaiming());
-		builder.withDetail("dead", tasks.recentCounts().values().stream().mapToLong(StoredTaskCounts::dead).sum());
+		builder.withDetail("dead", tasks.counts().recent().values().stream().mapToLong(StoredTaskCounts::dead).sum());
 		StoreNode.Outage outage = tasks.node().outage();
 		if (outage == null) {
 			builder.withDetail("store", Status.UP.getCode());

@@ -91,7 +91,7 @@ public class TimingWheelMetrics implements MeterBinder {
 	}
 
 	private double pending(String name) {
-		StoredTaskCounts stored = (this.storedTasks != null) ? this.storedTasks.recentCounts().get(name) : null;
+		StoredTaskCounts stored = (this.storedTasks != null) ? this.storedTasks.counts().recent().get(name) : null;
 		return (stored != null) ? stored.pending() : this.tasks.counts(name).pending();
 	}
 

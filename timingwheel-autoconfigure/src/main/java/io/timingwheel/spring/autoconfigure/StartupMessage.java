@@ -38,7 +38,7 @@ class StartupMessage implements SmartInitializingSingleton {
 
 	private String store() {
 		StoredTasks tasks = this.storedTasks.getIfAvailable();
-		return (tasks != null) ? "store " + tasks.storeName() : "no store";
+		return (tasks != null) ? "store " + tasks.node().storeName() : "no store";
 	}
 
 	/**

@@ -314,7 +314,7 @@ final class ConsoleReader {
 		StoreNode.Figures figures = node.figures();
 		StoreNode.Outage outage = node.outage();
 		return new NodeFigures(node.isClaiming(), node.inFlight(), figures.claims(), figures.claimed(),
-				figures.retried(), figures.released(), figures.lostLeases(), tasks.unknownCount(),
+				figures.retried(), figures.released(), figures.lostLeases(), tasks.counts().unknown(),
 				(outage != null) ? outage.error().toString() : null);
 	}
 

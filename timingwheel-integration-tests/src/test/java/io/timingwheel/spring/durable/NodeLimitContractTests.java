@@ -98,7 +98,7 @@ public abstract class NodeLimitContractTests extends StoreTestSupport {
 			// The machine was so slow that the task has begun before the pause.
 			await().until(() -> this.runs.size() == 1);
 			this.runs.clear();
-			first.node().setPaused(List.of(TestNode.NAME), false);
+			first.node().setPaused(TestNode.NAME, false);
 			await().until(() -> !second.node().isPaused(TestNode.NAME));
 			delay = delay.multipliedBy(3);
 			enqueueAndPause(first, delay);
@@ -112,7 +112,7 @@ public abstract class NodeLimitContractTests extends StoreTestSupport {
 		assertThat(this.runs).isEmpty();
 		assertThat(this.store.cancel(target("b"))).isTrue();
 		assertThat(isStored("a")).isTrue();
-		second.node().setPaused(List.of(TestNode.NAME), false);
+		second.node().setPaused(TestNode.NAME, false);
 		await().until(() -> this.runs.size() == 2);
 		await().until(() -> !first.node().isPaused(TestNode.NAME));
 		assertThat(this.runs).containsExactlyInAnyOrder(1, 2);
@@ -124,7 +124,7 @@ public abstract class NodeLimitContractTests extends StoreTestSupport {
 	 */
 	private static void enqueueAndPause(TestNode node, Duration delay) {
 		node.enqueue("leased", delay, 1);
-		node.node().setPaused(List.of(TestNode.NAME), true);
+		node.node().setPaused(TestNode.NAME, true);
 		await().until(() -> node.node().inFlight() == 0);
 	}
 

@@ -200,7 +200,7 @@ public abstract class VirtualTimeContractTests {
 	@Test
 	protected void whatIsDeclaredComesBackAfterTheStoreHasLostIt() {
 		this.time.reset();
-		this.storedTasks.setPaused("remind", true);
+		this.storedTasks.node().setPaused("remind", true);
 		this.operations.cancel(TaskId.of("skip", "recurring"));
 		this.time.advance(Duration.ofMinutes(1));
 		this.operations.find(TaskId.of("all", "recurring")).orElseThrow().cancel(false);
@@ -216,7 +216,7 @@ public abstract class VirtualTimeContractTests {
 		this.reminders.remind("a", Duration.ZERO);
 		this.time.advance(HOUR);
 		assertThat(this.reminders.log()).isEmpty();
-		this.storedTasks.setPaused("remind", false);
+		this.storedTasks.node().setPaused("remind", false);
 		this.time.advance(HOUR);
 		assertThat(this.reminders.log()).hasSize(1);
 	}

@@ -16,6 +16,12 @@ import org.jspecify.annotations.Nullable;
 public interface StoreNode {
 
 	/**
+	 * The store, for the log.
+	 * @return the name of its type
+	 */
+	String storeName();
+
+	/**
 	 * Ends the claims of this node until {@link #resume()}.
 	 */
 	void pause();
@@ -30,6 +36,28 @@ public interface StoreNode {
 	 * @return {@code false} during a pause, and once the application shuts down
 	 */
 	boolean isClaiming();
+
+	/**
+	 * Whether this node starts no task of a name.
+	 * @param name the name
+	 * @return the state at the latest poll of this node, or after its latest change
+	 */
+	boolean isPaused(String name);
+
+	/**
+	 * Whether a property of this node pauses a name.
+	 * @param name the name
+	 * @return whether it does
+	 */
+	boolean isPausedByPolicy(String name);
+
+	/**
+	 * Pauses or resumes a name for all nodes.
+	 * @param name the name
+	 * @param paused whether the name is paused from now on
+	 * @throws UnsupportedOperationException if the store cannot pause names
+	 */
+	void setPaused(String name, boolean paused);
 
 	/**
 	 * How many tasks this node holds, waiting and running.

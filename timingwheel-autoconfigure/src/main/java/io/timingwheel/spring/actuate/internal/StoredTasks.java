@@ -22,16 +22,22 @@ import org.jspecify.annotations.Nullable;
 public interface StoredTasks {
 
 	/**
-	 * The store, for the log.
-	 * @return the name of its type
-	 */
-	String storeName();
-
-	/**
 	 * This node, and the other nodes of the store.
 	 * @return always the same object
 	 */
 	StoreNode node();
+
+	/**
+	 * Counts the tasks.
+	 * @return always the same object
+	 */
+	Counts counts();
+
+	/**
+	 * Changes dead tasks.
+	 * @return always the same object
+	 */
+	Dead dead();
 
 	/**
 	 * Whether this application has a durable method of a name.
@@ -39,32 +45,6 @@ public interface StoredTasks {
 	 * @return whether it is known here
 	 */
 	boolean owns(String name);
-
-	/**
-	 * Counts the tasks of each name. While the store is known not to answer, these are
-	 * the latest counts.
-	 * @return the counts by name, of all names that have a task or a method here
-	 */
-	Map<String, StoredTaskCounts> counts();
-
-	/**
-	 * Counts the tasks of one name, maybe more exactly than {@link #counts()}.
-	 * @param name the name
-	 * @return the counts, {@code null} if the name has no task and no method here
-	 */
-	@Nullable StoredTaskCounts counts(String name);
-
-	/**
-	 * The counts of {@link #counts()}, at most a few seconds old.
-	 * @return the counts by name
-	 */
-	Map<String, StoredTaskCounts> recentCounts();
-
-	/**
-	 * Counts the pending tasks that this node has no handler for.
-	 * @return the number, at most a few seconds old
-	 */
-	long unknownCount();
 
 	/**
 	 * Reads a page of the pending tasks of a name.
@@ -93,15 +73,6 @@ public interface StoredTasks {
 	Optional<StoredTaskDetails> find(String name, String keyOrId);
 
 	/**
-	 * Counts how many pending tasks fall due in equal spans of the time ahead.
-	 * @param span the length of a span, at least a millisecond
-	 * @param spans the number of spans
-	 * @param maxNames for how many names at most, those with the most pending tasks
-	 * @return the counts by name
-	 */
-	Map<String, Due> forecast(Duration span, int spans, int maxNames);
-
-	/**
 	 * Cancels a pending task, or deletes a dead one.
 	 * @param name its name, which a user may have made up
 	 * @param keyOrId the key of a pending task, or the id
@@ -127,57 +98,90 @@ public interface StoredTasks {
 	Change requeue(String name, String id);
 
 	/**
-	 * Reads dead tasks of a name, grouped by their errors, those that died last first.
-	 * @param name the name
-	 * @param cursor the cursor of the groups before, {@code null} for the latest deaths
-	 * @return the groups
-	 * @throws IllegalArgumentException if there is no such cursor
+	 * Counts the tasks.
+	 *
+	 * @since 0.1
 	 */
-	DeadGroups deadByError(String name, @Nullable String cursor);
+	interface Counts {
+
+		/**
+		 * Counts the tasks of each name. While the store is known not to answer, these
+		 * are the latest counts.
+		 * @return the counts by name, of all names that have a task or a method here
+		 */
+		Map<String, StoredTaskCounts> all();
+
+		/**
+		 * Counts the tasks of one name, maybe more exactly than {@link #all()}.
+		 * @param name the name
+		 * @return the counts, {@code null} if the name has no task and no method here
+		 */
+		@Nullable StoredTaskCounts of(String name);
+
+		/**
+		 * The counts of {@link #all()}, at most a few seconds old.
+		 * @return the counts by name
+		 */
+		Map<String, StoredTaskCounts> recent();
+
+		/**
+		 * Counts the pending tasks that this node has no handler for.
+		 * @return the number, at most a few seconds old
+		 */
+		long unknown();
+
+		/**
+		 * Counts how many pending tasks fall due in equal spans of the time ahead.
+		 * @param span the length of a span, at least a millisecond
+		 * @param spans the number of spans
+		 * @param maxNames for how many names at most, those with the most pending tasks
+		 * @return the counts by name
+		 */
+		Map<String, Due> forecast(Duration span, int spans, int maxNames);
+
+	}
 
 	/**
-	 * Makes dead tasks of a name pending again, in one bounded step. Those that died
-	 * first come first.
-	 * @param name the name
-	 * @param which which dead tasks
-	 * @param cursor the cursor of the step before, {@code null} for the first step
-	 * @return the result
-	 * @throws IllegalArgumentException if there is no such group or cursor
+	 * Requeues and deletes dead tasks, and groups them by their errors.
+	 *
+	 * @since 0.1
 	 */
-	DeadStep requeueDead(String name, DeadSelection which, @Nullable String cursor);
+	interface Dead {
 
-	/**
-	 * Deletes dead tasks of a name, in one bounded step. Those that died first come
-	 * first.
-	 * @param name the name
-	 * @param which which dead tasks
-	 * @param cursor the cursor of the step before, {@code null} for the first step
-	 * @return the result
-	 * @throws IllegalArgumentException if there is no such group or cursor
-	 */
-	DeadStep deleteDead(String name, DeadSelection which, @Nullable String cursor);
+		/**
+		 * Reads dead tasks of a name, grouped by their errors, those that died last
+		 * first.
+		 * @param name the name
+		 * @param cursor the cursor of the groups before, {@code null} for the latest
+		 * deaths
+		 * @return the groups
+		 * @throws IllegalArgumentException if there is no such cursor
+		 */
+		DeadGroups byError(String name, @Nullable String cursor);
 
-	/**
-	 * Whether this node starts no task of a name.
-	 * @param name the name
-	 * @return the state at the latest poll of this node, or after its latest change
-	 */
-	boolean isPaused(String name);
+		/**
+		 * Makes dead tasks of a name pending again, in one bounded step. Those that died
+		 * first come first.
+		 * @param name the name
+		 * @param which which dead tasks
+		 * @param cursor the cursor of the step before, {@code null} for the first step
+		 * @return the result
+		 * @throws IllegalArgumentException if there is no such group or cursor
+		 */
+		DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor);
 
-	/**
-	 * Whether a property of this node pauses a name.
-	 * @param name the name
-	 * @return whether it does
-	 */
-	boolean isPausedByPolicy(String name);
+		/**
+		 * Deletes dead tasks of a name, in one bounded step. Those that died first come
+		 * first.
+		 * @param name the name
+		 * @param which which dead tasks
+		 * @param cursor the cursor of the step before, {@code null} for the first step
+		 * @return the result
+		 * @throws IllegalArgumentException if there is no such group or cursor
+		 */
+		DeadStep deleteAll(String name, DeadSelection which, @Nullable String cursor);
 
-	/**
-	 * Pauses or resumes a name for all nodes.
-	 * @param name the name
-	 * @param paused whether the name is paused from now on
-	 * @throws UnsupportedOperationException if the store cannot pause names
-	 */
-	void setPaused(String name, boolean paused);
+	}
 
 	/**
 	 * A place in the order in which tasks are due. It stays valid when its task is gone.

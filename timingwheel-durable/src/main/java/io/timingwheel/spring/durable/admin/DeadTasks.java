@@ -13,6 +13,7 @@ import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadSelection;
 import io.timingwheel.spring.actuate.internal.StoredTasks.DeadStep;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.ListQuery.Page;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class DeadTasks {
+public final class DeadTasks implements StoredTasks.Dead {
 
 	/** How many dead tasks a call groups at most. */
 	private static final int MAX_EXAMINED = 2000;
@@ -75,15 +76,7 @@ public final class DeadTasks {
 		return this.store.discard(List.of(id)) > 0;
 	}
 
-	/**
-	 * Makes dead tasks of one page pending again. A task whose key has a pending task
-	 * stays dead.
-	 * @param name the name
-	 * @param which which dead tasks
-	 * @param cursor the cursor of the reply before, {@code null} for the first call
-	 * @return the result
-	 * @throws IllegalArgumentException if there is no such group or cursor
-	 */
+	@Override
 	public DeadStep requeueAll(String name, DeadSelection which, @Nullable String cursor) {
 		Step step = step(name, which, cursor);
 		List<Requeue> results = step.ids.isEmpty() ? List.of() : requeue(step.ids);
@@ -94,14 +87,7 @@ public final class DeadTasks {
 		return (int) results.stream().filter((one) -> one == result).count();
 	}
 
-	/**
-	 * Deletes dead tasks of one page.
-	 * @param name the name
-	 * @param which which dead tasks
-	 * @param cursor the cursor of the reply before, {@code null} for the first call
-	 * @return the result
-	 * @throws IllegalArgumentException if there is no such group or cursor
-	 */
+	@Override
 	public DeadStep deleteAll(String name, DeadSelection which, @Nullable String cursor) {
 		Step step = step(name, which, cursor);
 		return step.reply(step.ids.isEmpty() ? 0 : this.store.discard(step.ids), 0);
@@ -131,14 +117,7 @@ public final class DeadTasks {
 		return new Step(ids, remaining ? at : null);
 	}
 
-	/**
-	 * Reads the dead tasks of a name that died last, and groups them by their errors.
-	 * @param name the name
-	 * @param cursor the cursor of the groups before, to go on with the tasks that died
-	 * earlier; {@code null} to begin with the latest
-	 * @return the groups
-	 * @throws IllegalArgumentException if there is no such cursor
-	 */
+	@Override
 	public DeadGroups byError(String name, @Nullable String cursor) {
 		DeadCursor at = (cursor != null) ? DeadCursor.parse(cursor) : new DeadCursor(DelayedTaskStore.MAX_TIME, null);
 		Map<String, DeadGroups.Group> groups = new LinkedHashMap<>();
@@ -173,15 +152,6 @@ public final class DeadTasks {
 		Instant first = other.first().isBefore(group.first()) ? other.first() : group.first();
 		return new DeadGroups.Group(group.error(), group.group(), group.count() + other.count(), first, latest.last(),
 				latest.id());
-	}
-
-	/**
-	 * How many dead tasks the store has deleted through this node because it keeps only
-	 * so many.
-	 * @return the number since the start
-	 */
-	public long dropped() {
-		return this.store.droppedDead();
 	}
 
 	/**

@@ -5,7 +5,6 @@ import java.util.List;
 
 import io.timingwheel.spring.actuate.internal.StoreNode;
 import io.timingwheel.spring.durable.DurableTaskAdmin;
-import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -13,53 +12,25 @@ import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
-import io.timingwheel.spring.durable.store.TaskLimits;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 
 /**
- * This node and the dead tasks, as operators know them. Thread-safe.
+ * This node and the dead tasks, as operators and applications know them. Thread-safe.
  *
+ * @param store the store
+ * @param node the node
+ * @param nodeId its id
+ * @param pages reads dead tasks
+ * @param dead requeues and deletes dead tasks
  * @since 0.1
  */
-public final class OperatedNode implements StoreNode, DurableTaskAdmin {
+public record OperatedNode(DelayedTaskStore store, DurableNode node, String nodeId, TaskPages pages,
+		DeadTasks dead) implements StoreNode, DurableTaskAdmin {
 
-	private final DelayedTaskStore store;
-
-	private final DurableHandlers handlers;
-
-	private final DurableNode node;
-
-	private final String nodeId;
-
-	private final TaskPages pages;
-
-	private final DeadTasks dead;
-
-	/**
-	 * Creates an object for operators.
-	 * @param store the store
-	 * @param handlers know the earlier names
-	 * @param node the node
-	 * @param nodeId its id
-	 * @param pages reads dead tasks
-	 * @param dead requeues and deletes dead tasks
-	 */
-	public OperatedNode(DelayedTaskStore store, DurableHandlers handlers, DurableNode node, String nodeId,
-			TaskPages pages, DeadTasks dead) {
-		this.store = store;
-		this.handlers = handlers;
-		this.node = node;
-		this.nodeId = nodeId;
-		this.pages = pages;
-		this.dead = dead;
-	}
-
-	/**
-	 * The name of the type of the store.
-	 */
-	String storeName() {
+	@Override
+	public String storeName() {
 		return AopUtils.getTargetClass(this.store).getSimpleName();
 	}
 
@@ -80,17 +51,17 @@ public final class OperatedNode implements StoreNode, DurableTaskAdmin {
 
 	@Override
 	public void setPaused(String name, boolean paused) {
-		TaskLimits.checkName(name);
-		this.node.setPaused(this.handlers.allNames(name), paused);
+		this.node.setPaused(name, paused);
 	}
 
 	@Override
 	public boolean isPaused(String name) {
-		return this.node.isPaused(this.handlers.canonicalName(name));
+		return this.node.isPaused(name);
 	}
 
-	boolean isPausedByPolicy(String name) {
-		return this.node.isPausedByPolicy(this.handlers.canonicalName(name));
+	@Override
+	public boolean isPausedByPolicy(String name) {
+		return this.node.isPausedByPolicy(name);
 	}
 
 	@Override
@@ -118,7 +89,7 @@ public final class OperatedNode implements StoreNode, DurableTaskAdmin {
 		return new Figures(this.node.figure(Figure.CLAIMS), this.node.figure(Figure.CLAIMED),
 				this.node.figure(Figure.RETRIED), this.node.figure(Figure.RELEASED),
 				this.node.figure(Figure.REFUSED_BEGINS), this.node.figure(Figure.LOST_LEASES),
-				this.node.figure(Figure.EXPIRED_DEAD), this.dead.dropped());
+				this.node.figure(Figure.EXPIRED_DEAD), this.store.droppedDead());
 	}
 
 	@Override

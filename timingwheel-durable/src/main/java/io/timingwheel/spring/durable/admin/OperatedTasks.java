@@ -2,21 +2,15 @@ package io.timingwheel.spring.durable.admin;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
-import io.timingwheel.spring.actuate.internal.DeadGroups;
 import io.timingwheel.spring.actuate.internal.StoreNode;
-import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
 import io.timingwheel.spring.actuate.internal.StoredTaskDetails;
 import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.call.DurableTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
-import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.task.TaskId;
@@ -27,86 +21,20 @@ import org.springframework.util.StringUtils;
 /**
  * The stored tasks, as the endpoints, meters and the console know them. Thread-safe.
  *
+ * @param tasks finds, cancels and moves tasks
+ * @param handlers the methods of this application
+ * @param node this node
+ * @param counts counts the tasks
+ * @param pages reads the tasks
+ * @param dead requeues, deletes and groups dead tasks
  * @since 0.1
  */
-public final class OperatedTasks implements StoredTasks {
-
-	private final DurableTasks tasks;
-
-	private final DurableHandlers handlers;
-
-	private final OperatedNode node;
-
-	private final TaskCounts counts;
-
-	private final TaskPages pages;
-
-	private final DeadTasks dead;
-
-	/**
-	 * Creates an object for operators.
-	 * @param tasks finds, cancels and moves tasks
-	 * @param handlers the methods of this application
-	 * @param node this node
-	 * @param counts counts the tasks
-	 * @param pages reads the tasks
-	 * @param dead requeues, deletes and groups dead tasks
-	 */
-	public OperatedTasks(DurableTasks tasks, DurableHandlers handlers, OperatedNode node, TaskCounts counts,
-			TaskPages pages, DeadTasks dead) {
-		this.tasks = tasks;
-		this.handlers = handlers;
-		this.node = node;
-		this.counts = counts;
-		this.pages = pages;
-		this.dead = dead;
-	}
-
-	@Override
-	public String storeName() {
-		return this.node.storeName();
-	}
-
-	@Override
-	public StoreNode node() {
-		return this.node;
-	}
+public record OperatedTasks(DurableTasks tasks, DurableHandlers handlers, StoreNode node, TaskCounts counts,
+		TaskPages pages, DeadTasks dead) implements StoredTasks {
 
 	@Override
 	public boolean owns(String name) {
 		return this.tasks.owns(name);
-	}
-
-	@Override
-	public Map<String, StoredTaskCounts> counts() {
-		return neutral(this.counts.all());
-	}
-
-	@Override
-	public @Nullable StoredTaskCounts counts(String name) {
-		StoredCounts counts = this.counts.of(name);
-		return (counts != null) ? neutral(counts) : null;
-	}
-
-	@Override
-	public Map<String, StoredTaskCounts> recentCounts() {
-		return neutral(this.counts.recent());
-	}
-
-	private static Map<String, StoredTaskCounts> neutral(Map<String, StoredCounts> counts) {
-		return counts.entrySet()
-			.stream()
-			.collect(Collectors.toMap(Map.Entry::getKey, (name) -> neutral(name.getValue())));
-	}
-
-	private static StoredTaskCounts neutral(StoredCounts counts) {
-		return new StoredTaskCounts(counts.pending(), counts.overdue(), counts.running(), counts.dead(),
-				counts.estimated(), counts.waiting());
-	}
-
-	@Override
-	public long unknownCount() {
-		return this.counts.unknown();
 	}
 
 	@Override
@@ -158,15 +86,6 @@ public final class OperatedTasks implements StoredTasks {
 	}
 
 	@Override
-	public Map<String, Due> forecast(Duration span, int spans, int maxNames) {
-		Map<String, Due> forecast = new LinkedHashMap<>();
-		this.counts.forecast(span, spans, maxNames)
-			.names()
-			.forEach((name, due) -> forecast.put(name, new Due(due.counts(), due.estimated())));
-		return forecast;
-	}
-
-	@Override
 	public boolean cancel(String name, String keyOrId) {
 		if (!isName(name)) {
 			return false;
@@ -202,36 +121,6 @@ public final class OperatedTasks implements StoredTasks {
 			case NOT_DEAD -> Change.NOT_FOUND;
 			case KEY_PENDING -> Change.KEY_PENDING;
 		};
-	}
-
-	@Override
-	public DeadGroups deadByError(String name, @Nullable String cursor) {
-		return this.dead.byError(name, cursor);
-	}
-
-	@Override
-	public DeadStep requeueDead(String name, DeadSelection which, @Nullable String cursor) {
-		return this.dead.requeueAll(name, which, cursor);
-	}
-
-	@Override
-	public DeadStep deleteDead(String name, DeadSelection which, @Nullable String cursor) {
-		return this.dead.deleteAll(name, which, cursor);
-	}
-
-	@Override
-	public boolean isPaused(String name) {
-		return this.node.isPaused(name);
-	}
-
-	@Override
-	public boolean isPausedByPolicy(String name) {
-		return this.node.isPausedByPolicy(name);
-	}
-
-	@Override
-	public void setPaused(String name, boolean paused) {
-		this.node.setPaused(name, paused);
 	}
 
 }

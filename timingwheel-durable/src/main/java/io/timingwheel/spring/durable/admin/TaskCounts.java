@@ -9,11 +9,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 
+import io.timingwheel.spring.actuate.internal.StoredTaskCounts;
+import io.timingwheel.spring.actuate.internal.StoredTasks.Due;
+import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.durable.node.DurableHandlers;
 import io.timingwheel.spring.durable.node.DurableNode;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.Forecast;
-import io.timingwheel.spring.durable.store.Forecast.DueCounts;
 import io.timingwheel.spring.durable.store.ListQuery.Order;
 import io.timingwheel.spring.durable.store.StoredCounts;
 import io.timingwheel.spring.durable.store.StoredTask;
@@ -27,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class TaskCounts {
+public final class TaskCounts implements StoredTasks.Counts {
 
 	/** How long meters get the same counts. */
 	public static final Duration RECENT = Duration.ofSeconds(5);
@@ -67,31 +69,18 @@ public final class TaskCounts {
 		this.recent = recent;
 	}
 
-	/**
-	 * Counts the stored tasks of each name, over all nodes. While the store is known not
-	 * to answer, these are the latest counts.
-	 * @return the counts by name, of all names that have a task or a method here
-	 */
-	public Map<String, StoredCounts> all() {
+	@Override
+	public Map<String, StoredTaskCounts> all() {
 		return isStoreDown() ? recent() : byMethod(this.store.counts(List.of()));
 	}
 
-	/**
-	 * Counts the stored tasks of one name, over all nodes. Where {@link #all()} estimates
-	 * the figures of a name with many tasks, these may be exact.
-	 * @param name the name
-	 * @return the counts, {@code null} if the name has no task and no method here
-	 */
-	public @Nullable StoredCounts of(String name) {
+	@Override
+	public @Nullable StoredTaskCounts of(String name) {
 		return (isStoreDown() ? recent() : byMethod(this.store.counts(this.handlers.allNames(name)))).get(name);
 	}
 
-	/**
-	 * The counts of {@link #all()}, at most five seconds old. Does not call a store that
-	 * is known not to answer.
-	 * @return the counts by name; without those of the store if it has never answered
-	 */
-	public Map<String, StoredCounts> recent() {
+	@Override
+	public Map<String, StoredTaskCounts> recent() {
 		return byMethod(latest());
 	}
 
@@ -119,18 +108,18 @@ public final class TaskCounts {
 	 * The counts of each method, with those of its earlier names, and of each other name
 	 * that has a task.
 	 */
-	private Map<String, StoredCounts> byMethod(Map<String, StoredCounts> counts) {
-		Map<String, StoredCounts> result = new TreeMap<>();
-		this.handlers.names().forEach((name) -> result.put(this.handlers.canonicalName(name), StoredCounts.NONE));
-		counts.forEach((name, count) -> result.merge(this.handlers.canonicalName(name),
+	private Map<String, StoredTaskCounts> byMethod(Map<String, StoredCounts> counts) {
+		Map<String, StoredCounts> sums = new TreeMap<>();
+		this.handlers.names().forEach((name) -> sums.put(this.handlers.canonicalName(name), StoredCounts.NONE));
+		counts.forEach((name, count) -> sums.merge(this.handlers.canonicalName(name),
 				this.node.mayHoldBack(name) ? count.heldBack() : count, StoredCounts::plus));
+		Map<String, StoredTaskCounts> result = new TreeMap<>();
+		sums.forEach((name, sum) -> result.put(name, new StoredTaskCounts(sum.pending(), sum.overdue(), sum.running(),
+				sum.dead(), sum.estimated(), sum.waiting())));
 		return result;
 	}
 
-	/**
-	 * Counts the pending tasks that this application has no method for.
-	 * @return the number, at most five seconds old
-	 */
+	@Override
 	public long unknown() {
 		Set<String> known = this.handlers.names();
 		return recent().entrySet()
@@ -141,15 +130,10 @@ public final class TaskCounts {
 	}
 
 	/**
-	 * Counts how many pending tasks fall due in equal spans of the time ahead. The names
-	 * are at most a few seconds old.
-	 * @param span the length of a span, at least a millisecond
-	 * @param spans the number of spans
-	 * @param maxNames for how many names at most, those with the most pending tasks; no
-	 * more than {@link Forecast.Query#MAX_NAMES}
-	 * @return the counts, which are estimates for names with many tasks
+	 * Counts what falls due. The names are at most a few seconds old.
 	 */
-	public Forecast forecast(Duration span, int spans, int maxNames) {
+	@Override
+	public Map<String, Due> forecast(Duration span, int spans, int maxNames) {
 		Map<String, Long> names = new HashMap<>();
 		latest().forEach((name, counts) -> names.put(name, counts.pending()));
 		// The latest counts may be from before the first tasks of these names.
@@ -160,17 +144,17 @@ public final class TaskCounts {
 			.sorted(Map.Entry.<String, Long>comparingByValue().reversed())
 			.limit(maxNames)
 			.forEach((entry) -> pending.put(entry.getKey(), entry.getValue()));
-		Forecast forecast = this.store.forecast(new Forecast.Query(pending, span, spans));
-		Map<String, DueCounts> byMethod = new TreeMap<>();
-		forecast.names()
-			.forEach((name, counts) -> byMethod.merge(this.handlers.canonicalName(name), counts, TaskCounts::plus));
-		return new Forecast(forecast.from(), byMethod);
+		Map<String, Due> forecast = new TreeMap<>();
+		this.store.forecast(new Forecast.Query(pending, span, spans))
+			.names()
+			.forEach((name, due) -> forecast.merge(this.handlers.canonicalName(name),
+					new Due(due.counts(), due.estimated()), TaskCounts::plus));
+		return forecast;
 	}
 
-	private static DueCounts plus(DueCounts one, DueCounts other) {
+	private static Due plus(Due one, Due other) {
 		int size = Math.min(one.counts().size(), other.counts().size());
-		return new DueCounts(
-				IntStream.range(0, size).mapToObj((i) -> one.counts().get(i) + other.counts().get(i)).toList(),
+		return new Due(IntStream.range(0, size).mapToObj((i) -> one.counts().get(i) + other.counts().get(i)).toList(),
 				one.estimated() || other.estimated());
 	}
 

@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.autoconfigure;
 
 import java.util.Collection;
 import java.util.Map;
-import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 import io.micrometer.core.instrument.FunctionCounter;
@@ -53,7 +52,7 @@ public class StoreMetrics implements MeterBinder {
 			.description("Durable tasks that this node has claimed and that wait or run")
 			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
-		Gauge.builder("timingwheel.store.unknown", this.storedTasks, StoredTasks::unknownCount)
+		Gauge.builder("timingwheel.store.unknown", this.storedTasks, (tasks) -> tasks.counts().unknown())
 			.description("Pending durable tasks for which this node has no handler")
 			.baseUnit(BaseUnits.TASKS)
 			.register(registry);
@@ -66,8 +65,9 @@ public class StoreMetrics implements MeterBinder {
 				Figures::refused);
 		bindTo(registry, "leases.lost", "Leases that ended before their tasks were settled", "leases",
 				Figures::lostLeases);
-		bindToDeleted(registry, "retention", Figures::expiredDead);
-		bindToDeleted(registry, "limit", Figures::droppedDead);
+		String deleted = "Dead tasks that this node has deleted at the end of their retention, or beyond the limit";
+		bindTo(registry, "dead.deleted", deleted, BaseUnits.TASKS, Figures::expiredDead, "reason", "retention");
+		bindTo(registry, "dead.deleted", deleted, BaseUnits.TASKS, Figures::droppedDead, "reason", "limit");
 		NameTags tags = new NameTags(this.maxNames, (tag, names) -> {
 			bindTo(registry, tag, names, "overdue", "Stored tasks that are past their due time and have not begun",
 					StoredTaskCounts::overdue);
@@ -80,31 +80,22 @@ public class StoreMetrics implements MeterBinder {
 		});
 	}
 
-	private void bindToDeleted(MeterRegistry registry, String reason, ToLongFunction<Figures> figure) {
-		FunctionCounter.builder("timingwheel.store.dead.deleted", this.storedTasks, value(figure))
-			.description("Dead tasks that this node has deleted at the end of their retention, or beyond the limit")
-			.tag("reason", reason)
-			.baseUnit(BaseUnits.TASKS)
-			.register(registry);
-	}
-
 	private void bindTo(MeterRegistry registry, String meter, String description, String unit,
-			ToLongFunction<Figures> figure) {
-		FunctionCounter.builder("timingwheel.store." + meter, this.storedTasks, value(figure))
+			ToLongFunction<Figures> figure, String... tags) {
+		FunctionCounter
+			.builder("timingwheel.store." + meter, this.storedTasks,
+					(stored) -> figure.applyAsLong(stored.node().figures()))
 			.description(description)
+			.tags(tags)
 			.baseUnit(unit)
 			.register(registry);
-	}
-
-	private static ToDoubleFunction<StoredTasks> value(ToLongFunction<Figures> figure) {
-		return (stored) -> figure.applyAsLong(stored.node().figures());
 	}
 
 	private void bindTo(MeterRegistry registry, String tag, Collection<String> names, String meter, String description,
 			ToLongFunction<StoredTaskCounts> count) {
 		Gauge
 			.builder("timingwheel.store." + meter, this.storedTasks,
-					(stored) -> sum(stored.recentCounts(), names, count))
+					(stored) -> sum(stored.counts().recent(), names, count))
 			.description(description)
 			.baseUnit(BaseUnits.TASKS)
 			.tag("name", tag)

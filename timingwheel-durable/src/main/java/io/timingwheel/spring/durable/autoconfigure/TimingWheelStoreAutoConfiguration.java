@@ -3,7 +3,6 @@ package io.timingwheel.spring.durable.autoconfigure;
 import java.time.Duration;
 
 import io.timingwheel.TimingWheel;
-import io.timingwheel.spring.actuate.internal.StoredTasks;
 import io.timingwheel.spring.autoconfigure.TimingWheelAutoConfiguration;
 import io.timingwheel.spring.autoconfigure.TimingWheelProperties;
 import io.timingwheel.spring.durable.PayloadMigration;
@@ -146,13 +145,13 @@ public final class TimingWheelStoreAutoConfiguration {
 	}
 
 	@Bean
-	OperatedNode timingWheelOperatedNode(DelayedTaskStore store, DurableHandlers handlers, DurableNode node,
-			NodeSettings settings, TaskPages pages, DeadTasks dead) {
-		return new OperatedNode(store, handlers, node, settings.nodeId(), pages, dead);
+	OperatedNode timingWheelOperatedNode(DelayedTaskStore store, DurableNode node, NodeSettings settings,
+			TaskPages pages, DeadTasks dead) {
+		return new OperatedNode(store, node, settings.nodeId(), pages, dead);
 	}
 
 	@Bean
-	StoredTasks timingWheelStoredTasks(DurableTasks tasks, DurableHandlers handlers, OperatedNode node,
+	OperatedTasks timingWheelStoredTasks(DurableTasks tasks, DurableHandlers handlers, OperatedNode node,
 			TaskCounts counts, TaskPages pages, DeadTasks dead) {
 		return new OperatedTasks(tasks, handlers, node, counts, pages, dead);
 	}

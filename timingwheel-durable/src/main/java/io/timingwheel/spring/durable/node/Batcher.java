@@ -60,7 +60,9 @@ abstract class Batcher {
 	/**
 	 * Whether a task goes with the next request.
 	 */
-	abstract boolean admits(Run run);
+	boolean admits(Run run) {
+		return true;
+	}
 
 	/**
 	 * Sends a request.
@@ -76,10 +78,11 @@ abstract class Batcher {
 
 	/**
 	 * Changes what is sent of a task that the store has refused, so that it may accept
-	 * the task.
-	 * @return {@code false} if there is no other form
+	 * the task. Gives {@code false} if there is no other form.
 	 */
-	abstract boolean change(Run run);
+	boolean change(Run run) {
+		return false;
+	}
 
 	NodeLoop loop() {
 		return this.loop;

@@ -34,7 +34,7 @@ final class Beginner extends Batcher {
 	 */
 	void beginWhenDue(Run run) {
 		try {
-			run.waitsFor(this.parts.wheel().scheduleAt((DirectTask) () -> add(run), run.dueNanos()));
+			run.waitsFor(this.parts.wheel().scheduleAt((DirectTask) () -> add(run), run.dueNanos));
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full or stopped.
@@ -51,7 +51,7 @@ final class Beginner extends Batcher {
 		if (!run.isWaiting()) {
 			return false;
 		}
-		boolean begins = run.window().tryBegin(run);
+		boolean begins = run.window.tryBegin(run);
 		if (!begins && !this.parts.runLater(() -> giveBack(run), NameWindow.LATE_NANOS)) {
 			giveBack(run);
 		}
@@ -59,7 +59,7 @@ final class Beginner extends Batcher {
 	}
 
 	private void giveBack(Run run) {
-		if (run.window().removeQueued(run)) {
+		if (run.window.removeQueued(run)) {
 			this.settler.giveBack(run);
 			this.held.expectRoom();
 		}
@@ -73,7 +73,7 @@ final class Beginner extends Batcher {
 			return this.parts.store().begin(batch.stream().map(Run::ref).toList(), lease);
 		}
 		catch (Throwable ex) {
-			batch.forEach((run) -> run.window().triedToBegin());
+			batch.forEach((run) -> run.window.triedToBegin());
 			throw ex;
 		}
 	}
@@ -90,13 +90,8 @@ final class Beginner extends Batcher {
 			}
 		}
 		finally {
-			run.window().triedToBegin();
+			run.window.triedToBegin();
 		}
-	}
-
-	@Override
-	boolean change(Run run) {
-		return false;
 	}
 
 }

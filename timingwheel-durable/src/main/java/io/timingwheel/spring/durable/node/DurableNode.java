@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.node;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -15,6 +14,7 @@ import io.timingwheel.TimingWheel;
 import io.timingwheel.spring.durable.node.StoreAvailability.Caller;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.NodeState.Activity;
+import io.timingwheel.spring.durable.store.TaskLimits;
 import io.timingwheel.spring.task.internal.HandOverExecutors;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecutionInterceptor;
@@ -122,7 +122,7 @@ public final class DurableNode {
 	 */
 	public void expect(String name, long dueAt, long now) {
 		DurableHandler handler = this.policies.handlers().find(name);
-		if (handler != null && isClaiming() && !this.policies.isPaused(handler, name)) {
+		if (handler != null && isClaiming() && !this.policies.isPaused(name)) {
 			this.poller.expect(dueAt - now, this.policies.limits(handler) != null);
 		}
 	}
@@ -136,8 +136,7 @@ public final class DurableNode {
 	}
 
 	/**
-	 * Ends the claims until {@link #resume()}, and gives back the tasks whose bodies have
-	 * not started.
+	 * Ends the claims, and gives back the tasks whose bodies have not started.
 	 */
 	public void pause() {
 		this.held.setOpen(false);
@@ -155,12 +154,14 @@ public final class DurableNode {
 	}
 
 	/**
-	 * Pauses or resumes names for all nodes.
-	 * @param names the names, with the earlier names of a handler
+	 * Pauses or resumes a name, and the earlier names of its handler, for all nodes.
+	 * @param name the name
 	 * @param paused whether none of their tasks starts from now on
 	 */
-	public void setPaused(Collection<String> names, boolean paused) {
-		names.forEach((name) -> this.parts.store().setPaused(name, paused));
+	public void setPaused(String name, boolean paused) {
+		TaskLimits.checkName(name);
+		List<String> names = this.policies.handlers().allNames(name);
+		names.forEach((each) -> this.parts.store().setPaused(each, paused));
 		this.policies.set(names, paused);
 		if (paused) {
 			this.intake.giveBack(names::contains);
@@ -175,7 +176,7 @@ public final class DurableNode {
 	 * @return whether the store or the policy of the name pauses it
 	 */
 	public boolean isPaused(String name) {
-		return this.policies.isPaused(name);
+		return this.policies.isPaused(this.policies.handlers().canonicalName(name));
 	}
 
 	/**

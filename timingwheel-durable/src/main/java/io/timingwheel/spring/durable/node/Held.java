@@ -44,12 +44,6 @@ final class Held {
 
 	private volatile boolean open = true;
 
-	/**
-	 * Creates an empty set.
-	 * @param limit how many tasks at most
-	 * @param clock the clock of the node
-	 * @param wakePoller makes the poller claim again
-	 */
 	Held(int limit, LongSupplier clock, Runnable wakePoller) {
 		this.limit = limit;
 		this.clock = clock;
@@ -91,8 +85,8 @@ final class Held {
 
 	void add(Run run) {
 		this.runs.add(run);
-		run.window().added();
-		if (run.task().suspect()) {
+		run.window.added();
+		if (run.task.suspect()) {
 			this.suspectUntil = this.clock.getAsLong() + BLOCKED_NANOS;
 			this.suspects.incrementAndGet();
 		}
@@ -102,8 +96,8 @@ final class Held {
 		if (!this.runs.remove(run)) {
 			return;
 		}
-		run.window().removed();
-		boolean lastSuspect = run.task().suspect() && this.suspects.decrementAndGet() == 0;
+		run.window.removed();
+		boolean lastSuspect = run.task.suspect() && this.suspects.decrementAndGet() == 0;
 		if (this.ends.incrementAndGet() >= this.expectedEnd || lastSuspect) {
 			this.wakePoller.run();
 		}
@@ -146,10 +140,8 @@ final class Held {
 	}
 
 	/**
-	 * Sets what makes the poller claim again before its time.
-	 * @param end the number of the end, as {@link #ends()} counts them;
-	 * {@link Long#MAX_VALUE} for none
-	 * @param room whether a window that is half free does
+	 * Sets the number of the end with which the poller claims again before its time, as
+	 * {@link #ends()} counts them, and whether a window that is half free does, too.
 	 */
 	void expect(long end, boolean room) {
 		this.expectedEnd = end;

@@ -51,13 +51,6 @@ final class Housekeeping {
 
 	private final List<Chore> chores;
 
-	/**
-	 * Creates an object that has not started.
-	 * @param parts the parts of the node
-	 * @param held the tasks of the node
-	 * @param schedules stores the declared schedules that are not stored yet, or else
-	 * those that the store has lost; {@code false} if some are not stored yet
-	 */
 	Housekeeping(NodeParts parts, Held held, BooleanSupplier schedules) {
 		this.parts = parts;
 		this.held = held;
@@ -150,9 +143,7 @@ final class Housekeeping {
 		private long dueAt;
 
 		/**
-		 * Creates a chore.
-		 * @param pause the nanoseconds until it is due
-		 * @param action does it, and gives the nanoseconds until it is due again
+		 * Creates a chore whose action gives the nanoseconds until it is due again.
 		 */
 		Chore(long pause, LongSupplier action) {
 			this.dueAt = Housekeeping.this.parts.nanoTime() + pause;
@@ -160,8 +151,7 @@ final class Housekeeping {
 		}
 
 		/**
-		 * Does what is due.
-		 * @return the nanoseconds until it is due again
+		 * Does what is due, and gives the nanoseconds until it is due again.
 		 */
 		long doIfDue() {
 			if (!Housekeeping.this.loop.isStopped() && Housekeeping.this.parts.nanoTime() - this.dueAt >= 0) {

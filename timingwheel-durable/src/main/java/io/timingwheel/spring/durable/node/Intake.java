@@ -63,12 +63,12 @@ final class Intake {
 	}
 
 	private void accept(Run run, LeaseKeeper.Term term) {
-		LeasedTask task = run.task();
-		if (!this.held.isOpen() || this.names.policies().isPaused(run.handler(), task.name())) {
+		LeasedTask task = run.task;
+		if (!this.held.isOpen() || this.names.policies().isPaused(task.name())) {
 			// The node or the name was paused during the claim.
 			this.settler.giveBack(run);
 		}
-		else if (task.lost() > this.maxLost && run.unknownSchedule() == null) {
+		else if (task.lost() > this.maxLost && run.unknownSchedule == null) {
 			// The first loss does not count: others may have ended the node.
 			run.withdraw();
 			this.settler.giveUp(run,
@@ -88,7 +88,7 @@ final class Intake {
 	 */
 	void giveBack(Predicate<String> names) {
 		for (Run run : this.held.runs()) {
-			if (names.test(run.task().name())) {
+			if (names.test(run.task.name())) {
 				this.settler.giveBack(run);
 			}
 		}

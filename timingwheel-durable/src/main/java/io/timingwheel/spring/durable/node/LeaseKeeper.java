@@ -72,7 +72,7 @@ final class LeaseKeeper {
 	private void giveUpEnded() {
 		long now = this.parts.nanoTime();
 		for (Run run : this.held.runs()) {
-			if (run.isLeased() && run.term().isOver(now)) {
+			if (run.isLeased() && run.term.isOver(now)) {
 				lose(run);
 			}
 		}
@@ -83,7 +83,7 @@ final class LeaseKeeper {
 		long now = this.parts.nanoTime();
 		List<Run> due = this.held.runs()
 			.stream()
-			.filter((run) -> run.isLeased() && run.term().isToBeRenewed(now))
+			.filter((run) -> run.isLeased() && run.term.isToBeRenewed(now))
 			.toList();
 		if (due.isEmpty()) {
 			this.parts.availability().idle(Caller.RENEW);
@@ -126,7 +126,7 @@ final class LeaseKeeper {
 		this.parts.availability().succeeded(Caller.RENEW);
 		for (int i = 0; i < runs.size(); i++) {
 			switch (replies.get(i)) {
-				case DONE -> runs.get(i).renewed(term);
+				case DONE -> runs.get(i).term = term;
 				case REFUSED, SUPERSEDED -> lose(runs.get(i));
 				case BUSY -> {
 					// The next round tries again.

@@ -79,14 +79,6 @@ final class NamePolicies {
 	}
 
 	/**
-	 * Tells whether this node starts no task of a name.
-	 * @param name the name, or an earlier name of the handler
-	 */
-	boolean isPaused(DurableHandler handler, String name) {
-		return this.paused.contains(name) || this.policies.of(handler.name()).isPaused();
-	}
-
-	/**
 	 * Tells whether no task of a name starts, also if this node has no handler.
 	 */
 	boolean isPaused(String name) {

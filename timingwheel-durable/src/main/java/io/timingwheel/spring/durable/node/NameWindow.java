@@ -26,8 +26,10 @@ final class NameWindow {
 
 	private final LongSupplier clock;
 
+	/** Gets the tasks of the queue when there is room for them. */
 	private final Consumer<Run> beginner;
 
+	/** Runs when half of the window is free. */
 	private final Runnable onRoom;
 
 	/** The tasks that are due and may not begin yet, the first one due first. */
@@ -56,12 +58,6 @@ final class NameWindow {
 
 	private boolean backlog;
 
-	/**
-	 * Creates a window without tasks.
-	 * @param clock a monotonic clock, in nanoseconds
-	 * @param beginner gets the tasks of the queue when there is room for them
-	 * @param onRoom called when half of the window is free
-	 */
 	NameWindow(LongSupplier clock, Consumer<Run> beginner, Runnable onRoom) {
 		this.clock = clock;
 		this.beginner = beginner;
@@ -118,7 +114,7 @@ final class NameWindow {
 	 * @return {@code false} if the task is in the queue
 	 */
 	synchronized boolean tryBegin(Run run) {
-		if (used() >= this.size && !run.hasExpired()) {
+		if (used() >= this.size && !run.expired) {
 			this.full = true;
 			this.queue.add(run);
 			return false;
@@ -136,17 +132,12 @@ final class NameWindow {
 		changed();
 	}
 
-	/**
-	 * Takes a task out of the queue.
-	 * @return {@code false} if the task is not in the queue (any more)
-	 */
 	synchronized boolean removeQueued(Run run) {
 		return this.queue.remove(run);
 	}
 
 	/**
-	 * Records that a task has begun, and waits for a thread.
-	 * @return the time, for {@link #started}
+	 * Records that a task has begun, and waits for a thread. Gives the time.
 	 */
 	synchronized long begun() {
 		this.waiting++;
@@ -157,7 +148,6 @@ final class NameWindow {
 	/**
 	 * Records that the body of a task starts. Tasks that began before the size has
 	 * changed were not limited by it, and their lateness does not count.
-	 * @param begunAt when the task has begun
 	 */
 	synchronized void started(long begunAt) {
 		this.startedAt = this.clock.getAsLong();

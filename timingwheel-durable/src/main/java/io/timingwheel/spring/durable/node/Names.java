@@ -73,9 +73,7 @@ final class Names {
 	}
 
 	/**
-	 * Plans a claim.
-	 * @param free how many tasks the node can take
-	 * @param suspect whether to ask for a suspect, whose name needs no room
+	 * Plans a claim. The name of a suspect needs no room.
 	 */
 	ClaimRequest plan(int free, boolean suspect, Duration lookAhead) {
 		int room = Math.min(free, this.settings.maxRequest());
@@ -84,7 +82,7 @@ final class Names {
 		this.leftOut = new HashSet<>();
 		if (room > 0) {
 			this.handlers.all().forEach((name, handler) -> {
-				if (!this.policies.isPaused(handler, name)) {
+				if (!this.policies.isPaused(name)) {
 					NameWindow window = window(handler);
 					int share = several ? share(window, free, room) : room;
 					int due = Math.max(0, Math.min(share, window.room()));

@@ -102,8 +102,6 @@ final class Poller {
 	/**
 	 * Makes the node claim a task in time that it has stored or moved itself. A task of a
 	 * limited name cannot be claimed before it is due.
-	 * @param millis how long until the task is due
-	 * @param limited whether its name has limits
 	 */
 	void expect(long millis, boolean limited) {
 		long nanos = TimeUnit.MILLISECONDS.toNanos(millis);

@@ -43,9 +43,8 @@ record RecurringRun(LeasedTask task, StoredSchedule stored, Schedule schedule, M
 	}
 
 	/**
-	 * Whether the schedule leaves this run out, since its time has passed.
-	 * @param lateness how late the run is
-	 * @param missedAfter from which lateness on a run counts as missed
+	 * Whether the schedule leaves this run out, since its time has passed. A run is
+	 * missed from a lateness of {@code missedAfter} on.
 	 */
 	boolean isSkipped(Duration lateness, Duration missedAfter) {
 		return this.missed == Missed.SKIP && lateness.compareTo(missedAfter) > 0;

@@ -16,7 +16,6 @@ import io.timingwheel.spring.task.TaskId;
 import io.timingwheel.spring.task.internal.RunningBodies;
 import io.timingwheel.spring.task.internal.TaskExecution;
 import io.timingwheel.spring.task.internal.TaskOutcome;
-import io.timingwheel.spring.task.internal.TaskRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,21 +30,30 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private static final @Nullable Object[] NO_ARGUMENTS = {};
 
-	private final LeasedTask task;
+	final LeasedTask task;
 
-	private final DurableHandler handler;
+	final DurableHandler handler;
 
-	private final NameWindow window;
+	final NameWindow window;
 
 	private final Runner runner;
 
-	private final long dueNanos;
+	/** Its due time, by the clock of the node. */
+	final long dueNanos;
 
-	private final boolean expired;
+	/**
+	 * Whether the store found the task too late to start, and did not count it for the
+	 * limits of its name. It must not start, whatever the clock of this node says.
+	 */
+	final boolean expired;
 
 	private final @Nullable RecurringRun recurring;
 
-	private final @Nullable IllegalArgumentException unknownSchedule;
+	/**
+	 * Why this node cannot run the task: the store may have its schedule from a newer
+	 * release. Nobody knows then when the next run is due.
+	 */
+	final @Nullable IllegalArgumentException unknownSchedule;
 
 	private State state = State.WAITING;
 
@@ -55,34 +63,31 @@ final class Run implements RoutedTask, TaskExecution {
 
 	private Interruption interruption = Interruption.NONE;
 
-	private volatile LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
+	/** How long the node trusts the lease. */
+	volatile LeaseKeeper.Term term = LeaseKeeper.Term.NONE;
 
 	/** When the task has begun, by the clock of the window. */
 	private long begunAt;
 
-	private long startedNanos;
+	long startedNanos;
 
-	private long latenessNanos;
+	long latenessNanos;
 
-	private @Nullable Object[] arguments = NO_ARGUMENTS;
+	/** The arguments, empty if they could not be read. */
+	@Nullable Object[] arguments = NO_ARGUMENTS;
 
-	private @Nullable TaskOutcome outcome;
+	/** What is counted once the store knows of the end, {@code null} for nothing. */
+	@Nullable TaskOutcome outcome;
 
 	private @Nullable Settlement settlement;
 
-	private @Nullable Reply reply;
-
 	/**
-	 * Creates a run.
-	 * @param task the task
-	 * @param handler its handler
-	 * @param window the tasks of its handler
-	 * @param runner runs its body
-	 * @param dueNanos its due time, by the clock of the node
-	 * @param expired whether the store found the task too late to start, and did not
-	 * count it for the limits of its name. It must not start, whatever the clock of this
-	 * node says
+	 * The reply to the settlement in the transaction of the body: {@link Reply#DONE} if
+	 * the transaction has committed, {@link Reply#REFUSED} if it was rolled back because
+	 * the node no longer has the task, {@code null} if the task is not settled.
 	 */
+	@Nullable Reply reply;
+
 	Run(LeasedTask task, DurableHandler handler, NameWindow window, Runner runner, long dueNanos, boolean expired) {
 		this.task = task;
 		this.handler = handler;
@@ -102,48 +107,12 @@ final class Run implements RoutedTask, TaskExecution {
 		this.unknownSchedule = unknownSchedule;
 	}
 
-	LeasedTask task() {
-		return this.task;
-	}
-
 	TaskRef ref() {
 		return this.task.ref();
 	}
 
-	DurableHandler handler() {
-		return this.handler;
-	}
-
-	NameWindow window() {
-		return this.window;
-	}
-
-	long dueNanos() {
-		return this.dueNanos;
-	}
-
-	boolean hasExpired() {
-		return this.expired;
-	}
-
 	boolean isRecurring() {
 		return this.task.schedule() != null;
-	}
-
-	/**
-	 * Why this node cannot run the task: the store may have its schedule from a newer
-	 * release. Nobody knows then when the next run is due.
-	 */
-	@Nullable IllegalArgumentException unknownSchedule() {
-		return this.unknownSchedule;
-	}
-
-	LeaseKeeper.Term term() {
-		return this.term;
-	}
-
-	void renewed(LeaseKeeper.Term term) {
-		this.term = term;
 	}
 
 	/**
@@ -163,9 +132,8 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Records that the store has begun the task.
-	 * @param term how long the node trusts the lease
-	 * @return whether the task goes to its executor; {@code false} if it was withdrawn
+	 * Records that the store has begun the task. Gives {@code false} if the task was
+	 * withdrawn, and must not go to its executor.
 	 */
 	synchronized boolean begin(LeaseKeeper.Term term) {
 		if (this.state != State.WAITING) {
@@ -186,8 +154,7 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Takes the task away before its body starts.
-	 * @return {@code false} if its body runs already, or the node no longer has the task
+	 * Takes the task away, unless its body runs already.
 	 */
 	synchronized boolean withdraw() {
 		if (this.state != State.WAITING && this.state != State.BEGUN) {
@@ -202,8 +169,7 @@ final class Run implements RoutedTask, TaskExecution {
 
 	/**
 	 * Takes the task away, and interrupts its body, since another node may have the task.
-	 * @return {@code false} if the body has ended already, or the node no longer has the
-	 * task
+	 * Gives {@code false} if the body has ended already.
 	 */
 	synchronized boolean loseLease() {
 		if (this.state != State.BEGUN && this.state != State.RUNNING) {
@@ -222,8 +188,7 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Interrupts the body, so that the node can release the task.
-	 * @return {@code false} if no body runs
+	 * Interrupts the body if it runs, so that the node can release the task.
 	 */
 	synchronized boolean cutOff() {
 		if (this.state != State.RUNNING || !delaysShutdown()) {
@@ -268,9 +233,7 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Marks the task as running on the current thread.
-	 * @param now the time by the clock of the node
-	 * @return {@code false} if the task was taken away before
+	 * Marks the task as running on the current thread, unless it was taken away before.
 	 */
 	synchronized boolean start(long now) {
 		if (this.state != State.BEGUN) {
@@ -285,9 +248,8 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Whether the task is too late to start.
-	 * @param now the time by the clock of the node
-	 * @param missedAfter from which lateness on the run of a schedule counts as missed
+	 * Whether the task is too late to start. The run of a schedule is missed from a
+	 * lateness of {@code missedAfter} on.
 	 */
 	boolean isTooLate(long now, Duration missedAfter) {
 		Duration expireAfter = this.handler.expireAfter();
@@ -315,13 +277,6 @@ final class Run implements RoutedTask, TaskExecution {
 		this.arguments = this.handler.arguments(payload);
 	}
 
-	/**
-	 * The arguments, empty if they could not be read.
-	 */
-	@Nullable Object[] arguments() {
-		return this.arguments;
-	}
-
 	@Override
 	public @Nullable Object proceed() throws Throwable {
 		TransactionalBodies transactions = this.handler.transactions();
@@ -347,20 +302,13 @@ final class Run implements RoutedTask, TaskExecution {
 	}
 
 	/**
-	 * Marks the body and its transaction as ended.
-	 * @return why the body was interrupted
+	 * Marks the body and its transaction as ended, and tells why the body was
+	 * interrupted.
 	 */
 	synchronized Interruption end() {
 		endBody();
 		this.thread = null;
 		return (this.state == State.SETTLING) ? this.interruption : Interruption.LEASE_LOST;
-	}
-
-	/**
-	 * Reports the times of this run, which has ended.
-	 */
-	void recordTimes(TaskRecorder recorder) {
-		recorder.executed(this.latenessNanos, this.startedNanos, this.runner::nanoTime);
 	}
 
 	/**
@@ -373,7 +321,6 @@ final class Run implements RoutedTask, TaskExecution {
 
 	/**
 	 * How the task ends if it is not tried again.
-	 * @param reason why
 	 */
 	Settlement givenUp(String reason) {
 		return (this.recurring != null) ? this.recurring.end(lateness(), storeTime(), reason)
@@ -389,37 +336,14 @@ final class Run implements RoutedTask, TaskExecution {
 
 	/**
 	 * Sets how the task leaves this node.
-	 * @param outcome what is counted once the store knows, {@code null} for nothing
-	 * @param settlement what the store is told
 	 */
 	void setEnd(@Nullable TaskOutcome outcome, Settlement settlement) {
 		this.outcome = outcome;
 		this.settlement = settlement;
 	}
 
-	@Nullable TaskOutcome outcome() {
-		return this.outcome;
-	}
-
 	Settlement settlement() {
 		return Objects.requireNonNull(this.settlement);
-	}
-
-	/**
-	 * Records the reply to the settlement in the transaction of the body.
-	 */
-	void replied(Reply reply) {
-		this.reply = reply;
-	}
-
-	/**
-	 * The reply to the settlement in the transaction of the body.
-	 * @return {@link Reply#DONE} if the transaction has committed, {@link Reply#REFUSED}
-	 * if it was rolled back because the node no longer has the task, {@code null} if the
-	 * task is not settled
-	 */
-	@Nullable Reply reply() {
-		return this.reply;
 	}
 
 	@Override

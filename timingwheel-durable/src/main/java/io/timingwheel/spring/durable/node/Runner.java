@@ -3,6 +3,7 @@ package io.timingwheel.spring.durable.node;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.LongSupplier;
 
 import io.timingwheel.spring.durable.node.DurableNode.Services;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
@@ -41,6 +42,8 @@ final class Runner {
 
 	private final Duration missedAfter;
 
+	private final LongSupplier clock;
+
 	Runner(NodeParts parts, Held held, LeaseKeeper leases, Settler settler) {
 		this.parts = parts;
 		this.services = parts.services();
@@ -48,6 +51,7 @@ final class Runner {
 		this.held = held;
 		this.leases = leases;
 		this.settler = settler;
+		this.clock = parts::nanoTime;
 		this.missedAfter = parts.settings().lease().multipliedBy(MISSED_LEASES);
 	}
 
@@ -60,7 +64,6 @@ final class Runner {
 
 	/**
 	 * Hands a task to its executor, after the store has begun the task.
-	 * @param term how long the node trusts the lease
 	 */
 	void submit(Run run, LeaseKeeper.Term term) {
 		if (!run.begin(term)) {
@@ -79,7 +82,7 @@ final class Runner {
 		}
 		try {
 			// The executor may be a lazy bean that cannot be created now.
-			Executor executor = this.handOvers.resolve(run.handler().executor(), (error) -> fail(run, error));
+			Executor executor = this.handOvers.resolve(run.handler.executor(), (error) -> fail(run, error));
 			if (executor != null) {
 				handOverOrWait(run, executor);
 			}
@@ -102,9 +105,8 @@ final class Runner {
 	}
 
 	/**
-	 * Hands a task over to its executor, or gives the task back during a pause.
-	 * @param command what the executor has to run
-	 * @return whether the executor was called
+	 * Hands a task over to its executor. Gives {@code false} if there is a pause, and the
+	 * task is given back.
 	 */
 	boolean handOver(Run run, Executor executor, Runnable command) {
 		if (givesBack(run)) {
@@ -115,8 +117,7 @@ final class Runner {
 	}
 
 	/**
-	 * Gives a task back during a pause of the application context.
-	 * @return whether there is a pause
+	 * Gives a task back if the application context pauses.
 	 */
 	private boolean givesBack(Run run) {
 		if (!this.handOvers.isPaused()) {
@@ -150,7 +151,7 @@ final class Runner {
 	 */
 	void run(Run run) {
 		long now = nanoTime();
-		if (run.term().isOver(now)) {
+		if (run.term.isOver(now)) {
 			// The machine may have been suspended.
 			this.leases.lose(run);
 			return;
@@ -193,13 +194,12 @@ final class Runner {
 	/**
 	 * Settles a task whose body has ended. If this fails, the node forgets the task, and
 	 * the task comes back when its lease has ended.
-	 * @param unreadable whether another release may read the task
 	 */
 	private void ended(Run run, TaskRecorder recorder, @Nullable Throwable error, boolean unreadable) {
 		// Before anything else, so that no interrupt hits what this thread runs next.
 		Run.Interruption interruption = run.end();
 		try {
-			run.recordTimes(recorder);
+			recorder.executed(run.latenessNanos, run.startedNanos, this.clock);
 			settle(run, recorder, error, interruption, unreadable);
 		}
 		catch (Throwable ex) {
@@ -212,7 +212,7 @@ final class Runner {
 
 	private void settle(Run run, TaskRecorder recorder, @Nullable Throwable error, Run.Interruption interruption,
 			boolean unreadable) {
-		Reply reply = run.reply();
+		Reply reply = run.reply;
 		if (reply != null) {
 			this.settler.replied(run, reply);
 		}

@@ -63,7 +63,7 @@ final class Settler extends Batcher {
 			delay = polls;
 		}
 		Settlement end = run.givenUp(text);
-		if (run.unknownSchedule() != null || (attempt < maxAttempts && delay.toMillis() < millisTo(run, end))) {
+		if (run.unknownSchedule != null || (attempt < maxAttempts && delay.toMillis() < millisTo(run, end))) {
 			this.failures.warn("Attempt %d of %d of the durable task %s failed; the next one comes in %d ms: %s"
 				.formatted(attempt, maxAttempts, run, delay.toMillis(), text));
 			UserErrors.log(logger::debug, "The error of the failed attempt", error);
@@ -75,7 +75,7 @@ final class Settler extends Batcher {
 			.formatted(run, attempt, text));
 		settle(run, null, end);
 		try {
-			run.handler().handleError(error, run.arguments());
+			run.handler.handleError(error, run.arguments);
 		}
 		catch (Throwable ex) {
 			UserErrors.log(logger::warn, "The exception handler of the task " + run + " threw an exception itself", ex);
@@ -114,11 +114,6 @@ final class Settler extends Batcher {
 	}
 
 	@Override
-	boolean admits(Run run) {
-		return true;
-	}
-
-	@Override
 	List<Reply> request(List<Run> batch) {
 		return this.parts.store().settle(batch.stream().map(Run::settlement).toList());
 	}
@@ -142,7 +137,7 @@ final class Settler extends Batcher {
 	private void count(Run run, Reply reply, TaskRecorder recorder) {
 		boolean refused = reply == Reply.REFUSED;
 		boolean unstarted = false;
-		if (run.outcome() == TaskOutcome.COMPLETED) {
+		if (run.outcome == TaskOutcome.COMPLETED) {
 			if (refused) {
 				recorder.abandoned();
 			}
@@ -150,7 +145,7 @@ final class Settler extends Batcher {
 				recorder.ended(TaskOutcome.COMPLETED);
 			}
 		}
-		else if (run.outcome() == TaskOutcome.EXPIRED && !refused) {
+		else if (run.outcome == TaskOutcome.EXPIRED && !refused) {
 			recorder.count(TaskOutcome.EXPIRED);
 		}
 		else if (run.settlement() instanceof Release release) {
@@ -200,7 +195,7 @@ final class Settler extends Batcher {
 		else if (end instanceof Repeat it && it.error() != null) {
 			ascii = new Repeat(it.task(), it.schedule(), it.next(), TaskLimits.asciiError(it.error()));
 		}
-		run.setEnd(run.outcome(), ascii);
+		run.setEnd(run.outcome, ascii);
 		return !ascii.equals(end);
 	}
 

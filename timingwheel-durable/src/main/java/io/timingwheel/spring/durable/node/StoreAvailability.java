@@ -33,6 +33,7 @@ final class StoreAvailability {
 
 	private static final String UNREACHABLE = "cannot be reached";
 
+	/** Tells after a call that succeeded which part of the store does not answer. */
 	private final Supplier<@Nullable PartialOutage> partialOutage;
 
 	private final Predicate<Throwable> isRefusal;
@@ -45,12 +46,6 @@ final class StoreAvailability {
 
 	private volatile @Nullable Instant downSince;
 
-	/**
-	 * Creates an object that assumes that the store answers.
-	 * @param partialOutage tells which part of the store does not answer; called after
-	 * each call that succeeded
-	 * @param isRefusal tells whether the store has answered with this exception
-	 */
 	StoreAvailability(Supplier<@Nullable PartialOutage> partialOutage, Predicate<Throwable> isRefusal) {
 		this.partialOutage = partialOutage;
 		this.isRefusal = isRefusal;
@@ -86,13 +81,7 @@ final class StoreAvailability {
 	 * Forgets the failure of a caller that has no more calls to make. The calls of others
 	 * show when the store is back.
 	 */
-	void idle(Caller caller) {
-		if (this.downSince != null) {
-			forget(caller);
-		}
-	}
-
-	private synchronized void forget(Caller caller) {
+	synchronized void idle(Caller caller) {
 		this.failing.remove(caller);
 		if (caller == Caller.CLAIM) {
 			// Only claims call all parts of the store.
@@ -135,8 +124,7 @@ final class StoreAvailability {
 	}
 
 	/**
-	 * The latest failure.
-	 * @return the error of a caller, {@code null} if the whole store answers
+	 * The latest failure, {@code null} if the whole store answers.
 	 */
 	synchronized @Nullable Throwable error() {
 		if (!this.failing.isEmpty()) {

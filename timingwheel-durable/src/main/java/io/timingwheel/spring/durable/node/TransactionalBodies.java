@@ -66,7 +66,7 @@ public final class TransactionalBodies {
 	/**
 	 * Runs a body and settles its task, or rolls back.
 	 * @throws Throwable what the body or the transaction threw, or an exception if the
-	 * store refused the settlement; {@link Run#reply()} then tells so
+	 * store refused the settlement; {@code Run.reply} then tells so
 	 */
 	@Nullable Object run(Run run) throws Throwable {
 		TransactionStatus status = this.manager.getTransaction(NEW);
@@ -97,7 +97,7 @@ public final class TransactionalBodies {
 			UserErrors.log(logger::error, "The transaction of the durable task " + run
 					+ " has committed, and a callback then threw an exception", ex);
 		}
-		run.replied(Reply.DONE);
+		run.reply = Reply.DONE;
 		return result;
 	}
 
@@ -108,7 +108,7 @@ public final class TransactionalBodies {
 		}
 		run.setEnd(TaskOutcome.COMPLETED, run.done());
 		if (!this.store.settleInTransaction(run.settlement())) {
-			run.replied(Reply.REFUSED);
+			run.reply = Reply.REFUSED;
 			throw new UnexpectedRollbackException("The lease of the durable task " + run
 					+ " has ended before its transaction: the transaction is rolled back");
 		}

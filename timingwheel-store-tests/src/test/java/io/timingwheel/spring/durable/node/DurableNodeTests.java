@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.IntStream;
 
 import io.timingwheel.spring.durable.node.DurableNode.Figure;
@@ -373,7 +372,7 @@ class DurableNodeTests extends NodeTestSupport {
 		assertThat(this.runs).containsExactly(-8);
 		assertThat(node.isPaused(NAME)).isTrue();
 		assertThat(find(id).state()).isEqualTo(State.SCHEDULED);
-		node.setPaused(Set.of(NAME), false);
+		node.setPaused(NAME, false);
 		advanceMillis(1);
 		assertThat(this.runs).containsExactly(-8, 7);
 	}
