@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Map;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where a claim begins to search for the tasks of a name. PostgreSQL keeps the index
@@ -59,14 +58,13 @@ final class ClaimFloors {
 	/**
 	 * Learns how far a claim has searched.
 	 * @param since where the claim began
-	 * @param last the last task that the claim has found, if there may be more;
-	 * {@code null} if there was no more
+	 * @param last when the last task that the claim has found was due, if there may be
+	 * more; {@link Long#MAX_VALUE} if there are no more
 	 * @param now the time of the claim
 	 * @param nanos how long the claim took
 	 */
-	synchronized void searched(String name, long since, @Nullable Long last, long now, long nanos) {
-		long reached = now - LATE_COMMIT_MILLIS;
-		long floor = (last != null) ? Math.min(last, reached) : reached;
+	synchronized void searched(String name, long since, long last, long now, long nanos) {
+		long floor = Math.min(last, now - LATE_COMMIT_MILLIS);
 		Floor earlier = this.floors.get(name);
 		long sweepAt = (since == SWEEP || earlier == null)
 				? System.nanoTime() + Math.max(MIN_PAUSE, Math.min(MAX_PAUSE, SHARE * nanos)) : earlier.sweepAt();

@@ -8,17 +8,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Predicate;
 
-import io.timingwheel.spring.durable.jdbc.ClaimRound.Look;
-import io.timingwheel.spring.durable.store.Claimed;
+import io.timingwheel.spring.durable.jdbc.ClaimSteps.Look;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
-import io.timingwheel.spring.durable.store.DueTime;
+import io.timingwheel.spring.durable.store.Claimed;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Claim: leases tasks that are due soon, begins those that are due, and makes suspects of
@@ -48,121 +45,145 @@ final class Claims {
 		this.names = names;
 		this.steps = database.dialect().isPostgres() ? new PostgresClaims(database) : new PortableClaims(database);
 		this.limits = new NameLimits(database, names, this.steps);
-		this.floors = new ClaimFloors(database.isTimeGiven());
+		this.floors = new ClaimFloors(database.statements().isTimeGiven());
 	}
 
 	Claimed claim(ClaimRequest request) {
-		Map<String, Long> since = new HashMap<>();
-		request.names().keySet().forEach((name) -> since.put(name, this.floors.since(name)));
-		boolean hasLimited = request.names().values().stream().anyMatch((share) -> share.limits() != null);
-		boolean hasOthers = request.names().values().stream().anyMatch((share) -> share.limits() == null);
-		// The names with limits come second. If they had tasks before, they get half.
-		int room = (hasLimited && hasOthers && this.limitedWork) ? Math.max(1, request.limit() / 2) : request.limit();
-		long start = System.nanoTime();
-		ClaimRound round = this.steps.claim(withLimit(request, room), since);
-		long arrived = System.nanoTime();
-		Result result = new Result(request, round, room);
-		if (!result.hasSuspect()) {
-			learn(request, since, result, arrived - start);
+		Result result = new Result(request);
+		ClaimSteps.Round round = claim(result, request.suspect());
+		if (!round.suspects().isEmpty() && !claimSuspect(result, round.suspects())) {
+			// The suspects wait for places or for locks.
+			round = claim(result, false);
 		}
-		if (hasLimited && !result.hasSuspect()) {
-			try {
-				claimLimited(result, since);
-			}
-			catch (RuntimeException ex) {
-				// The node must learn of the tasks that have begun.
-				if (result.tasks.isEmpty()) {
-					throw ex;
-				}
-				logger.warn("A claim of tasks with limits has failed, after the claim of other tasks", ex);
-			}
-		}
-		Set<String> paused = pausedNames(result);
-		return result.claimed(round.now() + this.database.millisSince(arrived), paused);
+		Set<String> paused = pausedNames(result, round.pausedNames());
+		result.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
+		return new Claimed(List.copyOf(result.tasks), result.now + this.database.millisSince(result.arrived), round.nextAt(),
+				result.startAt, result.more, result.newSuspects, paused);
 	}
 
-	private Set<String> pausedNames(Result result) {
+	private ClaimSteps.Round claim(Result result, boolean suspect) {
+		ClaimRequest request = result.request;
+		Map<String, Long> since = new HashMap<>();
+		boolean hasLimited = false;
+		boolean hasOthers = false;
+		for (Map.Entry<String, Share> name : request.names().entrySet()) {
+			since.put(name.getKey(), this.floors.since(name.getKey()));
+			hasLimited |= name.getValue().limits() != null;
+			hasOthers |= name.getValue().limits() == null;
+		}
+		// The names with limits come second. If they had tasks before, they get half.
+		int limit = (hasLimited && hasOthers && this.limitedWork) ? Math.max(1, request.limit() / 2) : request.limit();
+		long start = System.nanoTime();
+		ClaimSteps.Round round = this.steps.claim(request, suspect, limit, since);
+		result.add(round);
+		if (round.suspects().isEmpty()) {
+			learn(result, round, limit, since, result.arrived - start);
+			if (hasLimited) {
+				claimLimited(result, round, since);
+			}
+		}
+		return round;
+	}
+
+	/**
+	 * Takes the earliest suspect that may start.
+	 */
+	private boolean claimSuspect(Result result, List<String> names) {
+		for (String name : names) {
+			result.add(this.limits.takeSuspect(result.request, name));
+			if (!result.tasks.isEmpty()) {
+				result.more = true;
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * The paused names. A failure must not hide the tasks that have begun.
+	 */
+	private Set<String> pausedNames(Result result, Set<String> paused) {
 		try {
-			return this.names.keepPaused(result.round.pausedNames());
+			return this.names.keepPaused(paused);
 		}
 		catch (RuntimeException ex) {
 			if (result.tasks.isEmpty()) {
 				throw ex;
 			}
-			return result.round.pausedNames();
+			return paused;
 		}
 	}
 
-	private static ClaimRequest withLimit(ClaimRequest request, int limit) {
-		return new ClaimRequest(request.owner(), request.names(), limit, request.suspect(), request.lookAhead(),
-				request.lease(), request.maxPayloadBytes());
-	}
-
 	/**
-	 * Learns how far the names have been searched. No task of a name with limits is due
-	 * before its first one.
+	 * Learns which names may have more tasks, and how far the names have been searched.
+	 * No task of a name with limits is due before its first one.
 	 */
-	private void learn(ClaimRequest request, Map<String, Long> since, Result result, long nanos) {
-		long now = result.round.now();
-		result.round.looks()
-			.forEach((name, look) -> this.floors.searched(name, since(since, name), look.dueAt(), now, nanos));
-		request.names().forEach((name, share) -> {
-			boolean searched = share.limits() == null && share.due() > 0;
-			if (searched && !result.round.pausedNames().contains(name)) {
-				Long last = result.lastDue(name);
-				if (last != null || !result.mayHaveMore(name, share)) {
-					this.floors.searched(name, since(since, name), result.mayHaveMore(name, share) ? last : null, now,
+	private void learn(Result result, ClaimSteps.Round round, int limit, Map<String, Long> since, long nanos) {
+		Map<String, int[]> taken = new HashMap<>();
+		Map<String, Long> last = new HashMap<>();
+		for (LeasedTask task : round.tasks()) {
+			taken.computeIfAbsent(task.name(), (name) -> new int[2])[task.begun() ? 0 : 1]++;
+			if (task.begun()) {
+				last.merge(task.name(), task.dueAt(), Math::max);
+			}
+		}
+		boolean cut = round.left() || round.tasks().size() >= limit;
+		result.request.names().forEach((name, share) -> {
+			Look look = round.looks().get(name);
+			long from = Objects.requireNonNull(since.get(name));
+			if (look != null) {
+				this.floors.searched(name, from, look.dueAt(), round.now(), nanos);
+			}
+			else if (share.limits() == null) {
+				int[] counts = taken.getOrDefault(name, new int[2]);
+				boolean more = cut || (counts[0] > 0 && counts[0] >= share.due())
+						|| (counts[1] > 0 && counts[1] >= share.soon());
+				result.more |= more;
+				Long lastDue = last.get(name);
+				if (share.due() > 0 && !round.pausedNames().contains(name) && (lastDue != null || !more)) {
+					this.floors.searched(name, from, (more && lastDue != null) ? lastDue : Long.MAX_VALUE, round.now(),
 							nanos);
 				}
 			}
 		});
 	}
 
-	private static long since(Map<String, Long> since, String name) {
-		return since.getOrDefault(name, ClaimFloors.SWEEP);
-	}
-
-	private void claimLimited(Result result, Map<String, Long> since) {
-		ClaimRequest request = result.request;
-		if (request.suspect()) {
-			for (String name : names(result, (look) -> look.suspectAt() < Long.MAX_VALUE)) {
-				result.add(this.limits.takeSuspect(request, name));
-				if (result.hasSuspect()) {
-					return;
-				}
+	private void claimLimited(Result result, ClaimSteps.Round round, Map<String, Long> since) {
+		List<String> names = new ArrayList<>();
+		round.looks().forEach((name, look) -> {
+			if (look.hasDue() || look.hasEnded()) {
+				names.add(name);
 			}
-		}
-		List<String> due = names(result, (look) -> look.dueAt() < Long.MAX_VALUE || look.endedAt() < Long.MAX_VALUE);
+		});
 		int room = result.room();
 		// Each name comes first in some claims.
-		Collections.shuffle(due);
-		for (String name : due) {
-			claimLimited(result, name, since(since, name));
+		Collections.shuffle(names);
+		try {
+			for (String name : names) {
+				long late = round.now() - Objects.requireNonNull(round.looks().get(name)).dueAt();
+				claimLimited(result, name, late, Objects.requireNonNull(since.get(name)));
+			}
 		}
-		this.limitedWork = !due.isEmpty() && (room == 0 || result.room() < room);
+		catch (RuntimeException ex) {
+			// The node must learn of the tasks that have begun.
+			if (result.tasks.isEmpty()) {
+				throw ex;
+			}
+			logger.warn("A claim of tasks with limits has failed, after the claim of other tasks", ex);
+		}
+		this.limitedWork = !names.isEmpty() && (room == 0 || result.room() < room);
 	}
 
 	/**
-	 * The names of some looks, the earliest suspects first.
+	 * Claims tasks of a name with limits.
+	 * @param late how late its first task is
 	 */
-	private static List<String> names(Result result, Predicate<Look> which) {
-		List<String> names = new ArrayList<>();
-		result.round.looks()
-			.entrySet()
-			.stream()
-			.filter((look) -> which.test(look.getValue()))
-			.sorted(Comparator.comparingLong((look) -> look.getValue().suspectAt()))
-			.forEach((look) -> names.add(look.getKey()));
-		return names;
-	}
-
-	private void claimLimited(Result result, String name, long since) {
-		Share share = result.share(name);
+	private void claimLimited(Result result, String name, long late, long since) {
+		Share share = Objects.requireNonNull(result.request.names().get(name));
 		int room = Math.min(share.due(), result.room());
 		if (share.expireAfter() != null && room > 0) {
-			long expireMillis = DueTime.after(share.expireAfter()).resolve(0);
-			long dueAt = Objects.requireNonNull(result.round.looks().get(name)).dueAt();
-			if (dueAt < result.round.now() - expireMillis) {
+			long expireMillis = Session.millis(share.expireAfter());
+			if (late > expireMillis) {
 				List<LeasedTask> expired = this.limits.takeExpired(result.request, name, expireMillis, room);
 				result.tasks.addAll(expired);
 				room -= expired.size();
@@ -184,11 +205,12 @@ final class Claims {
 
 		private final ClaimRequest request;
 
-		private final ClaimRound round;
+		private final List<LeasedTask> tasks = new ArrayList<>();
 
-		private final List<LeasedTask> tasks;
+		/** The time by the database's clock, and when it arrived. */
+		private long now;
 
-		private final int firstLimit;
+		private long arrived;
 
 		private boolean newSuspects;
 
@@ -196,25 +218,17 @@ final class Claims {
 
 		private long startAt = Long.MAX_VALUE;
 
-		Result(ClaimRequest request, ClaimRound round, int firstLimit) {
+		Result(ClaimRequest request) {
 			this.request = request;
-			this.round = round;
-			this.firstLimit = firstLimit;
-			this.tasks = new ArrayList<>(round.tasks());
-			this.newSuspects = round.newSuspects();
-			this.more = round.left() || hasSuspect() || request.names()
-				.entrySet()
-				.stream()
-				.anyMatch((name) -> name.getValue().limits() == null && mayHaveMore(name.getKey(), name.getValue()));
+		}
+
+		void add(ClaimSteps.Round round) {
+			this.arrived = System.nanoTime();
+			this.now = round.now();
+			this.tasks.addAll(round.tasks());
+			this.newSuspects |= round.newSuspects();
+			this.more |= round.left();
 			round.looks().values().forEach((look) -> this.startAt = Math.min(this.startAt, look.laterAt()));
-		}
-
-		boolean hasSuspect() {
-			return this.tasks.stream().anyMatch(LeasedTask::suspect);
-		}
-
-		Share share(String name) {
-			return Objects.requireNonNull(this.request.names().get(name));
 		}
 
 		/**
@@ -224,44 +238,11 @@ final class Claims {
 			return this.request.limit() - this.tasks.size();
 		}
 
-		/**
-		 * Whether a name without limits may have further tasks to claim now.
-		 */
-		boolean mayHaveMore(String name, Share share) {
-			if (this.round.left() || this.round.tasks().size() >= this.firstLimit) {
-				return true;
-			}
-			long due = 0;
-			long soon = 0;
-			for (LeasedTask task : this.round.tasks()) {
-				if (task.name().equals(name)) {
-					due += task.begun() ? 1 : 0;
-					soon += task.begun() ? 0 : 1;
-				}
-			}
-			return (due > 0 && due >= share.due()) || (soon > 0 && soon >= share.soon());
-		}
-
-		@Nullable Long lastDue(String name) {
-			return this.round.tasks()
-				.stream()
-				.filter((task) -> task.begun() && task.name().equals(name))
-				.map(LeasedTask::dueAt)
-				.max(Comparator.naturalOrder())
-				.orElse(null);
-		}
-
 		void add(NameLimits.Taken taken) {
 			this.tasks.addAll(taken.tasks());
 			this.startAt = Math.min(this.startAt, taken.startAt());
 			this.more |= taken.waits();
 			this.newSuspects |= taken.newSuspects();
-		}
-
-		Claimed claimed(long now, Set<String> paused) {
-			this.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
-			return new Claimed(List.copyOf(this.tasks), now, this.round.nextAt(), this.startAt, this.more,
-					this.newSuspects, paused);
 		}
 
 	}

@@ -66,10 +66,14 @@ record ConnectionSettings(DataSource dataSource, Dialect dialect, boolean autoCo
 			return dataSource.getConnection();
 		}
 		catch (RuntimeException ex) {
-			CannotGetJdbcConnectionException failure = new CannotGetJdbcConnectionException(FAILED);
-			failure.initCause(ex);
-			throw failure;
+			throw noConnection(FAILED, ex);
 		}
+	}
+
+	static CannotGetJdbcConnectionException noConnection(String message, RuntimeException cause) {
+		CannotGetJdbcConnectionException failure = new CannotGetJdbcConnectionException(message);
+		failure.initCause(cause);
+		return failure;
 	}
 
 	/**
@@ -83,10 +87,6 @@ record ConnectionSettings(DataSource dataSource, Dialect dialect, boolean autoCo
 	private static DataSource target(DataSource dataSource) {
 		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
 				? proxy.getTargetDataSource() : dataSource;
-	}
-
-	ShortTransactions transactions() {
-		return new ShortTransactions(this.dataSource, this.dialect, this.autoCommit, this.readCommitted);
 	}
 
 }

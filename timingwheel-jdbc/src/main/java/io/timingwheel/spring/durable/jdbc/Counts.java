@@ -2,7 +2,6 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -17,7 +16,7 @@ import io.timingwheel.spring.durable.store.Forecast;
 import io.timingwheel.spring.durable.store.Forecast.DueCounts;
 import io.timingwheel.spring.durable.store.StoredCounts;
 
-import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.dao.support.DataAccessUtils;
 
 /**
  * Counts tasks at a cost that does not grow with the table. Of each name and state the
@@ -52,8 +51,16 @@ final class Counts {
 				order by name, died_at limit %2$d) d)
 				as dead""";
 
-	private static final String DUE = "select name, floor((due_at - ?) / ?) as span from %s where name%s"
-			+ " and status = {pending} and due_at >= ? and due_at < ?";
+	private static final String SAMPLE = """
+			select name, count(*) filter (where status = {pending}),
+				count(*) filter (where status = {pending} and due_at <= %1$d),
+				count(*) filter (where status = {running}), count(*) filter (where status = {dead})
+			from {task} tablesample system (%2$s) repeatable (1) group by name""";
+
+	private static final String FORECAST = """
+			select span, count(*) from (select floor((due_at - ?) / ?) as span from {task} where name = ?
+				and status = {pending} and due_at >= ? and due_at < ? order by name, status, due_at limit ?) counted
+			group by span""";
 
 	private final Database database;
 
@@ -70,19 +77,19 @@ final class Counts {
 	 */
 	Map<String, StoredCounts> count(Collection<String> names) {
 		Dialect dialect = this.database.dialect();
-		return this.database.node().single((jdbc) -> {
-			List<String> all = names.isEmpty() ? this.names.all(jdbc)
+		return this.database.node().single((session) -> {
+			List<String> all = names.isEmpty() ? this.names.all(session)
 					: names.stream().filter(dialect::canStore).toList();
 			int limit = Math.min(MAX_EXACT, Math.max(MIN_EXACT, MAX_COUNTED / Math.max(1, all.size())));
-			long now = this.database.now(jdbc);
+			long now = session.now();
 			Map<String, StoredCounts> counts = new HashMap<>();
 			for (int from = 0; from < all.size(); from += NAMES_PER_STATEMENT) {
-				count(jdbc, all.subList(from, Math.min(all.size(), from + NAMES_PER_STATEMENT)), now, limit, counts);
+				count(session, all.subList(from, Math.min(all.size(), from + NAMES_PER_STATEMENT)), now, limit, counts);
 			}
 			Set<String> cut = new HashSet<>(counts.keySet());
 			cut.removeIf((name) -> !counts.getOrDefault(name, StoredCounts.NONE).estimated());
 			if (!cut.isEmpty() && dialect.isPostgres()) {
-				estimate(jdbc, now).forEach((name, estimate) -> counts.computeIfPresent(name,
+				estimate(session, now).forEach((name, estimate) -> counts.computeIfPresent(name,
 						(key, count) -> count.estimated() ? atLeast(count, estimate, limit) : count));
 			}
 			return counts;
@@ -95,9 +102,10 @@ final class Counts {
 	 * so that the statement is planned for the present table. Each order is that of an
 	 * index, since PostgreSQL would read all rows of a name that seems to have many.
 	 */
-	private void count(JdbcOperations jdbc, List<String> names, long now, int limit, Map<String, StoredCounts> counts) {
-		boolean postgres = this.database.dialect().isPostgres();
-		String count = this.database.sql(COUNT.formatted(postgres ? "n.name" : "?", limit, now));
+	private static void count(Session session, List<String> names, long now, int limit,
+			Map<String, StoredCounts> counts) {
+		boolean postgres = session.dialect().isPostgres();
+		String count = session.statements().text(COUNT).formatted(postgres ? "n.name" : "?", limit, now);
 		String sql = postgres
 				? "select n.number, " + count + " from unnest(?::text[]) with ordinality as n (name, number)"
 				: String.join(" union all ",
@@ -106,9 +114,9 @@ final class Counts {
 							.toList());
 		Object[] parameters = postgres ? new Object[] { names.toArray(String[]::new) }
 				: names.stream()
-					.flatMap((name) -> Collections.nCopies(4, this.database.dialect().text(name)).stream())
+					.flatMap((name) -> Collections.nCopies(4, session.dialect().text(name)).stream())
 					.toArray();
-		jdbc.query(sql, (rs) -> {
+		session.jdbc().query(sql, (rs) -> {
 			StoredCounts exact = counts(rs, limit);
 			if (exact.pending() + exact.running() + exact.dead() > 0) {
 				counts.put(names.get(rs.getInt("number") - 1), exact);
@@ -128,32 +136,20 @@ final class Counts {
 	 * Counts in some pages of the table. A table that has grown in the meantime keeps
 	 * most of these pages, so that the figures do not jump.
 	 */
-	private Map<String, StoredCounts> estimate(JdbcOperations jdbc, long now) {
-		double share = sampledShare(jdbc);
+	private static Map<String, StoredCounts> estimate(Session session, long now) {
+		Long pages = DataAccessUtils.requiredSingleResult(
+				session.query("select pg_relation_size('{task}') / current_setting('block_size')::bigint",
+						(rs, rowNum) -> rs.getLong(1)));
+		double share = (pages <= SAMPLED_PAGES) ? 1 : (double) SAMPLED_PAGES / pages;
 		Map<String, StoredCounts> estimates = new HashMap<>();
-		jdbc.query(this.database.sql("""
-				select name, count(*) filter (where status = {pending}) as pending,
-					count(*) filter (where status = {pending} and due_at <= ?) as overdue,
-					count(*) filter (where status = {running}) as running,
-					count(*) filter (where status = {dead}) as dead
-				from %s group by name""".formatted(sample(share))), (rs) -> {
-			estimates.put(rs.getString("name"),
-					new StoredCounts(Math.round(rs.getLong("pending") / share),
-							Math.round(rs.getLong("overdue") / share), Math.round(rs.getLong("running") / share),
-							Math.round(rs.getLong("dead") / share)));
-		}, now);
+		session.jdbc().query(session.statements().text(SAMPLE).formatted(now, 100 * share), (rs) -> {
+			long[] numbers = new long[4];
+			for (int i = 0; i < numbers.length; i++) {
+				numbers[i] = Math.round(rs.getLong(i + 2) / share);
+			}
+			estimates.put(rs.getString(1), new StoredCounts(numbers[0], numbers[1], numbers[2], numbers[3]));
+		});
 		return estimates;
-	}
-
-	private double sampledShare(JdbcOperations jdbc) {
-		Long pages = jdbc.queryForObject(
-				this.database.sql("select pg_relation_size('{task}') / current_setting('block_size')::bigint"),
-				Long.class);
-		return (pages == null || pages <= SAMPLED_PAGES) ? 1 : (double) SAMPLED_PAGES / pages;
-	}
-
-	private static String sample(double share) {
-		return "{task} tablesample system (" + 100 * share + ") repeatable (1)";
 	}
 
 	/**
@@ -170,87 +166,56 @@ final class Counts {
 	}
 
 	/**
-	 * Counts how many pending tasks fall due in equal spans of the time ahead.
+	 * Counts how many pending tasks fall due in equal spans of the time ahead. Of each
+	 * name those count that are due first. The names with few tasks leave their shares to
+	 * the others.
 	 */
 	Forecast forecast(Forecast.Query query) {
-		return this.database.node().single((jdbc) -> {
-			long from = this.database.now(jdbc);
+		List<String> names = query.pending()
+			.entrySet()
+			.stream()
+			.sorted(Map.Entry.comparingByValue())
+			.map(Map.Entry::getKey)
+			.toList();
+		return this.database.node().single((session) -> {
+			long from = session.now();
 			Map<String, DueCounts> counts = new HashMap<>();
-			List<String> few = new ArrayList<>();
-			List<String> many = new ArrayList<>();
-			long counted = 0;
-			for (Map.Entry<String, Long> name : query.pending()
-				.entrySet()
-				.stream()
-				.sorted(Map.Entry.comparingByValue())
-				.toList()) {
-				counted += name.getValue();
-				((counted <= MAX_COUNTED) ? few : many).add(name.getKey());
-			}
-			countDue(jdbc, query, from, few, "{task}", 1, counts);
-			if (this.database.dialect().isPostgres()) {
-				double share = many.isEmpty() ? 1 : sampledShare(jdbc);
-				countDue(jdbc, query, from, many, sample(share), share, counts);
-			}
-			else {
-				many.forEach((name) -> countFirst(jdbc, query, from, name, MAX_COUNTED / many.size(), counts));
+			int room = MAX_COUNTED;
+			for (int i = 0; i < names.size(); i++) {
+				long[] spans = new long[query.spans()];
+				int limit = room / (names.size() - i);
+				long counted = forecast(session, query, names.get(i), from, limit, spans);
+				room -= (int) counted;
+				counts.put(names.get(i), complete(spans, counted == limit));
 			}
 			return new Forecast(from, counts);
 		});
 	}
 
-	/**
-	 * Counts the tasks of some names in the table or in a part of it.
-	 * @param share the share of the tasks that the part has
-	 */
-	private void countDue(JdbcOperations jdbc, Forecast.Query query, long from, List<String> names, String table,
-			double share, Map<String, DueCounts> counts) {
-		if (names.isEmpty()) {
-			return;
+	private static long forecast(Session session, Forecast.Query query, String name, long from, int limit,
+			long[] spans) {
+		if (!session.dialect().canStore(name)) {
+			return 0;
 		}
-		Dialect dialect = this.database.dialect();
-		Map<String, long[]> spans = new HashMap<>();
-		names.forEach((name) -> spans.put(name, new long[query.spans()]));
-		List<Object> texts = names.stream().filter(dialect::canStore).map(dialect::text).toList();
-		List<Object> parameters = new ArrayList<>(List.of(Parameters.and(texts, from, query.span().toMillis())));
-		parameters.addAll(List.of(from, end(query, from)));
-		String due = DUE.formatted(table, Parameters.isOneOf(texts.size()));
-		jdbc.query(grouped(due), (rs) -> {
-			long[] ofName = spans.get(dialect.text(rs, "name"));
-			if (ofName != null) {
-				ofName[rs.getInt("span")] = Math.round(rs.getLong("tasks") / share);
-			}
-		}, parameters.toArray());
-		spans.forEach(
-				(name, ofName) -> counts.put(name, new DueCounts(LongStream.of(ofName).boxed().toList(), share < 1)));
+		long span = query.span().toMillis();
+		session.query(FORECAST, (rs, rowNum) -> spans[rs.getInt(1)] = rs.getLong(2), from, span,
+				session.dialect().text(name), from, from + span * query.spans(), limit);
+		return LongStream.of(spans).sum();
 	}
 
 	/**
-	 * Counts the tasks of a name that are due first. The span of the last counted task
-	 * may have more tasks.
+	 * The spans that were counted. The span of the last counted task may have more.
+	 * @param cut whether there may be more tasks
 	 */
-	private void countFirst(JdbcOperations jdbc, Forecast.Query query, long from, String name, int limit,
-			Map<String, DueCounts> counts) {
-		long[] spans = new long[query.spans()];
-		jdbc.query(grouped(DUE.formatted("{task}", " = ?") + " order by name, status, due_at limit ?"), (rs) -> {
-			spans[rs.getInt("span")] = rs.getLong("tasks");
-		}, from, query.span().toMillis(), this.database.dialect().text(name), from, end(query, from), limit);
+	private static DueCounts complete(long[] spans, boolean cut) {
 		int complete = spans.length;
-		if (LongStream.of(spans).sum() == limit) {
+		if (cut) {
 			do {
 				complete--;
 			}
-			while (spans[complete] == 0);
+			while (complete > 0 && spans[complete] == 0);
 		}
-		counts.put(name, new DueCounts(LongStream.of(spans).limit(complete).boxed().toList(), false));
-	}
-
-	private String grouped(String due) {
-		return this.database.sql("select name, span, count(*) as tasks from (" + due + ") counted group by name, span");
-	}
-
-	private static long end(Forecast.Query query, long from) {
-		return from + query.span().toMillis() * query.spans();
+		return new DueCounts(LongStream.of(spans).limit(complete).boxed().toList(), false);
 	}
 
 }

@@ -8,9 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
-import io.timingwheel.spring.durable.store.DueTime;
 
-import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * What operators do with dead tasks: requeue and discard.
@@ -44,26 +42,28 @@ final class DeadTasks {
 		Map<String, Requeue> results = new HashMap<>();
 		for (String id : ids) {
 			long start = System.nanoTime();
-			Requeue result = (waited < MAX_WAIT) ? this.takenKeys.<Requeue>take((jdbc) -> requeue(jdbc, id)) : null;
+			Requeue result = (waited < MAX_WAIT) ? this.takenKeys.<Requeue>take((session) -> requeue(session, id)) : null;
 			waited += (result == null) ? System.nanoTime() - start : 0;
 			results.putIfAbsent(id, (result != null) ? result : Requeue.KEY_PENDING);
 		}
 		return ids.stream().map(results::get).toList();
 	}
 
-	private Requeue requeue(JdbcOperations jdbc, String id) {
-		TaskRow row = LockedRows.lock(this.database, jdbc, id);
-		if (row == null || row.status() != TaskRow.DEAD) {
+	private Requeue requeue(Session session, String id) {
+		TaskRow row = session.lock(List.of(id)).get(id);
+		if (row == null || row.status != TaskRow.DEAD) {
 			return Requeue.NOT_DEAD;
 		}
-		if (row.key() != null && this.takenKeys.isTaken(jdbc, row)) {
+		long now = session.now();
+		row.schedule(now);
+		if (this.takenKeys.isTaken(session, row)) {
 			return Requeue.KEY_PENDING;
 		}
-		long now = this.database.now(jdbc);
-		jdbc.update(this.database.sql("""
-				update {task} set status = {pending}, held_key = ?, due_at = ?, next_at = ?, first_at = null,
-					fence = ?, attempt = 1, deliveries = 0, lost = 0, error = null, died_at = null where id = ?"""),
-				Parameters.of(row.heldKey(this.database.dialect()), now, now, row.nextFence(now), id));
+		row.reset();
+		row.fence = row.nextFence(now);
+		row.firstAt = null;
+		row.diedAt = null;
+		session.write(List.of(row));
 		return Requeue.REQUEUED;
 	}
 
@@ -71,9 +71,8 @@ final class DeadTasks {
 	 * Discard: dead tasks are gone.
 	 */
 	int discard(Collection<String> ids) {
-		String sql = this.database
-			.sql("delete from {task} where id" + Parameters.isOneOf(ids.size()) + " and status = {dead}");
-		return ids.isEmpty() ? 0 : this.database.node().single((jdbc) -> jdbc.update(sql, Parameters.and(ids)));
+		return ids.isEmpty() ? 0 : this.database.node()
+			.single((session) -> session.update("delete from {task} where id {in} and status = {dead}", ids));
 	}
 
 	/**
@@ -81,15 +80,13 @@ final class DeadTasks {
 	 * the names that have dead tasks, and of each the first ones.
 	 */
 	int discardOlder(Duration age, int limit) {
-		List<String> ids = this.database.node().single((jdbc) -> {
-			long before = this.database.now(jdbc) - DueTime.after(age).resolve(0);
+		List<String> ids = this.database.node().single((session) -> {
+			long before = session.now() - Session.millis(age);
 			List<String> found = new ArrayList<>();
-			for (String name : this.names.withDeadTasks(jdbc)) {
+			for (String name : this.names.withDeadTasks(session)) {
 				if (found.size() < limit) {
-					found.addAll(jdbc.queryForList(
-							this.database.sql("select id from {task} where name = ? and died_at < ?"
-									+ " order by name, died_at, id limit " + Parameters.paddedSize(limit)),
-							String.class, this.database.dialect().text(name), before));
+					found.addAll(session.strings("select id from {task} where name = ? and died_at < ?"
+							+ " order by name, died_at, id limit ?", session.dialect().text(name), before, limit));
 				}
 			}
 			return found.subList(0, Math.min(limit, found.size()));

@@ -17,6 +17,7 @@ import org.springframework.dao.support.DataAccessUtils;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
 
 /**
  * The differences between databases. A subclass for another database needs
@@ -30,7 +31,7 @@ import org.springframework.jdbc.support.SQLErrorCodeSQLExceptionTranslator;
  */
 public abstract class Dialect {
 
-	private final String product;
+	private final SQLExceptionTranslator errors;
 
 	private final String script;
 
@@ -42,7 +43,7 @@ public abstract class Dialect {
 	 * {@code classpath:schema-oracle.sql}
 	 */
 	protected Dialect(String product, String script) {
-		this.product = product;
+		this.errors = new SQLErrorCodeSQLExceptionTranslator(product);
 		this.script = script;
 	}
 
@@ -114,7 +115,7 @@ public abstract class Dialect {
 	 */
 	final JdbcTemplate template(DataSource dataSource) {
 		JdbcTemplate template = new JdbcTemplate(dataSource);
-		template.setExceptionTranslator(new SQLErrorCodeSQLExceptionTranslator(this.product));
+		template.setExceptionTranslator(this.errors);
 		return template;
 	}
 
@@ -175,15 +176,6 @@ public abstract class Dialect {
 	}
 
 	/**
-	 * Whether a statement that finds no row may lock the place where the row would be, up
-	 * to the end of the caller's transaction. Nobody can then insert rows in this place.
-	 * @return {@code false} unless the database does so
-	 */
-	protected boolean locksAbsentRows() {
-		return false;
-	}
-
-	/**
 	 * Whether the database is PostgreSQL, which changes any number of rows and gives them
 	 * back in one statement.
 	 */
@@ -209,11 +201,11 @@ public abstract class Dialect {
 	/**
 	 * A name or key from a column.
 	 * @param rs the row
-	 * @param column the column
+	 * @param column the number of the column
 	 * @return the text, {@code null} for none
 	 * @throws SQLException if the driver fails
 	 */
-	protected @Nullable String text(ResultSet rs, String column) throws SQLException {
+	protected @Nullable String text(ResultSet rs, int column) throws SQLException {
 		byte[] bytes = rs.getBytes(column);
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
 	}

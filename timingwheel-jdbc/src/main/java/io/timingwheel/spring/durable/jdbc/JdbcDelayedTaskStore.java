@@ -200,8 +200,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public long now() {
-		Database database = parts().database();
-		return database.node().single(database::now);
+		return parts().database().node().single(Session::now);
 	}
 
 	/**
@@ -247,11 +246,11 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			@Override
 			public void deleteAll() {
 				Database database = parts().database();
-				database.node().transaction((jdbc) -> {
-					jdbc.update(database.sql("delete from {task}"));
-					jdbc.update(database.sql("delete from {node}"));
+				database.node().transaction((session) -> {
+					session.update("delete from {task}");
+					session.update("delete from {node}");
 					// A row that is missing was lost, and its name would be paused again.
-					return jdbc.update(database.sql("update {name} set paused = 0, next_start = 0, cancelled = 0"));
+					return session.update("update {name} set paused = 0, next_start = 0, cancelled = 0");
 				});
 			}
 
@@ -280,8 +279,9 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 		ConnectionSettings store = (connected != null) ? connected.store()
 				: ConnectionSettings.read(this.storeDataSource, this.dialect);
 		ConnectionSettings application = (connected != null) ? connected.application() : application(store);
-		Database database = new Database(this.table, store.dialect(), application.transactions(), store.transactions(),
-				this.transaction, clock);
+		Statements statements = new Statements(this.table, store.dialect(), clock);
+		Database database = new Database(statements, new ShortTransactions(application, statements),
+				new ShortTransactions(store, statements), this.transaction);
 		TaskNames names = new TaskNames(database);
 		return new Parts(store, application, database, new Schema(store, this.table),
 				new Storing(database, !isRouting()), new PendingTasks(database), names, new Claims(database, names),

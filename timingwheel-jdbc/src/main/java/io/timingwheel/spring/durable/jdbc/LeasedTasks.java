@@ -3,21 +3,17 @@ package io.timingwheel.spring.durable.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * What nodes do with the tasks that they have leased: begin, renew, settle. Each call
@@ -41,26 +37,26 @@ final class LeasedTasks {
 		this.database = database;
 		this.takenKeys = new TakenKeys(database);
 		// In MySQL an assignment sees the new values of the columns to its left.
-		this.begin = new Change(database, """
+		this.begin = new Change("""
 				deliveries = deliveries + case when status = {pending} then 1 else 0 end,
 				held_key = case when schedule is null then null else held_key end, first_at = null,
 				status = {running}, next_at = least({now} + ?, {max})""", true, Reply.REFUSED);
-		this.renew = new Change(database, "next_at = least({now} + ?, {max})", false, Reply.REFUSED);
-		this.acknowledge = new Change(database, null, false, Reply.DONE);
+		this.renew = new Change("next_at = least({now} + ?, {max})", false, Reply.REFUSED);
+		this.acknowledge = new Change(null, false, Reply.DONE);
 	}
 
 	/**
 	 * Begin: leased tasks run, and those that run once give up their keys.
 	 */
 	List<Reply> begin(List<TaskRef> tasks, Duration lease) {
-		return change(this.begin, tasks, this.database.givenTime(), DueTime.after(lease).resolve(0));
+		return change(this.begin, tasks, this.database.statements().givenTime(), Session.millis(lease));
 	}
 
 	/**
 	 * Renew: the leases of running tasks last from now.
 	 */
 	List<Reply> renew(List<TaskRef> tasks, Duration lease) {
-		return change(this.renew, tasks, this.database.givenTime(), DueTime.after(lease).resolve(0));
+		return change(this.renew, tasks, this.database.statements().givenTime(), Session.millis(lease));
 	}
 
 	/**
@@ -93,9 +89,9 @@ final class LeasedTasks {
 
 	private Map<Settlement, Reply> settleOthers(List<Settlement> settlements) {
 		List<Settlement> needKeys = new ArrayList<>();
-		Map<Settlement, Reply> replies = this.database.node().transaction((jdbc) -> {
+		Map<Settlement, Reply> replies = this.database.node().transaction((session) -> {
 			needKeys.clear();
-			return settle(jdbc, settlements, needKeys);
+			return settle(session, settlements, needKeys);
 		});
 		replies.putAll(this.takenKeys.settle(needKeys));
 		return replies;
@@ -105,30 +101,33 @@ final class LeasedTasks {
 	 * Settles tasks in one transaction.
 	 * @param needKeys takes the settlements that are left, since they need keys
 	 */
-	private Map<Settlement, Reply> settle(JdbcOperations jdbc, List<Settlement> settlements,
+	private static Map<Settlement, Reply> settle(Session session, List<Settlement> settlements,
 			List<Settlement> needKeys) {
-		LockedRows rows = LockedRows.lock(this.database, jdbc,
-				settlements.stream().map((settlement) -> settlement.task().id()).toList());
-		long now = this.database.now(jdbc);
+		List<String> ids = settlements.stream().map((settlement) -> settlement.task().id()).toList();
+		Map<String, TaskRow> locked = session.lock(ids);
+		Map<String, TaskRow> others = session.read(ids.stream().filter((id) -> !locked.containsKey(id)).toList());
+		long now = session.now();
 		Map<Settlement, Reply> replies = new IdentityHashMap<>();
-		Map<String, List<Object[]>> writes = new HashMap<>();
+		List<TaskRow> writes = new ArrayList<>();
 		for (Settlement settlement : settlements) {
-			TaskRow row = rows.locked().get(settlement.task().id());
-			if (row == null) {
-				replies.put(settlement, SettledRow.notLocked(settlement, rows.skipped().get(settlement.task().id())));
+			String id = settlement.task().id();
+			TaskRow row = locked.get(id);
+			if (row == null || !row.isHeldAs(settlement.task())) {
+				replies.put(settlement, Settling.notHeld(settlement, (row != null) ? row : others.get(id)));
 				continue;
 			}
-			SettledRow settled = SettledRow.of(settlement, row, now, this.database.dialect());
-			if (settled.needsKey()) {
+			boolean held = row.held;
+			Reply reply = Settling.settle(settlement, row, now, session.dialect());
+			if (row.status == TaskRow.PENDING && row.held && !held) {
 				needKeys.add(settlement);
 				continue;
 			}
-			replies.put(settlement, settled.reply());
-			if (settled.sql() != null) {
-				writes.computeIfAbsent(settled.sql(), (sql) -> new ArrayList<>()).add(settled.parameters());
+			replies.put(settlement, reply);
+			if (reply != Reply.REFUSED) {
+				writes.add(row);
 			}
 		}
-		writes.forEach((sql, values) -> jdbc.batchUpdate(this.database.sql(sql), values));
+		session.write(writes);
 		return replies;
 	}
 
@@ -137,19 +136,17 @@ final class LeasedTasks {
 	 * @return {@code false} if the caller does not have the task
 	 */
 	boolean settleInTransaction(Settlement settlement) {
-		JdbcOperations jdbc = this.database.requiredTransaction();
+		Session session = this.database.requiredTransaction();
 		TaskRef task = settlement.task();
 		String running = " where id = ? and fence = ? and status = {running}";
 		if (settlement instanceof Settlement.Acknowledge) {
-			return jdbc.update(this.database.sql("delete from {task}" + running), task.id(), task.fence()) > 0;
+			return session.update("delete from {task}" + running, task.id(), task.fence()) > 0;
 		}
-		return jdbc
-			.query(this.database.sql("select " + TaskRow.COLUMNS + " from {task}" + running + " for update"),
-					(rs, rowNum) -> TaskRow.read(rs, this.database.dialect()), task.id(), task.fence())
-			.stream()
-			.map((row) -> SettledRow.of(settlement, row, this.database.now(jdbc), this.database.dialect()))
-			.anyMatch((settled) -> jdbc.update(this.database.sql(Objects.requireNonNull(settled.sql())),
-					settled.parameters()) > 0);
+		List<TaskRow> rows = session.rows("select {columns} from {task}" + running + " for update", task.id(),
+				task.fence());
+		rows.forEach((row) -> Settling.settle(settlement, row, session.now(), session.dialect()));
+		session.write(rows);
+		return !rows.isEmpty();
 	}
 
 	/**
@@ -157,49 +154,48 @@ final class LeasedTasks {
 	 * @param values the parameters of the assignments
 	 */
 	private List<Reply> change(Change change, List<TaskRef> tasks, @Nullable Object... values) {
-		return this.database.dialect().isPostgres() ? changeAtOnce(change, tasks, values)
-				: this.database.node().transaction((jdbc) -> lockAndChange(jdbc, change, tasks, values));
+		Set<TaskRef> changed = this.database.dialect().isPostgres()
+				? this.database.node().single((session) -> changeAtOnce(session, change, tasks, values))
+				: this.database.node().transaction((session) -> lockAndChange(session, change, tasks, values));
+		List<String> others = tasks.stream().filter((task) -> !changed.contains(task)).map(TaskRef::id).toList();
+		Map<String, TaskRow> rows = others.isEmpty() ? Map.of()
+				: this.database.node().single((session) -> session.read(others));
+		return tasks.stream()
+			.map((task) -> changed.contains(task) ? Reply.DONE : change.notChanged(task, rows.get(task.id())))
+			.toList();
 	}
 
-	private List<Reply> changeAtOnce(Change change, List<TaskRef> tasks, @Nullable Object... values) {
+	private static Set<TaskRef> changeAtOnce(Session session, Change change, List<TaskRef> tasks,
+			@Nullable Object... values) {
 		List<@Nullable Object> parameters = new ArrayList<>();
 		parameters.add(tasks.stream().map(TaskRef::id).toArray(String[]::new));
 		parameters.add(tasks.stream().map(TaskRef::fence).toArray(Long[]::new));
 		parameters.addAll(Arrays.asList(values));
-		Set<TaskRef> changed = this.database.node().single((jdbc) -> change.atOnce.query(jdbc, (rs) -> {
-			Set<TaskRef> result = new HashSet<>();
+		return change.atOnce.query(session, (rs) -> {
+			Set<TaskRef> changed = new HashSet<>();
 			while (rs.next()) {
-				result.add(new TaskRef(rs.getString(1), rs.getLong(2)));
+				changed.add(new TaskRef(rs.getString(1), rs.getLong(2)));
 			}
-			return result;
-		}, parameters.toArray()));
-		List<String> others = tasks.stream().filter((task) -> !changed.contains(task)).map(TaskRef::id).toList();
-		Map<String, TaskRow> rows = others.isEmpty() ? Map.of()
-				: this.database.node().single((jdbc) -> LockedRows.read(this.database, jdbc, others));
-		return tasks.stream()
-			.map((task) -> changed.contains(task) ? Reply.DONE : change.notLocked(task, rows.get(task.id())))
-			.toList();
+			return changed;
+		}, parameters.toArray());
 	}
 
-	private List<Reply> lockAndChange(JdbcOperations jdbc, Change change, List<TaskRef> tasks,
+	private static Set<TaskRef> lockAndChange(Session session, Change change, List<TaskRef> tasks,
 			@Nullable Object... values) {
-		LockedRows rows = LockedRows.lock(this.database, jdbc, tasks.stream().map(TaskRef::id).toList());
-		Set<String> changed = new HashSet<>();
-		List<Reply> replies = new ArrayList<>();
+		Map<String, TaskRow> locked = session.lock(tasks.stream().map(TaskRef::id).toList());
+		Set<TaskRef> changed = new HashSet<>();
 		for (TaskRef task : tasks) {
-			TaskRow row = rows.locked().get(task.id());
-			boolean matches = row != null && change.matches(task, row);
-			if (matches) {
-				changed.add(task.id());
+			TaskRow row = locked.get(task.id());
+			if (row != null && change.matches(task, row)) {
+				changed.add(task);
 			}
-			replies.add(matches ? Reply.DONE
-					: (row != null) ? Reply.REFUSED : change.notLocked(task, rows.skipped().get(task.id())));
 		}
 		if (!changed.isEmpty()) {
-			jdbc.update(this.database.sql(change.write + " where id" + Parameters.isOneOf(changed.size())),
-					Parameters.and(changed, values));
+			List<@Nullable Object> parameters = new ArrayList<>(Arrays.asList(values));
+			parameters.add(changed.stream().map(TaskRef::id).toList());
+			session.update(change.write, parameters.toArray());
 		}
-		return replies;
+		return changed;
 	}
 
 	/**
@@ -239,23 +235,24 @@ final class LeasedTasks {
 		 * Creates a change.
 		 * @param assignments what an update assigns, {@code null} to delete the tasks
 		 */
-		Change(Database database, @Nullable String assignments, boolean pending, Reply gone) {
-			this.write = (assignments != null) ? "update {task} set " + assignments : "delete from {task}";
-			this.atOnce = new PlannedStatement(
-					database.sql(AT_ONCE.formatted(pending ? "<> {dead}" : "= {running}", (assignments != null)
-							? "update {task} t set " + assignments + " from" : "delete from {task} t using")));
+		Change(@Nullable String assignments, boolean pending, Reply gone) {
+			boolean deletes = assignments == null;
+			this.write = (deletes ? "delete from {task}" : "update {task} set " + assignments) + " where id {in}";
+			this.atOnce = new PlannedStatement(AT_ONCE.formatted(pending ? "<> {dead}" : "= {running}",
+					deletes ? "delete from {task} t using" : "update {task} t set " + assignments + " from"));
 			this.pending = pending;
 			this.gone = gone;
 		}
 
 		boolean matches(TaskRef task, TaskRow row) {
-			return row.isHeldAs(task) && (row.isRunning() || this.pending);
+			return row.isHeldAs(task) && (row.status == TaskRow.RUNNING || this.pending);
 		}
 
 		/**
-		 * The reply for a task that this call has not locked.
+		 * The reply for a task that this call has not changed. A task that matches was
+		 * locked by another transaction.
 		 */
-		Reply notLocked(TaskRef task, @Nullable TaskRow row) {
+		Reply notChanged(TaskRef task, @Nullable TaskRow row) {
 			return (row == null) ? this.gone : matches(task, row) ? Reply.BUSY : Reply.REFUSED;
 		}
 

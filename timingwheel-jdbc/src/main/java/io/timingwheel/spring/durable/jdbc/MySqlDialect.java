@@ -55,11 +55,6 @@ final class MySqlDialect extends Dialect {
 	}
 
 	@Override
-	protected boolean locksAbsentRows() {
-		return true;
-	}
-
-	@Override
 	protected String lockNoWait() {
 		return " for update nowait";
 	}

@@ -1,7 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
-import io.timingwheel.spring.durable.jdbc.ClaimedRows.Found;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StartLimits;
@@ -19,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.support.DataAccessUtils;
-import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * Claims tasks of names whose starts are limited over all nodes, in one way on all
@@ -38,19 +35,24 @@ final class NameLimits {
 	/** How long after failed attempts to lock a name the next claim tries again. */
 	private static final long LOCKED_MILLIS = 20;
 
+	private static final String COUNT = "(select count(*) from {task} where name = ? and queue = %s and next_at %s ?%s)";
+
+	private static final String COUNT_WAITING = "select " + COUNT.formatted("{running}", "<=", "") + ", "
+			+ COUNT.formatted("{suspect}", "<=", "");
+
+	private static final String COUNT_TAKEN = ", " + COUNT.formatted("{running}", ">", "") + " + "
+			+ COUNT.formatted("{suspect}", ">", " and owner is not null");
+
 	private final Database database;
 
 	private final TaskNames names;
 
 	private final ClaimSteps steps;
 
-	private final ClaimedRows rows;
-
 	NameLimits(Database database, TaskNames names, ClaimSteps steps) {
 		this.database = database;
 		this.names = names;
 		this.steps = steps;
-		this.rows = new ClaimedRows(database);
 	}
 
 	/**
@@ -59,11 +61,10 @@ final class NameLimits {
 	 * @param room how many tasks to take at most
 	 */
 	List<LeasedTask> takeExpired(ClaimRequest request, String name, long expireMillis, int room) {
-		return this.database.node().transaction((jdbc) -> {
-			long now = this.database.now(jdbc);
-			return this.rows.lease(jdbc, request,
-					this.rows.lockFirst(jdbc, request, name, "{pending}", now, now - expireMillis - 1, room), now,
-					false);
+		return this.database.node().transaction((session) -> {
+			long now = session.now();
+			return ClaimedRows.lease(session, request, ClaimedRows.lockFirst(session, request, name, "{pending}", now,
+					now - expireMillis - 1, room), now, false);
 		});
 	}
 
@@ -73,40 +74,75 @@ final class NameLimits {
 	 * @param since where to begin to search
 	 */
 	Taken take(ClaimRequest request, String name, int room, long since) {
-		return locked(name, (claim) -> {
-			Places places = claim.places(request);
-			StartLimits limits = claim.limits(request);
+		return locked(name, (row) -> {
+			Places places = places(row, limits(request, name).concurrent());
 			// Some node takes a suspect soon. Without a free place the suspect could wait
 			// for ever.
 			int free = Math.max(0, places.free() - (places.suspects() ? 1 : 0));
-			int starts = claim.startsAllowed(limits);
-			int most = Math.min(room, Math.min(free, starts));
-			if (limits.perKey() > 0) {
-				return claim.takeByKey(request, most, free, places.ended());
-			}
-			List<LeasedTask> tasks = (most > 0) ? this.steps.begin(claim.jdbc, request, name, most, since) : List.of();
-			return claim.taken(limits, tasks, starts, tasks.size() == free, places.ended());
+			return take(row, request, false, room, free, places.ended(), since);
 		});
 	}
 
 	/**
-	 * Leases the first suspect that does not have to wait for another task with its key,
-	 * if there is a free place. Lost runs of a key do not wait for each other: only the
+	 * Leases the first suspect of a name, with or without limits. With limits it has a
+	 * free place, and does not have to wait for another task with its key. Lost runs of a key do not wait for each other: only the
 	 * tasks that a node has count.
 	 */
 	Taken takeSuspect(ClaimRequest request, String name) {
-		return locked(name, (claim) -> {
-			Places places = claim.places(request);
-			StartLimits limits = claim.limits(request);
-			int starts = claim.startsAllowed(limits);
-			List<Found> chosen = List.of();
-			if (places.free() > 0 && starts > 0) {
-				Map<String, Integer> keys = claim.busyKeys(limits, false);
-				chosen = withoutBusyKeys(claim.lockFirst(request, "{suspect}", 1 + sum(keys)), keys, limits, 1);
-			}
-			return claim.taken(limits, this.rows.lease(claim.jdbc, request, chosen, claim.now, false), starts, false,
-					places.ended());
+		if (Objects.requireNonNull(request.names().get(name)).limits() == null) {
+			return this.database.node().transaction((session) -> {
+				long now = session.now();
+				List<TaskRow> found = ClaimedRows.lockFirst(session, request, name, "{suspect}", now, now, 1);
+				return new Taken(ClaimedRows.lease(session, request, found, now, false), Long.MAX_VALUE, false, false);
+			});
+		}
+		return locked(name, (row) -> {
+			Places places = places(row, limits(request, name).concurrent());
+			return take(row, request, true, 1, places.free(), places.ended(), 0);
 		});
+	}
+
+	private static StartLimits limits(ClaimRequest request, String name) {
+		return Objects.requireNonNull(Objects.requireNonNull(request.names().get(name)).limits());
+	}
+
+	/**
+	 * Takes tasks of a name, and counts their starts in its rate.
+	 * @param free how many places are free
+	 * @param ended whether leases of runs had ended
+	 */
+	private Taken take(LockedName row, ClaimRequest request, boolean suspect, int room, int free, boolean ended,
+			long since) {
+		StartLimits limits = limits(request, row.name);
+		boolean hasRate = limits.intervalMicros() > 0;
+		long micros = TaskRow.micros(row.now);
+		long next = hasRate ? limits.atMost(row.nextStart, micros) : row.nextStart;
+		int starts = limits.startsAllowed(next, micros);
+		int most = Math.min(room, Math.min(free, starts));
+		List<LeasedTask> tasks = List.of();
+		boolean waits = false;
+		if (most > 0 && (suspect || limits.perKey() > 0)) {
+			Map<String, Integer> busy = (limits.perKey() > 0) ? busyKeys(row, !suspect) : Map.of();
+			int others = busy.values().stream().mapToInt(Integer::intValue).sum();
+			// A key has at most two pending tasks, of which one has a schedule. So for
+			// each busy task at most two wait.
+			List<TaskRow> found = ClaimedRows.lockFirst(row.session, request, row.name,
+					suspect ? "{suspect}" : "{pending}", row.now, row.now, most + (suspect ? others : 2 * others));
+			List<TaskRow> chosen = withoutBusyKeys(found, busy, limits, most);
+			waits = chosen.size() < Math.min(found.size(), most);
+			tasks = ClaimedRows.lease(row.session, request, chosen, row.now, !suspect);
+		}
+		else if (most > 0) {
+			tasks = this.steps.begin(row.session, request, row.name, most, since);
+		}
+		if (!tasks.isEmpty() && hasRate) {
+			next = limits.nextStart(next, micros, tasks.size());
+		}
+		if (next != row.nextStart) {
+			row.session.update("update {name} set next_start = ? where name = ?", next, row.text);
+		}
+		return new Taken(tasks, (starts <= tasks.size()) ? limits.startsAgainAt(next) : Long.MAX_VALUE,
+				!suspect && (waits || tasks.size() == free), ended);
 	}
 
 	/**
@@ -115,9 +151,9 @@ final class NameLimits {
 	private Taken locked(String name, Function<LockedName, Taken> take) {
 		for (int i = 0; i < LOCK_ATTEMPTS; i++) {
 			try {
-				Taken taken = this.database.node().<@Nullable Taken>once((jdbc) -> {
-					Long nextStart = lock(jdbc, name);
-					return (nextStart != null) ? take.apply(new LockedName(jdbc, name, nextStart)) : null;
+				Taken taken = this.database.node().<@Nullable Taken>once((session) -> {
+					LockedName row = lock(session, name);
+					return (row != null) ? take.apply(row) : null;
 				});
 				if (taken != null) {
 					return taken;
@@ -130,46 +166,86 @@ final class NameLimits {
 			this.names.create(name);
 			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_LOCK_PAUSE));
 		}
-		long now = this.database.node().single(this.database::now);
+		long now = this.database.node().single(Session::now);
 		return new Taken(List.of(), now + LOCKED_MILLIS, true, false);
 	}
 
 	/**
 	 * Locks the row of a name. PostgreSQL waits for the lock, which costs less than
 	 * further attempts, and ends the transaction if its node is silent for some seconds.
-	 * @return the stored value of the next start, {@code null} if the row is locked or
-	 * does not exist
+	 * @return {@code null} if the row is locked or does not exist
 	 */
-	private @Nullable Long lock(JdbcOperations jdbc, String name) {
-		String row = this.database.sql("{name} where name = ?");
-		String sql = this.database.dialect().lockFirst("next_start", row, 1);
-		if (this.database.dialect().isPostgres()) {
+	private static @Nullable LockedName lock(Session session, String name) {
+		String row = "{name} where name = ?";
+		String sql = session.lockFirst("next_start", row, 1);
+		if (session.dialect().isPostgres()) {
 			// The clock of a test may stop the node for as long as it likes.
-			String ends = this.database.isTimeGiven() ? ""
+			String ends = session.statements().isTimeGiven() ? ""
 					: " and set_config('idle_in_transaction_session_timeout', '2s', true) is not null";
 			sql = "select next_start from " + row + " and set_config('lock_timeout', '100ms', true) is not null" + ends
 					+ " for update";
 		}
-		return DataAccessUtils
-			.singleResult(jdbc.query(sql, (rs, rowNum) -> rs.getLong(1), this.database.dialect().text(name)));
+		Object text = session.dialect().text(name);
+		Long nextStart = DataAccessUtils.singleResult(session.query(sql, (rs, rowNum) -> rs.getLong(1), text));
+		return (nextStart != null) ? new LockedName(session, name, text, nextStart, session.now()) : null;
 	}
 
-	private static int sum(Map<String, Integer> counts) {
-		return counts.values().stream().mapToInt(Integer::intValue).sum();
+	/**
+	 * Counts the places, and takes ended runs away. A search for ended runs that locked
+	 * rows would also lock the first of the other runs in MariaDB, and their nodes could
+	 * not settle them. The conditions on the next time keep each count within its queue
+	 * in the index.
+	 * @param concurrent how many tasks may run, 0 for any number
+	 */
+	private static Places places(LockedName row, int concurrent) {
+		List<Object> parameters = new ArrayList<>();
+		for (int i = 0; i < ((concurrent == 0) ? 2 : 4); i++) {
+			parameters.addAll(List.of(row.text, row.now));
+		}
+		Places places = DataAccessUtils.requiredSingleResult(row.session.query(
+				COUNT_WAITING + ((concurrent == 0) ? "" : COUNT_TAKEN),
+				(rs, rowNum) -> new Places((concurrent == 0) ? Integer.MAX_VALUE : Math.max(0, concurrent - rs.getInt(3)),
+						rs.getInt(1) + rs.getInt(2) > 0, rs.getInt(1) > 0),
+				parameters.toArray()));
+		if (places.ended()) {
+			ClaimedRows.lose(row.session, row.name, row.now);
+		}
+		return places;
+	}
+
+	/**
+	 * How many tasks have each key: the running tasks and the leased suspects. A task
+	 * waits for the suspects with its key, so that the tasks of a key run in their order.
+	 * @param waiting whether the suspects that no node has count too
+	 */
+	private static Map<String, Integer> busyKeys(LockedName row, boolean waiting) {
+		Map<String, Integer> keys = new HashMap<>();
+		List<String> queues = new ArrayList<>(List.of("queue = {running} and next_at > ?",
+				"queue = {suspect} and next_at > ?" + (waiting ? "" : " and owner is not null")));
+		if (waiting) {
+			queues.add("queue = {suspect} and next_at <= ?");
+		}
+		for (String queue : queues) {
+			row.session
+				.texts("select task_key from {task} where name = ? and task_key is not null and " + queue, row.text,
+						row.now)
+				.forEach((key) -> keys.merge(key, 1, Integer::sum));
+		}
+		return keys;
 	}
 
 	/**
 	 * Chooses the first tasks whose keys have fewer running tasks than they may have. A
 	 * task that is chosen counts as running for the tasks after it.
 	 */
-	private static List<Found> withoutBusyKeys(List<Found> found, Map<String, Integer> busy, StartLimits limits,
+	private static List<TaskRow> withoutBusyKeys(List<TaskRow> found, Map<String, Integer> busy, StartLimits limits,
 			int most) {
 		Map<String, Integer> running = new HashMap<>(busy);
-		List<Found> chosen = new ArrayList<>();
-		for (Found task : found) {
-			String key = (limits.perKey() > 0) ? task.row().key() : null;
+		List<TaskRow> chosen = new ArrayList<>();
+		for (TaskRow row : found) {
+			String key = (limits.perKey() > 0) ? row.key : null;
 			if (chosen.size() < most && (key == null || running.getOrDefault(key, 0) < limits.perKey())) {
-				chosen.add(task);
+				chosen.add(row);
 				if (key != null) {
 					running.merge(key, 1, Integer::sum);
 				}
@@ -180,129 +256,11 @@ final class NameLimits {
 
 	/**
 	 * A name whose row the transaction has locked.
+	 *
+	 * @param text the name as the parameter of a statement
+	 * @param nextStart when its rate allows the next start, in microseconds
 	 */
-	private final class LockedName {
-
-		private final JdbcOperations jdbc;
-
-		private final String name;
-
-		private final Object text;
-
-		private final long storedNextStart;
-
-		private final long now;
-
-		LockedName(JdbcOperations jdbc, String name, long nextStart) {
-			this.jdbc = jdbc;
-			this.name = name;
-			this.text = NameLimits.this.database.dialect().text(name);
-			this.storedNextStart = nextStart;
-			this.now = NameLimits.this.database.now(jdbc);
-		}
-
-		StartLimits limits(ClaimRequest request) {
-			return Objects.requireNonNull(Objects.requireNonNull(request.names().get(this.name)).limits());
-		}
-
-		/**
-		 * Counts the places, and takes ended runs away. A search for ended runs that
-		 * locked rows would also lock the first of the other runs in MariaDB, and their
-		 * nodes could not settle them. The conditions on the next time keep each count
-		 * within its queue in the index.
-		 */
-		Places places(ClaimRequest request) {
-			int concurrent = limits(request).concurrent();
-			String count = "(select count(*) from {task} where name = ? and queue = %s and next_at %s ?%s)";
-			String sql = "select " + count.formatted("{running}", "<=", "") + " as ended, "
-					+ count.formatted("{suspect}", "<=", "") + " as suspects, "
-					+ ((concurrent == 0) ? "0" : count.formatted("{running}", ">", "") + " + "
-							+ count.formatted("{suspect}", ">", " and owner is not null"))
-					+ " as taken";
-			Object[] all = { this.text, this.now, this.text, this.now, this.text, this.now, this.text, this.now };
-			Places places = Objects.requireNonNull(this.jdbc.queryForObject(NameLimits.this.database.sql(sql),
-					(rs, rowNum) -> new Places(
-							(concurrent == 0) ? Integer.MAX_VALUE : Math.max(0, concurrent - rs.getInt("taken")),
-							rs.getInt("suspects") + rs.getInt("ended") > 0, rs.getInt("ended") > 0),
-					(concurrent == 0) ? Arrays.copyOf(all, 4) : all));
-			if (places.ended()) {
-				NameLimits.this.rows.lose(this.jdbc, this.name, this.now);
-			}
-			return places;
-		}
-
-		private long nextStart(StartLimits limits) {
-			return (limits.intervalMicros() > 0) ? limits.atMost(this.storedNextStart, TaskRow.micros(this.now))
-					: this.storedNextStart;
-		}
-
-		int startsAllowed(StartLimits limits) {
-			return limits.startsAllowed(nextStart(limits), TaskRow.micros(this.now));
-		}
-
-		List<Found> lockFirst(ClaimRequest request, String queue, int limit) {
-			return NameLimits.this.rows.lockFirst(this.jdbc, request, this.name, queue, this.now, this.now, limit);
-		}
-
-		/**
-		 * Begins the first tasks whose keys are not busy. A task waits for the suspects
-		 * with its key, so that the tasks of a key run in their order. A key has at most
-		 * two pending tasks, of which one has a schedule. So for each busy one at most
-		 * two tasks wait.
-		 */
-		Taken takeByKey(ClaimRequest request, int most, int free, boolean ended) {
-			StartLimits limits = limits(request);
-			Map<String, Integer> keys = (most > 0) ? busyKeys(limits, true) : Map.of();
-			List<Found> found = (most > 0) ? lockFirst(request, "{pending}", most + 2 * sum(keys)) : List.of();
-			List<Found> chosen = withoutBusyKeys(found, keys, limits, most);
-			boolean waits = chosen.size() == free || chosen.size() < Math.min(found.size(), most);
-			return taken(limits, NameLimits.this.rows.lease(this.jdbc, request, chosen, this.now, true),
-					startsAllowed(limits), waits, ended);
-		}
-
-		/**
-		 * How many tasks have each key: the running tasks and the leased suspects.
-		 * @param waiting whether the suspects that no node has count too
-		 */
-		Map<String, Integer> busyKeys(StartLimits limits, boolean waiting) {
-			Map<String, Integer> keys = new HashMap<>();
-			if (limits.perKey() > 0) {
-				count("queue = {running} and next_at > ?", keys);
-				count("queue = {suspect} and next_at > ?" + (waiting ? "" : " and owner is not null"), keys);
-				if (waiting) {
-					count("queue = {suspect} and next_at <= ?", keys);
-				}
-			}
-			return keys;
-		}
-
-		private void count(String condition, Map<String, Integer> keys) {
-			Dialect dialect = NameLimits.this.database.dialect();
-			this.jdbc.query(
-					NameLimits.this.database
-						.sql("select task_key from {task} where name = ? and task_key is not null and " + condition),
-					(rs) -> {
-						keys.merge(String.valueOf(dialect.text(rs, "task_key")), 1, Integer::sum);
-					}, this.text, this.now);
-		}
-
-		/**
-		 * Counts the starts of the tasks in the rate.
-		 * @param starts how many tasks the rate allowed to start
-		 * @param waits whether due tasks may wait until others end
-		 */
-		Taken taken(StartLimits limits, List<LeasedTask> tasks, int starts, boolean waits, boolean ended) {
-			long next = nextStart(limits);
-			if (!tasks.isEmpty() && limits.intervalMicros() > 0) {
-				next = limits.nextStart(next, TaskRow.micros(this.now), tasks.size());
-			}
-			if (next != this.storedNextStart) {
-				this.jdbc.update(NameLimits.this.database.sql("update {name} set next_start = ? where name = ?"), next,
-						this.text);
-			}
-			return new Taken(tasks, (starts <= tasks.size()) ? limits.startsAgainAt(next) : Long.MAX_VALUE, waits,
-					ended);
-		}
+	private record LockedName(Session session, String name, Object text, long nextStart, long now) {
 
 	}
 

@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.dao.support.DataAccessUtils;
-import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.util.Assert;
 
 /**
@@ -35,35 +34,14 @@ final class PendingTasks {
 
 	private static final int MAX_ATTEMPTS = 100;
 
-	private static final String FIND = "select " + TaskRow.COLUMNS + " from {task} where ";
-
 	private static final String DELETE = """
 			delete from {task} where id = ? and status = {pending} and schedule is null""";
 
-	private static final String LOCK_PENDING = "select " + TaskRow.COLUMNS
-			+ " from {task} where id = ? and status = {pending} for update";
+	private static final String LOCK_PENDING = """
+			select {columns} from {task} where id = ? and status = {pending} for update""";
 
-	private static final String LOCK_SCHEDULE = "select " + TaskRow.COLUMNS
-			+ ", payload from {task} where id = ? and schedule is not null for update";
-
-	private static final String MOVE = """
-			update {task} set due_at = ?, next_at = ?, owner = null, fence = ? where id = ?""";
-
-	private static final String END_RUNNING = """
-			update {task} set schedule = null, held_key = null where id = ?""";
-
-	private static final String INSERT_SCHEDULE = """
-			insert into {task} (id, name, task_key, held_key, payload, traceparent, schedule, due_at, next_at,
-				scheduled_at, status, fence, attempt, deliveries, lost, created_at)
-			values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {pending}, 1, 1, 0, 0, ?)""";
-
-	private static final String CHANGE_RUNNING = """
-			update {task} set schedule = ?, scheduled_at = ?, payload = ? where id = ?""";
-
-	private static final String CHANGE_PENDING = """
-			update {task} set id = ?, schedule = ?, scheduled_at = ?, payload = ?, traceparent = ?, due_at = ?,
-				next_at = ?, owner = null, fence = ?, attempt = ?, deliveries = 0, lost = 0, error = null, created_at = ?
-			where id = ?""";
+	private static final String LOCK_SCHEDULE = """
+			select {columns}, payload, traceparent from {task} where id = ? and schedule is not null for update""";
 
 	private final Database database;
 
@@ -79,8 +57,8 @@ final class PendingTasks {
 	 */
 	boolean cancel(Target target) {
 		return change(target, (caller, id) -> {
-			boolean deleted = caller.single((jdbc) -> jdbc.update(this.database.sql(DELETE), id)) > 0;
-			return (deleted || caller.transaction((jdbc) -> endSchedule(jdbc, id))) ? Boolean.TRUE : null;
+			boolean deleted = caller.single((session) -> session.update(DELETE, id)) > 0;
+			return (deleted || caller.transaction((session) -> endSchedule(session, id))) ? Boolean.TRUE : null;
 		}) != null;
 	}
 
@@ -89,15 +67,17 @@ final class PendingTasks {
 	 * task. The state of the task counts once the task is locked, since its run may end
 	 * at the same time.
 	 */
-	private boolean endSchedule(JdbcOperations jdbc, String id) {
-		Recurring recurring = lockSchedule(jdbc, id);
-		if (recurring == null) {
+	private boolean endSchedule(Session session, String id) {
+		TaskRow row = lockSchedule(session, id);
+		if (row == null) {
 			return false;
 		}
-		jdbc.update(this.database.sql(recurring.row().isRunning() ? END_RUNNING : "delete from {task} where id = ?"),
-				id);
-		if (isDeclared(recurring.row().key())) {
-			setCancelled(jdbc, recurring.row().name(), true);
+		row.schedule = null;
+		row.held = false;
+		row.status = (row.status == TaskRow.RUNNING) ? TaskRow.RUNNING : TaskRow.GONE;
+		session.write(List.of(row));
+		if (isDeclared(row.key)) {
+			setCancelled(session, row.name, true);
 		}
 		return true;
 	}
@@ -107,16 +87,18 @@ final class PendingTasks {
 	 * earlier lease ends.
 	 */
 	@Nullable Moved move(Target target, DueTime due) {
-		return change(target, (caller, id) -> caller.<@Nullable Moved>transaction((jdbc) -> {
-			TaskRow row = DataAccessUtils.singleResult(
-					jdbc.query(this.database.sql(LOCK_PENDING), (rs, rowNum) -> TaskRow.read(rs, this.dialect), id));
+		return change(target, (caller, id) -> caller.<@Nullable Moved>transaction((session) -> {
+			TaskRow row = DataAccessUtils.singleResult(session.rows(LOCK_PENDING, id));
 			if (row == null) {
 				return null;
 			}
-			long now = this.database.now(jdbc);
-			long dueAt = due.resolve(row.dueAt(), now);
-			jdbc.update(this.database.sql(MOVE), dueAt, dueAt, row.nextFence(now), id);
-			return new Moved(id, row.name(), dueAt, now);
+			long now = session.now();
+			row.dueAt = due.resolve(row.dueAt, now);
+			row.nextAt = row.dueAt;
+			row.owner = null;
+			row.fence = row.nextFence(now);
+			session.write(List.of(row));
+			return new Moved(id, row.name, row.dueAt, now);
 		}));
 	}
 
@@ -151,8 +133,8 @@ final class PendingTasks {
 
 	private List<String> changeable(Access caller, Target target) {
 		return rows(caller, target).stream()
-			.filter((row) -> row.isPending() || row.schedule() != null)
-			.map(TaskRow::id)
+			.filter((row) -> row.status == TaskRow.PENDING || row.schedule != null)
+			.map((row) -> row.id)
 			.toList();
 	}
 
@@ -161,27 +143,25 @@ final class PendingTasks {
 	 * schedule.
 	 */
 	private List<TaskRow> rows(Access caller, Target target) {
-		if (target instanceof Target.ByKey byKey) {
-			String name = byKey.taskId().name();
-			String key = byKey.taskId().key();
-			if (!this.dialect.canStore(name) || !this.dialect.canStore(key)) {
-				return List.of();
-			}
-			List<Object> held = switch (byKey.kind()) {
-				case ONCE -> List.of(this.dialect.text(TaskRow.heldKey(key, false)));
-				case SCHEDULE -> List.of(this.dialect.text(TaskRow.heldKey(key, true)));
-				case EITHER -> List.of(this.dialect.text(TaskRow.heldKey(key, false)),
-						this.dialect.text(TaskRow.heldKey(key, true)));
-			};
-			return rows(caller, "name = ? and held_key" + Parameters.isOneOf(held.size()) + " order by held_key",
-					Parameters.and(held, this.dialect.text(name)));
+		if (target instanceof Target.ById byId) {
+			return caller.single((session) -> session.rows("select {columns} from {task} where id = ?", byId.id()));
 		}
-		return rows(caller, "id = ?", ((Target.ById) target).id());
-	}
-
-	private List<TaskRow> rows(Access caller, String condition, Object... parameters) {
-		String sql = this.database.sql(FIND + condition);
-		return caller.single((jdbc) -> jdbc.query(sql, (rs, rowNum) -> TaskRow.read(rs, this.dialect), parameters));
+		Target.ByKey byKey = (Target.ByKey) target;
+		String name = byKey.taskId().name();
+		String key = byKey.taskId().key();
+		if (!this.dialect.canStore(name) || !this.dialect.canStore(key)) {
+			return List.of();
+		}
+		Object once = this.dialect.text(TaskRow.heldKey(key, false));
+		Object schedule = this.dialect.text(TaskRow.heldKey(key, true));
+		List<Object> held = switch (byKey.kind()) {
+			case ONCE -> List.of(once);
+			case SCHEDULE -> List.of(schedule);
+			case EITHER -> List.of(once, schedule);
+		};
+		return caller.single((session) -> session.rows(
+				"select {columns} from {task} where name = ? and held_key {in} order by held_key",
+				this.dialect.text(name), held));
 	}
 
 	/**
@@ -196,15 +176,15 @@ final class PendingTasks {
 			List<TaskRow> stored = rows(caller,
 					Target.of(new TaskId(schedule.name(), schedule.key()), Target.Kind.SCHEDULE));
 			if (!stored.isEmpty()) {
-				return new Enqueued(Outcome.PENDING, stored.get(0).id(), stored.get(0).dueAt(),
-						caller.single(this.database::now));
+				return new Enqueued(Outcome.PENDING, stored.get(0).id, stored.get(0).dueAt,
+						caller.single(Session::now));
 			}
 		}
-		return caller.transaction((jdbc) -> {
+		return caller.transaction((session) -> {
 			for (int i = 0; i < MAX_ATTEMPTS; i++) {
 				// A locking read returns the current row, even if the transaction does
 				// not see it.
-				Enqueued result = recur(jdbc, schedule, (i > 0) ? " for update" : "");
+				Enqueued result = recur(session, schedule, (i > 0) ? " for update" : "");
 				if (result != null) {
 					return result;
 				}
@@ -219,90 +199,91 @@ final class PendingTasks {
 	 * the mark is there if this transaction no longer sees the task.
 	 * @return {@code null} if another transaction was faster
 	 */
-	private @Nullable Enqueued recur(JdbcOperations jdbc, NewSchedule schedule, String suffix) {
-		String id = scheduleId(jdbc, schedule, suffix);
-		long now = this.database.now(jdbc);
+	private @Nullable Enqueued recur(Session session, NewSchedule schedule, String suffix) {
+		String id = scheduleId(session, schedule, suffix);
+		long now = session.now();
 		if (id == null) {
-			if (schedule.onlyIfLost() && isCancelled(jdbc, schedule.name())) {
-				return new Enqueued(Outcome.PENDING, "", now, now);
-			}
-			return insert(jdbc, schedule, now);
+			return (schedule.onlyIfLost() && isCancelled(session, schedule.name()))
+					? new Enqueued(Outcome.PENDING, "", now, now) : insert(session, schedule, now);
 		}
-		Recurring stored = lockSchedule(jdbc, id);
-		if (stored == null) {
+		TaskRow row = lockSchedule(session, id);
+		if (row == null) {
 			return null;
 		}
-		return schedule.onlyIfLost() ? new Enqueued(Outcome.PENDING, id, stored.row().dueAt(), now)
-				: change(jdbc, stored, schedule, now);
+		return schedule.onlyIfLost() ? new Enqueued(Outcome.PENDING, id, row.dueAt, now)
+				: change(session, row, schedule, now);
 	}
 
-	private @Nullable String scheduleId(JdbcOperations jdbc, NewSchedule schedule, String suffix) {
-		return DataAccessUtils.singleResult(jdbc.queryForList(
-				this.database.sql("select id from {task} where name = ? and held_key = ?" + suffix), String.class,
-				this.dialect.text(schedule.name()), this.dialect.text(TaskRow.heldKey(schedule.key(), true))));
+	private @Nullable String scheduleId(Session session, NewSchedule schedule, String suffix) {
+		return DataAccessUtils
+			.singleResult(session.strings("select id from {task} where name = ? and held_key = ?" + suffix,
+					this.dialect.text(schedule.name()), this.dialect.text(TaskRow.heldKey(schedule.key(), true))));
 	}
 
-	private @Nullable Enqueued insert(JdbcOperations jdbc, NewSchedule schedule, long now) {
-		long first = schedule.first().resolve(now);
+	private @Nullable Enqueued insert(Session session, NewSchedule schedule, long now) {
+		TaskRow row = new TaskRow(schedule.id(), schedule.name(), schedule.key());
+		row.schedule(schedule.first().resolve(now));
+		row.schedule = schedule.schedule();
+		row.scheduledAt = row.dueAt;
 		try {
-			jdbc.update(this.database.sql(INSERT_SCHEDULE) + this.dialect.unlessTaken(),
-					Parameters.of(schedule.id(), this.dialect.text(schedule.name()), this.dialect.text(schedule.key()),
-							this.dialect.text(TaskRow.heldKey(schedule.key(), true)),
-							this.dialect.payload(schedule.payload()), schedule.traceparent(), schedule.schedule(),
-							first, first, first, now));
+			session.update(TaskRow.INSERT + this.dialect.unlessTaken(),
+					row.state(this.dialect, this.dialect.payload(schedule.payload()), schedule.traceparent(), now, row.id,
+							this.dialect.text(schedule.name()), this.dialect.text(schedule.key())));
 		}
 		catch (DuplicateKeyException ex) {
 			return null;
 		}
 		// The count of MySQL does not tell whether there was another row.
-		if (!this.dialect.unlessTaken().isEmpty() && !schedule.id().equals(scheduleId(jdbc, schedule, ""))) {
+		if (!this.dialect.unlessTaken().isEmpty() && !row.id.equals(scheduleId(session, schedule, ""))) {
 			return null;
 		}
-		if (isDeclared(schedule.key()) && isCancelled(jdbc, schedule.name())) {
-			setCancelled(jdbc, schedule.name(), false);
+		if (isDeclared(schedule.key()) && isCancelled(session, schedule.name())) {
+			setCancelled(session, schedule.name(), false);
 		}
-		return new Enqueued(Outcome.INSERTED, schedule.id(), first, now);
+		return new Enqueued(Outcome.INSERTED, row.id, row.dueAt, now);
 	}
 
-	private Enqueued change(JdbcOperations jdbc, Recurring stored, NewSchedule schedule, long now) {
-		TaskRow row = stored.row();
-		StoredSchedule earlier = Objects.requireNonNull(row.schedule());
+	private Enqueued change(Session session, TaskRow row, NewSchedule schedule, long now) {
+		StoredSchedule earlier = Objects.requireNonNull(row.storedSchedule());
 		boolean same = earlier.text().equals(schedule.schedule());
 		Outcome outcome = same ? Outcome.PENDING : Outcome.REPLACED;
-		long scheduledAt = same ? earlier.scheduledAt() : schedule.first().resolve(now);
 		String payload = this.dialect.payload(schedule.payload());
-		if (same && stored.payload().equals(payload)) {
-			return new Enqueued(outcome, row.id(), row.dueAt(), now);
+		if (same && payload.equals(row.payload)) {
+			return new Enqueued(outcome, row.id, row.dueAt, now);
 		}
-		if (row.isRunning()) {
-			jdbc.update(this.database.sql(CHANGE_RUNNING), schedule.schedule(), scheduledAt, payload, row.id());
-			return new Enqueued(outcome, row.id(), same ? row.dueAt() : scheduledAt, now);
+		long scheduledAt = same ? earlier.scheduledAt() : schedule.first().resolve(now);
+		row.schedule = schedule.schedule();
+		row.scheduledAt = scheduledAt;
+		boolean running = row.status == TaskRow.RUNNING;
+		if (!running) {
+			// A run of the former schedule that is overdue stays due, at its time by that
+			// schedule, unless the first run of the new schedule is due too and stands
+			// for it.
+			boolean overdue = row.dueAt <= now && scheduledAt > now;
+			// A node that has leased the task has the old payload, so its lease ends.
+			row.schedule(same ? row.dueAt : overdue ? Math.min(row.dueAt, earlier.scheduledAt()) : scheduledAt);
+			row.fence = row.nextFence(now);
+			int attempt = row.attempt;
+			row.reset();
+			row.attempt = same ? attempt : 1;
 		}
-		// A run of the former schedule that is overdue stays due, at its time by that
-		// schedule, unless the first run of the new schedule is due too and stands for
-		// it.
-		boolean overdue = row.dueAt() <= now && scheduledAt > now;
-		long dueAt = same ? row.dueAt() : overdue ? Math.min(row.dueAt(), earlier.scheduledAt()) : scheduledAt;
-		// A node that has leased the task has the old payload, so its lease ends.
-		jdbc.update(this.database.sql(CHANGE_PENDING),
-				Parameters.of(schedule.id(), schedule.schedule(), scheduledAt, payload, schedule.traceparent(), dueAt,
-						dueAt, row.nextFence(now), same ? row.attempt() : 1, now, row.id()));
-		return new Enqueued(outcome, schedule.id(), dueAt, now);
+		String id = running ? row.id : schedule.id();
+		session.update(TaskRow.REPLACE, row.state(this.dialect, payload, schedule.traceparent(), now, id, row.id));
+		return new Enqueued(outcome, id, (running && !same) ? scheduledAt : row.dueAt, now);
 	}
 
-	private @Nullable Recurring lockSchedule(JdbcOperations jdbc, String id) {
-		return DataAccessUtils.singleResult(jdbc.query(this.database.sql(LOCK_SCHEDULE),
-				(rs, rowNum) -> new Recurring(TaskRow.read(rs, this.dialect), rs.getString("payload")), id));
+	private @Nullable TaskRow lockSchedule(Session session, String id) {
+		return DataAccessUtils.singleResult(
+				session.query(LOCK_SCHEDULE, (rs, rowNum) -> TaskRow.readWhole(rs, this.dialect), id));
 	}
 
 	private static boolean isDeclared(@Nullable String key) {
 		return DelayedTaskStore.DECLARED_KEY.equals(key);
 	}
 
-	private boolean isCancelled(JdbcOperations jdbc, String name) {
-		return !jdbc
-			.queryForList(this.database.sql("select cancelled from {name} where name = ? and cancelled = 1"),
-					this.dialect.text(name))
+	private boolean isCancelled(Session session, String name) {
+		return !session
+			.strings("select 'cancelled' from {name} where name = ? and cancelled = 1", this.dialect.text(name))
 			.isEmpty();
 	}
 
@@ -310,27 +291,17 @@ final class PendingTasks {
 	 * Sets or deletes the mark of a declared schedule that was cancelled, in the
 	 * transaction of the change of the schedule.
 	 */
-	private void setCancelled(JdbcOperations jdbc, String name, boolean cancelled) {
+	private void setCancelled(Session session, String name, boolean cancelled) {
 		Object text = this.dialect.text(name);
-		boolean exists = !jdbc.queryForList(this.database.sql("select name from {name} where name = ?"), text)
-			.isEmpty();
-		if (!exists) {
+		if (!TaskNames.exists(session, text)) {
 			try {
-				jdbc.update(this.database.sql("insert into {name} (name) values (?)") + this.dialect.unlessTaken(),
-						text);
+				session.update("insert into {name} (name) values (?)" + this.dialect.unlessTaken(), text);
 			}
 			catch (DuplicateKeyException ex) {
 				// Another transaction was faster.
 			}
 		}
-		jdbc.update(this.database.sql("update {name} set cancelled = ? where name = ?"), cancelled ? 1 : 0, text);
-	}
-
-	/**
-	 * A task with a schedule that the transaction has locked.
-	 */
-	private record Recurring(TaskRow row, String payload) {
-
+		session.update("update {name} set cancelled = ? where name = ?", cancelled ? 1 : 0, text);
 	}
 
 }

@@ -3,7 +3,8 @@ package io.timingwheel.spring.durable.jdbc;
 import java.time.Duration;
 import java.util.Objects;
 
-import org.springframework.jdbc.core.JdbcOperations;
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.jdbc.core.ResultSetExtractor;
 
 /**
@@ -19,34 +20,42 @@ final class PlannedStatement {
 
 	private static final long PAUSE = Duration.ofSeconds(10).toNanos();
 
-	private final String sql;
+	private final String statement;
 
 	private int plan;
 
 	private long plannedAt = System.nanoTime() - PAUSE;
 
-	PlannedStatement(String sql) {
-		this.sql = sql;
+	private volatile @Nullable String text;
+
+	PlannedStatement(String statement) {
+		this.statement = statement;
 	}
 
-	<T> T query(JdbcOperations jdbc, ResultSetExtractor<T> extractor, Object... parameters) {
-		String text = "/* plan " + plan() + " */ " + this.sql;
+	<T> T query(Session session, ResultSetExtractor<T> extractor, Object... parameters) {
+		String planned = this.text;
+		if (planned == null) {
+			planned = plan(session.statements().text(this.statement));
+		}
 		long start = System.nanoTime();
-		T result = jdbc.query(text, extractor, parameters);
+		T result = session.jdbc().query(planned, extractor, parameters);
 		if (System.nanoTime() - start > LONG) {
 			planAnew();
 		}
 		return Objects.requireNonNull(result);
 	}
 
-	private synchronized int plan() {
-		return this.plan;
+	private synchronized String plan(String sql) {
+		String planned = "/* plan " + this.plan + " */ " + sql;
+		this.text = planned;
+		return planned;
 	}
 
 	private synchronized void planAnew() {
 		if (System.nanoTime() - this.plannedAt > PAUSE) {
 			this.plannedAt = System.nanoTime();
 			this.plan++;
+			this.text = null;
 		}
 	}
 

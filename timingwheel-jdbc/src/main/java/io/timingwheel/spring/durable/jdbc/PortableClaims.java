@@ -7,18 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.timingwheel.spring.durable.jdbc.ClaimRound.Look;
-import io.timingwheel.spring.durable.jdbc.ClaimedRows.Found;
 import io.timingwheel.spring.durable.store.ClaimRequest;
 import io.timingwheel.spring.durable.store.ClaimRequest.Share;
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
-
-import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * The claim in SQL that H2, MariaDB and MySQL understand. It first looks, without locks,
@@ -30,79 +24,77 @@ final class PortableClaims implements ClaimSteps {
 	private static final String FIRST = "(select next_at from {task} where name = ? and queue = %s"
 			+ " and next_at %s %s order by name, queue, next_at limit 1)";
 
+	private static final String LOOK = "select %d as number, "
+			+ FIRST.formatted("{pending}", "<= ?", "and (owner is null or next_at <= ?)") + " as due_at, "
+			+ FIRST.formatted("{suspect}", "<= ?", "") + " as suspect_at, "
+			+ FIRST.formatted("{running}", "<= ?", "") + " as ended_at, " + FIRST.formatted("{pending}", "> ?", "")
+			+ " as later_at, " + FIRST.formatted("{running}", "> ?", "") + " as lease_at, "
+			+ FIRST.formatted("{suspect}", "> ?", "") + " as suspect_lease_at";
+
 	private final Database database;
 
 	private final TaskNames names;
 
-	private final ClaimedRows rows;
-
-	private final boolean searchesEach;
-
-	/** The statements by the number of their names. */
-	private final Map<Integer, String> searches = new ConcurrentHashMap<>();
-
 	PortableClaims(Database database) {
 		this.database = database;
 		this.names = new TaskNames(database);
-		this.rows = new ClaimedRows(database);
-		this.searchesEach = database.dialect() instanceof H2Dialect;
 	}
 
 	@Override
-	public ClaimRound claim(ClaimRequest request, Map<String, Long> since) {
-		Looked looked = this.database.node().single((jdbc) -> look(jdbc, request));
-		Map<String, Look> looks = new HashMap<>(looked.looks());
+	public Round claim(ClaimRequest request, boolean suspect, int limit, Map<String, Long> since) {
+		Round seen = this.database.node().single((session) -> look(session, request));
+		Map<String, Look> looks = new HashMap<>(seen.looks());
 		looks.keySet().removeIf((name) -> share(request, name).limits() != null);
-		Taken taken = looks.values().stream().allMatch((look) -> isIdle(look, request.suspect()))
-				? new Taken(List.of(), looked.now(), false)
-				: this.database.node().transaction((jdbc) -> take(jdbc, request, looks));
+		seen.looks().keySet().removeAll(looks.keySet());
+		List<String> suspects = suspect ? seen.suspects() : List.of();
+		boolean idle = looks.values().stream().noneMatch((look) -> look.hasDue() || look.hasEnded());
+		Round taken = (idle || !suspects.isEmpty()) ? seen
+				: this.database.node().transaction((session) -> take(session, request, limit, looks));
 		long nextAt = looks.values().stream().mapToLong(Look::laterAt).min().orElse(Long.MAX_VALUE);
-		looked.looks().keySet().removeAll(looks.keySet());
-		return new ClaimRound(taken.tasks(), taken.now(), nextAt, taken.newSuspects(), false, looked.paused(),
-				looked.looks());
-	}
-
-	private Looked look(JdbcOperations jdbc, ClaimRequest request) {
-		long now = this.database.now(jdbc);
-		Set<String> paused = this.names.paused(jdbc);
-		List<String> active = request.names().keySet().stream().filter((name) -> !paused.contains(name)).toList();
-		return new Looked(now, paused, look(jdbc, request, active, now));
+		return new Round(taken.tasks(), taken.now(), nextAt, taken.newSuspects(), false, suspects, seen.pausedNames(),
+				seen.looks());
 	}
 
 	private static Share share(ClaimRequest request, String name) {
 		return Objects.requireNonNull(request.names().get(name));
 	}
 
-	private static boolean isIdle(Look look, boolean suspect) {
-		return look.dueAt() == Long.MAX_VALUE && look.endedAt() == Long.MAX_VALUE
-				&& !(suspect && look.suspectAt() != Long.MAX_VALUE);
+	/**
+	 * The first times of each name that is not paused. The searches of all names are one
+	 * request. H2 would parse this long statement each time, so it gets a statement for
+	 * each name.
+	 */
+	private Round look(Session session, ClaimRequest request) {
+		long now = session.now();
+		Set<String> paused = this.names.paused(session);
+		List<String> active = request.names().keySet().stream().filter((name) -> !paused.contains(name)).toList();
+		Map<String, Look> looks = new HashMap<>();
+		Map<String, Long> suspects = new HashMap<>();
+		int size = (session.dialect() instanceof H2Dialect) ? 1 : Math.max(1, active.size());
+		for (int from = 0; from < active.size(); from += size) {
+			look(session, request, active.subList(from, from + size), now, looks, suspects);
+		}
+		List<String> earliest = suspects.keySet().stream().sorted(Comparator.comparing(suspects::get)).toList();
+		return new Round(List.of(), now, Long.MAX_VALUE, false, false, earliest, paused, looks);
 	}
 
 	/**
-	 * The first times of each name. The due times include the look-ahead of the names
-	 * without limits. The searches of all names are one request. H2 would parse this long
-	 * statement each time, so it gets a statement for each name.
+	 * The due times include the look-ahead of the names without limits. The times are
+	 * parameters, so that the database and the driver can keep the statement.
 	 */
-	private Map<String, Look> look(JdbcOperations jdbc, ClaimRequest request, List<String> names, long now) {
-		Map<String, Look> looks = new HashMap<>();
-		int size = this.searchesEach ? 1 : Math.max(1, names.size());
-		for (int from = 0; from < names.size(); from += size) {
-			look(jdbc, request, names.subList(from, from + size), now, looks);
-		}
-		return looks;
-	}
-
-	private void look(JdbcOperations jdbc, ClaimRequest request, List<String> names, long now,
-			Map<String, Look> looks) {
+	private static void look(Session session, ClaimRequest request, List<String> names, long now,
+			Map<String, Look> looks, Map<String, Long> suspects) {
 		List<Object> parameters = new ArrayList<>();
 		for (String name : names) {
-			Object text = this.database.dialect().text(name);
-			long ahead = (share(request, name).limits() != null) ? now
-					: DueTime.after(request.lookAhead()).resolve(now);
+			Object text = session.dialect().text(name);
+			long ahead = (share(request, name).limits() != null) ? now : now + Session.millis(request.lookAhead());
 			parameters.addAll(List.of(text, ahead, now, text, now, text, now, text, ahead, text, now, text, now));
 		}
-		jdbc.query(this.searches.computeIfAbsent(names.size(), this::searches), (rs) -> {
-			String name = names.get(rs.getInt("number"));
+		String statement = IntStream.range(0, names.size())
+			.mapToObj(LOOK::formatted)
+			.collect(Collectors.joining(" union all "));
+		session.query(statement, (rs, rowNum) -> {
+			String name = names.get(rs.getInt(1));
 			long[] times = new long[6];
 			for (int i = 0; i < times.length; i++) {
 				Long time = rs.getObject(i + 2, Long.class);
@@ -110,89 +102,50 @@ final class PortableClaims implements ClaimSteps {
 			}
 			long laterAt = (share(request, name).limits() != null) ? times[3]
 					: Math.min(times[3], Math.min(times[4], times[5]));
-			looks.put(name, new Look(times[0], times[1], times[2], laterAt));
+			if (times[1] != Long.MAX_VALUE) {
+				suspects.put(name, times[1]);
+			}
+			return looks.put(name, new Look(times[0], times[2], laterAt));
 		}, parameters.toArray());
 	}
 
-	/**
-	 * A statement with the searches of so many names. The times are parameters, so that
-	 * the database and the driver can keep the statement.
-	 */
-	private String searches(int names) {
-		String select = "select %d as number, "
-				+ FIRST.formatted("{pending}", "<= ?", "and (owner is null or next_at <= ?)") + " as due_at, "
-				+ FIRST.formatted("{suspect}", "<= ?", "") + " as suspect_at, "
-				+ FIRST.formatted("{running}", "<= ?", "") + " as ended_at, " + FIRST.formatted("{pending}", "> ?", "")
-				+ " as later_at, " + FIRST.formatted("{running}", "> ?", "") + " as lease_at, "
-				+ FIRST.formatted("{suspect}", "> ?", "") + " as suspect_lease_at";
-		return this.database
-			.sql(IntStream.range(0, names).mapToObj(select::formatted).collect(Collectors.joining(" union all ")));
-	}
-
-	private Taken take(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks) {
-		long now = this.database.now(jdbc);
+	private Round take(Session session, ClaimRequest request, int limit, Map<String, Look> looks) {
+		long now = session.now();
 		long read = System.nanoTime();
 		boolean newSuspects = false;
 		for (Map.Entry<String, Look> look : looks.entrySet()) {
-			newSuspects |= look.getValue().endedAt() != Long.MAX_VALUE && this.rows.lose(jdbc, look.getKey(), now);
+			newSuspects |= look.getValue().hasEnded() && ClaimedRows.lose(session, look.getKey(), now);
 		}
-		List<Found> found = request.suspect() ? lockSuspect(jdbc, request, looks, now) : List.of();
-		if (found.isEmpty()) {
-			found = lockOthers(jdbc, request, looks, now);
-		}
-		List<LeasedTask> tasks = this.rows.lease(jdbc, request, found, now, true);
-		return new Taken(tasks, now + this.database.millisSince(read), newSuspects);
+		List<LeasedTask> tasks = ClaimedRows.lease(session, request, lockFirst(session, request, limit, looks, now), now,
+				true);
+		return new Round(tasks, now + this.database.millisSince(read), 0, newSuspects, false, List.of(), Set.of(),
+				Map.of());
 	}
 
-	private List<Found> lockSuspect(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks, long now) {
-		return looks.entrySet()
-			.stream()
-			.filter((look) -> look.getValue().suspectAt() != Long.MAX_VALUE)
-			.sorted(Comparator.comparingLong((look) -> look.getValue().suspectAt()))
-			.map((look) -> this.rows.lockFirst(jdbc, request, look.getKey(), "{suspect}", now, now, 1))
-			.filter((suspect) -> !suspect.isEmpty())
-			.findFirst()
-			.orElse(List.of());
-	}
-
-	private List<Found> lockOthers(JdbcOperations jdbc, ClaimRequest request, Map<String, Look> looks, long now) {
-		List<Found> found = new ArrayList<>();
-		long until = DueTime.after(request.lookAhead()).resolve(now);
+	private static List<TaskRow> lockFirst(Session session, ClaimRequest request, int limit, Map<String, Look> looks,
+			long now) {
+		List<TaskRow> found = new ArrayList<>();
+		long until = now + Session.millis(request.lookAhead());
 		looks.forEach((name, look) -> {
-			Share share = share(request, name);
-			int due = share.due();
-			int soon = share.soon();
-			if (look.dueAt() != Long.MAX_VALUE && due + soon > 0) {
-				for (Found task : this.rows.lockFirst(jdbc, request, name, "{pending}", now, until, due + soon)) {
-					if (((task.foundAt() <= now) ? due-- : soon--) > 0) {
-						found.add(task);
+			int due = share(request, name).due();
+			int soon = share(request, name).soon();
+			if (look.hasDue() && due + soon > 0) {
+				for (TaskRow row : ClaimedRows.lockFirst(session, request, name, "{pending}", now, until, due + soon)) {
+					if (((row.foundAt() <= now) ? due-- : soon--) > 0) {
+						found.add(row);
 					}
 				}
 			}
 		});
-		found.sort(Comparator.comparingLong(Found::foundAt));
-		return found.subList(0, Math.min(request.limit(), found.size()));
+		found.sort(Comparator.comparingLong(TaskRow::foundAt));
+		return found.subList(0, Math.min(limit, found.size()));
 	}
 
 	@Override
-	public List<LeasedTask> begin(JdbcOperations jdbc, ClaimRequest request, String name, int limit, long since) {
-		long now = this.database.now(jdbc);
-		return this.rows.lease(jdbc, request, this.rows.lockFirst(jdbc, request, name, "{pending}", now, now, limit),
-				now, true);
-	}
-
-	/**
-	 * What a claim has seen without locks.
-	 */
-	private record Looked(long now, Set<String> paused, Map<String, Look> looks) {
-
-	}
-
-	/**
-	 * What a claim has taken.
-	 */
-	private record Taken(List<LeasedTask> tasks, long now, boolean newSuspects) {
-
+	public List<LeasedTask> begin(Session session, ClaimRequest request, String name, int limit, long since) {
+		long now = session.now();
+		return ClaimedRows.lease(session, request,
+				ClaimedRows.lockFirst(session, request, name, "{pending}", now, now, limit), now, true);
 	}
 
 }

@@ -3,25 +3,16 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.function.Function;
 
-import io.timingwheel.spring.durable.jdbc.ClaimRound.Look;
 import io.timingwheel.spring.durable.store.ClaimRequest;
-import io.timingwheel.spring.durable.store.ClaimRequest.Share;
-import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * The claim on PostgreSQL: one statement, which is cheap if there is nothing to claim. It
@@ -36,7 +27,7 @@ import org.springframework.jdbc.core.JdbcOperations;
  */
 final class PostgresClaims implements ClaimSteps {
 
-	/** Names, shares and floors; the paused names are left out. */
+	/** Names, shares and floors without the paused names, and the names with limits. */
 	private static final String WANTED = """
 			with clock as (select {now} as now, ?::bigint as ahead),
 			paused as (select name from {name} where paused = 1),
@@ -45,12 +36,16 @@ final class PostgresClaims implements ClaimSteps {
 					as w (name, due, soon, since)
 				where w.name not in (select name from paused)
 			),
+			limited as (
+				select l.* from unnest((select ?::text[]), (select ?::bigint[])) with ordinality as l (name, since, number)
+				where l.name not in (select name from paused)
+			),
 			""";
 
 	/**
-	 * Runs whose leases have ended, which are lost; the first suspect if the node wants
-	 * one; otherwise the first tasks of each name up to its shares, and of these the
-	 * first ones up to the limit.
+	 * Runs whose leases have ended, which are lost. Suspects that wait, if the node wants
+	 * one. If there are none, the first tasks of each name up to its shares, and of these
+	 * the first ones up to the limit.
 	 */
 	private static final String CHOSEN = """
 			lost as (
@@ -60,13 +55,11 @@ final class PostgresClaims implements ClaimSteps {
 					order by next_at limit 100 for update skip locked) first
 				where w.since < 0
 			),
-			suspect as (
-				select first.place from wanted w, clock, lateral (
-					select ctid as place, next_at from {task}
-					where name = w.name and queue = {suspect} and next_at <= clock.now
-					order by next_at limit 1 for update skip locked) first
+			suspects as (
+				select n.name, (select next_at from {task} where name = n.name and queue = {suspect}
+					and next_at <= (select now from clock) order by next_at limit 1) as next_at
+				from (select name from wanted union all select name from limited) n
 				where (select ?::boolean)
-				order by first.next_at limit 1
 			),
 			found as (
 				select first.*, w.name, w.due, w.soon, first.next_at <= clock.now as is_due
@@ -75,7 +68,7 @@ final class PostgresClaims implements ClaimSteps {
 					where name = w.name and queue = {pending} and next_at >= w.since
 						and next_at <= clock.now + clock.ahead and (owner is null or next_at <= clock.now)
 					order by next_at limit w.due + w.soon for update skip locked) first
-				where not exists (select 1 from suspect)
+				where not exists (select 1 from suspects where next_at is not null)
 			),
 			ranked as (
 				select place, next_at, case when is_due then due else soon end as share,
@@ -84,8 +77,6 @@ final class PostgresClaims implements ClaimSteps {
 			),
 			chosen as (
 				select place from lost
-				union all
-				select place from suspect
 				union all
 				(select place from ranked where rank <= share order by next_at limit (select ?::int))
 			),
@@ -114,14 +105,11 @@ final class PostgresClaims implements ClaimSteps {
 				select array_agg(array[l.number,
 					coalesce((select next_at from {task} where name = l.name and queue = {pending}
 						and next_at between l.since and (select now from clock) order by next_at limit 1), {never}),
-					coalesce((select next_at from {task} where name = l.name and queue = {suspect}
-						and next_at <= (select now from clock) order by next_at limit 1), {never}),
 					coalesce((select next_at from {task} where l.since < 0 and name = l.name and queue = {running}
 						and next_at <= (select now from clock) order by next_at limit 1), {never}),
 					coalesce((select next_at from {task} where name = l.name and queue = {pending}
 						and next_at > (select now from clock) order by next_at limit 1), {never})]) as looks
-				from unnest((select ?::text[]), (select ?::bigint[])) with ordinality as l (name, since, number)
-				where l.name not in (select name from paused)
+				from limited l
 			)
 			""".replace("{never}", String.valueOf(Long.MAX_VALUE));
 
@@ -151,11 +139,12 @@ final class PostgresClaims implements ClaimSteps {
 				null as lost, null as schedule, null as scheduled_at,
 				now + (select {elapsed} from (select count(*) from claimed) changed) as now, {next} as next_at,
 				(select count(*) from chosen) > (select count(*) from claimed) as has_left,
+				(select array_agg(name order by next_at) from suspects where next_at is not null) as suspects,
 				(select array_agg(name) from paused) as paused, (select looks from looks) as looks
 			from clock
 			union all
 			select id, owner, fence, name, task_key, case when octet_length(payload) <= ? then payload end, traceparent,
-				due_at, status, attempt, deliveries, lost, schedule, scheduled_at, null, null, null, null, null
+				due_at, status, attempt, deliveries, lost, schedule, scheduled_at, null, null, null, null, null, null
 			from claimed""";
 
 	private static final String ELAPSED = """
@@ -169,39 +158,39 @@ final class PostgresClaims implements ClaimSteps {
 	PostgresClaims(Database database) {
 		this.database = database;
 		String result = RESULT.replace("{next}", NEXT)
-			.replace("{elapsed}", (database.isTimeGiven()) ? "0::bigint" : ELAPSED);
-		this.statement = new PlannedStatement(database.sql(WANTED + CHOSEN + CLAIMED + LOOKS + result));
+			.replace("{elapsed}", database.statements().isTimeGiven() ? "0::bigint" : ELAPSED);
+		this.statement = new PlannedStatement(WANTED + CHOSEN + CLAIMED + LOOKS + result);
 	}
 
 	@Override
-	public ClaimRound claim(ClaimRequest request, Map<String, Long> since) {
-		Map<String, Share> shares = new HashMap<>(request.names());
-		List<String> limited = shares.keySet()
-			.stream()
-			.filter((name) -> Objects.requireNonNull(shares.get(name)).limits() != null)
-			.toList();
-		limited.forEach(shares::remove);
-		return this.database.node().single((jdbc) -> claim(jdbc, request, shares, limited, since));
+	public Round claim(ClaimRequest request, boolean suspect, int limit, Map<String, Long> since) {
+		Names names = new Names();
+		request.names().forEach((name, share) -> {
+			if (share.limits() != null) {
+				names.limited.add(name);
+			}
+			else {
+				names.add(name, share.due(), share.soon());
+			}
+		});
+		names.suspect = suspect;
+		names.ahead = Session.millis(request.lookAhead());
+		return this.database.node().single((session) -> claim(session, request, limit, names, since));
 	}
 
 	@Override
-	public List<LeasedTask> begin(JdbcOperations jdbc, ClaimRequest request, String name, int limit, long since) {
-		ClaimRequest one = new ClaimRequest(request.owner(), Map.of(), limit, false, Duration.ZERO, request.lease(),
-				request.maxPayloadBytes());
-		return claim(jdbc, one, Map.of(name, new Share(limit, 0)), List.of(), Map.of(name, since)).tasks();
+	public List<LeasedTask> begin(Session session, ClaimRequest request, String name, int limit, long since) {
+		Names names = new Names();
+		names.add(name, limit, 0);
+		return claim(session, request, limit, names, Map.of(name, since)).tasks();
 	}
 
-	private ClaimRound claim(JdbcOperations jdbc, ClaimRequest request, Map<String, Share> shares, List<String> limited,
-			Map<String, Long> since) {
-		List<String> names = List.copyOf(shares.keySet());
-		Function<Function<Share, Integer>, Integer[]> values = (value) -> names.stream()
-			.map((name) -> value.apply(Objects.requireNonNull(shares.get(name))))
-			.toArray(Integer[]::new);
-		Object[] parameters = Parameters.of(this.database.givenTime(), DueTime.after(request.lookAhead()).resolve(0),
-				texts(names), values.apply(Share::due), values.apply(Share::soon), floors(names, since),
-				request.suspect(), request.limit(), request.owner(), DueTime.after(request.lease()).resolve(0),
-				texts(limited), floors(limited, since), this.database.dialect().storedBytes(request.maxPayloadBytes()));
-		return this.statement.query(jdbc, (rs) -> read(rs, limited), parameters);
+	private Round claim(Session session, ClaimRequest request, int limit, Names names, Map<String, Long> since) {
+		return this.statement.query(session, (rs) -> read(rs, names.limited), session.statements().givenTime(),
+				names.ahead, texts(names.names), names.due.toArray(Integer[]::new),
+				names.soon.toArray(Integer[]::new), floors(names.names, since), texts(names.limited),
+				floors(names.limited, since), names.suspect, limit, request.owner(), Session.millis(request.lease()),
+				session.dialect().storedBytes(request.maxPayloadBytes()));
 	}
 
 	private Object[] texts(List<String> names) {
@@ -209,16 +198,16 @@ final class PostgresClaims implements ClaimSteps {
 	}
 
 	private static Object[] floors(List<String> names, Map<String, Long> since) {
-		return names.stream().map((name) -> since.getOrDefault(name, ClaimFloors.SWEEP)).toArray(Long[]::new);
+		return names.stream().map(since::get).toArray(Long[]::new);
 	}
 
-	private static ClaimRound read(ResultSet rs, List<String> limited) throws SQLException {
+	private static Round read(ResultSet rs, List<String> limited) throws SQLException {
 		rs.next();
 		long now = rs.getLong("now");
 		long nextAt = time(rs.getObject("next_at", Long.class));
 		boolean hasLeft = rs.getBoolean("has_left");
-		Array paused = rs.getArray("paused");
-		Set<String> pausedNames = (paused != null) ? Set.of((String[]) paused.getArray()) : Set.of();
+		List<String> suspects = texts(rs.getArray("suspects"));
+		Set<String> pausedNames = Set.copyOf(texts(rs.getArray("paused")));
 		Map<String, Look> looks = looks(rs.getArray("looks"), limited);
 		List<LeasedTask> tasks = new ArrayList<>();
 		boolean newSuspects = false;
@@ -230,19 +219,21 @@ final class PostgresClaims implements ClaimSteps {
 				tasks.add(task(rs));
 			}
 		}
-		tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
-		return new ClaimRound(tasks, now, nextAt, newSuspects, hasLeft, pausedNames, looks);
+		return new Round(tasks, now, nextAt, newSuspects, hasLeft, suspects, pausedNames, looks);
 	}
 
 	private static Map<String, Look> looks(@Nullable Array array, List<String> limited) throws SQLException {
 		Map<String, Look> looks = new HashMap<>();
 		if (array != null) {
 			for (Long[] times : (Long[][]) array.getArray()) {
-				looks.put(limited.get(times[0].intValue() - 1),
-						new Look(time(times[1]), time(times[2]), time(times[3]), time(times[4])));
+				looks.put(limited.get(times[0].intValue() - 1), new Look(times[1], times[2], times[3]));
 			}
 		}
 		return looks;
+	}
+
+	private static List<String> texts(@Nullable Array array) throws SQLException {
+		return (array != null) ? List.of((String[]) array.getArray()) : List.of();
 	}
 
 	private static long time(@Nullable Long time) {
@@ -258,6 +249,31 @@ final class PostgresClaims implements ClaimSteps {
 		return new LeasedTask(rs.getString(1), rs.getLong(3), rs.getString(4), rs.getString(5), rs.getString(6),
 				rs.getString(7), rs.getLong(8), rs.getInt(9) == TaskRow.RUNNING, rs.getInt(10), rs.getInt(11),
 				rs.getInt(12), (schedule != null) ? new StoredSchedule(schedule, rs.getLong(14)) : null);
+	}
+
+	/**
+	 * The wanted names and their shares, and the names with limits.
+	 */
+	private static final class Names {
+
+		private final List<String> limited = new ArrayList<>();
+
+		private boolean suspect;
+
+		private long ahead;
+
+		private final List<String> names = new ArrayList<>();
+
+		private final List<Integer> due = new ArrayList<>();
+
+		private final List<Integer> soon = new ArrayList<>();
+
+		void add(String name, int due, int soon) {
+			this.names.add(name);
+			this.due.add(due);
+			this.soon.add(soon);
+		}
+
 	}
 
 }

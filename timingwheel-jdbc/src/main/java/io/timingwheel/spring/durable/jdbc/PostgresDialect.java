@@ -56,7 +56,7 @@ final class PostgresDialect extends Dialect {
 	}
 
 	@Override
-	protected @Nullable String text(ResultSet rs, String column) throws SQLException {
+	protected @Nullable String text(ResultSet rs, int column) throws SQLException {
 		return rs.getString(column);
 	}
 

@@ -10,7 +10,6 @@ import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
 
-import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * Reads pages of tasks, and keeps and reads what nodes report. Takes no locks.
@@ -30,7 +29,7 @@ final class Reads {
 	 * otherwise.
 	 */
 	ListQuery.Page list(ListQuery query) {
-		String sql = "select " + TaskRow.COLUMNS + " from {task} where name = ? and " + switch (query.order()) {
+		String sql = "select {columns} from {task} where name = ? and " + switch (query.order()) {
 			case PENDING -> "status = {pending} and due_at >= ? and (due_at, id) > (?, ?)"
 					+ " order by name, status, due_at, id limit ?";
 			case DEAD_OLDEST_FIRST -> "died_at >= ? and (died_at, id) > (?, ?) order by name, died_at, id limit ?";
@@ -41,10 +40,11 @@ final class Reads {
 		Position after = (query.after() != null) ? query.after()
 				: new Position(latestFirst ? Long.MAX_VALUE : Long.MIN_VALUE, "");
 		List<StoredTask> tasks = this.database.node()
-			.single((jdbc) -> jdbc.query(this.database.sql(sql),
-					(rs, rowNum) -> TaskRow.read(rs, this.database.dialect()).stored(),
-					this.database.dialect().text(query.name()), after.time(), after.time(), after.id(),
-					query.limit() + 1));
+			.single((session) -> session.rows(sql, session.dialect().text(query.name()), after.time(), after.time(),
+					after.id(), query.limit() + 1))
+			.stream()
+			.map(TaskRow::stored)
+			.toList();
 		boolean more = tasks.size() > query.limit();
 		return new ListQuery.Page(more ? tasks.subList(0, query.limit()) : tasks, more);
 	}
@@ -54,37 +54,31 @@ final class Reads {
 	 * report at the same moment, the statements run again.
 	 */
 	void heartbeat(NodeState state) {
-		if (state.activity() == Activity.ENDED) {
-			this.database.node()
-				.single((jdbc) -> jdbc.update(this.database.sql("delete from {node} where id = ?"), state.nodeId()));
-			return;
-		}
-		int claiming = (state.activity() == Activity.CLAIMING) ? 1 : 0;
-		this.database.node().single((jdbc) -> report(jdbc, state, claiming, this.database.now(jdbc)));
-	}
-
-	private int report(JdbcOperations jdbc, NodeState state, int claiming, long now) {
-		int updated = jdbc.update(
-				this.database.sql("update {node} set claiming = ?, in_flight = ?, reported_at = ? where id = ?"),
-				claiming, state.inFlight(), now, state.nodeId());
-		if (updated == 0) {
-			jdbc.update(this.database.sql("delete from {node} where reported_at < ?"), oldest(now));
-			jdbc.update(
-					this.database.sql("insert into {node} (id, claiming, in_flight, reported_at) values (?, ?, ?, ?)"),
-					state.nodeId(), claiming, state.inFlight(), now);
-		}
-		return updated;
+		this.database.node().single((session) -> {
+			if (state.activity() == Activity.ENDED) {
+				return session.update("delete from {node} where id = ?", state.nodeId());
+			}
+			long now = session.now();
+			int claiming = (state.activity() == Activity.CLAIMING) ? 1 : 0;
+			int updated = session.update("update {node} set claiming = ?, in_flight = ?, reported_at = ? where id = ?",
+					claiming, state.inFlight(), now, state.nodeId());
+			if (updated == 0) {
+				session.update("delete from {node} where reported_at < ?", oldest(now));
+				session.update("insert into {node} (claiming, in_flight, reported_at, id) values (?, ?, ?, ?)", claiming,
+						state.inFlight(), now, state.nodeId());
+			}
+			return updated;
+		});
 	}
 
 	List<NodeState.Reported> nodes() {
-		return this.database.node().single((jdbc) -> {
-			long now = this.database.now(jdbc);
-			return jdbc.query(this.database.sql("select id, claiming, in_flight, reported_at from {node}"
-					+ " where reported_at >= ? order by reported_at desc, id limit ?"), (rs, rowNum) -> {
-						Activity activity = (rs.getInt("claiming") != 0) ? Activity.CLAIMING : Activity.PAUSED;
-						return new NodeState.Reported(
-								new NodeState(rs.getString("id"), activity, rs.getInt("in_flight")),
-								Duration.ofMillis(Math.max(0, now - rs.getLong("reported_at"))));
+		return this.database.node().single((session) -> {
+			long now = session.now();
+			return session.query("select id, claiming, in_flight, reported_at from {node} where reported_at >= ?"
+					+ " order by reported_at desc, id limit ?", (rs, rowNum) -> {
+						Activity activity = (rs.getInt(2) != 0) ? Activity.CLAIMING : Activity.PAUSED;
+						return new NodeState.Reported(new NodeState(rs.getString(1), activity, rs.getInt(3)),
+								Duration.ofMillis(Math.max(0, now - rs.getLong(4))));
 					}, oldest(now), DelayedTaskStore.MAX_NODES);
 		});
 	}

@@ -48,9 +48,12 @@ public final class Schema {
 
 	private final TableName table;
 
+	private final ShortTransactions transactions;
+
 	Schema(ConnectionSettings settings, TableName table) {
 		this.settings = settings;
 		this.table = table;
+		this.transactions = new ShortTransactions(settings, new Statements(table, settings.dialect(), null));
 	}
 
 	/**
@@ -126,12 +129,8 @@ public final class Schema {
 		if (!exists(this.table.version(), "version", NO_TABLE)) {
 			return 0;
 		}
-		return this.settings.transactions()
-			.single((jdbc) -> jdbc.queryForList("select version from " + this.table.version(), Integer.class))
-			.stream()
-			.mapToInt(Integer::intValue)
-			.max()
-			.orElse(0);
+		String versions = "select max(version) from " + this.table.version();
+		return this.transactions.single((session) -> session.query(versions, (rs, rowNum) -> rs.getInt(1))).get(0);
 	}
 
 	/**
@@ -140,8 +139,8 @@ public final class Schema {
 	 */
 	private boolean exists(String table, String column, Set<String> missing) {
 		try {
-			this.settings.transactions()
-				.single((jdbc) -> jdbc.queryForList("select %s from %s where 1 = 0".formatted(column, table)));
+			this.transactions
+				.single((session) -> session.strings("select %s from %s where 1 = 0".formatted(column, table)));
 			return true;
 		}
 		catch (BadSqlGrammarException ex) {
@@ -175,7 +174,6 @@ public final class Schema {
 	 * @throws UnusableTaskStoreException if they cannot
 	 */
 	void check() {
-		ShortTransactions transactions = this.settings.transactions();
 		try {
 			if (isMissing()) {
 				throw new UnusableTaskStoreException(
@@ -184,16 +182,15 @@ public final class Schema {
 								+ " created at the start")
 							.formatted(script()));
 			}
-			checkRights(transactions, this.table.qualified(),
-					TaskRow.COLUMNS + ", held_key, payload, traceparent, created_at");
-			checkRights(transactions, this.table.names(), "name, paused, next_start, cancelled");
-			checkRights(transactions, this.table.nodes(), "id, claiming, in_flight, reported_at");
+			checkRights(this.table.qualified(), TaskRow.NAMES);
+			checkRights(this.table.names(), "name, paused, next_start, cancelled");
+			checkRights(this.table.nodes(), "id, claiming, in_flight, reported_at");
 		}
 		catch (DataAccessException ex) {
 			throw unlessOutage(ex);
 		}
-		transactions.single((jdbc) -> {
-			this.settings.dialect().check(jdbc, this.table.qualified());
+		this.transactions.single((session) -> {
+			this.settings.dialect().check(session.jdbc(), this.table.qualified());
 			return null;
 		});
 	}
@@ -201,14 +198,14 @@ public final class Schema {
 	/**
 	 * Tries the statements of a node on no rows.
 	 */
-	private static void checkRights(ShortTransactions transactions, String table, String columns) {
+	private void checkRights(String table, String columns) {
 		String key = columns.substring(0, columns.indexOf(','));
 		String none = table + " where 1 = 0";
-		transactions.transaction((jdbc) -> {
-			jdbc.queryForList("select %s from %s for update skip locked".formatted(columns, none));
+		this.transactions.transaction((session) -> {
+			session.strings("select %s from %s for update skip locked".formatted(columns, none));
 			for (String change : List.of("insert into %s (%s) select %2$s from %s",
 					"update %s set %4$s = %4$s where 1 = 0", "delete from %3$s")) {
-				jdbc.update(change.formatted(table, columns, none, key));
+				session.update(change.formatted(table, columns, none, key));
 			}
 			return null;
 		});

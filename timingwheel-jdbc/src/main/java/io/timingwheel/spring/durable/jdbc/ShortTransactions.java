@@ -12,8 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
-import org.springframework.jdbc.CannotGetJdbcConnectionException;
-import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -35,7 +33,7 @@ final class ShortTransactions implements Access {
 
 	private static final long MAX_TIME = Duration.ofSeconds(5).toNanos();
 
-	private final JdbcTemplate jdbc;
+	private final Session session;
 
 	private final TransactionTemplate transactions;
 
@@ -43,38 +41,37 @@ final class ShortTransactions implements Access {
 
 	/**
 	 * Creates the access to a database.
-	 * @param dataSource gives the connections
-	 * @param dialect creates the access that runs the statements
-	 * @param autoCommit whether the connections commit each statement
-	 * @param readCommitted whether the connections have the isolation "read committed"
+	 * @param settings the connections
+	 * @param statements the texts of the statements
 	 */
-	ShortTransactions(DataSource dataSource, Dialect dialect, boolean autoCommit, boolean readCommitted) {
+	ShortTransactions(ConnectionSettings settings, Statements statements) {
 		// This wrapper has an identity of its own, so no transaction of the application
 		// is bound to it.
-		DataSource own = new DelegatingDataSource(dataSource);
+		DataSource own = new DelegatingDataSource(settings.dataSource());
+		JdbcTemplate jdbc = settings.dialect().template(own);
 		JdbcTransactionManager manager = new JdbcTransactionManager(own);
-		this.jdbc = dialect.template(own);
-		manager.setExceptionTranslator(this.jdbc.getExceptionTranslator());
+		manager.setExceptionTranslator(jdbc.getExceptionTranslator());
+		this.session = new Session(jdbc, statements);
 		this.transactions = new TransactionTemplate(manager);
 		this.transactions.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-		if (!readCommitted) {
+		if (!settings.readCommitted()) {
 			this.transactions.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
 		}
-		this.commitsEach = autoCommit && readCommitted;
+		this.commitsEach = settings.autoCommit() && settings.readCommitted();
 	}
 
 	@Override
-	public <T extends @Nullable Object> T single(Function<JdbcOperations, T> statement) {
+	public <T extends @Nullable Object> T single(Function<Session, T> statement) {
 		return retried(() -> once(true, statement));
 	}
 
 	@Override
-	public <T extends @Nullable Object> T transaction(Function<JdbcOperations, T> statements) {
+	public <T extends @Nullable Object> T transaction(Function<Session, T> statements) {
 		return retried(() -> once(statements));
 	}
 
 	@Override
-	public <T extends @Nullable Object> T once(Function<JdbcOperations, T> statements) {
+	public <T extends @Nullable Object> T once(Function<Session, T> statements) {
 		return once(false, statements);
 	}
 
@@ -84,19 +81,16 @@ final class ShortTransactions implements Access {
 	 * connection without a transaction would stay bound until they end.
 	 * @param single whether this is only one statement
 	 */
-	<T extends @Nullable Object> T once(boolean single, Function<JdbcOperations, T> statements) {
+	<T extends @Nullable Object> T once(boolean single, Function<Session, T> statements) {
 		if (single && this.commitsEach && !TransactionSynchronizationManager.isSynchronizationActive()) {
-			return statements.apply(this.jdbc);
+			return statements.apply(this.session);
 		}
 		try {
-			return this.transactions.execute((status) -> statements.apply(this.jdbc));
+			return this.transactions.execute((status) -> statements.apply(this.session));
 		}
 		catch (CannotCreateTransactionException ex) {
 			// Without a connection a transaction fails as a single statement does.
-			CannotGetJdbcConnectionException failure = new CannotGetJdbcConnectionException(
-					String.valueOf(ex.getMessage()));
-			failure.initCause(ex);
-			throw failure;
+			throw ConnectionSettings.noConnection(String.valueOf(ex.getMessage()), ex);
 		}
 	}
 

@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.EnqueueCombiner;
@@ -25,7 +27,6 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.CannotGetJdbcConnectionException;
-import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -45,7 +46,7 @@ final class Storing {
 	 */
 	private static final String SHARED_LOCK_TIMEOUT = "20ms";
 
-	private static final String UPSERT_NEW = """
+	private static final String INSERT_ALL = """
 			with clock as (
 				select {now} as now, set_config('lock_timeout', coalesce(?, current_setting('lock_timeout')), true)
 			), given as (
@@ -59,7 +60,7 @@ final class Storing {
 			from given
 			""";
 
-	private static final String UPSERT_PENDING = """
+	private static final String REPLACE_PENDING = """
 			on conflict (name, held_key) where held_key is not null do update set
 				id = excluded.id, payload = excluded.payload, traceparent = excluded.traceparent,
 				due_at = excluded.due_at, next_at = excluded.next_at, owner = null,
@@ -68,17 +69,11 @@ final class Storing {
 				error = null, created_at = excluded.created_at
 			""";
 
-	private static final String UPSERT_RESULT = "returning id, due_at, created_at, fence > 1 as replaced";
+	private static final String RESULT = "returning id, due_at, created_at, fence > 1";
 
-	private static final String INSERT = """
-			insert into {task} (id, name, task_key, held_key, payload, traceparent, due_at, next_at, first_at, status,
-				fence, attempt, deliveries, lost, created_at)
-			values (?, ?, ?, ?, ?, ?, ?, ?, ?, {pending}, 1, 1, 0, 0, ?)""";
+	private static final String INSERT_UNKEYED = INSERT_ALL + RESULT;
 
-	private static final String REPLACE = """
-			update {task} set id = ?, payload = ?, traceparent = ?, due_at = ?, next_at = ?, first_at = ?, owner = null,
-				fence = ?, attempt = 1, deliveries = 0, lost = 0, error = null, created_at = ?
-			where id = ?""";
+	private static final String UPSERT = INSERT_ALL + REPLACE_PENDING + RESULT;
 
 	private static final Comparator<NewTask> BY_KEY = Comparator.comparing(NewTask::name)
 		.thenComparing(NewTask::key, Comparator.nullsFirst(Comparator.naturalOrder()));
@@ -88,20 +83,6 @@ final class Storing {
 	private final Dialect dialect;
 
 	private final boolean combines;
-
-	private final String insertAll;
-
-	private final String upsert;
-
-	private final String find;
-
-	private final String lock;
-
-	private final String replace;
-
-	private final String insert;
-
-	private final String exists;
 
 	private final EnqueueCombiner combiner = new EnqueueCombiner(this::storeTogether,
 			(task) -> store(List.of(task)).get(0));
@@ -115,13 +96,6 @@ final class Storing {
 		this.database = database;
 		this.dialect = database.dialect();
 		this.combines = combines;
-		this.insertAll = database.sql(UPSERT_NEW + UPSERT_RESULT);
-		this.upsert = database.sql(UPSERT_NEW + UPSERT_PENDING + UPSERT_RESULT);
-		this.find = database.sql("select id from {task} where name = ? and held_key");
-		this.lock = database.sql("select " + TaskRow.COLUMNS + " from {task} where status = {pending} and id");
-		this.replace = database.sql(REPLACE);
-		this.insert = database.sql(INSERT);
-		this.exists = database.sql("select id from {task} where id");
 	}
 
 	/**
@@ -138,10 +112,10 @@ final class Storing {
 	private List<Enqueued> store(List<NewTask> tasks) {
 		Access caller = this.database.caller();
 		if (tasks.size() > 1) {
-			return inOrder(tasks, caller.allOrNone((jdbc) -> storeBatches(jdbc, batches(tasks))));
+			return inOrder(tasks, caller.allOrNone((session) -> storeBatches(session, batches(tasks))));
 		}
-		return inOrder(tasks, overwrites(tasks.get(0)) ? caller.single((jdbc) -> upsert(jdbc, tasks, null))
-				: caller.transaction((jdbc) -> lockAndWrite(jdbc, tasks)));
+		return inOrder(tasks, overwrites(tasks.get(0)) ? caller.single((session) -> upsert(session, tasks, null))
+				: caller.transaction((session) -> lockAndWrite(session, tasks)));
 	}
 
 	/**
@@ -157,7 +131,7 @@ final class Storing {
 		}
 		try {
 			return inOrder(tasks, this.database.application()
-				.once(true, (jdbc) -> upsert(jdbc, batches.get(0), SHARED_LOCK_TIMEOUT)));
+				.once(true, (session) -> upsert(session, batches.get(0), SHARED_LOCK_TIMEOUT)));
 		}
 		catch (IllegalArgumentException | DataIntegrityViolationException | ConcurrencyFailureException ex) {
 			// The database has undone the statement.
@@ -198,11 +172,12 @@ final class Storing {
 		return batches;
 	}
 
-	private Map<String, Enqueued> storeBatches(JdbcOperations jdbc, List<List<NewTask>> batches) {
+	private Map<String, Enqueued> storeBatches(Session session, List<List<NewTask>> batches) {
 		Map<String, Enqueued> stored = new HashMap<>();
 		for (List<NewTask> batch : batches) {
-			stored.putAll(upsert(jdbc, batch.stream().filter(this::overwrites).toList(), null));
-			stored.putAll(lockAndWrite(jdbc, batch.stream().filter((task) -> !overwrites(task)).toList()));
+			Map<Boolean, List<NewTask>> kinds = batch.stream().collect(Collectors.partitioningBy(this::overwrites));
+			stored.putAll(upsert(session, kinds.get(true), null));
+			stored.putAll(lockAndWrite(session, kinds.get(false)));
 		}
 		return stored;
 	}
@@ -223,26 +198,31 @@ final class Storing {
 	 * @param lockTimeout how long the statement waits for a lock, {@code null} for as
 	 * long as the transaction does
 	 */
-	private Map<String, Enqueued> upsert(JdbcOperations jdbc, List<NewTask> tasks, @Nullable String lockTimeout) {
-		Map<String, Enqueued> stored = new HashMap<>();
+	private Map<String, Enqueued> upsert(Session session, List<NewTask> tasks, @Nullable String lockTimeout) {
 		if (tasks.isEmpty()) {
-			return stored;
+			return Map.of();
 		}
 		boolean keyed = tasks.stream().anyMatch((task) -> task.key() != null);
-		jdbc.query(keyed ? this.upsert : this.insertAll, (rs) -> {
-			Outcome outcome = rs.getBoolean("replaced") ? Outcome.REPLACED : Outcome.INSERTED;
-			stored.put(rs.getString("id"),
-					new Enqueued(outcome, rs.getString("id"), rs.getLong("due_at"), rs.getLong("created_at")));
-		}, Parameters.of(this.database.givenTime(), lockTimeout, tasks.stream().map(NewTask::id).toArray(String[]::new),
-				tasks.stream().map((task) -> this.dialect.text(task.name())).toArray(String[]::new),
-				tasks.stream().map((task) -> this.dialect.nullableText(task.key())).toArray(String[]::new),
-				tasks.stream().map((task) -> this.dialect.payload(task.payload())).toArray(String[]::new),
-				tasks.stream().map(NewTask::traceparent).toArray(String[]::new),
+		List<Enqueued> stored = session.query(keyed ? UPSERT : INSERT_UNKEYED,
+				(rs, rowNum) -> new Enqueued(rs.getBoolean(4) ? Outcome.REPLACED : Outcome.INSERTED, rs.getString(1),
+						rs.getLong(2), rs.getLong(3)),
+				session.statements().givenTime(), lockTimeout, strings(tasks, NewTask::id),
+				strings(tasks, (task) -> (String) this.dialect.text(task.name())),
+				strings(tasks, (task) -> (String) this.dialect.nullableText(task.key())),
+				strings(tasks, (task) -> this.dialect.payload(task.payload())), strings(tasks, NewTask::traceparent),
 				tasks.stream().map((task) -> task.due().absolute()).toArray(Boolean[]::new),
 				tasks.stream()
 					.map((task) -> Math.min(task.due().millis(), DelayedTaskStore.MAX_TIME))
-					.toArray(Long[]::new)));
-		return stored;
+					.toArray(Long[]::new));
+		return stored.stream().collect(Collectors.toMap(Enqueued::id, Function.identity()));
+	}
+
+	private static @Nullable String[] strings(List<NewTask> tasks, Function<NewTask, @Nullable String> value) {
+		@Nullable String[] values = new String[tasks.size()];
+		for (int i = 0; i < values.length; i++) {
+			values[i] = value.apply(tasks.get(i));
+		}
+		return values;
 	}
 
 	/**
@@ -251,38 +231,44 @@ final class Storing {
 	 * follows in the next round.
 	 * @param tasks tasks whose keys differ
 	 */
-	private Map<String, Enqueued> lockAndWrite(JdbcOperations jdbc, List<NewTask> tasks) {
+	private Map<String, Enqueued> lockAndWrite(Session session, List<NewTask> tasks) {
 		Map<String, Enqueued> results = new HashMap<>();
 		List<NewTask> open = tasks;
-		long now = tasks.isEmpty() ? 0 : this.database.now(jdbc);
+		long now = tasks.isEmpty() ? 0 : session.now();
 		for (int round = 0; !open.isEmpty(); round++) {
 			if (round == MAX_ATTEMPTS) {
 				throw new CannotAcquireLockException("The task %s/%s changed too often to be stored"
 					.formatted(open.get(0).name(), open.get(0).key()));
 			}
-			Map<TaskId, TaskRow> pending = lockPending(jdbc, open, round > 0);
+			Map<TaskId, TaskRow> pending = lockPending(session, open, round > 0);
 			List<Object[]> replacements = new ArrayList<>();
 			Map<NewTask, Object[]> inserts = new LinkedHashMap<>();
 			for (NewTask task : open) {
 				TaskRow earlier = (task.key() != null) ? pending.get(new TaskId(task.name(), task.key())) : null;
-				Long firstAt = firstAt(task, earlier, now);
-				long dueAt = task.dueAt(now, (earlier != null) ? earlier.dueAt() : null,
-						(firstAt != null) ? firstAt : now);
-				if (earlier == null) {
-					inserts.put(task, insertValues(task, dueAt, firstAt, now));
-					results.put(task.id(), new Enqueued(Outcome.INSERTED, task.id(), dueAt, now));
+				if (earlier != null && !task.replaces()) {
+					results.put(task.id(), new Enqueued(Outcome.PENDING, earlier.id, earlier.dueAt, now));
+					continue;
 				}
-				else if (task.replaces()) {
-					replacements.add(Parameters.of(task.id(), this.dialect.payload(task.payload()), task.traceparent(),
-							dueAt, dueAt, firstAt, earlier.nextFence(now), now, earlier.id()));
-					results.put(task.id(), new Enqueued(Outcome.REPLACED, task.id(), dueAt, now));
+				TaskRow row = (earlier != null) ? earlier : new TaskRow(task.id(), task.name(), task.key());
+				Long firstAt = firstAt(task, earlier, now);
+				row.schedule(task.dueAt(now, (earlier != null) ? earlier.dueAt : null,
+						(firstAt != null) ? firstAt : now));
+				row.firstAt = firstAt;
+				row.reset();
+				String payload = this.dialect.payload(task.payload());
+				if (earlier != null) {
+					row.fence = row.nextFence(now);
+					replacements.add(row.state(this.dialect, payload, task.traceparent(), now, task.id(), row.id));
 				}
 				else {
-					results.put(task.id(), new Enqueued(Outcome.PENDING, earlier.id(), earlier.dueAt(), now));
+					inserts.put(task, row.state(this.dialect, payload, task.traceparent(), now, task.id(),
+							this.dialect.text(task.name()), this.dialect.nullableText(task.key())));
 				}
+				results.put(task.id(), new Enqueued((earlier != null) ? Outcome.REPLACED : Outcome.INSERTED, task.id(),
+						row.dueAt, now));
 			}
-			update(jdbc, this.replace, replacements);
-			open = insert(jdbc, inserts);
+			session.batch(TaskRow.REPLACE, replacements);
+			open = insert(session, inserts);
 		}
 		return results;
 	}
@@ -292,7 +278,7 @@ final class Storing {
 	 * longest wait.
 	 */
 	private static @Nullable Long firstAt(NewTask task, @Nullable TaskRow earlier, long now) {
-		Long firstAt = (earlier != null && earlier.deliveries() == 0) ? earlier.firstAt() : null;
+		Long firstAt = (earlier != null && earlier.deliveries == 0) ? earlier.firstAt : null;
 		return (firstAt == null && task.maxWait() != null) ? Long.valueOf(now) : firstAt;
 	}
 
@@ -303,7 +289,7 @@ final class Storing {
 	 * @param current whether the look has to find the current rows, even in a transaction
 	 * with the isolation "repeatable read"
 	 */
-	private Map<TaskId, TaskRow> lockPending(JdbcOperations jdbc, List<NewTask> tasks, boolean current) {
+	private Map<TaskId, TaskRow> lockPending(Session session, List<NewTask> tasks, boolean current) {
 		Map<String, List<Object>> keys = new TreeMap<>();
 		for (NewTask task : tasks) {
 			if (task.key() != null) {
@@ -312,38 +298,28 @@ final class Storing {
 			}
 		}
 		List<String> ids = new ArrayList<>();
-		String suffix = current ? " for update" : "";
-		keys.forEach((name, held) -> ids.addAll(jdbc.queryForList(this.find + Parameters.isOneOf(held.size()) + suffix,
-				String.class, Parameters.and(held, this.dialect.text(name)))));
+		String find = "select id from {task} where name = ? and held_key {in}" + (current ? " for update" : "");
+		keys.forEach((name, held) -> ids.addAll(session.strings(find, this.dialect.text(name), held)));
 		Map<TaskId, TaskRow> pending = new HashMap<>();
 		if (!ids.isEmpty()) {
-			jdbc.query(this.lock + Parameters.isOneOf(ids.size()) + " order by id for update", (rs) -> {
-				TaskRow row = TaskRow.read(rs, this.dialect);
-				pending.put(new TaskId(row.name(), Objects.requireNonNull(row.key())), row);
-			}, Parameters.and(ids));
+			session.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
+				.forEach((row) -> pending.put(new TaskId(row.name, Objects.requireNonNull(row.key)), row));
 		}
 		return pending;
-	}
-
-	private Object[] insertValues(NewTask task, long dueAt, @Nullable Long firstAt, long now) {
-		String key = task.key();
-		return Parameters.of(task.id(), this.dialect.text(task.name()), this.dialect.nullableText(key),
-				(key != null) ? this.dialect.text(TaskRow.heldKey(key, false)) : null,
-				this.dialect.payload(task.payload()), task.traceparent(), dueAt, dueAt, firstAt, now);
 	}
 
 	/**
 	 * Inserts rows whose keys were not pending a moment ago.
 	 * @return the tasks whose keys are pending now
 	 */
-	private List<NewTask> insert(JdbcOperations jdbc, Map<NewTask, Object[]> rows) {
+	private List<NewTask> insert(Session session, Map<NewTask, Object[]> rows) {
 		List<Object[]> values = List.copyOf(rows.values());
 		if (rows.keySet().stream().allMatch((task) -> task.key() == null)) {
-			update(jdbc, this.insert, values);
+			session.batch(TaskRow.INSERT, values);
 			return List.of();
 		}
 		try {
-			update(jdbc, this.insert + this.dialect.unlessTaken(), values);
+			session.batch(TaskRow.INSERT + this.dialect.unlessTaken(), values);
 			if (this.dialect.unlessTaken().isEmpty()) {
 				return List.of();
 			}
@@ -352,19 +328,9 @@ final class Storing {
 			// The database has inserted the other rows of the batch.
 		}
 		// No database tells which rows a batch has inserted.
-		List<String> ids = rows.keySet().stream().map(NewTask::id).toList();
-		Set<String> inserted = new HashSet<>(
-				jdbc.queryForList(this.exists + Parameters.isOneOf(ids.size()), String.class, Parameters.and(ids)));
+		Set<String> inserted = new HashSet<>(session.strings("select id from {task} where id {in}",
+				rows.keySet().stream().map(NewTask::id).toList()));
 		return rows.keySet().stream().filter((task) -> !inserted.contains(task.id())).toList();
-	}
-
-	private static void update(JdbcOperations jdbc, String sql, List<Object[]> rows) {
-		if (rows.size() == 1) {
-			jdbc.update(sql, rows.get(0));
-		}
-		else if (!rows.isEmpty()) {
-			jdbc.batchUpdate(sql, rows);
-		}
 	}
 
 }

@@ -13,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DuplicateKeyException;
-import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * Changes of tasks that take their keys again. Each is a transaction of its own, since
@@ -29,11 +28,8 @@ final class TakenKeys {
 
 	private final Database database;
 
-	private final Dialect dialect;
-
 	TakenKeys(Database database) {
 		this.database = database;
-		this.dialect = database.dialect();
 	}
 
 	/**
@@ -56,24 +52,25 @@ final class TakenKeys {
 	}
 
 	private Reply settle(Settlement settlement) {
-		Reply reply = take((jdbc) -> settle(jdbc, settlement));
+		Reply reply = take((session) -> settle(session, settlement));
 		return (reply != null) ? reply : Reply.BUSY;
 	}
 
-	private Reply settle(JdbcOperations jdbc, Settlement settlement) {
-		LockedRows rows = LockedRows.lock(this.database, jdbc, List.of(settlement.task().id()));
-		TaskRow row = rows.locked().get(settlement.task().id());
-		if (row == null) {
-			return SettledRow.notLocked(settlement, rows.skipped().get(settlement.task().id()));
+	private Reply settle(Session session, Settlement settlement) {
+		String id = settlement.task().id();
+		TaskRow row = session.lock(List.of(id)).get(id);
+		if (row == null || !row.isHeldAs(settlement.task())) {
+			return Settling.notHeld(settlement, (row != null) ? row : session.read(List.of(id)).get(id));
 		}
-		SettledRow settled = SettledRow.of(settlement, row, this.database.now(jdbc), this.dialect);
-		if (settled.needsKey() && isTaken(jdbc, row)) {
-			settled = SettledRow.gone(row, Reply.SUPERSEDED);
+		Reply reply = Settling.settle(settlement, row, session.now(), session.dialect());
+		if (row.status == TaskRow.PENDING && isTaken(session, row)) {
+			row.status = TaskRow.GONE;
+			reply = Reply.SUPERSEDED;
 		}
-		if (settled.sql() != null) {
-			jdbc.update(this.database.sql(settled.sql()), settled.parameters());
+		if (reply != Reply.REFUSED) {
+			session.write(List.of(row));
 		}
-		return settled.reply();
+		return reply;
 	}
 
 	/**
@@ -81,7 +78,7 @@ final class TakenKeys {
 	 * has just stored a task with the key, the statements run again and see that task.
 	 * @return {@code null} if another transaction is storing a task with the key
 	 */
-	<T> @Nullable T take(Function<JdbcOperations, T> change) {
+	<T> @Nullable T take(Function<Session, T> change) {
 		for (int i = 0; i < MAX_ATTEMPTS; i++) {
 			try {
 				return this.database.node().once(change);
@@ -97,18 +94,20 @@ final class TakenKeys {
 	}
 
 	/**
-	 * Whether another task has the key of a task. From now on the transaction waits only
-	 * briefly for other transactions.
+	 * Whether another task has the key that a task takes. From now on the transaction
+	 * waits only briefly for other transactions.
 	 */
-	boolean isTaken(JdbcOperations jdbc, TaskRow row) {
-		this.dialect.limitLockWait(jdbc);
-		return jdbc
-			.queryForList(
-					this.database.sql("select id from {task} where name = ? and held_key = ?")
-							+ this.dialect.lockNoWait(),
-					String.class, this.dialect.text(row.name()), row.heldKey(this.dialect))
+	boolean isTaken(Session session, TaskRow row) {
+		Dialect dialect = session.dialect();
+		if (row.key == null) {
+			return false;
+		}
+		dialect.limitLockWait(session.jdbc());
+		return session
+			.strings("select id from {task} where name = ? and held_key = ?" + dialect.lockNoWait(),
+					dialect.text(row.name), row.heldKey(dialect))
 			.stream()
-			.anyMatch((id) -> !id.equals(row.id()));
+			.anyMatch((id) -> !id.equals(row.id));
 	}
 
 }

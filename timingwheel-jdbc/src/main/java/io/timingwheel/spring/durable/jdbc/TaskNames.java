@@ -11,7 +11,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.dao.DuplicateKeyException;
-import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * The names that have tasks, and the rows of names: which of them are paused, and when
@@ -35,26 +34,25 @@ final class TaskNames {
 	 * The names of all tasks. PostgreSQL has the dead tasks and the others in different
 	 * indexes.
 	 */
-	List<String> all(JdbcOperations jdbc) {
-		Set<String> names = new TreeSet<>(withDeadTasks(jdbc));
-		names.addAll(names(jdbc, "next_at is not null"));
+	List<String> all(Session session) {
+		Set<String> names = new TreeSet<>(withDeadTasks(session));
+		names.addAll(names(session, "next_at is not null"));
 		return List.copyOf(names);
 	}
 
 	/**
 	 * The names that have dead tasks.
 	 */
-	List<String> withDeadTasks(JdbcOperations jdbc) {
-		return names(jdbc, "died_at is not null");
+	List<String> withDeadTasks(Session session) {
+		return names(session, "died_at is not null");
 	}
 
 	/**
 	 * PostgreSQL goes from name to name in an index, since it reads all rows for a
 	 * {@code distinct}.
 	 */
-	private List<String> names(JdbcOperations jdbc, String condition) {
-		Dialect dialect = this.database.dialect();
-		String sql = dialect.isPostgres() ? """
+	private List<String> names(Session session, String condition) {
+		String names = session.dialect().isPostgres() ? """
 				with recursive names as (
 					(select name from {task} where %1$s order by name limit 1)
 					union all
@@ -62,8 +60,7 @@ final class TaskNames {
 						from names n where n.name is not null
 				)
 				select name from names where name is not null""" : "select distinct name from {task} where %1$s";
-		return jdbc.query(this.database.sql(sql.formatted(condition)),
-				(rs, rowNum) -> String.valueOf(dialect.text(rs, "name")));
+		return session.texts(names.formatted(condition));
 	}
 
 	/**
@@ -75,17 +72,14 @@ final class TaskNames {
 		}
 		Object text = this.database.dialect().text(name);
 		this.database.node()
-			.single((jdbc) -> jdbc.update(this.database.sql("update {name} set paused = ? where name = ?"),
-					paused ? 1 : 0, text));
+			.single((session) -> session.update("update {name} set paused = ? where name = ?", paused ? 1 : 0, text));
 	}
 
 	/**
 	 * The paused names.
 	 */
-	Set<String> paused(JdbcOperations jdbc) {
-		Dialect dialect = this.database.dialect();
-		return new HashSet<>(jdbc.query(this.database.sql("select name from {name} where paused = 1"),
-				(rs, rowNum) -> String.valueOf(dialect.text(rs, "name"))));
+	Set<String> paused(Session session) {
+		return new HashSet<>(session.texts("select name from {name} where paused = 1"));
 	}
 
 	/**
@@ -101,7 +95,7 @@ final class TaskNames {
 			.forEach((name) -> missing.put(name, this.database.dialect().text(name)));
 		Set<String> result = paused;
 		if (!missing.isEmpty()) {
-			missing.values().removeIf((text) -> this.database.node().single((jdbc) -> exists(jdbc, text)));
+			missing.values().removeIf((text) -> this.database.node().single((session) -> exists(session, text)));
 		}
 		if (!missing.isEmpty()) {
 			missing.keySet().forEach((name) -> setPaused(name, true));
@@ -120,16 +114,16 @@ final class TaskNames {
 		Object text = this.database.dialect().text(name);
 		try {
 			this.database.node()
-				.once((jdbc) -> exists(jdbc, text)
-						|| jdbc.update(this.database.sql("insert into {name} (name) values (?)"), text) > 0);
+				.once((session) -> exists(session, text)
+						|| session.update("insert into {name} (name) values (?)", text) > 0);
 		}
 		catch (DuplicateKeyException ex) {
 			// Another node was faster.
 		}
 	}
 
-	private boolean exists(JdbcOperations jdbc, Object name) {
-		return !jdbc.queryForList(this.database.sql("select name from {name} where name = ?"), name).isEmpty();
+	static boolean exists(Session session, Object name) {
+		return !session.strings("select 'exists' from {name} where name = ?", name).isEmpty();
 	}
 
 }

@@ -2,6 +2,10 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
@@ -13,19 +17,10 @@ import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of the table of tasks, without the payload and the trace.
- *
- * @param nextAt the time by which a claim finds the task, {@code null} for a dead task
- * @param status one of {@link #PENDING}, {@link #RUNNING} and {@link #DEAD}
- * @param owner the node that has the task, {@code null} for none
- * @param firstAt the time of the first call since the task last began, if that call or a
- * later one had a longest wait; {@code null} if not
- * @param schedule the schedule of a recurring task, {@code null} for another
- * @param last whether this is the last run of a schedule that was cancelled
+ * A row of the table of tasks. A call that has locked the row changes this object, and
+ * then writes it. Not thread-safe.
  */
-record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullable Long nextAt, int status,
-		@Nullable String owner, long fence, int attempt, int deliveries, int lost, @Nullable Long firstAt,
-		@Nullable StoredSchedule schedule, boolean last, @Nullable String error, @Nullable Long diedAt) {
+final class TaskRow {
 
 	/** The status of a scheduled task, and with an owner that of a leased task. */
 	static final int PENDING = 0;
@@ -34,66 +29,178 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 
 	static final int DEAD = 2;
 
+	/** Not stored: the row is to be deleted. */
+	static final int GONE = 3;
+
 	/**
 	 * The value of the column {@code queue} of a pending task that has lost a delivery.
-	 * The queue of any other task with a next time is its status. The database computes
-	 * this column, so that one index has a queue each for the pending tasks, the running
-	 * tasks and the suspects of a name.
+	 * The queue of another task with a next time is its status. The database computes the
+	 * column. So one index keeps the queues of a name apart.
 	 */
 	static final int SUSPECT_QUEUE = 2;
 
-	/** The fence of a new task. A task that replaces another has a higher one. */
-	static final long FIRST_FENCE = 1;
-
 	/** The columns for {@link #read}. */
-	static final String COLUMNS = "id, name, task_key, due_at, next_at, status, owner, fence, attempt, deliveries,"
-			+ " lost, first_at, schedule, scheduled_at, error, died_at";
+	static final String COLUMNS = "id, name, task_key, case when held_key is null then 0 else 1 end as held, due_at,"
+			+ " next_at, status, owner, fence, attempt, deliveries, lost, first_at, schedule, scheduled_at, error, died_at";
+
+	private static final List<String> STATE = List.of("status", "owner", "held_key", "fence", "due_at", "next_at",
+			"first_at", "schedule", "scheduled_at", "attempt", "deliveries", "lost", "error", "died_at");
+
+	private static final String SET_STATE = "update {task} set " + String.join(" = ?, ", STATE) + " = ?";
+
+	/** Writes the {@link #state}, followed by the id. */
+	static final String WRITE = SET_STATE + " where id = ?";
+
+	/** Writes the {@link #state}, followed by the other values and the id. */
+	static final String REPLACE = SET_STATE + ", payload = ?, traceparent = ?, created_at = ?, id = ? where id = ?";
+
+	/** The columns that {@link #INSERT} writes. */
+	static final String NAMES = String.join(", ", STATE) + ", payload, traceparent, created_at, id, name, task_key";
+
+	/** Inserts the {@link #state}, followed by the other values. */
+	static final String INSERT = "insert into {task} (" + NAMES + ") values ("
+			+ String.join(", ", Collections.nCopies(STATE.size() + 6, "?")) + ")";
+
+	final String id;
+
+	final String name;
+
+	final @Nullable String key;
 
 	/**
-	 * The assignment of {@link #nextFence}, with {@link #micros} as its parameter.
+	 * Whether the task has its key: pending and not lost, or with a schedule in any state
+	 * but dead.
 	 */
-	static final String RAISE_FENCE = "fence = greatest(fence + 1, ?)";
+	boolean held;
+
+	long dueAt;
+
+	/** The time by which a claim finds the task, {@code null} for a dead task. */
+	@Nullable Long nextAt;
+
+	int status = PENDING;
+
+	/** The node that has the task, {@code null} for none. */
+	@Nullable String owner;
+
+	/** A task that replaces another has a higher fence than a new one. */
+	long fence = 1;
+
+	int attempt = 1;
+
+	int deliveries;
+
+	int lost;
+
+	/**
+	 * The time of the first call since the task last began, if that call or a later one
+	 * had a longest wait.
+	 */
+	@Nullable Long firstAt;
+
+	@Nullable String schedule;
+
+	/** The time of the next run by the schedule, also after the schedule has ended. */
+	@Nullable Long scheduledAt;
+
+	@Nullable String error;
+
+	@Nullable Long diedAt;
+
+	/** The arguments, {@code null} if they are too large or were not read. */
+	@Nullable String payload;
+
+	@Nullable String traceparent;
+
+	TaskRow(String id, String name, @Nullable String key) {
+		this.id = id;
+		this.name = name;
+		this.key = key;
+		this.held = key != null;
+	}
 
 	static TaskRow read(ResultSet rs, Dialect dialect) throws SQLException {
-		String schedule = rs.getString("schedule");
-		Long scheduledAt = rs.getObject("scheduled_at", Long.class);
-		return new TaskRow(rs.getString("id"), Objects.requireNonNull(dialect.text(rs, "name")),
-				dialect.text(rs, "task_key"), rs.getLong("due_at"), rs.getObject("next_at", Long.class),
-				rs.getInt("status"), rs.getString("owner"), rs.getLong("fence"), rs.getInt("attempt"),
-				rs.getInt("deliveries"), rs.getInt("lost"), rs.getObject("first_at", Long.class),
-				(schedule != null) ? new StoredSchedule(schedule, rs.getLong("scheduled_at")) : null,
-				schedule == null && scheduledAt != null, rs.getString("error"), rs.getObject("died_at", Long.class));
+		TaskRow row = new TaskRow(rs.getString(1), Objects.requireNonNull(dialect.text(rs, 2)), dialect.text(rs, 3));
+		row.held = rs.getInt(4) == 1;
+		row.dueAt = rs.getLong(5);
+		row.nextAt = rs.getObject(6, Long.class);
+		row.status = rs.getInt(7);
+		row.owner = rs.getString(8);
+		row.fence = rs.getLong(9);
+		row.attempt = rs.getInt(10);
+		row.deliveries = rs.getInt(11);
+		row.lost = rs.getInt(12);
+		row.firstAt = rs.getObject(13, Long.class);
+		row.schedule = rs.getString(14);
+		row.scheduledAt = rs.getObject(15, Long.class);
+		row.error = rs.getString(16);
+		row.diedAt = rs.getObject(17, Long.class);
+		return row;
 	}
 
 	/**
-	 * The column {@code held_key} of a task with a key: of a pending task that runs once,
-	 * and of a schedule in every state.
-	 * @param schedule whether the task has a schedule
+	 * Reads a row with its payload and its trace in the columns after the others.
+	 */
+	static TaskRow readWhole(ResultSet rs, Dialect dialect) throws SQLException {
+		TaskRow row = read(rs, dialect);
+		row.payload = rs.getString(18);
+		row.traceparent = rs.getString(19);
+		return row;
+	}
+
+	/**
+	 * The column {@code held_key} of a task that holds its key.
 	 */
 	static String heldKey(String key, boolean schedule) {
 		return (schedule ? "s" : "o") + key;
 	}
 
-	/**
-	 * The column {@code held_key} of this task while it holds its key.
-	 */
 	@Nullable Object heldKey(Dialect dialect) {
-		return (this.key != null) ? dialect.text(heldKey(this.key, this.schedule != null)) : null;
+		return (this.key != null && this.held) ? dialect.text(heldKey(this.key, this.schedule != null)) : null;
+	}
+
+	/**
+	 * The values of the columns that change, and after them some others.
+	 */
+	Object[] state(Dialect dialect, @Nullable Object... others) {
+		List<@Nullable Object> values = new ArrayList<>(Arrays.asList(this.status, this.owner, heldKey(dialect),
+				this.fence, this.dueAt, this.nextAt, this.firstAt, this.schedule, this.scheduledAt, this.attempt,
+				this.deliveries, this.lost, this.error, this.diedAt));
+		values.addAll(Arrays.asList(others));
+		return values.toArray();
+	}
+
+	/**
+	 * Scheduled at a time. No node has the task.
+	 */
+	void schedule(long due) {
+		this.status = PENDING;
+		this.owner = null;
+		this.held = this.key != null;
+		this.dueAt = due;
+		this.nextAt = due;
+	}
+
+	/**
+	 * As if no node had tried the task yet.
+	 */
+	void reset() {
+		this.attempt = 1;
+		this.deliveries = 0;
+		this.lost = 0;
+		this.error = null;
 	}
 
 	/**
 	 * The fence that a claim, a move, a replacement or a requeue gives the task. A
-	 * failover of the database may lose the latest fences of the task. They are not given
-	 * again, since each fence is at least the time in microseconds.
+	 * failover may lose the latest fences. They are not given again, since each fence is
+	 * at least the time in microseconds.
 	 * @param now the time by the database's clock, in milliseconds
 	 */
 	long nextFence(long now) {
 		return Math.max(this.fence + 1, micros(now));
 	}
 
-	/**
-	 * A time in microseconds.
-	 */
 	static long micros(long millis) {
 		return TimeUnit.MILLISECONDS.toMicros(millis);
 	}
@@ -106,12 +213,11 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 		};
 	}
 
-	boolean isPending() {
-		return this.status == PENDING;
-	}
-
-	boolean isRunning() {
-		return this.status == RUNNING;
+	/**
+	 * Whether this is the last run of a schedule that was cancelled.
+	 */
+	boolean isLast() {
+		return this.schedule == null && this.scheduledAt != null;
 	}
 
 	/**
@@ -121,17 +227,28 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 		return this.owner != null && this.fence == task.fence();
 	}
 
-	/**
-	 * Whether the node with this reference has already given the task back, and no node
-	 * has had the task since.
-	 */
-	boolean isGivenBackBy(TaskRef task) {
-		return this.state() == State.SCHEDULED && this.fence == task.fence();
+	@Nullable StoredSchedule storedSchedule() {
+		return (this.schedule != null) ? new StoredSchedule(this.schedule, Objects.requireNonNull(this.scheduledAt))
+				: null;
 	}
 
 	StoredTask stored() {
 		return new StoredTask(this.id, this.name, this.key, this.dueAt, state(), this.attempt, this.deliveries,
-				this.error, this.schedule, this.diedAt);
+				this.error, storedSchedule(), this.diedAt);
+	}
+
+	/**
+	 * The time by which a claim has found the task.
+	 */
+	long foundAt() {
+		return Objects.requireNonNull(this.nextAt);
+	}
+
+	/**
+	 * Whether a claim makes the task running: it is due and was not lost.
+	 */
+	boolean begins(long now) {
+		return this.lost == 0 && this.dueAt <= now;
 	}
 
 	/**
@@ -139,9 +256,9 @@ record TaskRow(String id, String name, @Nullable String key, long dueAt, @Nullab
 	 * @param now the time of the claim by the database's clock
 	 * @param begins whether the task begins with the claim
 	 */
-	LeasedTask leased(long now, boolean begins, @Nullable String payload, @Nullable String traceparent) {
-		return new LeasedTask(this.id, nextFence(now), this.name, this.key, payload, traceparent, this.dueAt, begins,
-				this.attempt, this.deliveries + (begins ? 1 : 0), this.lost, this.schedule);
+	LeasedTask leased(long now, boolean begins) {
+		return new LeasedTask(this.id, nextFence(now), this.name, this.key, this.payload, this.traceparent, this.dueAt,
+				begins, this.attempt, this.deliveries + (begins ? 1 : 0), this.lost, storedSchedule());
 	}
 
 }

@@ -1,0 +1,161 @@
+package io.timingwheel.spring.durable.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+import io.timingwheel.spring.durable.store.DueTime;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.RowMapper;
+
+/**
+ * Runs the statements of a call, in a transaction or each for itself. A statement has the
+ * words of {@link Statements#text}. One of its parameters may be a collection, whose
+ * values take the place of <code>{in}</code>.
+ *
+ * @param jdbc runs the statements
+ * @param statements gives their texts
+ */
+record Session(JdbcOperations jdbc, Statements statements) {
+
+	/**
+	 * The milliseconds of a duration, at most the last time that can be stored.
+	 */
+	static long millis(Duration duration) {
+		return DueTime.after(duration).resolve(0);
+	}
+
+	/**
+	 * A size rounded up to a power of two, so that there are few different statements.
+	 */
+	static int padded(int size) {
+		return (size <= 1) ? size : Integer.highestOneBit(size - 1) << 1;
+	}
+
+	Dialect dialect() {
+		return this.statements.dialect();
+	}
+
+	/**
+	 * The time, in milliseconds since the epoch.
+	 */
+	long now() {
+		Long given = this.statements.givenTime();
+		return (given != null) ? given : dialect().now(this.jdbc);
+	}
+
+	int update(String statement, @Nullable Object... parameters) {
+		return this.jdbc.update(text(statement, parameters), flat(parameters));
+	}
+
+	void batch(String statement, List<Object[]> rows) {
+		if (rows.size() == 1) {
+			this.jdbc.update(this.statements.text(statement), rows.get(0));
+		}
+		else if (!rows.isEmpty()) {
+			this.jdbc.batchUpdate(this.statements.text(statement), rows);
+		}
+	}
+
+	<T> List<T> query(String statement, RowMapper<T> mapper, @Nullable Object... parameters) {
+		return this.jdbc.query(text(statement, parameters), mapper, flat(parameters));
+	}
+
+	List<String> strings(String statement, @Nullable Object... parameters) {
+		return query(statement, (rs, rowNum) -> rs.getString(1), parameters);
+	}
+
+	/**
+	 * The names or keys in the first column.
+	 */
+	List<String> texts(String statement, @Nullable Object... parameters) {
+		return query(statement, (rs, rowNum) -> String.valueOf(dialect().text(rs, 1)), parameters);
+	}
+
+	List<TaskRow> rows(String statement, @Nullable Object... parameters) {
+		return query(statement, (rs, rowNum) -> TaskRow.read(rs, dialect()), parameters);
+	}
+
+	/**
+	 * The statement that locks the first rows in an order, without those that another
+	 * transaction has locked.
+	 */
+	String lockFirst(String columns, String rows, int limit) {
+		return dialect().lockFirst(columns, rows, limit);
+	}
+
+	/**
+	 * Locks tasks in the order of their ids, so that two calls do not wait for each
+	 * other. Leaves out those that another transaction has locked.
+	 */
+	Map<String, TaskRow> lock(Collection<String> ids) {
+		TreeSet<String> ordered = new TreeSet<>(ids);
+		return byId(rows(lockFirst("{columns}", "{task} where id {in} order by id", padded(ordered.size())), ordered));
+	}
+
+	Map<String, TaskRow> read(Collection<String> ids) {
+		return ids.isEmpty() ? Map.of() : byId(rows("select {columns} from {task} where id {in}", ids));
+	}
+
+	private static Map<String, TaskRow> byId(List<TaskRow> rows) {
+		Map<String, TaskRow> byId = new HashMap<>();
+		rows.forEach((row) -> byId.put(row.id, row));
+		return byId;
+	}
+
+	/**
+	 * Writes the changed states of tasks, and deletes those that are gone.
+	 */
+	void write(List<TaskRow> rows) {
+		List<Object[]> changed = new ArrayList<>();
+		List<Object[]> gone = new ArrayList<>();
+		for (TaskRow row : rows) {
+			if (row.status == TaskRow.GONE) {
+				gone.add(new Object[] { row.id });
+			}
+			else {
+				changed.add(row.state(dialect(), row.id));
+			}
+		}
+		batch(TaskRow.WRITE, changed);
+		batch("delete from {task} where id = ?", gone);
+	}
+
+	private String text(String statement, @Nullable Object[] parameters) {
+		for (Object parameter : parameters) {
+			if (parameter instanceof Collection<?> values) {
+				String list = String.join(", ", Collections.nCopies(padded(values.size()), "?"));
+				return this.statements.text(statement.replace("{in}",
+						(values.size() == 1) ? "= ?" : "in (" + (values.isEmpty() ? "null" : list) + ")"));
+			}
+		}
+		return this.statements.text(statement);
+	}
+
+	/**
+	 * Puts the values of a collection in its place. The last one fills up its list.
+	 */
+	private static Object[] flat(@Nullable Object[] parameters) {
+		List<@Nullable Object> flat = new ArrayList<>();
+		for (Object parameter : parameters) {
+			if (parameter instanceof Collection<?> values) {
+				flat.addAll(values);
+				for (int i = values.size(); i < padded(values.size()); i++) {
+					flat.add(flat.get(flat.size() - 1));
+				}
+			}
+			else {
+				flat.add(parameter);
+			}
+		}
+		return flat.toArray();
+	}
+
+}
