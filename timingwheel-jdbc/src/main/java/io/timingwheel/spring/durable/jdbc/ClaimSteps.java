@@ -15,12 +15,10 @@ interface ClaimSteps {
 	/**
 	 * Claims tasks of names without limits, and looks at the first tasks of the names
 	 * with limits. Takes no task if the node wants a suspect and one waits.
-	 * @param request the request
-	 * @param suspect whether the node wants a suspect
-	 * @param limit the limit for the names without limits
+	 * @param request the request, with the limit for the names without limits
 	 * @param since where to begin to search each name
 	 */
-	Round claim(ClaimRequest request, boolean suspect, int limit, Map<String, Long> since);
+	Round claim(ClaimRequest request, Map<String, Long> since);
 
 	/**
 	 * Begins the first due tasks of a name, whose row the transaction has locked.

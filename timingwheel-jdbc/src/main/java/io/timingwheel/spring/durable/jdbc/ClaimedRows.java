@@ -45,12 +45,11 @@ final class ClaimedRows {
 	static List<TaskRow> lockFirst(Session session, ClaimRequest request, String name, String queue, long now,
 			long until, int limit) {
 		Dialect dialect = session.dialect();
-		List<TaskRow> found = session.query(
-				session.lockFirst(
-						"{columns}, case when octet_length(payload) <= ? then payload end as payload, traceparent",
-						"{task} where name = ? and queue = " + queue
-								+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
-						Session.padded(limit)),
+		List<TaskRow> found = session.query(session.dialect()
+			.lockFirst("{columns}, case when octet_length(payload) <= ? then payload end as payload, traceparent",
+					"{task} where name = ? and queue = " + queue
+							+ " and next_at <= ? and (owner is null or next_at <= ?) order by name, queue, next_at",
+					Session.padded(limit)),
 				(rs, rowNum) -> TaskRow.readWhole(rs, dialect), dialect.storedBytes(request.maxPayloadBytes()),
 				dialect.text(name), until, now);
 		return found.subList(0, Math.min(limit, found.size()));
@@ -61,8 +60,10 @@ final class ClaimedRows {
 	 * @return whether there were any
 	 */
 	static boolean lose(Session session, String name, long now) {
-		List<String> ids = session.strings(session.lockFirst("id",
-				"{task} where name = ? and queue = {running} and next_at <= ? order by name, queue, next_at", MAX_ENDED),
+		List<String> ids = session.strings(session.dialect()
+			.lockFirst("id",
+					"{task} where name = ? and queue = {running} and next_at <= ? order by name, queue, next_at",
+					MAX_ENDED),
 				session.dialect().text(name), now);
 		if (!ids.isEmpty()) {
 			session.update(LOSE, TaskRow.micros(now), ids);

@@ -57,8 +57,8 @@ final class Claims {
 		}
 		Set<String> paused = pausedNames(result, round.pausedNames());
 		result.tasks.sort(Comparator.comparingLong(LeasedTask::dueAt));
-		return new Claimed(List.copyOf(result.tasks), result.now + this.database.millisSince(result.arrived), round.nextAt(),
-				result.startAt, result.more, result.newSuspects, paused);
+		return new Claimed(List.copyOf(result.tasks), result.now + this.database.millisSince(result.arrived),
+				round.nextAt(), result.startAt, result.more, result.newSuspects, paused);
 	}
 
 	private ClaimSteps.Round claim(Result result, boolean suspect) {
@@ -74,7 +74,8 @@ final class Claims {
 		// The names with limits come second. If they had tasks before, they get half.
 		int limit = (hasLimited && hasOthers && this.limitedWork) ? Math.max(1, request.limit() / 2) : request.limit();
 		long start = System.nanoTime();
-		ClaimSteps.Round round = this.steps.claim(request, suspect, limit, since);
+		ClaimSteps.Round round = this.steps.claim(new ClaimRequest(request.owner(), request.names(), limit, suspect,
+				request.lookAhead(), request.lease(), request.maxPayloadBytes()), since);
 		result.add(round);
 		if (round.suspects().isEmpty()) {
 			learn(result, round, limit, since, result.arrived - start);

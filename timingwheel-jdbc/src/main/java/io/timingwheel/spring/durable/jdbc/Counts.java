@@ -2,12 +2,14 @@ package io.timingwheel.spring.durable.jdbc;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -58,9 +60,10 @@ final class Counts {
 			from {task} tablesample system (%2$s) repeatable (1) group by name""";
 
 	private static final String FORECAST = """
-			select span, count(*) from (select floor((due_at - ?) / ?) as span from {task} where name = ?
-				and status = {pending} and due_at >= ? and due_at < ? order by name, status, due_at limit ?) counted
-			group by span""";
+			select name, span, count(*) from (select name, floor((due_at - ?) / ?) as span from {task}
+				where name {in} and status = {pending} and due_at >= ? and due_at < ?
+				order by name, status, due_at limit ?) counted
+			group by name, span""";
 
 	private final Database database;
 
@@ -166,56 +169,56 @@ final class Counts {
 	}
 
 	/**
-	 * Counts how many pending tasks fall due in equal spans of the time ahead. Of each
-	 * name those count that are due first. The names with few tasks leave their shares to
-	 * the others.
+	 * Counts how many pending tasks fall due in equal spans of the time ahead: of the
+	 * names with few tasks all, and of each other name those that are due first.
 	 */
 	Forecast forecast(Forecast.Query query) {
-		List<String> names = query.pending()
+		List<String> few = new ArrayList<>();
+		List<String> many = new ArrayList<>();
+		long counted = 0;
+		for (Map.Entry<String, Long> name : query.pending()
 			.entrySet()
 			.stream()
 			.sorted(Map.Entry.comparingByValue())
-			.map(Map.Entry::getKey)
-			.toList();
+			.toList()) {
+			counted += name.getValue();
+			((counted <= MAX_COUNTED) ? few : many).add(name.getKey());
+		}
 		return this.database.node().single((session) -> {
 			long from = session.now();
 			Map<String, DueCounts> counts = new HashMap<>();
-			int room = MAX_COUNTED;
-			for (int i = 0; i < names.size(); i++) {
-				long[] spans = new long[query.spans()];
-				int limit = room / (names.size() - i);
-				long counted = forecast(session, query, names.get(i), from, limit, spans);
-				room -= (int) counted;
-				counts.put(names.get(i), complete(spans, counted == limit));
-			}
+			forecast(session, query, few, Integer.MAX_VALUE, from, counts);
+			many.forEach((name) -> forecast(session, query, List.of(name), MAX_COUNTED / many.size(), from, counts));
 			return new Forecast(from, counts);
 		});
 	}
 
-	private static long forecast(Session session, Forecast.Query query, String name, long from, int limit,
-			long[] spans) {
-		if (!session.dialect().canStore(name)) {
-			return 0;
-		}
-		long span = query.span().toMillis();
-		session.query(FORECAST, (rs, rowNum) -> spans[rs.getInt(1)] = rs.getLong(2), from, span,
-				session.dialect().text(name), from, from + span * query.spans(), limit);
-		return LongStream.of(spans).sum();
-	}
-
 	/**
-	 * The spans that were counted. The span of the last counted task may have more.
-	 * @param cut whether there may be more tasks
+	 * Counts the tasks of names. If a limit has cut the count, the span of the last task
+	 * may have more, and is left out with those after it.
 	 */
-	private static DueCounts complete(long[] spans, boolean cut) {
-		int complete = spans.length;
-		if (cut) {
-			do {
-				complete--;
+	private static void forecast(Session session, Forecast.Query query, List<String> names, int limit, long from,
+			Map<String, DueCounts> counts) {
+		Dialect dialect = session.dialect();
+		Map<String, long[]> spans = new HashMap<>();
+		names.forEach((name) -> spans.put(name, new long[query.spans()]));
+		long span = query.span().toMillis();
+		session.query(FORECAST, (rs, rowNum) -> {
+			String name = String.valueOf(dialect.text(rs, 1));
+			Objects.requireNonNull(spans.get(name))[rs.getInt(2)] = rs.getLong(3);
+			return name;
+		}, from, span, names.stream().filter(dialect::canStore).map(dialect::text).toList(), from,
+				from + span * query.spans(), limit);
+		spans.forEach((name, ofName) -> {
+			int complete = ofName.length;
+			if (LongStream.of(ofName).sum() == limit) {
+				do {
+					complete--;
+				}
+				while (ofName[complete] == 0);
 			}
-			while (complete > 0 && spans[complete] == 0);
-		}
-		return new DueCounts(LongStream.of(spans).limit(complete).boxed().toList(), false);
+			counts.put(name, new DueCounts(LongStream.of(ofName).limit(complete).boxed().toList(), false));
+		});
 	}
 
 }

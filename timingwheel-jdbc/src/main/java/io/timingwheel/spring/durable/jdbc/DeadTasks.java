@@ -9,7 +9,6 @@ import java.util.Map;
 
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Requeue;
 
-
 /**
  * What operators do with dead tasks: requeue and discard.
  */
@@ -22,13 +21,13 @@ final class DeadTasks {
 
 	private final Database database;
 
-	private final TakenKeys takenKeys;
+	private final Settlements settlements;
 
 	private final TaskNames names;
 
 	DeadTasks(Database database) {
 		this.database = database;
-		this.takenKeys = new TakenKeys(database);
+		this.settlements = new Settlements(database);
 		this.names = new TaskNames(database);
 	}
 
@@ -42,7 +41,8 @@ final class DeadTasks {
 		Map<String, Requeue> results = new HashMap<>();
 		for (String id : ids) {
 			long start = System.nanoTime();
-			Requeue result = (waited < MAX_WAIT) ? this.takenKeys.<Requeue>take((session) -> requeue(session, id)) : null;
+			Requeue result = (waited < MAX_WAIT) ? this.settlements.<Requeue>takeKey((session) -> requeue(session, id))
+					: null;
 			waited += (result == null) ? System.nanoTime() - start : 0;
 			results.putIfAbsent(id, (result != null) ? result : Requeue.KEY_PENDING);
 		}
@@ -56,7 +56,7 @@ final class DeadTasks {
 		}
 		long now = session.now();
 		row.schedule(now);
-		if (this.takenKeys.isTaken(session, row)) {
+		if (Settlements.isTaken(session, row)) {
 			return Requeue.KEY_PENDING;
 		}
 		row.reset();
@@ -85,8 +85,10 @@ final class DeadTasks {
 			List<String> found = new ArrayList<>();
 			for (String name : this.names.withDeadTasks(session)) {
 				if (found.size() < limit) {
-					found.addAll(session.strings("select id from {task} where name = ? and died_at < ?"
-							+ " order by name, died_at, id limit ?", session.dialect().text(name), before, limit));
+					found.addAll(session.strings(
+							"select id from {task} where name = ? and died_at < ?"
+									+ " order by name, died_at, id limit ?",
+							session.dialect().text(name), before, limit));
 				}
 			}
 			return found.subList(0, Math.min(limit, found.size()));

@@ -223,7 +223,7 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 
 	@Override
 	public boolean isRefusal(Throwable error) {
-		return StoreErrors.isRefusal(error);
+		return Dialect.isRefusal(error);
 	}
 
 	/**

@@ -3,8 +3,8 @@ package io.timingwheel.spring.durable.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,18 +14,16 @@ import io.timingwheel.spring.durable.store.Settlement;
 import io.timingwheel.spring.durable.store.TaskRef;
 import org.jspecify.annotations.Nullable;
 
-
 /**
  * What nodes do with the tasks that they have leased: begin, renew, settle. Each call
  * locks the rows, decides, and writes. The usual calls change all tasks in one way, which
- * takes PostgreSQL one statement. A settlement that needs the key of its task is a
- * transaction of its own ({@link TakenKeys}).
+ * takes PostgreSQL one statement. {@link Settlements} has the others.
  */
 final class LeasedTasks {
 
 	private final Database database;
 
-	private final TakenKeys takenKeys;
+	private final Settlements settlements;
 
 	private final Change begin;
 
@@ -35,7 +33,7 @@ final class LeasedTasks {
 
 	LeasedTasks(Database database) {
 		this.database = database;
-		this.takenKeys = new TakenKeys(database);
+		this.settlements = new Settlements(database);
 		// In MySQL an assignment sees the new values of the columns to its left.
 		this.begin = new Change("""
 				deliveries = deliveries + case when status = {pending} then 1 else 0 end,
@@ -77,7 +75,7 @@ final class LeasedTasks {
 		if (others.isEmpty()) {
 			return acknowledged;
 		}
-		Map<Settlement, Reply> replies = new IdentityHashMap<>(settleOthers(others));
+		Map<Settlement, Reply> replies = this.settlements.settle(others);
 		int next = 0;
 		List<Reply> result = new ArrayList<>();
 		for (Settlement settlement : settlements) {
@@ -85,50 +83,6 @@ final class LeasedTasks {
 			result.add((reply != null) ? reply : acknowledged.get(next++));
 		}
 		return result;
-	}
-
-	private Map<Settlement, Reply> settleOthers(List<Settlement> settlements) {
-		List<Settlement> needKeys = new ArrayList<>();
-		Map<Settlement, Reply> replies = this.database.node().transaction((session) -> {
-			needKeys.clear();
-			return settle(session, settlements, needKeys);
-		});
-		replies.putAll(this.takenKeys.settle(needKeys));
-		return replies;
-	}
-
-	/**
-	 * Settles tasks in one transaction.
-	 * @param needKeys takes the settlements that are left, since they need keys
-	 */
-	private static Map<Settlement, Reply> settle(Session session, List<Settlement> settlements,
-			List<Settlement> needKeys) {
-		List<String> ids = settlements.stream().map((settlement) -> settlement.task().id()).toList();
-		Map<String, TaskRow> locked = session.lock(ids);
-		Map<String, TaskRow> others = session.read(ids.stream().filter((id) -> !locked.containsKey(id)).toList());
-		long now = session.now();
-		Map<Settlement, Reply> replies = new IdentityHashMap<>();
-		List<TaskRow> writes = new ArrayList<>();
-		for (Settlement settlement : settlements) {
-			String id = settlement.task().id();
-			TaskRow row = locked.get(id);
-			if (row == null || !row.isHeldAs(settlement.task())) {
-				replies.put(settlement, Settling.notHeld(settlement, (row != null) ? row : others.get(id)));
-				continue;
-			}
-			boolean held = row.held;
-			Reply reply = Settling.settle(settlement, row, now, session.dialect());
-			if (row.status == TaskRow.PENDING && row.held && !held) {
-				needKeys.add(settlement);
-				continue;
-			}
-			replies.put(settlement, reply);
-			if (reply != Reply.REFUSED) {
-				writes.add(row);
-			}
-		}
-		session.write(writes);
-		return replies;
 	}
 
 	/**
@@ -144,7 +98,7 @@ final class LeasedTasks {
 		}
 		List<TaskRow> rows = session.rows("select {columns} from {task}" + running + " for update", task.id(),
 				task.fence());
-		rows.forEach((row) -> Settling.settle(settlement, row, session.now(), session.dialect()));
+		rows.forEach((row) -> Settlements.decide(settlement, row, session.now(), session.dialect()));
 		session.write(rows);
 		return !rows.isEmpty();
 	}
@@ -154,14 +108,16 @@ final class LeasedTasks {
 	 * @param values the parameters of the assignments
 	 */
 	private List<Reply> change(Change change, List<TaskRef> tasks, @Nullable Object... values) {
-		Set<TaskRef> changed = this.database.dialect().isPostgres()
+		Set<TaskRef> left = this.database.dialect().isPostgres()
 				? this.database.node().single((session) -> changeAtOnce(session, change, tasks, values))
 				: this.database.node().transaction((session) -> lockAndChange(session, change, tasks, values));
-		List<String> others = tasks.stream().filter((task) -> !changed.contains(task)).map(TaskRef::id).toList();
-		Map<String, TaskRow> rows = others.isEmpty() ? Map.of()
-				: this.database.node().single((session) -> session.read(others));
+		if (left.isEmpty()) {
+			return Collections.nCopies(tasks.size(), Reply.DONE);
+		}
+		Map<String, TaskRow> rows = this.database.node()
+			.single((session) -> session.read(left.stream().map(TaskRef::id).toList()));
 		return tasks.stream()
-			.map((task) -> changed.contains(task) ? Reply.DONE : change.notChanged(task, rows.get(task.id())))
+			.map((task) -> left.contains(task) ? change.notChanged(task, rows.get(task.id())) : Reply.DONE)
 			.toList();
 	}
 
@@ -172,30 +128,34 @@ final class LeasedTasks {
 		parameters.add(tasks.stream().map(TaskRef::fence).toArray(Long[]::new));
 		parameters.addAll(Arrays.asList(values));
 		return change.atOnce.query(session, (rs) -> {
-			Set<TaskRef> changed = new HashSet<>();
+			Set<TaskRef> left = new HashSet<>();
 			while (rs.next()) {
-				changed.add(new TaskRef(rs.getString(1), rs.getLong(2)));
+				left.add(new TaskRef(rs.getString(1), rs.getLong(2)));
 			}
-			return changed;
+			return left;
 		}, parameters.toArray());
 	}
 
 	private static Set<TaskRef> lockAndChange(Session session, Change change, List<TaskRef> tasks,
 			@Nullable Object... values) {
 		Map<String, TaskRow> locked = session.lock(tasks.stream().map(TaskRef::id).toList());
-		Set<TaskRef> changed = new HashSet<>();
+		Set<TaskRef> left = new HashSet<>();
+		Set<String> changed = new HashSet<>();
 		for (TaskRef task : tasks) {
 			TaskRow row = locked.get(task.id());
 			if (row != null && change.matches(task, row)) {
-				changed.add(task);
+				changed.add(task.id());
+			}
+			else {
+				left.add(task);
 			}
 		}
 		if (!changed.isEmpty()) {
 			List<@Nullable Object> parameters = new ArrayList<>(Arrays.asList(values));
-			parameters.add(changed.stream().map(TaskRef::id).toList());
+			parameters.add(changed);
 			session.update(change.write, parameters.toArray());
 		}
-		return changed;
+		return left;
 	}
 
 	/**
@@ -204,22 +164,23 @@ final class LeasedTasks {
 	private static final class Change {
 
 		/**
-		 * The statement of PostgreSQL. It finds the locked rows again by their places. A
-		 * row that another transaction has changed meanwhile has another place, and stays
-		 * as it is: the reply is {@link Reply#BUSY}. The subqueries around the lists hide
-		 * their values from the planner, which would otherwise plan each statement anew.
+		 * The statement of PostgreSQL, which gives the tasks that stay as they are. It
+		 * finds the locked rows again by their places. A row that another transaction has
+		 * changed meanwhile has another place, and stays: the reply is
+		 * {@link Reply#BUSY}. The subqueries around the lists hide their values from the
+		 * planner, which would otherwise plan each statement anew.
 		 */
 		private static final String AT_ONCE = """
-				with held as (
-					select t.ctid as place from {task} t
-						join unnest((select ?::text[]), (select ?::bigint[])) as given (id, fence)
-							on t.id = given.id and t.fence = given.fence
+				with given as (
+					select * from unnest((select ?::text[]), (select ?::bigint[])) as given (id, fence)
+				), held as (
+					select t.ctid as place from {task} t join given on t.id = given.id and t.fence = given.fence
 					where t.owner is not null and t.status %s
 					order by t.id for update of t skip locked
 				), changed as (
 					%s held where t.ctid = held.place returning t.id, t.fence
 				)
-				select id, fence from changed""";
+				select id, fence from given where (id, fence) not in (select id, fence from changed)""";
 
 		private final String write;
 

@@ -63,8 +63,9 @@ final class NameLimits {
 	List<LeasedTask> takeExpired(ClaimRequest request, String name, long expireMillis, int room) {
 		return this.database.node().transaction((session) -> {
 			long now = session.now();
-			return ClaimedRows.lease(session, request, ClaimedRows.lockFirst(session, request, name, "{pending}", now,
-					now - expireMillis - 1, room), now, false);
+			return ClaimedRows.lease(session, request,
+					ClaimedRows.lockFirst(session, request, name, "{pending}", now, now - expireMillis - 1, room), now,
+					false);
 		});
 	}
 
@@ -85,8 +86,8 @@ final class NameLimits {
 
 	/**
 	 * Leases the first suspect of a name, with or without limits. With limits it has a
-	 * free place, and does not have to wait for another task with its key. Lost runs of a key do not wait for each other: only the
-	 * tasks that a node has count.
+	 * free place, and does not have to wait for another task with its key. Lost runs of a
+	 * key do not wait for each other: only the tasks that a node has count.
 	 */
 	Taken takeSuspect(ClaimRequest request, String name) {
 		if (Objects.requireNonNull(request.names().get(name)).limits() == null) {
@@ -177,7 +178,7 @@ final class NameLimits {
 	 */
 	private static @Nullable LockedName lock(Session session, String name) {
 		String row = "{name} where name = ?";
-		String sql = session.lockFirst("next_start", row, 1);
+		String sql = session.dialect().lockFirst("next_start", row, 1);
 		if (session.dialect().isPostgres()) {
 			// The clock of a test may stop the node for as long as it likes.
 			String ends = session.statements().isTimeGiven() ? ""
@@ -202,11 +203,12 @@ final class NameLimits {
 		for (int i = 0; i < ((concurrent == 0) ? 2 : 4); i++) {
 			parameters.addAll(List.of(row.text, row.now));
 		}
-		Places places = DataAccessUtils.requiredSingleResult(row.session.query(
-				COUNT_WAITING + ((concurrent == 0) ? "" : COUNT_TAKEN),
-				(rs, rowNum) -> new Places((concurrent == 0) ? Integer.MAX_VALUE : Math.max(0, concurrent - rs.getInt(3)),
-						rs.getInt(1) + rs.getInt(2) > 0, rs.getInt(1) > 0),
-				parameters.toArray()));
+		Places places = DataAccessUtils
+			.requiredSingleResult(row.session.query(COUNT_WAITING + ((concurrent == 0) ? "" : COUNT_TAKEN),
+					(rs, rowNum) -> new Places(
+							(concurrent == 0) ? Integer.MAX_VALUE : Math.max(0, concurrent - rs.getInt(3)),
+							rs.getInt(1) + rs.getInt(2) > 0, rs.getInt(1) > 0),
+					parameters.toArray()));
 		if (places.ended()) {
 			ClaimedRows.lose(row.session, row.name, row.now);
 		}

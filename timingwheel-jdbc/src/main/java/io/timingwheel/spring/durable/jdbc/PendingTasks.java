@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 
+import io.timingwheel.spring.durable.jdbc.Database.Access;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.DueTime;
 import io.timingwheel.spring.durable.store.Enqueued;
@@ -77,7 +78,7 @@ final class PendingTasks {
 		row.status = (row.status == TaskRow.RUNNING) ? TaskRow.RUNNING : TaskRow.GONE;
 		session.write(List.of(row));
 		if (isDeclared(row.key)) {
-			setCancelled(session, row.name, true);
+			TaskNames.setCancelled(session, row.name, true);
 		}
 		return true;
 	}
@@ -203,7 +204,7 @@ final class PendingTasks {
 		String id = scheduleId(session, schedule, suffix);
 		long now = session.now();
 		if (id == null) {
-			return (schedule.onlyIfLost() && isCancelled(session, schedule.name()))
+			return (schedule.onlyIfLost() && TaskNames.isCancelled(session, schedule.name()))
 					? new Enqueued(Outcome.PENDING, "", now, now) : insert(session, schedule, now);
 		}
 		TaskRow row = lockSchedule(session, id);
@@ -227,8 +228,8 @@ final class PendingTasks {
 		row.scheduledAt = row.dueAt;
 		try {
 			session.update(TaskRow.INSERT + this.dialect.unlessTaken(),
-					row.state(this.dialect, this.dialect.payload(schedule.payload()), schedule.traceparent(), now, row.id,
-							this.dialect.text(schedule.name()), this.dialect.text(schedule.key())));
+					row.state(this.dialect, this.dialect.payload(schedule.payload()), schedule.traceparent(), now,
+							row.id, this.dialect.text(schedule.name()), this.dialect.text(schedule.key())));
 		}
 		catch (DuplicateKeyException ex) {
 			return null;
@@ -237,8 +238,8 @@ final class PendingTasks {
 		if (!this.dialect.unlessTaken().isEmpty() && !row.id.equals(scheduleId(session, schedule, ""))) {
 			return null;
 		}
-		if (isDeclared(schedule.key()) && isCancelled(session, schedule.name())) {
-			setCancelled(session, schedule.name(), false);
+		if (isDeclared(schedule.key()) && TaskNames.isCancelled(session, schedule.name())) {
+			TaskNames.setCancelled(session, schedule.name(), false);
 		}
 		return new Enqueued(Outcome.INSERTED, row.id, row.dueAt, now);
 	}
@@ -273,35 +274,12 @@ final class PendingTasks {
 	}
 
 	private @Nullable TaskRow lockSchedule(Session session, String id) {
-		return DataAccessUtils.singleResult(
-				session.query(LOCK_SCHEDULE, (rs, rowNum) -> TaskRow.readWhole(rs, this.dialect), id));
+		return DataAccessUtils
+			.singleResult(session.query(LOCK_SCHEDULE, (rs, rowNum) -> TaskRow.readWhole(rs, this.dialect), id));
 	}
 
 	private static boolean isDeclared(@Nullable String key) {
 		return DelayedTaskStore.DECLARED_KEY.equals(key);
-	}
-
-	private boolean isCancelled(Session session, String name) {
-		return !session
-			.strings("select 'cancelled' from {name} where name = ? and cancelled = 1", this.dialect.text(name))
-			.isEmpty();
-	}
-
-	/**
-	 * Sets or deletes the mark of a declared schedule that was cancelled, in the
-	 * transaction of the change of the schedule.
-	 */
-	private void setCancelled(Session session, String name, boolean cancelled) {
-		Object text = this.dialect.text(name);
-		if (!TaskNames.exists(session, text)) {
-			try {
-				session.update("insert into {name} (name) values (?)" + this.dialect.unlessTaken(), text);
-			}
-			catch (DuplicateKeyException ex) {
-				// Another transaction was faster.
-			}
-		}
-		session.update("update {name} set cancelled = ? where name = ?", cancelled ? 1 : 0, text);
 	}
 
 }

@@ -32,13 +32,13 @@ final class PlannedStatement {
 		this.statement = statement;
 	}
 
-	<T> T query(Session session, ResultSetExtractor<T> extractor, Object... parameters) {
+	<T> T query(Session session, ResultSetExtractor<T> extractor, @Nullable Object... parameters) {
 		String planned = this.text;
 		if (planned == null) {
 			planned = plan(session.statements().text(this.statement));
 		}
 		long start = System.nanoTime();
-		T result = session.jdbc().query(planned, extractor, parameters);
+		T result = session.jdbc().query(planned, extractor, Session.flat(parameters));
 		if (System.nanoTime() - start > LONG) {
 			planAnew();
 		}

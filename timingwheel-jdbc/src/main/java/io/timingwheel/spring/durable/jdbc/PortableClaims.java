@@ -26,10 +26,10 @@ final class PortableClaims implements ClaimSteps {
 
 	private static final String LOOK = "select %d as number, "
 			+ FIRST.formatted("{pending}", "<= ?", "and (owner is null or next_at <= ?)") + " as due_at, "
-			+ FIRST.formatted("{suspect}", "<= ?", "") + " as suspect_at, "
-			+ FIRST.formatted("{running}", "<= ?", "") + " as ended_at, " + FIRST.formatted("{pending}", "> ?", "")
-			+ " as later_at, " + FIRST.formatted("{running}", "> ?", "") + " as lease_at, "
-			+ FIRST.formatted("{suspect}", "> ?", "") + " as suspect_lease_at";
+			+ FIRST.formatted("{suspect}", "<= ?", "") + " as suspect_at, " + FIRST.formatted("{running}", "<= ?", "")
+			+ " as ended_at, " + FIRST.formatted("{pending}", "> ?", "") + " as later_at, "
+			+ FIRST.formatted("{running}", "> ?", "") + " as lease_at, " + FIRST.formatted("{suspect}", "> ?", "")
+			+ " as suspect_lease_at";
 
 	private final Database database;
 
@@ -41,15 +41,15 @@ final class PortableClaims implements ClaimSteps {
 	}
 
 	@Override
-	public Round claim(ClaimRequest request, boolean suspect, int limit, Map<String, Long> since) {
+	public Round claim(ClaimRequest request, Map<String, Long> since) {
 		Round seen = this.database.node().single((session) -> look(session, request));
 		Map<String, Look> looks = new HashMap<>(seen.looks());
 		looks.keySet().removeIf((name) -> share(request, name).limits() != null);
 		seen.looks().keySet().removeAll(looks.keySet());
-		List<String> suspects = suspect ? seen.suspects() : List.of();
+		List<String> suspects = request.suspect() ? seen.suspects() : List.of();
 		boolean idle = looks.values().stream().noneMatch((look) -> look.hasDue() || look.hasEnded());
 		Round taken = (idle || !suspects.isEmpty()) ? seen
-				: this.database.node().transaction((session) -> take(session, request, limit, looks));
+				: this.database.node().transaction((session) -> take(session, request, looks));
 		long nextAt = looks.values().stream().mapToLong(Look::laterAt).min().orElse(Long.MAX_VALUE);
 		return new Round(taken.tasks(), taken.now(), nextAt, taken.newSuspects(), false, suspects, seen.pausedNames(),
 				seen.looks());
@@ -105,25 +105,25 @@ final class PortableClaims implements ClaimSteps {
 			if (times[1] != Long.MAX_VALUE) {
 				suspects.put(name, times[1]);
 			}
-			return looks.put(name, new Look(times[0], times[2], laterAt));
+			looks.put(name, new Look(times[0], times[2], laterAt));
+			return name;
 		}, parameters.toArray());
 	}
 
-	private Round take(Session session, ClaimRequest request, int limit, Map<String, Look> looks) {
+	private Round take(Session session, ClaimRequest request, Map<String, Look> looks) {
 		long now = session.now();
 		long read = System.nanoTime();
 		boolean newSuspects = false;
 		for (Map.Entry<String, Look> look : looks.entrySet()) {
 			newSuspects |= look.getValue().hasEnded() && ClaimedRows.lose(session, look.getKey(), now);
 		}
-		List<LeasedTask> tasks = ClaimedRows.lease(session, request, lockFirst(session, request, limit, looks, now), now,
+		List<LeasedTask> tasks = ClaimedRows.lease(session, request, lockFirst(session, request, looks, now), now,
 				true);
 		return new Round(tasks, now + this.database.millisSince(read), 0, newSuspects, false, List.of(), Set.of(),
 				Map.of());
 	}
 
-	private static List<TaskRow> lockFirst(Session session, ClaimRequest request, int limit, Map<String, Look> looks,
-			long now) {
+	private static List<TaskRow> lockFirst(Session session, ClaimRequest request, Map<String, Look> looks, long now) {
 		List<TaskRow> found = new ArrayList<>();
 		long until = now + Session.millis(request.lookAhead());
 		looks.forEach((name, look) -> {
@@ -138,7 +138,7 @@ final class PortableClaims implements ClaimSteps {
 			}
 		});
 		found.sort(Comparator.comparingLong(TaskRow::foundAt));
-		return found.subList(0, Math.min(limit, found.size()));
+		return found.subList(0, Math.min(request.limit(), found.size()));
 	}
 
 	@Override

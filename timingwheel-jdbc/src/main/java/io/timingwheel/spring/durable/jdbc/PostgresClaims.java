@@ -3,13 +3,16 @@ package io.timingwheel.spring.durable.jdbc;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 import io.timingwheel.spring.durable.store.ClaimRequest;
+import io.timingwheel.spring.durable.store.ClaimRequest.Share;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.StoredSchedule;
 import org.jspecify.annotations.Nullable;
@@ -27,19 +30,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresClaims implements ClaimSteps {
 
-	/** Names, shares and floors without the paused names, and the names with limits. */
+	/** The names that are not paused, with their shares and floors. */
 	private static final String WANTED = """
 			with clock as (select {now} as now, ?::bigint as ahead),
 			paused as (select name from {name} where paused = 1),
-			wanted as (
-				select w.* from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]), (select ?::bigint[]))
-					as w (name, due, soon, since)
-				where w.name not in (select name from paused)
+			given as (
+				select g.* from unnest((select ?::text[]), (select ?::int[]), (select ?::int[]), (select ?::bigint[]),
+					(select ?::boolean[])) with ordinality as g (name, due, soon, since, limited, number)
+				where g.name not in (select name from paused)
 			),
-			limited as (
-				select l.* from unnest((select ?::text[]), (select ?::bigint[])) with ordinality as l (name, since, number)
-				where l.name not in (select name from paused)
-			),
+			wanted as (select * from given where not limited),
 			""";
 
 	/**
@@ -58,8 +58,7 @@ final class PostgresClaims implements ClaimSteps {
 			suspects as (
 				select n.name, (select next_at from {task} where name = n.name and queue = {suspect}
 					and next_at <= (select now from clock) order by next_at limit 1) as next_at
-				from (select name from wanted union all select name from limited) n
-				where (select ?::boolean)
+				from given n where (select ?::boolean)
 			),
 			found as (
 				select first.*, w.name, w.due, w.soon, first.next_at <= clock.now as is_due
@@ -109,7 +108,7 @@ final class PostgresClaims implements ClaimSteps {
 						and next_at <= (select now from clock) order by next_at limit 1), {never}),
 					coalesce((select next_at from {task} where name = l.name and queue = {pending}
 						and next_at > (select now from clock) order by next_at limit 1), {never})]) as looks
-				from limited l
+				from given l where limited
 			)
 			""".replace("{never}", String.valueOf(Long.MAX_VALUE));
 
@@ -163,52 +162,46 @@ final class PostgresClaims implements ClaimSteps {
 	}
 
 	@Override
-	public Round claim(ClaimRequest request, boolean suspect, int limit, Map<String, Long> since) {
-		Names names = new Names();
-		request.names().forEach((name, share) -> {
-			if (share.limits() != null) {
-				names.limited.add(name);
-			}
-			else {
-				names.add(name, share.due(), share.soon());
-			}
-		});
-		names.suspect = suspect;
-		names.ahead = Session.millis(request.lookAhead());
-		return this.database.node().single((session) -> claim(session, request, limit, names, since));
+	public Round claim(ClaimRequest request, Map<String, Long> since) {
+		return this.database.node().single((session) -> claim(session, request, since));
 	}
 
 	@Override
 	public List<LeasedTask> begin(Session session, ClaimRequest request, String name, int limit, long since) {
-		Names names = new Names();
-		names.add(name, limit, 0);
-		return claim(session, request, limit, names, Map.of(name, since)).tasks();
+		ClaimRequest one = new ClaimRequest(request.owner(), Map.of(name, new Share(limit, 0)), limit, false,
+				Duration.ZERO, request.lease(), request.maxPayloadBytes());
+		return claim(session, one, Map.of(name, since)).tasks();
 	}
 
-	private Round claim(Session session, ClaimRequest request, int limit, Names names, Map<String, Long> since) {
-		return this.statement.query(session, (rs) -> read(rs, names.limited), session.statements().givenTime(),
-				names.ahead, texts(names.names), names.due.toArray(Integer[]::new),
-				names.soon.toArray(Integer[]::new), floors(names.names, since), texts(names.limited),
-				floors(names.limited, since), names.suspect, limit, request.owner(), Session.millis(request.lease()),
+	private Round claim(Session session, ClaimRequest request, Map<String, Long> since) {
+		int size = request.names().size();
+		String[] names = new String[size];
+		Integer[] due = new Integer[size];
+		Integer[] soon = new Integer[size];
+		Long[] floors = new Long[size];
+		Boolean[] limited = new Boolean[size];
+		int i = 0;
+		for (Map.Entry<String, Share> name : request.names().entrySet()) {
+			names[i] = (String) session.dialect().text(name.getKey());
+			due[i] = name.getValue().due();
+			soon[i] = name.getValue().soon();
+			floors[i] = Objects.requireNonNull(since.get(name.getKey()));
+			limited[i++] = name.getValue().limits() != null;
+		}
+		return this.statement.query(session, (rs) -> read(rs, names), session.statements().givenTime(),
+				Session.millis(request.lookAhead()), names, due, soon, floors, limited, request.suspect(),
+				request.limit(), request.owner(), Session.millis(request.lease()),
 				session.dialect().storedBytes(request.maxPayloadBytes()));
 	}
 
-	private Object[] texts(List<String> names) {
-		return names.stream().map(this.database.dialect()::text).toArray(String[]::new);
-	}
-
-	private static Object[] floors(List<String> names, Map<String, Long> since) {
-		return names.stream().map(since::get).toArray(Long[]::new);
-	}
-
-	private static Round read(ResultSet rs, List<String> limited) throws SQLException {
+	private static Round read(ResultSet rs, String[] names) throws SQLException {
 		rs.next();
 		long now = rs.getLong("now");
 		long nextAt = time(rs.getObject("next_at", Long.class));
 		boolean hasLeft = rs.getBoolean("has_left");
 		List<String> suspects = texts(rs.getArray("suspects"));
 		Set<String> pausedNames = Set.copyOf(texts(rs.getArray("paused")));
-		Map<String, Look> looks = looks(rs.getArray("looks"), limited);
+		Map<String, Look> looks = looks(rs.getArray("looks"), names);
 		List<LeasedTask> tasks = new ArrayList<>();
 		boolean newSuspects = false;
 		while (rs.next()) {
@@ -222,11 +215,11 @@ final class PostgresClaims implements ClaimSteps {
 		return new Round(tasks, now, nextAt, newSuspects, hasLeft, suspects, pausedNames, looks);
 	}
 
-	private static Map<String, Look> looks(@Nullable Array array, List<String> limited) throws SQLException {
+	private static Map<String, Look> looks(@Nullable Array array, String[] names) throws SQLException {
 		Map<String, Look> looks = new HashMap<>();
 		if (array != null) {
 			for (Long[] times : (Long[][]) array.getArray()) {
-				looks.put(limited.get(times[0].intValue() - 1), new Look(times[1], times[2], times[3]));
+				looks.put(names[times[0].intValue() - 1], new Look(times[1], times[2], times[3]));
 			}
 		}
 		return looks;
@@ -249,31 +242,6 @@ final class PostgresClaims implements ClaimSteps {
 		return new LeasedTask(rs.getString(1), rs.getLong(3), rs.getString(4), rs.getString(5), rs.getString(6),
 				rs.getString(7), rs.getLong(8), rs.getInt(9) == TaskRow.RUNNING, rs.getInt(10), rs.getInt(11),
 				rs.getInt(12), (schedule != null) ? new StoredSchedule(schedule, rs.getLong(14)) : null);
-	}
-
-	/**
-	 * The wanted names and their shares, and the names with limits.
-	 */
-	private static final class Names {
-
-		private final List<String> limited = new ArrayList<>();
-
-		private boolean suspect;
-
-		private long ahead;
-
-		private final List<String> names = new ArrayList<>();
-
-		private final List<Integer> due = new ArrayList<>();
-
-		private final List<Integer> soon = new ArrayList<>();
-
-		void add(String name, int due, int soon) {
-			this.names.add(name);
-			this.due.add(due);
-			this.soon.add(soon);
-		}
-
 	}
 
 }

@@ -10,7 +10,6 @@ import io.timingwheel.spring.durable.store.NodeState.Activity;
 import io.timingwheel.spring.durable.store.StoredTask;
 import io.timingwheel.spring.durable.store.StoredTask.Position;
 
-
 /**
  * Reads pages of tasks, and keeps and reads what nodes report. Takes no locks.
  */
@@ -64,8 +63,8 @@ final class Reads {
 					claiming, state.inFlight(), now, state.nodeId());
 			if (updated == 0) {
 				session.update("delete from {node} where reported_at < ?", oldest(now));
-				session.update("insert into {node} (claiming, in_flight, reported_at, id) values (?, ?, ?, ?)", claiming,
-						state.inFlight(), now, state.nodeId());
+				session.update("insert into {node} (claiming, in_flight, reported_at, id) values (?, ?, ?, ?)",
+						claiming, state.inFlight(), now, state.nodeId());
 			}
 			return updated;
 		});

@@ -84,20 +84,13 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	}
 
 	/**
-	 * The statement that locks the first rows in an order, without those that another
-	 * transaction has locked.
-	 */
-	String lockFirst(String columns, String rows, int limit) {
-		return dialect().lockFirst(columns, rows, limit);
-	}
-
-	/**
 	 * Locks tasks in the order of their ids, so that two calls do not wait for each
 	 * other. Leaves out those that another transaction has locked.
 	 */
 	Map<String, TaskRow> lock(Collection<String> ids) {
 		TreeSet<String> ordered = new TreeSet<>(ids);
-		return byId(rows(lockFirst("{columns}", "{task} where id {in} order by id", padded(ordered.size())), ordered));
+		return byId(rows(dialect().lockFirst("{columns}", "{task} where id {in} order by id", padded(ordered.size())),
+				ordered));
 	}
 
 	Map<String, TaskRow> read(Collection<String> ids) {
@@ -142,7 +135,7 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	/**
 	 * Puts the values of a collection in its place. The last one fills up its list.
 	 */
-	private static Object[] flat(@Nullable Object[] parameters) {
+	static Object[] flat(@Nullable Object[] parameters) {
 		List<@Nullable Object> flat = new ArrayList<>();
 		for (Object parameter : parameters) {
 			if (parameter instanceof Collection<?> values) {

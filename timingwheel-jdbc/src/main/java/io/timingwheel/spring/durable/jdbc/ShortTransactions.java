@@ -25,7 +25,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * transaction of the application and have the isolation "read committed". After a
  * collision with another transaction, the statements run again.
  */
-final class ShortTransactions implements Access {
+final class ShortTransactions implements Database.Access {
 
 	private static final int ATTEMPTS = 20;
 

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.Assert;
 
 /**
- * The texts of the statements for one table of tasks in one kind of database. Thread-safe.
+ * The texts of the statements for one table of tasks in one kind of database.
+ * Thread-safe.
  */
 final class Statements {
 

@@ -13,6 +13,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import io.timingwheel.spring.durable.jdbc.Database.Access;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
 import io.timingwheel.spring.durable.store.EnqueueCombiner;
 import io.timingwheel.spring.durable.store.Enqueued;
@@ -175,9 +176,8 @@ final class Storing {
 	private Map<String, Enqueued> storeBatches(Session session, List<List<NewTask>> batches) {
 		Map<String, Enqueued> stored = new HashMap<>();
 		for (List<NewTask> batch : batches) {
-			Map<Boolean, List<NewTask>> kinds = batch.stream().collect(Collectors.partitioningBy(this::overwrites));
-			stored.putAll(upsert(session, kinds.get(true), null));
-			stored.putAll(lockAndWrite(session, kinds.get(false)));
+			stored.putAll(upsert(session, batch.stream().filter(this::overwrites).toList(), null));
+			stored.putAll(lockAndWrite(session, batch.stream().filter((task) -> !overwrites(task)).toList()));
 		}
 		return stored;
 	}
@@ -251,8 +251,8 @@ final class Storing {
 				}
 				TaskRow row = (earlier != null) ? earlier : new TaskRow(task.id(), task.name(), task.key());
 				Long firstAt = firstAt(task, earlier, now);
-				row.schedule(task.dueAt(now, (earlier != null) ? earlier.dueAt : null,
-						(firstAt != null) ? firstAt : now));
+				row.schedule(
+						task.dueAt(now, (earlier != null) ? earlier.dueAt : null, (firstAt != null) ? firstAt : now));
 				row.firstAt = firstAt;
 				row.reset();
 				String payload = this.dialect.payload(task.payload());
@@ -302,7 +302,8 @@ final class Storing {
 		keys.forEach((name, held) -> ids.addAll(session.strings(find, this.dialect.text(name), held)));
 		Map<TaskId, TaskRow> pending = new HashMap<>();
 		if (!ids.isEmpty()) {
-			session.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
+			session
+				.rows("select {columns} from {task} where status = {pending} and id {in} order by id for update", ids)
 				.forEach((row) -> pending.put(new TaskId(row.name, Objects.requireNonNull(row.key)), row));
 		}
 		return pending;

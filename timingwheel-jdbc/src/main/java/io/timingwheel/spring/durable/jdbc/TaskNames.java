@@ -108,21 +108,44 @@ final class TaskNames {
 	}
 
 	/**
+	 * Whether the declared schedule of a name was cancelled.
+	 */
+	static boolean isCancelled(Session session, String name) {
+		return !session
+			.strings("select 'cancelled' from {name} where name = ? and cancelled = 1", session.dialect().text(name))
+			.isEmpty();
+	}
+
+	/**
+	 * Sets or deletes the mark of a declared schedule that was cancelled, in the
+	 * transaction of the change of the schedule.
+	 */
+	static void setCancelled(Session session, String name, boolean cancelled) {
+		create(session, name);
+		session.update("update {name} set cancelled = ? where name = ?", cancelled ? 1 : 0,
+				session.dialect().text(name));
+	}
+
+	/**
 	 * Creates the row of a name, unless the row exists.
 	 */
 	void create(String name) {
-		Object text = this.database.dialect().text(name);
+		this.database.node().once((session) -> create(session, name));
+	}
+
+	private static boolean create(Session session, String name) {
+		Object text = session.dialect().text(name);
 		try {
-			this.database.node()
-				.once((session) -> exists(session, text)
-						|| session.update("insert into {name} (name) values (?)", text) > 0);
+			return exists(session, text) || session
+				.update("insert into {name} (name) values (?)" + session.dialect().unlessTaken(), text) > 0;
 		}
 		catch (DuplicateKeyException ex) {
-			// Another node was faster.
+			// Another transaction was faster.
+			return false;
 		}
 	}
 
-	static boolean exists(Session session, Object name) {
+	private static boolean exists(Session session, Object name) {
 		return !session.strings("select 'exists' from {name} where name = ?", name).isEmpty();
 	}
 

@@ -14,11 +14,12 @@
  * move, find and recur.
  * <li>What nodes do: {@code Claims} and its two kinds of steps ({@code PostgresClaims},
  * {@code PortableClaims}), {@code NameLimits} for names whose starts are limited,
- * {@code LeasedTasks} for begin, renew and settle.
+ * {@code LeasedTasks} for begin, renew and acknowledge, {@code Settlements} for the rest.
  * <li>What operators do: {@code DeadTasks}, {@code Counts} and {@code Reads}.
  * <li>{@code Database} gives a call its transaction: that of the caller
- * ({@code ApplicationTransaction}), or a short one ({@code ShortTransactions}). It also
- * has the clock, and puts the names of the tables into statements.
+ * ({@code ApplicationTransaction}), or a short one ({@code ShortTransactions}). A
+ * {@code Session} runs its statements, whose texts come from {@code Statements}. Most
+ * changes lock a {@code TaskRow}, change this object, and write it.
  * <li>{@code Dialect} and its subclasses have the small differences between the
  * databases. On PostgreSQL the most frequent changes take one statement each, for any
  * number of tasks. Otherwise a change locks rows, decides, and writes.

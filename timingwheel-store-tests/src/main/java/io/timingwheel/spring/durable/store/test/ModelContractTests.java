@@ -211,8 +211,7 @@ public abstract class ModelContractTests extends StoreContract {
 	}
 
 	/**
-	 * Each node takes one suspect after another. The order is up to the store, so the
-	 * test takes them all.
+	 * Takes one suspect after another until none is left.
 	 */
 	private void claimSuspects() {
 		hold(suspects(this.a.store()), suspects(this.reference));

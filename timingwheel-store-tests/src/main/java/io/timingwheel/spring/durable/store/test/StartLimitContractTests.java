@@ -454,6 +454,24 @@ public abstract class StartLimitContractTests extends StoreContract {
 	}
 
 	@Test
+	void theEarliestLostRunComesFirstAndAloneWhetherItsNameIsLimitedOrNot() {
+		Map<String, Share> shares = Map.of(NAME, new Share(100, 100, TWO, null), "other", new Share(100, 100));
+		List<String> lost = new ArrayList<>();
+		for (String name : List.of(NAME, "other", NAME)) {
+			lost.add(this.a.enqueue(taskOf(name, NOW)).id());
+			assertThat(this.a.claim(shares, 1000).tasks()).hasSize(1);
+			later(Duration.ofMillis(1));
+		}
+		later(LEASES_OVER);
+		assertThat(this.b.claim(shares, 1000).tasks()).isEmpty();
+		String due = this.a.enqueue(taskOf("other", NOW)).id();
+		for (String id : lost) {
+			assertThat(ids(this.b.store().claim(this.b.request(shares, 1000, true)))).containsExactly(id);
+		}
+		assertThat(ids(this.b.store().claim(this.b.request(shares, 1000, true)))).containsExactly(due);
+	}
+
+	@Test
 	void aLostRunWhoseKeyIsBusyHoldsUpNoOtherLostRun() {
 		List<String> lost = lostWithoutLimit("k", "k", "a", "b", "c", "d", "e", "f");
 		LeasedTask first = suspect(this.b, ONE_PER_KEY);
