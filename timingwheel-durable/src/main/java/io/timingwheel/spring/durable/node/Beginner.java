@@ -30,11 +30,12 @@ final class Beginner extends Batcher {
 	}
 
 	/**
-	 * Lets a task wait on the wheel until it is due.
+	 * Lets a task wait on the wheel until it is due. The timer of a task that is
+	 * withdrawn meanwhile has no effect.
 	 */
 	void beginWhenDue(Run run) {
 		try {
-			run.waitsFor(this.parts.wheel().scheduleAt((DirectTask) () -> add(run), run.dueNanos));
+			this.parts.wheel().scheduleAt((DirectTask) () -> add(run), run.dueNanos);
 		}
 		catch (RejectedExecutionException ex) {
 			// The wheel is full or stopped.

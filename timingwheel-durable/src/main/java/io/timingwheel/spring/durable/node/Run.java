@@ -7,7 +7,6 @@ import java.util.Objects;
 import java.util.concurrent.Executor;
 
 import io.timingwheel.RoutedTask;
-import io.timingwheel.TimerHandle;
 import io.timingwheel.spring.durable.store.DelayedTaskStore.Reply;
 import io.timingwheel.spring.durable.store.LeasedTask;
 import io.timingwheel.spring.durable.store.Settlement;
@@ -56,8 +55,6 @@ final class Run implements RoutedTask, TaskExecution {
 	final @Nullable IllegalArgumentException unknownSchedule;
 
 	private State state = State.WAITING;
-
-	private @Nullable TimerHandle timer;
 
 	private @Nullable Thread thread;
 
@@ -115,18 +112,6 @@ final class Run implements RoutedTask, TaskExecution {
 		return this.task.schedule() != null;
 	}
 
-	/**
-	 * Remembers the timer of the task, so that {@link #withdraw()} can cancel the timer.
-	 */
-	synchronized void waitsFor(TimerHandle timer) {
-		if (this.state == State.WAITING) {
-			this.timer = timer;
-		}
-		else {
-			timer.cancel();
-		}
-	}
-
 	synchronized boolean isWaiting() {
 		return this.state == State.WAITING;
 	}
@@ -142,7 +127,6 @@ final class Run implements RoutedTask, TaskExecution {
 		this.term = term;
 		this.state = State.BEGUN;
 		this.begunAt = this.window.begun();
-		this.timer = null;
 		return true;
 	}
 
@@ -159,9 +143,6 @@ final class Run implements RoutedTask, TaskExecution {
 	synchronized boolean withdraw() {
 		if (this.state != State.WAITING && this.state != State.BEGUN) {
 			return false;
-		}
-		if (this.timer != null) {
-			this.timer.cancel();
 		}
 		leave();
 		return true;
