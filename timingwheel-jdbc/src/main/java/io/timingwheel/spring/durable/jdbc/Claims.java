@@ -74,16 +74,37 @@ final class Claims {
 		// The names with limits come second. If they had tasks before, they get half.
 		int limit = (hasLimited && hasOthers && this.limitedWork) ? Math.max(1, request.limit() / 2) : request.limit();
 		long start = System.nanoTime();
-		ClaimSteps.Round round = this.steps.claim(new ClaimRequest(request.owner(), request.names(), limit, suspect,
-				request.lookAhead(), request.lease(), request.maxPayloadBytes()), since);
+		ClaimSteps.Round round = this.steps.claim(request(request, request.names(), limit, suspect), since);
 		result.add(round);
 		if (round.suspects().isEmpty()) {
 			learn(result, round, limit, since, result.arrived - start);
 			if (hasLimited) {
 				claimLimited(result, round, since);
 			}
+			if (limit < request.limit() && round.tasks().size() >= limit && result.room() > 0) {
+				claimRest(result, since);
+			}
 		}
 		return round;
+	}
+
+	/**
+	 * Claims tasks of names without limits again, since the names with limits have left
+	 * room.
+	 */
+	private void claimRest(Result result, Map<String, Long> since) {
+		Map<String, Share> shares = new HashMap<>(result.request.names());
+		shares.values().removeIf((share) -> share.limits() != null);
+		for (LeasedTask task : result.tasks) {
+			shares.computeIfPresent(task.name(), (name, share) -> task.begun()
+					? new Share(share.due() - 1, share.soon()) : new Share(share.due(), share.soon() - 1));
+		}
+		result.add(this.steps.claim(request(result.request, shares, result.room(), false), since));
+	}
+
+	private static ClaimRequest request(ClaimRequest request, Map<String, Share> names, int limit, boolean suspect) {
+		return new ClaimRequest(request.owner(), names, limit, suspect, request.lookAhead(), request.lease(),
+				request.maxPayloadBytes());
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.timingwheel.spring.durable.jdbc;
 
+import java.sql.Types;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.SqlParameterValue;
 
 /**
  * Runs the statements of a call, in a transaction or each for itself. A statement has the
@@ -24,6 +26,9 @@ import org.springframework.jdbc.core.RowMapper;
  * @param statements gives their texts
  */
 record Session(JdbcOperations jdbc, Statements statements) {
+
+	/** A plain null would let Spring ask the driver for the type of the parameter. */
+	private static final Object NULL = new SqlParameterValue(Types.NULL, null);
 
 	/**
 	 * The milliseconds of a duration, at most the last time that can be stored.
@@ -57,10 +62,10 @@ record Session(JdbcOperations jdbc, Statements statements) {
 
 	void batch(String statement, List<Object[]> rows) {
 		if (rows.size() == 1) {
-			this.jdbc.update(this.statements.text(statement), rows.get(0));
+			this.jdbc.update(this.statements.text(statement), flat(rows.get(0)));
 		}
 		else if (!rows.isEmpty()) {
-			this.jdbc.batchUpdate(this.statements.text(statement), rows);
+			this.jdbc.batchUpdate(this.statements.text(statement), rows.stream().map(Session::flat).toList());
 		}
 	}
 
@@ -133,10 +138,11 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	}
 
 	/**
-	 * Puts the values of a collection in its place. The last one fills up its list.
+	 * The parameters as they are set. The values of a collection take its place, and the
+	 * last one fills up its list.
 	 */
 	static Object[] flat(@Nullable Object[] parameters) {
-		List<@Nullable Object> flat = new ArrayList<>();
+		List<Object> flat = new ArrayList<>(parameters.length);
 		for (Object parameter : parameters) {
 			if (parameter instanceof Collection<?> values) {
 				flat.addAll(values);
@@ -145,7 +151,7 @@ record Session(JdbcOperations jdbc, Statements statements) {
 				}
 			}
 			else {
-				flat.add(parameter);
+				flat.add((parameter != null) ? parameter : NULL);
 			}
 		}
 		return flat.toArray();
