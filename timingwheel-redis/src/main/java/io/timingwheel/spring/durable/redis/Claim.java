@@ -72,6 +72,9 @@ final class Claim {
 	/** The further tasks that the partitions could give. */
 	private final List<Candidate> further = new ArrayList<>();
 
+	/** The names that need places and may have more tasks than {@link #further} has. */
+	private final Set<String> cut = new HashSet<>();
+
 	private final List<Candidate> suspects = new ArrayList<>();
 
 	/** The names of which deliveries were found lost. */
@@ -319,8 +322,13 @@ final class Claim {
 
 	private void readCandidates(ScriptReply reply) {
 		ScriptReply times = reply.list(6);
+		Map<String, Integer> told = new HashMap<>();
 		for (int i = 0; i < times.size(); i += 3) {
-			this.further.add(new Candidate(reply.partition(), times.text(i), times.number(i + 1), times.flag(i + 2)));
+			String name = times.text(i);
+			this.further.add(new Candidate(reply.partition(), name, times.number(i + 1), times.flag(i + 2)));
+			if (needsPlaces(name) && told.merge(name, 1, Integer::sum) >= times(name)) {
+				this.cut.add(name);
+			}
 		}
 		ScriptReply suspects = reply.list(7);
 		for (int i = 0; i < suspects.size(); i += 2) {
@@ -376,6 +384,13 @@ final class Claim {
 		else {
 			this.more = true;
 		}
+	}
+
+	/**
+	 * Learns that a name has places for all tasks that the partitions have told.
+	 */
+	void hasPlacesFor(Grant grant) {
+		this.more |= this.cut.contains(grant.wanted().name());
 	}
 
 	private void startsAt(long time) {

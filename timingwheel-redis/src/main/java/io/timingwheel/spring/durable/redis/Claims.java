@@ -100,6 +100,9 @@ final class Claims {
 				if (grant.taken() < tasks.size() && grant.reply().failure() == null) {
 					claim.waitsFor(grant);
 				}
+				else {
+					claim.hasPlacesFor(grant);
+				}
 				Map<Integer, Integer> counts = new TreeMap<>();
 				tasks.subList(0, grant.taken()).forEach((task) -> counts.merge(task.partition(), 1, Integer::sum));
 				int from = 0;

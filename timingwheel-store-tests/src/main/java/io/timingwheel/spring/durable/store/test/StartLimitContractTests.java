@@ -164,6 +164,21 @@ public abstract class StartLimitContractTests extends StoreContract {
 	 * Some claims prefer one kind of names, and some the other.
 	 */
 	@Test
+	void aClaimThatLeavesTasksThatMayStartSaysSo() {
+		DueTime due = at(now() - 1000);
+		this.a.store().enqueue(IntStream.range(0, 400).mapToObj((i) -> task("k" + i, due)).toList());
+		int left = 400;
+		while (left > 0) {
+			Claimed claimed = this.a.claim(LARGE, 100);
+			left -= claimed.tasks().size();
+			assertThat(claimed.tasks().size() == 100 || claimed.more() || left == 0)
+				.as("got %d, left %d", claimed.tasks().size(), left)
+				.isTrue();
+			claimed.tasks().forEach(this.a::acknowledge);
+		}
+	}
+
+	@Test
 	void aLimitedNameThatMayStartNothingTakesNoRoomFromOthers() {
 		enqueueDue(8);
 		Map<String, Share> shares = Map.of(NAME, new Share(4, 4, TWO, null), "other", new Share(4, 4));
