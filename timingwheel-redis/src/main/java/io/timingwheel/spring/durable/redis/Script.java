@@ -8,8 +8,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.lettuce.core.codec.Base16;
 import io.timingwheel.spring.durable.store.DelayedTaskStore;
@@ -18,16 +20,35 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ClassPathResource;
 
 /**
- * The Lua scripts. The source of each one is {@code prelude.lua} and the file with its
- * name.
+ * The Lua scripts. The source of each one is what it needs of {@code prelude.lua}, and
+ * the file with its name.
  */
 enum Script {
 
 	ENQUEUE, RECUR, CLAIM, HOLD, END, CANCEL, MOVE, REQUEUE, DISCARD, PLACES, FIND, LIST, COUNTS, FORECAST, NODES;
 
-	private final byte[] source = Partitions.bytes(read("prelude") + read(name().toLowerCase(Locale.ROOT)));
+	private final byte[] source = Partitions.bytes(withPrelude(read(name().toLowerCase(Locale.ROOT))));
 
 	private final String digest = Base16.digest(this.source);
+
+	/**
+	 * Adds those paragraphs of the prelude whose names the script uses. Redis would make
+	 * all functions of the prelude anew for each call.
+	 */
+	private static String withPrelude(String script) {
+		String text = script;
+		List<String> paragraphs = List.of(read("prelude").split("\n\n"));
+		for (int i = paragraphs.size() - 1; i >= 0; i--) {
+			String used = text;
+			boolean needed = Pattern.compile("^local (?:function )?([\\w, ]*\\w)", Pattern.MULTILINE)
+				.matcher(paragraphs.get(i))
+				.results()
+				.flatMap((one) -> Stream.of(one.group(1).split(", ")))
+				.anyMatch((name) -> Pattern.compile("\\b" + name + "\\b").matcher(used).find());
+			text = needed ? paragraphs.get(i) + "\n\n" + text : text;
+		}
+		return text;
+	}
 
 	private static String read(String name) {
 		try {
