@@ -70,7 +70,9 @@ record Session(JdbcOperations jdbc, Statements statements) {
 	}
 
 	<T> List<T> query(String statement, RowMapper<T> mapper, @Nullable Object... parameters) {
-		return this.jdbc.query(text(statement, parameters), mapper, flat(parameters));
+		String text = text(statement, parameters);
+		return (parameters.length == 0) ? this.jdbc.query(text, mapper)
+				: this.jdbc.query(text, mapper, flat(parameters));
 	}
 
 	List<String> strings(String statement, @Nullable Object... parameters) {
