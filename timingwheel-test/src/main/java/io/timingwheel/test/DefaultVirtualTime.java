@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -40,7 +41,8 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 
 	private final TaskNames names;
 
-	private final TestTurns turns = new TestTurns();
+	/** The thread of the test method whose turn it is holds this lock. */
+	private final ReentrantLock turn = new ReentrantLock();
 
 	private volatile OnFailure onFailure = OnFailure.THROW;
 
@@ -240,7 +242,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	public void crashBeforeAcknowledge(String name) {
 		Objects.requireNonNull(name, "name");
 		checkDurable("crashBeforeAcknowledge");
-		this.faults.crashNext(this.names.checkDurable("crashBeforeAcknowledge", name));
+		this.faults.crashNext(this.names.check("crashBeforeAcknowledge", name, true));
 	}
 
 	private void checkDurable(String method) {
@@ -254,22 +256,33 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 	public void failNext(String name, Throwable exception) {
 		Objects.requireNonNull(name, "name");
 		Objects.requireNonNull(exception, "exception");
-		this.faults.failNext(this.names.check("failNext", name), exception);
+		this.faults.failNext(this.names.check("failNext", name, false), exception);
 	}
 
 	/**
 	 * Begins the turn of a test method. Other methods that share this time wait.
-	 * @param method stands for the method
+	 * @throws IllegalStateException if the thread is interrupted while it waits
 	 */
-	void beginMethod(Object method) {
-		this.turns.begin(method);
+	void beginTurn() {
+		// A turn of this thread that nobody has ended is over.
+		endTurn();
+		try {
+			this.turn.lockInterruptibly();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(
+					"Interrupted while another test method with the same application context was running", ex);
+		}
 	}
 
 	/**
-	 * Ends the turn of a test method.
+	 * Ends the turn of the test method that runs on this thread.
 	 */
-	void endMethod(Object method) {
-		this.turns.end(method);
+	void endTurn() {
+		if (this.turn.isHeldByCurrentThread()) {
+			this.turn.unlock();
+		}
 	}
 
 	@Override
@@ -283,7 +296,7 @@ final class DefaultVirtualTime implements VirtualTime, SmartInitializingSingleto
 			this.repeatingFromTheStart = spared;
 			this.pausedFromTheStart = durable != null && !durable.isClaiming();
 		}
-		this.names.reset();
+		this.names.fromTheStart();
 		tasks.cancelAll(spared);
 		tasks.resetLimits();
 		if (durable != null) {

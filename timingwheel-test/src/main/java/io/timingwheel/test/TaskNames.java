@@ -1,15 +1,11 @@
 package io.timingwheel.test;
 
-import java.util.Collection;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.timingwheel.spring.task.support.DelayedTaskRegistry;
-import io.timingwheel.spring.task.support.RelaxedNames;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,14 +15,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class TaskNames {
 
-	/** How many names a message has at most. */
-	private static final int NEAREST = 3;
-
 	private final Supplier<VirtualParts> parts;
 
 	private final InjectedFaults faults;
 
-	/** The names of the application itself, {@code null} before the first test method. */
+	/** The names in memory of the application itself. */
 	private @Nullable Set<String> fromTheStart;
 
 	TaskNames(Supplier<VirtualParts> parts, InjectedFaults faults) {
@@ -35,84 +28,45 @@ final class TaskNames {
 	}
 
 	/**
-	 * Begins a test method.
+	 * The names in memory that the application has before the first test method.
 	 */
-	synchronized void reset() {
+	synchronized Set<String> fromTheStart() {
 		if (this.fromTheStart == null) {
-			this.fromTheStart = inMemory();
+			DelayedTaskRegistry tasks = this.parts.get().tasks();
+			this.fromTheStart = tasks.names().stream().filter(tasks::isKnown).collect(Collectors.toSet());
 		}
-	}
-
-	private Set<String> inMemory() {
-		DelayedTaskRegistry tasks = this.parts.get().tasks();
-		return tasks.names().stream().filter(tasks::isKnown).collect(Collectors.toSet());
+		return this.fromTheStart;
 	}
 
 	/**
 	 * Checks a name.
 	 * @param method the method of {@link VirtualTime} that the test has called
+	 * @param durableOnly whether only the names of durable methods count
 	 * @return the name that the runs of these tasks have
 	 * @throws IllegalArgumentException if no task has the name
 	 */
-	String check(String method, String name) {
-		String durable = handlerName(name);
-		if (durable != null) {
-			return durable;
-		}
-		if (!isInMemory(name)) {
-			Set<String> names = new HashSet<>(known());
-			names.addAll(durableNames());
-			throw new IllegalArgumentException(
-					"%s: no task has the name \"%s\". %s. Correct the name. If code gives the".formatted(method, name,
-							nearest(names, name)) + " name to a task, schedule the task before this call");
-		}
-		return name;
-	}
-
-	/**
-	 * Checks the name of durable tasks.
-	 * @param method the method of {@link VirtualTime} that the test has called
-	 * @return the name that the runs of these tasks have
-	 * @throws IllegalArgumentException if no durable task has the name
-	 */
-	String checkDurable(String method, String name) {
-		String durable = handlerName(name);
-		if (durable != null) {
-			return durable;
-		}
-		String problem = isInMemory(name) ? "the tasks with the name \"%s\" are in memory, and a crash would end them"
-				: "no method with durable = true has the name \"%s\"";
-		throw new IllegalArgumentException("%s: %s. %s. %s".formatted(method, problem.formatted(name),
-				nearest(durableNames(), name), isInMemory(name) ? "Add durable = true to the method, or use failNext"
-						: "Correct the name, or add durable = true to the method"));
-	}
-
-	private @Nullable String handlerName(String name) {
+	String check(String method, String name, boolean durableOnly) {
 		DurableParts durable = this.parts.get().durable();
-		return (durable != null) ? durable.methodName(name) : null;
-	}
-
-	private Set<String> durableNames() {
-		DurableParts durable = this.parts.get().durable();
-		return (durable != null) ? durable.methodNames() : Set.of();
-	}
-
-	private boolean isInMemory(String name) {
-		return known().contains(name) || this.faults.hasRun(name)
+		String handler = (durable != null) ? durable.methodName(name) : null;
+		if (handler != null) {
+			return handler;
+		}
+		boolean inMemory = fromTheStart().contains(name) || this.faults.hasRun(name)
 				|| !this.parts.get().tasks().memoryTasks().first(name, 1).isEmpty();
-	}
-
-	private synchronized Set<String> known() {
-		return (this.fromTheStart != null) ? this.fromTheStart : inMemory();
-	}
-
-	private static String nearest(Collection<String> names, String name) {
-		List<String> nearest = RelaxedNames.nearest(new TreeSet<>(names), name, NEAREST);
-		return switch (nearest.size()) {
-			case 0 -> "There are no such tasks";
-			case 1 -> "The only name is " + nearest.get(0);
-			default -> "The nearest names are " + String.join(", ", nearest);
-		};
+		if (inMemory && !durableOnly) {
+			return name;
+		}
+		Set<String> names = new TreeSet<>(durableOnly ? Set.of() : fromTheStart());
+		if (durable != null) {
+			names.addAll(durable.methodNames());
+		}
+		String problem = inMemory
+				? "the tasks with the name \"%s\" are in memory, and a crash would end them. Add durable = true to the method, or use failNext"
+				: "no %s has the name \"%%s\". Correct the name%s".formatted(
+						durableOnly ? "method with durable = true" : "task",
+						durableOnly ? "" : ". If code gives the name to a task, schedule the task before this call");
+		throw new IllegalArgumentException(
+				"%s: %s. The names are %s".formatted(method, problem.formatted(name), names));
 	}
 
 }

@@ -3,6 +3,7 @@ package io.timingwheel.test;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ final class VirtualClock implements ManualTime {
 
 	private final ManualTimeSource timeSource = new ManualTimeSource();
 
-	private final Clock clock = new WallClock(this, ZoneId.systemDefault());
+	private final Clock clock = ((InstantSource) this::now).withZone(ZoneId.systemDefault());
 
 	private final List<Throwable> failures = new ArrayList<>();
 
@@ -175,42 +176,6 @@ final class VirtualClock implements ManualTime {
 	}
 
 	private record Reading(Instant instant, long nanoTime) {
-
-	}
-
-	/**
-	 * The wall clock in a time zone.
-	 */
-	private static final class WallClock extends Clock {
-
-		private final VirtualClock time;
-
-		private final ZoneId zone;
-
-		WallClock(VirtualClock time, ZoneId zone) {
-			this.time = time;
-			this.zone = zone;
-		}
-
-		@Override
-		public ZoneId getZone() {
-			return this.zone;
-		}
-
-		@Override
-		public Clock withZone(ZoneId zone) {
-			return new WallClock(this.time, zone);
-		}
-
-		@Override
-		public Instant instant() {
-			return this.time.now();
-		}
-
-		@Override
-		public String toString() {
-			return "VirtualTime[" + instant() + "]";
-		}
 
 	}
 

@@ -1,10 +1,9 @@
 package io.timingwheel.test;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 
 import io.timingwheel.DirectTask;
 import io.timingwheel.TimerHandle;
@@ -30,15 +29,18 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(VirtualLoops.class);
 
-	private static final long FOREVER = Long.MAX_VALUE;
+	private static final long NEVER = Long.MAX_VALUE;
 
 	/** The loop that claims tasks. */
 	private static final String POLLER = "timing-wheel-poller";
 
 	private final TimingWheel wheel;
 
-	/** The loops, the poller last. */
-	private final List<Loop> loops = new CopyOnWriteArrayList<>();
+	/** The loops, the poller last. The monitor of this object guards their states. */
+	private final List<Loop> loops = new ArrayList<>();
+
+	/** The timer of the next round. */
+	private @Nullable TimerHandle timer;
 
 	VirtualLoops(VirtualClock clock) {
 		this.wheel = TimingWheel.builder(Runnable::run)
@@ -48,12 +50,16 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 			.build();
 	}
 
-	TimingWheel wheel() {
-		return this.wheel;
+	/**
+	 * The time to the next round.
+	 * @return the time, {@code null} if all loops wait until somebody wakes them
+	 */
+	@Nullable Duration nextRound() {
+		return this.wheel.snapshot().nextExpiry();
 	}
 
 	@Override
-	public NodeLoop loop(String name, Runnable round) {
+	public synchronized NodeLoop loop(String name, Runnable round) {
 		Loop loop = new Loop(round, name.equals(POLLER));
 		this.loops.add(loop);
 		this.loops.sort(Comparator.comparing((each) -> each.claims));
@@ -83,9 +89,48 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 	 */
 	@Override
 	public void flush() {
-		boolean worked = true;
-		while (worked) {
-			worked = this.loops.stream().anyMatch(Loop::runIfDue);
+		for (Loop loop = begin(); loop != null; loop = begin()) {
+			loop.runRound();
+			end(loop);
+		}
+	}
+
+	private synchronized @Nullable Loop begin() {
+		long now = this.wheel.nanoTime();
+		for (Loop loop : this.loops) {
+			if (loop.isWaiting() && loop.dueAt <= now) {
+				loop.running = true;
+				loop.dueAt = now;
+				return loop;
+			}
+		}
+		return null;
+	}
+
+	private synchronized void end(Loop loop) {
+		loop.running = false;
+		if (loop.dueAt <= this.wheel.nanoTime()) {
+			// The round did some work, and may have changed the store.
+			this.loops.stream().filter((each) -> each.claims).forEach(Loop::wake);
+		}
+		if (loop.woken) {
+			loop.woken = false;
+			loop.wake();
+		}
+		schedule();
+	}
+
+	/**
+	 * Sets the timer of the next round.
+	 */
+	private void schedule() {
+		if (this.timer != null) {
+			this.timer.cancel();
+			this.timer = null;
+		}
+		long next = this.loops.stream().filter(Loop::isWaiting).mapToLong((loop) -> loop.dueAt).min().orElse(NEVER);
+		if (next < NEVER) {
+			this.timer = this.wheel.scheduleAt((DirectTask) this::flush, next);
 		}
 	}
 
@@ -93,8 +138,11 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 	 * Lets each part of the node have a turn when the time is moved next. The store may
 	 * have changed, or may answer again.
 	 */
-	void rouse() {
-		this.loops.forEach(Loop::rouse);
+	synchronized void rouse() {
+		this.loops.forEach((loop) -> {
+			loop.asleep = false;
+			loop.wake();
+		});
 	}
 
 	@Override
@@ -103,29 +151,26 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 	}
 
 	/**
-	 * The loop of one part of the node. Its monitor guards its state.
+	 * The loop of one part of the node.
 	 */
-	private final class Loop implements NodeLoop, DirectTask {
+	private final class Loop implements NodeLoop {
 
 		private final Runnable round;
 
 		private final boolean claims;
 
-		/** The timer of the next round. */
-		private @Nullable TimerHandle timer;
-
-		private long dueAt;
+		/** The time of the next round. */
+		private long dueAt = NEVER;
 
 		private boolean active;
 
 		private boolean running;
 
+		/** Whether somebody has woken the loop during its round. */
 		private boolean woken;
 
 		/** Whether the loop waits until the time is moved again. */
 		private boolean asleep;
-
-		private long pauseNanos;
 
 		Loop(Runnable round, boolean claims) {
 			this.round = round;
@@ -133,24 +178,18 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 		}
 
 		@Override
-		public synchronized void start() {
-			this.active = true;
-			scheduleIn(0);
-		}
-
-		@Override
-		public void run() {
-			flush();
-		}
-
-		/**
-		 * Runs a round if one is due.
-		 * @return whether there was a round
-		 */
-		boolean runIfDue() {
-			if (!begin()) {
-				return false;
+		public void start() {
+			synchronized (VirtualLoops.this) {
+				this.active = true;
+				wake();
 			}
+		}
+
+		private boolean isWaiting() {
+			return this.active && !this.running;
+		}
+
+		private void runRound() {
 			// The thread may have been interrupted for another call. The flag would break
 			// off the calls of this round.
 			boolean interrupted = Thread.interrupted();
@@ -159,61 +198,21 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 			}
 			catch (Throwable ex) {
 				logger.error("Unexpected error; the loop goes on when the time is moved again", ex);
-				sleep(FOREVER);
+				sleep(NEVER);
 			}
 			finally {
 				if (interrupted) {
 					Thread.currentThread().interrupt();
 				}
 			}
-			if (end()) {
-				// The round may have changed the store.
-				VirtualLoops.this.loops.stream().filter((loop) -> loop.claims).forEach(Loop::wake);
-			}
-			return true;
-		}
-
-		private synchronized boolean begin() {
-			if (this.running || this.timer == null || VirtualLoops.this.wheel.nanoTime() - this.dueAt < 0) {
-				return false;
-			}
-			cancelTimer();
-			this.running = true;
-			this.woken = false;
-			this.pauseNanos = 0;
-			return true;
-		}
-
-		/**
-		 * Ends a round.
-		 * @return whether the round did some work
-		 */
-		private synchronized boolean end() {
-			this.running = false;
-			if (!this.asleep) {
-				scheduleIn(this.woken ? 0 : this.pauseNanos);
-			}
-			return this.pauseNanos == 0;
-		}
-
-		private void scheduleIn(long nanos) {
-			cancelTimer();
-			if (nanos < FOREVER && this.active) {
-				this.dueAt = VirtualLoops.this.wheel.nanoTime() + nanos;
-				this.timer = VirtualLoops.this.wheel.schedule(this, nanos, TimeUnit.NANOSECONDS);
-			}
-		}
-
-		private void cancelTimer() {
-			if (this.timer != null) {
-				this.timer.cancel();
-				this.timer = null;
-			}
 		}
 
 		@Override
-		public synchronized void await(long restNanos, long nanos) {
-			this.pauseNanos = Math.max(0, nanos);
+		public void await(long restNanos, long nanos) {
+			synchronized (VirtualLoops.this) {
+				long now = VirtualLoops.this.wheel.nanoTime();
+				this.dueAt = (nanos < NEVER - now) ? now + Math.max(0, nanos) : NEVER;
+			}
 		}
 
 		/**
@@ -221,38 +220,39 @@ final class VirtualLoops implements NodeLoop.Factory, AutoCloseable {
 		 * cause could go away.
 		 */
 		@Override
-		public synchronized void sleep(long nanos) {
-			this.pauseNanos = FOREVER;
-			this.asleep = true;
-		}
-
-		@Override
-		public synchronized void wake() {
-			if (this.running) {
-				this.woken = true;
-			}
-			else if (!this.asleep) {
-				scheduleIn(0);
+		public void sleep(long nanos) {
+			synchronized (VirtualLoops.this) {
+				this.dueAt = NEVER;
+				this.asleep = true;
 			}
 		}
 
-		/**
-		 * Wakes the loop even if it sleeps.
-		 */
-		synchronized void rouse() {
-			this.asleep = false;
-			wake();
+		@Override
+		public void wake() {
+			synchronized (VirtualLoops.this) {
+				if (this.running) {
+					this.woken = true;
+				}
+				else if (this.active && !this.asleep) {
+					this.dueAt = VirtualLoops.this.wheel.nanoTime();
+					schedule();
+				}
+			}
 		}
 
 		@Override
-		public synchronized boolean isStopped() {
-			return !this.active;
+		public boolean isStopped() {
+			synchronized (VirtualLoops.this) {
+				return !this.active;
+			}
 		}
 
 		@Override
-		public synchronized void stop() {
-			this.active = false;
-			cancelTimer();
+		public void stop() {
+			synchronized (VirtualLoops.this) {
+				this.active = false;
+				schedule();
+			}
 		}
 
 		@Override

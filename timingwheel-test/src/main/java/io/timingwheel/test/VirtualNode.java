@@ -44,7 +44,7 @@ record VirtualNode(VirtualLoops loops, StoreFaults faults, DurableNode node, Del
 
 	@Override
 	public @Nullable Duration nextTurn() {
-		return this.loops.wheel().snapshot().nextExpiry();
+		return this.loops.nextRound();
 	}
 
 	@Override

@@ -1,6 +1,5 @@
 package io.timingwheel.test;
 
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.test.context.TestContext;
@@ -20,15 +19,11 @@ class VirtualTimeTestExecutionListener implements TestExecutionListener, Ordered
 
 	@Override
 	public void beforeTestMethod(TestContext testContext) {
-		if (!testContext.hasApplicationContext()) {
-			return;
-		}
-		ApplicationContext context = testContext.getApplicationContext();
-		VirtualTime time = context.getBeanProvider(VirtualTime.class).getIfAvailable();
-		if (time != null) {
-			Turn turn = new Turn(testContext, context, time);
-			turn.begin();
-			testContext.setAttribute(TURN, turn);
+		if (testContext.hasApplicationContext()
+				&& testContext.getApplicationContext() instanceof ConfigurableApplicationContext context
+				&& context.getBeanProvider(VirtualTime.class).getIfAvailable() instanceof DefaultVirtualTime time) {
+			time.beginTurn();
+			testContext.setAttribute(TURN, new Turn(time, context));
 			time.reset();
 		}
 	}
@@ -37,12 +32,13 @@ class VirtualTimeTestExecutionListener implements TestExecutionListener, Ordered
 	public void afterTestMethod(TestContext testContext) {
 		if (testContext.removeAttribute(TURN) instanceof Turn turn) {
 			try {
-				if (turn.isContextActive()) {
+				// The test or @DirtiesContext may have closed the context.
+				if (turn.context().isActive()) {
 					turn.time().reset();
 				}
 			}
 			finally {
-				turn.end();
+				turn.time().endTurn();
 			}
 		}
 	}
@@ -52,30 +48,7 @@ class VirtualTimeTestExecutionListener implements TestExecutionListener, Ordered
 		return ORDER;
 	}
 
-	/**
-	 * The turn of a test method.
-	 */
-	private record Turn(TestContext method, ApplicationContext context, VirtualTime time) {
-
-		void begin() {
-			if (this.time instanceof DefaultVirtualTime shared) {
-				shared.beginMethod(this.method);
-			}
-		}
-
-		void end() {
-			if (this.time instanceof DefaultVirtualTime shared) {
-				shared.endMethod(this.method);
-			}
-		}
-
-		/**
-		 * Whether nobody has closed the context, as the test or {@code @DirtiesContext}
-		 * may.
-		 */
-		boolean isContextActive() {
-			return !(this.context instanceof ConfigurableApplicationContext closeable) || closeable.isActive();
-		}
+	private record Turn(DefaultVirtualTime time, ConfigurableApplicationContext context) {
 
 	}
 

@@ -7,83 +7,102 @@ import io.timingwheel.spring.task.DelayedTaskOperations;
 import io.timingwheel.spring.task.TaskId;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-@ExtendWith(VirtualTimeExtension.class)
+@SpringBootTest
+@AutoConfigureVirtualTime
 class AssertionTests {
+
+	@Autowired
+	private VirtualTime time;
+
+	@Autowired
+	private DelayedTaskOperations tasks;
 
 	private static final Duration HOUR = Duration.ofHours(1);
 
 	@Test
-	void aMessageNamesTheTasksOfTheNameFirst(VirtualTime time, DelayedTaskOperations tasks) {
+	void aMessageNamesTheTasksOfTheNameFirst() {
 		for (int i = 0; i < 20; i++) {
-			add(tasks, "other", i, Duration.ofMinutes(1 + i));
+			add("other", i, Duration.ofMinutes(1 + i));
 		}
-		add(tasks, "close-order", 41, HOUR);
-		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(time).hasPending("close-order", 42))
+		add("close-order", 41, HOUR);
+		assertThatExceptionOfType(AssertionError.class)
+			.isThrownBy(() -> assertThat(this.time).hasPending("close-order", 42))
 			.withMessageStartingWith(
 					"expected a pending close-order 42; pending are close-order 41 (due in 1h), other 0"
 							+ " (due in 1m), other 1 (due in 2m)")
 			.withMessageEndingWith("and 11 more");
 		assertThatExceptionOfType(AssertionError.class)
-			.isThrownBy(() -> assertThat(time).hasPendingCount("close-order", 2))
+			.isThrownBy(() -> assertThat(this.time).hasPendingCount("close-order", 2))
 			.withMessageStartingWith("expected 2 pending close-order, but there are 1; pending are close-order 41");
 		assertThatExceptionOfType(AssertionError.class)
-			.isThrownBy(() -> assertThat(time).hasPending("close-order", 41).dueIn(Duration.ofMinutes(30)))
+			.isThrownBy(() -> assertThat(this.time).hasPending("close-order", 41).dueIn(Duration.ofMinutes(30)))
 			.withMessageStartingWith("expected close-order 41 to be due in 30m, but it is due in 1h; pending are"
 					+ " close-order 41 (due in 1h), other 0");
 	}
 
 	@Test
-	void aDescriptionIsInTheMessagesOfBothSteps(VirtualTime time, DelayedTaskOperations tasks) {
-		add(tasks, "close-order", 41, HOUR);
+	void aDescriptionIsInTheMessagesOfBothSteps() {
+		add("close-order", 41, HOUR);
 		assertThatExceptionOfType(AssertionError.class)
-			.isThrownBy(() -> assertThat(time).as("after %s", "noon").hasPending("close-order", 42))
+			.isThrownBy(() -> assertThat(this.time).as("after %s", "noon").hasPending("close-order", 42))
 			.withMessageStartingWith("[after noon] expected a pending");
 		assertThatExceptionOfType(AssertionError.class)
-			.isThrownBy(() -> assertThat(time).as("after %s", "noon")
+			.isThrownBy(() -> assertThat(this.time).as("after %s", "noon")
 				.hasPending("close-order", 41)
 				.dueIn(Duration.ofMinutes(30)))
 			.withMessageStartingWith("[after noon] expected close-order 41 to be due in 30m");
 	}
 
 	@Test
-	void softAssertionsCollectTheFailures(VirtualTime time, DelayedTaskOperations tasks) {
-		add(tasks, "close-order", 41, HOUR);
+	void softAssertionsCollectTheFailures() {
+		add("close-order", 41, HOUR);
 		SoftAssertions softly = new SoftAssertions();
-		softly.check(() -> assertThat(time).hasPending("close-order", 42));
-		softly.check(() -> assertThat(time).hasPending("close-order", 41).dueIn(Duration.ofMinutes(30)));
-		softly.check(() -> assertThat(time).hasPending("close-order", 41).dueIn(HOUR));
+		softly.check(() -> assertThat(this.time).hasPending("close-order", 42));
+		softly.check(() -> assertThat(this.time).hasPending("close-order", 41).dueIn(Duration.ofMinutes(30)));
+		softly.check(() -> assertThat(this.time).hasPending("close-order", 41).dueIn(HOUR));
 		assertThat(softly.errorsCollected()).hasSize(2);
 	}
 
 	@Test
-	void aTimeBeyondAllTimesIsNoOverflow(VirtualTime time, DelayedTaskOperations tasks) {
-		add(tasks, "close-order", 41, HOUR);
+	void aTimeBeyondAllTimesIsNoOverflow() {
+		add("close-order", 41, HOUR);
 		assertThatExceptionOfType(AssertionError.class)
-			.isThrownBy(() -> assertThat(time).hasPending("close-order", 41).dueIn(Duration.ofSeconds(Long.MAX_VALUE)))
+			.isThrownBy(
+					() -> assertThat(this.time).hasPending("close-order", 41).dueIn(Duration.ofSeconds(Long.MAX_VALUE)))
 			.withMessageContaining("but it is due in 1h");
 		assertThatExceptionOfType(AssertionError.class)
-			.isThrownBy(() -> assertThat(time).hasPending("close-order", 41).dueAt(Instant.MAX))
+			.isThrownBy(() -> assertThat(this.time).hasPending("close-order", 41).dueAt(Instant.MAX))
 			.withMessageContaining("but it is due at ");
 		assertThatExceptionOfType(AssertionError.class)
-			.isThrownBy(() -> assertThat(time).hasPending("close-order", 41).dueIn(HOUR.negated()))
+			.isThrownBy(() -> assertThat(this.time).hasPending("close-order", 41).dueIn(HOUR.negated()))
 			.withMessageContaining("but it is due in 1h");
 	}
 
 	@Test
-	void aPercentSignInANameIsNoFormat(VirtualTime time, DelayedTaskOperations tasks) {
-		add(tasks, "50%s", "1%d", HOUR);
-		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(time).hasPending("50%s", "%n"))
+	void aPercentSignInANameIsNoFormat() {
+		add("50%s", "1%d", HOUR);
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> assertThat(this.time).hasPending("50%s", "%n"))
 			.withMessage("expected a pending 50%s %n; pending is 50%s 1%d (due in 1h)");
 	}
 
-	private static void add(DelayedTaskOperations tasks, String name, Object key, Duration delay) {
-		tasks.schedule(TaskId.of(name, key), delay, () -> {
+	private void add(String name, Object key, Duration delay) {
+		this.tasks.schedule(TaskId.of(name, key), delay, () -> {
 		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Config {
+
 	}
 
 }

@@ -14,20 +14,14 @@ import io.timingwheel.spring.task.DelayedTask;
 import io.timingwheel.spring.task.DelayedTaskOperations;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtensionContext;
-import org.junit.jupiter.api.extension.ParameterContext;
-import org.junit.jupiter.api.extension.ParameterResolutionException;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.mockito.BDDMockito.willReturn;
-import static org.mockito.Mockito.mock;
 
 class MisuseTests {
 
@@ -70,18 +64,6 @@ class MisuseTests {
 	void aSecondWheelStopsTheStart() {
 		this.context.withBean("ownWheel", TimingWheel.class, () -> TimingWheel.builder(Runnable::run).build())
 			.run((context) -> assertThat(analyze(context.getStartupFailure()).getDescription()).contains("two clocks"));
-	}
-
-	@Test
-	void theExtensionIsRefusedBesideTheAnnotation() {
-		ParameterContext parameter = mock();
-		ExtensionContext context = mock();
-		willReturn(BothClocks.class).given(context).getRequiredTestClass();
-		assertThatExceptionOfType(ParameterResolutionException.class)
-			.isThrownBy(() -> new VirtualTimeExtension().resolveParameter(parameter, context))
-			.withMessageContaining("two clocks")
-			.withMessageContaining("@ExtendWith(VirtualTimeExtension.class)")
-			.withMessageContaining("@Autowired");
 	}
 
 	@Test
@@ -147,11 +129,6 @@ class MisuseTests {
 		FailureAnalysis analysis = new VirtualTimeFailureAnalyzer().analyze(failure);
 		assertThat(analysis).isNotNull();
 		return analysis;
-	}
-
-	@AutoConfigureVirtualTime
-	static class BothClocks {
-
 	}
 
 }

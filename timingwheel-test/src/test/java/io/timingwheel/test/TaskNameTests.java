@@ -35,14 +35,14 @@ class TaskNameTests {
 	private DelayedTaskOperations tasks;
 
 	@Test
-	void aNameThatNoTaskHasIsRefusedWithTheNearestNames() {
+	void aNameThatNoTaskHasIsRefusedWithTheKnownNames() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.failNext("remnd", DOWN))
 			.withMessageContaining("failNext: no task has the name \"remnd\"")
-			.withMessageContaining("The nearest names are remind, remember, ")
+			.withMessageContaining("The names are [close-order, nightly-report, remember, remind]")
 			.withMessageContaining("Correct the name");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.time.crashBeforeAcknowledge("remnd"))
 			.withMessageContaining("crashBeforeAcknowledge: no method with durable = true has the name \"remnd\"")
-			.withMessageContaining("The nearest names are remind, remember.")
+			.withMessageContaining("The names are [remember, remind]")
 			.withMessageContaining("Correct the name");
 	}
 
