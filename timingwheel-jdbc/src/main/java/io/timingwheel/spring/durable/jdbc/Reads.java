@@ -57,11 +57,12 @@ final class Reads {
 			if (state.activity() == Activity.ENDED) {
 				return session.update("delete from {node} where id = ?", state.nodeId());
 			}
-			long now = session.now();
 			int claiming = (state.activity() == Activity.CLAIMING) ? 1 : 0;
-			int updated = session.update("update {node} set claiming = ?, in_flight = ?, reported_at = ? where id = ?",
-					claiming, state.inFlight(), now, state.nodeId());
+			int updated = session.update(
+					"update {node} set reported_at = {now}, claiming = ?, in_flight = ? where id = ?",
+					session.statements().givenTime(), claiming, state.inFlight(), state.nodeId());
 			if (updated == 0) {
+				long now = session.now();
 				session.update("delete from {node} where reported_at < ?", oldest(now));
 				session.update("insert into {node} (claiming, in_flight, reported_at, id) values (?, ?, ?, ?)",
 						claiming, state.inFlight(), now, state.nodeId());

@@ -97,11 +97,11 @@ final class Claims {
 			List<Begin> begins = new ArrayList<>();
 			for (Grant grant : take(claim, wanted)) {
 				List<Candidate> tasks = grant.wanted().tasks();
-				if (grant.taken() < tasks.size() && grant.reply().failure() == null) {
-					claim.waitsFor(grant);
-				}
-				else {
+				if (grant.taken() == tasks.size()) {
 					claim.hasPlacesFor(grant);
+				}
+				else if (grant.reply().failure() == null) {
+					claim.waitsFor(grant);
 				}
 				Map<Integer, Integer> counts = new TreeMap<>();
 				tasks.subList(0, grant.taken()).forEach((task) -> counts.merge(task.partition(), 1, Integer::sum));
