@@ -247,7 +247,8 @@ public final class JdbcDelayedTaskStore implements DelayedTaskStore {
 			public void deleteAll() {
 				Database database = parts().database();
 				database.node().transaction((session) -> {
-					session.update("delete from {task}");
+					// The table of MySQL has a row that is no task.
+					session.update("delete from {task} where status in ({pending}, {running}, {dead})");
 					session.update("delete from {node}");
 					// A row that is missing was lost, and its name would be paused again.
 					return session.update("update {name} set paused = 0, next_start = 0, cancelled = 0");

@@ -20,11 +20,16 @@ create table if not exists timingwheel_task (
 	traceparent varchar(55) character set ascii,
 	error varchar(2000) character set utf8mb4,
 	payload longtext character set utf8mb4 not null,
-	unique key timingwheel_task_held (name, held_key),
+	unique key timingwheel_task_held (held_key, name),
 	key timingwheel_task_claim (name, queue, next_at),
 	key timingwheel_task_listing (name, status, due_at, id),
 	key timingwheel_task_dead (name, died_at, id)
 ) engine = InnoDB;
+
+-- No task: this row stands between the tasks without keys and the others in the unique index. Whoever stores a task
+-- with a key locks the gaps beside the key, and others can go on to store tasks without keys.
+insert ignore into timingwheel_task (due_at, fence, created_at, attempt, deliveries, lost, status, id, name, held_key, payload)
+	values (0, 0, 0, 0, 0, 0, 3, '', '', '', '');
 
 create table if not exists timingwheel_task_name (
 	name varbinary(255) not null primary key,
